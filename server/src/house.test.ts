@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
+import { argumentTypes, catalogues, faultsOf, writtenArgumentTypes } from './testing/catalogues.ts';
 import { longestFirst, projectOf, testsByProject } from './testing/projects.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -189,7 +190,6 @@ const pureFiles = [
   'sealing/person-answers.ts',
   'rounds/choose-questions.ts',
   'rounds/invitation.ts',
-  'rounds/invitation-texts.ts',
   'rounds/send-times.ts',
   'rounds/overlap.ts',
   'answers/form.ts',
@@ -297,7 +297,7 @@ type Source = { path: string; text: string; imports: { specifier: string; typeOn
 
 const sources = (directory: string): Source[] =>
   readdirSync(join(root, directory), { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.tsx?$/.test(path) && !/\.(test|fixture)\.ts$/.test(path))
+    .filter((path) => /\.tsx?$/.test(path) && !/\.(test|fixture)\.ts$|(^|\/)text\/arguments\.ts$/.test(path))
     .map((path) => {
       const text = readFileSync(join(root, directory, path), 'utf8');
       const imports = [...text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)'/gms)].map(
@@ -419,7 +419,7 @@ describe('floors', () => {
     const ours = ({ imports }: Source) =>
       imports
         .map(({ specifier }) => specifier)
-        .filter((specifier) => !/^\.\/|^typebox(\/|$)/.test(specifier));
+        .filter((specifier) => !/^\.\/|^typebox(\/|$)|^icu-minify\/format$/.test(specifier));
     expect(faults(ours, contract)).toEqual([]);
   });
 });
@@ -445,7 +445,10 @@ describe('purity and places', () => {
         )
         .map(({ specifier }) => specifier);
       const inside = importsOf(source)
-        .filter(({ path, typeOnly }) => !typeOnly && partOf(path) !== 'base' && !pureFiles.includes(path))
+        .filter(
+          ({ path, typeOnly }) =>
+            !typeOnly && partOf(path) !== 'base' && !pureFiles.includes(path) && !path.endsWith('.json'),
+        )
         .map(({ path }) => path);
       return [
         ...outside,
@@ -505,6 +508,56 @@ describe('purity and places', () => {
   });
 });
 
+describe('text catalogues', () => {
+  const all = catalogues();
+  const usesOf = (folder: string) =>
+    (folder.startsWith('console/')
+      ? console
+      : server.filter(({ path }) => `server/src/${path}`.startsWith(dirname(folder)))
+    )
+      .map(({ text }) => text)
+      .join('\n');
+
+  test('there is one in each folder, and Swedish beside English', () => {
+    expect(all.length).toBeGreaterThan(15);
+    expect(all.filter(({ texts }) => !Object.hasOwn(texts, 'sv'))).toEqual([]);
+  });
+
+  test.each(all)(
+    '$folder $name: the same texts in each language, none empty, each valid, with the same arguments and all plurals',
+    ({ texts: { en = {}, ...others } }) => {
+      expect(faultsOf('en', en)).toEqual([]);
+      for (const [language, texts] of Object.entries(others)) {
+        expect([language, ...Object.keys(texts).toSorted()]).toEqual([
+          language,
+          ...Object.keys(en).toSorted(),
+        ]);
+        expect([language, ...faultsOf(language, texts, en)]).toEqual([language]);
+      }
+    },
+  );
+
+  test('the types of the arguments are those of the English texts (npm run fix writes them)', () => {
+    for (const [path, text] of Object.entries(argumentTypes())) expect(writtenArgumentTypes(path)).toBe(text);
+  });
+
+  test('every text is used', () => {
+    const unused = all.flatMap(({ folder, name, texts }) => {
+      const uses = usesOf(folder);
+      // A key may be put together: its beginning up to a dot then stands in a template.
+      const isUsed = (key: string) =>
+        uses.includes(`'${key}'`) ||
+        key
+          .split('.')
+          .some((_, i, parts) => i > 0 && uses.includes(`\`${parts.slice(0, i).join('.')}.\${`)) ||
+        // The keys of remedies are types of details.
+        (name === 'remedies' && Object.hasOwn(detailTypes, key));
+      return Object.keys(texts['en'] ?? {}).filter((key) => !isUsed(key));
+    });
+    expect(unused).toEqual([]);
+  });
+});
+
 describe('texts of the console', () => {
   const catalogue = (language: string, name: string) =>
     JSON.parse(readFileSync(join(root, 'console/src/text', language, name), 'utf8')) as Record<
@@ -512,23 +565,6 @@ describe('texts of the console', () => {
       string
     >;
   const names = readdirSync(join(root, 'console/src/text/en'));
-
-  test.each(names)(
-    '%s: the same texts in each language, none empty, with the same values in braces',
-    (name) => {
-      const [en, sv] = [catalogue('en', name), catalogue('sv', name)];
-      const valuesOf = (texts: Record<string, string>) =>
-        Object.entries(texts).map(([key, text]) => [
-          key,
-          text.match(/\{\w+\}/g)?.toSorted() ?? [],
-          text === '',
-        ]);
-      expect(Object.fromEntries(valuesOf(sv).map(([key, ...rest]) => [key, rest]))).toEqual(
-        Object.fromEntries(valuesOf(en).map(([key, ...rest]) => [key, rest])),
-      );
-      expect(Object.values(en)).not.toContain('');
-    },
-  );
 
   test('pages use the texts of their area, of common and of session: no others are loaded with them', () => {
     const areas = new Map(
@@ -554,16 +590,6 @@ describe('texts of the console', () => {
             .filter((word) => Object.hasOwn(detailTypes, word) && !Object.hasOwn(common, `fault.${word}`))
         : [];
     expect(faults(wordless)).toEqual([]);
-  });
-
-  test('every text is used, and every key that is used is there', () => {
-    const en = Object.assign({}, ...names.map((name) => catalogue('en', name))) as Record<string, string>;
-    const all = console.map(({ text }) => text).join('\n');
-    // A key may be put together: its beginning up to a dot then stands in a template.
-    const isUsed = (key: string) =>
-      all.includes(`'${key.replace(/_(one|other)$/, '')}'`) ||
-      key.split('.').some((_, i, parts) => i > 0 && all.includes(`\`${parts.slice(0, i).join('.')}.\${`));
-    expect(Object.keys(en).filter((key) => !isUsed(key))).toEqual([]);
   });
 });
 

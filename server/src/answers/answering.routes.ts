@@ -21,16 +21,15 @@ import { type Asking, type SubmittedAnswer, saveAnswers, openLink } from './answ
 import { answersIn, storedValuesIn, type SubmittedValue, submittedIn } from './form.ts';
 import {
   askingPage,
-  faultWords,
+  faultText,
   type PageFault,
   pageLanguage,
   plainPage,
   remindersPage,
   spokenLanguage,
   thanksPage,
-  wordsOf,
 } from './page.ts';
-import type { PlainKind } from './page-texts.ts';
+import { pageTexts, type PlainKind } from './page-texts.ts';
 
 /** Maximum sizes in bytes. A form contains all comments of a person, an answer only one. */
 const [formLimit, answerLimit] = [1024 * 1024, 64 * 1024];
@@ -267,8 +266,8 @@ async function takeAnswer(
   const answer = answerIn(request.body as Buffer | undefined);
   const refused = (status: number, fault: PageFault) => {
     const language = queryOf(request)['language'];
-    const words = wordsOf(typeof language === 'string' ? language : browserLanguage(request));
-    return sendMessage(reply, status, faultWords(words, fault));
+    const t = pageTexts.in(typeof language === 'string' ? language : browserLanguage(request));
+    return sendMessage(reply, status, faultText(t, fault));
   };
   // The link is checked first, so that other faults reveal nothing about it.
   if (answer === undefined) {
@@ -344,7 +343,7 @@ function plain(
   more: Parameters<typeof plainPage>[3] = {},
 ): FastifyReply {
   const language = browserLanguage(request);
-  if (isScript(request)) return sendMessage(reply, status, wordsOf(language).plain[kind].heading);
+  if (isScript(request)) return sendMessage(reply, status, pageTexts.in(language)(`plain.${kind}.heading`));
   return reply.code(status).send(plainPage(withHeaders, language, kind, more));
 }
 

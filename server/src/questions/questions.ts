@@ -273,7 +273,7 @@ export async function retireQuestion(
  * Creates a KPI (`isNew`) or changes an existing one, and returns whether anything changed. Published values stay unchanged.
  * Throws a Fault that lists every invalid field, or if the KPI does not exist. The caller holds the account's lock.
  */
-export async function keepKpi(
+export async function saveKpi(
   tx: Transaction,
   accountId: AccountId,
   kpi: Kpi,

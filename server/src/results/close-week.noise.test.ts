@@ -1,4 +1,4 @@
-// Noise in what is published: from the week that opens after it was switched on, recorded with each figure.
+// Noise in published figures: it applies from the next week that opens after it is switched on, and is recorded with each figure.
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { changeAccount } from '../accounts/accounts.ts';
@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterAll(() => world.close());
 
-test('a week is published with the noise of the account when it opened, whatever is changed in mid-week', async () => {
+test('a week is published with the noise of the account when it opened, whatever changes during the week', async () => {
   const account = await world.account();
   await apply(account, { groups: [unit('all')] });
   const people = Array.from({ length: 12 }, (_, i) => `p${i}`);
@@ -65,7 +65,7 @@ test('a week is published with the noise of the account when it opened, whatever
   const sum = counts.reduce((total, [value, times]) => total + Number(value) * times, 0);
   expect(noisy.value).toBeCloseTo((sum - 12) / 48);
 
-  // Off and on again, the key stays: the same people would else get other errors.
+  // After switching off and on again the key stays. Otherwise the same people would get other errors.
   await set(0);
   await importLines(world, account.id, [...definitions, ...weekOf(seventh)], now);
   expect(await published(seventh)).toMatchObject({ value: 0.5, noise: 0 });
@@ -75,7 +75,7 @@ test('a week is published with the noise of the account when it opened, whatever
   expect((await keyOf())?.equals(key as Buffer)).toBe(true);
 });
 
-test('the same words have the same errors with the same people, whatever other questions there are', async () => {
+test('questions with the same wording get the same errors for the same people, whatever other questions exist', async () => {
   const account = await world.account();
   await apply(account, {
     groups: [unit('all')],
@@ -102,7 +102,7 @@ test('the same words have the same errors with the same people, whatever other q
   const users = await world.pool<{ userId: number }[]>`
     select user_id as "userId" from users where account_id = ${account.id} and external_id like 'p%'`;
 
-  /** What is published when everybody answers 3 to the eight questions of a kind, `later` weeks from now. */
+  /** Returns what is published if everyone answers 3 to the eight questions of a kind, `later` weeks from now. */
   const askedIn = async (later: number, kind: string) => {
     const week = addWeeks(thisWeek, later);
     clock = now + later * 7 * 86_400_000;
@@ -134,7 +134,7 @@ test('the same words have the same errors with the same people, whatever other q
   const first = await askedIn(0, 'main');
   expect(first).toHaveLength(8);
   expect(new Set(first).size).toBeGreaterThan(1);
-  // Translations join each of them with a question that was there before it.
+  // Translations join each of them with an earlier question.
   await world.pool`
     update questions set translations = jsonb_build_object('sv', 'Are you well, ' || right(key, 1) || '?')
     where  account_id = ${account.id} and key like 'bridge%'`;

@@ -1,4 +1,4 @@
-// Closing a week: published once, whole, by whoever is first; nothing lost, nothing kept that tells who answered what.
+// Closing a week: it is published once and completely, nothing is lost, and nothing is kept that reveals who answered what.
 import { addWeeks, type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { changeAccount, createAccount, lockAccount } from '../accounts/accounts.ts';
@@ -27,7 +27,7 @@ afterAll(() => database.close());
 
 const W = '2024-W47';
 const week = weekNamed(W) as Week;
-/** A Wednesday in that week, and the moment when it is over in UTC. */
+/** A Wednesday in that week, and the time when the week is over in UTC. */
 const meanwhile = Date.parse('2024-11-20T12:00:00Z');
 const over = Date.parse('2024-11-25T00:00:00Z');
 
@@ -76,57 +76,57 @@ const definitions = [
   kpi('mood', ['scale', 'ten']),
 ];
 
-/** A week in which everybody is asked three questions, and has answered the first: 4, with a comment. */
+/** A week in which everyone is asked three questions and has answered the first with 4 and a comment. */
 const survey = (name = W): object[] => [
   ...definitions,
   round(name, 'top', ['scale', 'ten', 'words'], asked),
   ...everyone.map((one) => answer(name, 'top', one, 'scale', 4, `${one} says`)),
 ];
 
-/** A company with that week, open. */
-async function asking(
+/** Creates a company with that week open. */
+async function openCompany(
   lines: object[] = survey(),
   publication: 'weekly' | 'live' = 'weekly',
 ): Promise<Company> {
   const acme = await company();
-  await publish(acme, publication);
+  await setPublication(acme, publication);
   await importLines(database, acme.id, lines, meanwhile);
   return acme;
 }
 
-const publish = ({ id }: Company, publication: 'weekly' | 'live') =>
+const setPublication = ({ id }: Company, publication: 'weekly' | 'live') =>
   inTransaction(pool, (tx) => changeAccount(tx, id, { publication }));
 
 const close = ({ id }: Company, of = pool) =>
   inTransaction(of, (tx) => closeWeek(tx, database.keys, id, week));
 
-type Said = Omit<SubmittedAnswer, 'questionId'>;
+type AnswerValue = Omit<SubmittedAnswer, 'questionId'>;
 type Given = { link: string; answer: SubmittedAnswer };
 
-/** Everyone answers by one link, in one browser: by another, nothing that was given before could be changed. */
+/** One link per person, all used in one browser, because other browsers could not change earlier answers. */
 const links = new Map<string, string>();
 
-/** What a person answers in the open week, by a link of the person's own. */
-async function answerOf({ id }: Company, name: string, key: string, said: Said): Promise<Given> {
+/** Returns a person's answer to the open week, with the person's own link. */
+async function answerOf({ id }: Company, name: string, key: string, value: AnswerValue): Promise<Given> {
   const [row] = await pool<{ userId: number; questionId: number }[]>`
     select user_id as "userId", question_id as "questionId" from users join questions using (account_id)
     where  account_id = ${id} and external_id = ${name} and key = ${key}`;
   const of = `${id} ${name}`;
   const link = links.get(of) ?? (await linkOf(pool, { accountId: id, userId: row!.userId, week }));
   links.set(of, link);
-  return { link, answer: { questionId: row!.questionId, ...said } };
+  return { link, answer: { questionId: row!.questionId, ...value } };
 }
 
-const giveOf = (db: Db, { link, answer: given }: Given) =>
+const save = (db: Db, { link, answer: given }: Given) =>
   saveAnswers(db as Pool, database.keys, { link, visit: 'a browser' }, [given]);
 
-async function give(acme: Company, name: string, key: string, said: Said): Promise<void> {
-  expect(await giveOf(pool, await answerOf(acme, name, key, said))).toBe('kept');
+async function give(acme: Company, name: string, key: string, value: AnswerValue): Promise<void> {
+  expect(await save(pool, await answerOf(acme, name, key, value))).toBe('kept');
 }
 
 type Figures = Record<string, { value: number | null; answers: number | null }>;
 
-/** The published figures of a question, by the names that groups had at first. */
+/** Returns the published figures of a question, by the original names of the groups. */
 async function figuresOf({ id, groups }: Company, key = 'scale', of = week): Promise<Figures> {
   const rows = await pool<{ groupId: number; value: number | null; answers: number | null }[]>`
     select group_id as "groupId", value, answers from results join questions using (account_id, question_id)
@@ -157,8 +157,8 @@ function byName<R extends { groupId: number }, T>(
   return Object.fromEntries([...rows].map((row) => [names.get(row.groupId), valueOf(row)]));
 }
 
-/** Does something in a transaction and leaves it open until it is told how to end. */
-async function held(
+/** Runs work in a transaction and leaves it open. Returns a function that ends it. */
+async function openTransaction(
   work: (tx: Transaction) => Promise<unknown>,
 ): Promise<(how?: 'rollback') => Promise<void>> {
   const [ready, end] = [Promise.withResolvers<void>(), Promise.withResolvers<'rollback' | undefined>()];
@@ -176,8 +176,8 @@ async function held(
   };
 }
 
-/** The backends that wait for a lock, once there are as many. */
-async function waiting(count = 1): Promise<number[]> {
+/** Waits until `count` backends wait for a lock, and returns their IDs. */
+async function untilWaiting(count = 1): Promise<number[]> {
   for (const deadline = Date.now() + 20_000; ;) {
     const rows = await pool<{ pid: number }[]>`
       select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
@@ -187,8 +187,8 @@ async function waiting(count = 1): Promise<number[]> {
 }
 
 describe('closing a week', () => {
-  test('publishes figures, response rates, KPI values and comments, none of which were there before', async () => {
-    const acme = await asking([
+  test('publishes figures, response rates, KPI values and comments that did not exist before', async () => {
+    const acme = await openCompany([
       ...survey(),
       ...everyone.slice(0, 9).map((one) => skip(W, 'top', one, 'ten')),
     ]);
@@ -214,8 +214,8 @@ describe('closing a week', () => {
       south: third,
     });
     const comments = await commentsOf(acme);
-    const said = northerners.map((one) => `${one} says`).toSorted();
-    expect(comments).toEqual({ north: said, top: said }); // of fewer than 10 in the others, and in the rest of top
+    const texts = northerners.map((one) => `${one} says`).toSorted();
+    expect(comments).toEqual({ north: texts, top: texts }); // fewer than 10 in the other groups, and in the rest of top
     const kpis = await pool`
       select value from kpi_values where account_id = ${acme.id} and kpi_id = 'mood' and week = ${week}`;
     expect(kpis.map(({ value }) => value as number)).toEqual(Array(5).fill(0.75));
@@ -223,8 +223,8 @@ describe('closing a week', () => {
     expect(mood).toEqual({ has_values: true });
   });
 
-  test('forgets who was asked, what was answered, and the key that tells whose an answer was', async () => {
-    const acme = await asking();
+  test('deletes who was asked, the answers, and the key that reveals whose an answer was', async () => {
+    const acme = await openCompany();
     await close(acme);
     expect(await pool`select from answers where account_id = ${acme.id}`).toHaveLength(0);
     expect(await pool`select from assignments where account_id = ${acme.id}`).toHaveLength(0);
@@ -232,12 +232,15 @@ describe('closing a week', () => {
     expect(await database.keys.of(pool, acme.id, week)).toBeUndefined();
     const [row] = await pool`select closed_at from weeks where account_id = ${acme.id}`;
     expect(row).toEqual({ closed_at: expect.any(Date) });
-    // What was asked of groups stays: it is no secret, and the data interface tells it.
+    // What groups were asked stays. It is no secret, and the data interface reports it.
     expect(await pool`select from asked where account_id = ${acme.id}`).toHaveLength(5);
   });
 
-  test('leaves other weeks and other accounts alone', async () => {
-    const [acme, other] = [await asking([...survey(), ...survey('2024-W48').slice(4)]), await asking()];
+  test('leaves other weeks and other accounts unchanged', async () => {
+    const [acme, other] = [
+      await openCompany([...survey(), ...survey('2024-W48').slice(4)]),
+      await openCompany(),
+    ];
     const rows = async ({ id }: Company) =>
       (await tablesOf(pool)).filter((row) => row.includes(`"account_id": ${id},`));
     const theirs = await rows(other);
@@ -248,9 +251,9 @@ describe('closing a week', () => {
     expect(await figuresOf(acme, 'scale', addWeeks(week, 1))).toEqual({});
   });
 
-  test('a week in which nothing was asked: a fault that says so, and nothing is written', async () => {
-    const acme = await asking();
-    await asking(survey('2024-W40')); // another account's
+  test('returns an error if nothing was asked in the week, and stores nothing', async () => {
+    const acme = await openCompany();
+    await openCompany(survey('2024-W40')); // another account's
     const before = await tablesOf(pool);
     const error = await closeWeekNow(pool, database.keys, acme.id, weekNamed('2024-W40'), over).catch(
       (thrown: unknown) => thrown,
@@ -266,7 +269,7 @@ describe('closing a week', () => {
     });
   });
 
-  test('without a week: the last one that has ended in the time zone of the account', async () => {
+  test("by default closes the last week that has ended in the account's time zone", async () => {
     const acme = await company('America/Los_Angeles');
     await importLines(database, acme.id, [...survey('2024-W46'), ...survey().slice(4)], meanwhile);
     expect(await closeWeekNow(pool, database.keys, acme.id, undefined, over)).toMatchObject({
@@ -277,7 +280,7 @@ describe('closing a week', () => {
   });
 });
 
-describe('a failure in the middle', () => {
+describe('a failure during closing', () => {
   test.each([
     ['insert', 'results'],
     ['insert', 'response_rates'],
@@ -291,7 +294,7 @@ describe('a failure in the middle', () => {
     ['update', 'answer_keys'],
     ['update', 'weeks'],
   ])('at the %s of %s leaves everything as it was, and closing again then works', async (verb, table) => {
-    const acme = await asking();
+    const acme = await openCompany();
     await pool.unsafe(`
       create function fail() returns trigger language plpgsql as $$ begin raise 'broken'; end $$;
       create trigger fail after ${verb} on ${table} execute function fail();`);
@@ -305,12 +308,12 @@ describe('a failure in the middle', () => {
     expect((await figuresOf(acme))['top']).toEqual({ value: 0.75, answers: 18 });
   });
 
-  test('a closing that is cancelled leaves everything as it was, and closing again then works', async () => {
-    const acme = await asking();
+  test('because closing was cancelled leaves everything as it was, and closing again then works', async () => {
+    const acme = await openCompany();
     const before = await tablesOf(pool);
-    const release = await held((tx) => lockAccount(tx, acme.id));
+    const release = await openTransaction((tx) => lockAccount(tx, acme.id));
     const closing = close(acme).catch((error: unknown) => error);
-    const [backend] = await waiting();
+    const [backend] = await untilWaiting();
     await pool`select pg_cancel_backend(${backend as number})`;
     expect(await closing).toMatchObject({ code: 'unavailable', cause: { code: '57014' } });
     await release();
@@ -320,8 +323,8 @@ describe('a failure in the middle', () => {
 });
 
 describe('closing twice', () => {
-  test('publishes once: the second finds it closed, and writes nothing', async () => {
-    const acme = await asking();
+  test('publishes once: the second attempt finds the week closed and stores nothing', async () => {
+    const acme = await openCompany();
     expect(await close(acme)).toBe(5);
     const before = await tablesOf(pool);
     expect(await close(acme)).toBeUndefined();
@@ -332,13 +335,13 @@ describe('closing twice', () => {
     );
   });
 
-  test('by several processes at the same moment: one returns figures, the others undefined', async () => {
-    const acme = await asking();
+  test('by several processes at the same time: one returns figures, the others undefined', async () => {
+    const acme = await openCompany();
     const others = [1, 2].map(() => openPool(database.url, 1));
     onTestFinished(async () => void (await Promise.all(others.map((one) => one.end({ timeout: 5 })))));
-    const release = await held((tx) => lockAccount(tx, acme.id));
+    const release = await openTransaction((tx) => lockAccount(tx, acme.id));
     const closing = [pool, ...others].map((one) => close(acme, one));
-    await waiting(3); // one with its figures made, two for that one
+    await untilWaiting(3); // one has computed its figures, two wait for it
     await release();
     const published = await Promise.all(closing);
     expect(published.toSorted()).toEqual([5, undefined, undefined]);
@@ -346,11 +349,11 @@ describe('closing twice', () => {
   });
 });
 
-describe('an answer at the moment of closing', () => {
+describe('an answer during closing', () => {
   const lines = survey().filter((line) => !JSON.stringify(line).includes('"person":"south5"'));
   const two = { value: 2 };
 
-  /** A week in which one person has not answered, who now does. */
+  /** Creates a week in which one person has not answered, and that person's answer. */
   async function lastAnswer() {
     const acme = await company();
     await importLines(
@@ -364,31 +367,31 @@ describe('an answer at the moment of closing', () => {
 
   test('that is being given: closing waits for it, and counts it', async () => {
     const { acme, given } = await lastAnswer();
-    const commit = await held((tx) => giveOf(tx, given));
+    const commit = await openTransaction((tx) => save(tx, given));
     const closing = close(acme);
-    await waiting();
+    await untilWaiting();
     await commit();
     await closing;
     expect((await figuresOf(acme))['top']?.answers).toBe(18);
   });
 
-  test('that is taken back: closing waits for it, and does not count it', async () => {
+  test('whose transaction is rolled back: closing waits for it, and does not count it', async () => {
     const { acme, given } = await lastAnswer();
-    const end = await held((tx) => giveOf(tx, given));
+    const end = await openTransaction((tx) => save(tx, given));
     const closing = close(acme);
-    await waiting();
+    await untilWaiting();
     await end('rollback');
     await closing;
     expect((await figuresOf(acme))['top']?.answers).toBe(17);
   });
 
-  test('that comes while figures are made is refused, and kept nowhere', async () => {
+  test('that arrives while figures are computed is refused and not stored', async () => {
     const { acme, given } = await lastAnswer();
-    const release = await held((tx) => lockAccount(tx, acme.id));
+    const release = await openTransaction((tx) => lockAccount(tx, acme.id));
     const closing = close(acme);
-    await waiting();
-    const giving = giveOf(pool, given);
-    await waiting(2);
+    await untilWaiting();
+    const giving = save(pool, given);
+    await untilWaiting(2);
     await release();
     expect(await giving).toBe('closed');
     await closing;
@@ -396,28 +399,31 @@ describe('an answer at the moment of closing', () => {
     expect(await pool`select from answers where account_id = ${acme.id}`).toHaveLength(0);
   });
 
-  test('that comes while a closing fails is kept, and counted when it is closed', async () => {
+  test('that arrives while closing fails is stored, and counted when the week closes', async () => {
     const { acme, given } = await lastAnswer();
-    const release = await held((tx) => lockAccount(tx, acme.id));
+    const release = await openTransaction((tx) => lockAccount(tx, acme.id));
     const closing = close(acme).catch((error: unknown) => error);
-    const [backend] = await waiting();
-    const giving = giveOf(pool, given);
-    await waiting(2);
+    const [backend] = await untilWaiting();
+    const giving = save(pool, given);
+    await untilWaiting(2);
     await pool`select pg_cancel_backend(${backend as number})`;
     await Promise.all([closing, giving, release()]);
     await close(acme);
     expect((await figuresOf(acme))['top']?.answers).toBe(18);
   });
 
-  test('of many: each is counted or refused, none is lost', async () => {
-    const atTop = Object.fromEntries(everyone.map((one) => [one, ['top']])); // so that nobody is left out
+  test('of each of many people is either counted or refused, and none is lost', async () => {
+    const atTop = Object.fromEntries(everyone.map((one) => [one, ['top']])); // so that no one is left out
     for (let i = 0; i < 5; i++) {
-      const acme = await asking([...definitions, round(W, 'top', ['scale'], atTop)]);
+      const acme = await openCompany([...definitions, round(W, 'top', ['scale'], atTop)]);
       const given = await Promise.all(everyone.map((one) => answerOf(acme, one, 'scale', two)));
-      const [commit, crowd] = [await held((tx) => giveOf(tx, given[0]!)), openPool(database.url, 10)];
+      const [commit, crowd] = [
+        await openTransaction((tx) => save(tx, given[0]!)),
+        openPool(database.url, 10),
+      ];
       onTestFinished(async () => void (await crowd.end({ timeout: 5 })));
-      const giving = given.slice(1).map((one) => giveOf(crowd, one));
-      await giving[2 * i]; // some have been given by then
+      const giving = given.slice(1).map((one) => save(crowd, one));
+      await giving[2 * i]; // some have answered by then
       const closing = close(acme);
       await commit();
       await closing;
@@ -431,19 +437,19 @@ describe('an answer at the moment of closing', () => {
 describe('answers in an open week', () => {
   const only = [...definitions, round(W, 'top', ['scale', 'ten', 'words'], asked)];
 
-  test('one that is changed counts with its last value and comment, once', async () => {
-    const acme = await asking(only);
+  test('that is changed counts once, with its last value and comment', async () => {
+    const acme = await openCompany(only);
     for (const one of everyone) await give(acme, one, 'scale', { value: 4, comment: `${one} says` });
     for (const one of everyone) await give(acme, one, 'scale', { value: 1, comment: `${one} again` });
     await give(acme, 'a0', 'scale', { value: 5 });
     await close(acme);
     expect((await figuresOf(acme))['top']).toEqual({ value: 1 / 18, answers: 18 });
-    const said = northerners.filter((one) => one !== 'a0').map((one) => `${one} again`);
-    expect((await commentsOf(acme))['top']).toEqual(said.toSorted());
+    const texts = northerners.filter((one) => one !== 'a0').map((one) => `${one} again`);
+    expect((await commentsOf(acme))['top']).toEqual(texts.toSorted());
   });
 
-  test('a skip counts in the response rate and in nothing else, also where an answer was before', async () => {
-    const acme = await asking(only);
+  test('that is a skip counts only in the response rate, even if it replaces an answer', async () => {
+    const acme = await openCompany(only);
     for (const one of everyone) await give(acme, one, 'scale', { value: 4, comment: `${one} says` });
     await give(acme, 'a0', 'scale', { skipped: true });
     await give(acme, 'b0', 'ten', { skipped: true });
@@ -457,8 +463,8 @@ describe('answers in an open week', () => {
     expect((await commentsOf(acme))['top']).not.toContain('a0 says');
   });
 
-  test('a skip that is answered after all is an answer', async () => {
-    const acme = await asking(only);
+  test('that replaces a skip counts as an answer', async () => {
+    const acme = await openCompany(only);
     for (const one of everyone) await give(acme, one, 'scale', { skipped: true });
     for (const one of everyone) await give(acme, one, 'scale', { value: 5 });
     await close(acme);
@@ -466,8 +472,8 @@ describe('answers in an open week', () => {
     expect((await ratesOf(acme))['top']).toBe(18 / 54);
   });
 
-  test('one that came from a file cannot be changed by a link; one by a link is not shown or changed by another', async () => {
-    const acme = await asking([...only, ...everyone.map((one) => answer(W, 'top', one, 'scale', 4))]);
+  test("that came from a file can't be changed with a link, and one given with a link is neither shown nor changed with another", async () => {
+    const acme = await openCompany([...only, ...everyone.map((one) => answer(W, 'top', one, 'scale', 4))]);
     const refused = { kind: 'invalid', code: 'already answered' };
     await expect(give(acme, 'a0', 'scale', { value: 1 })).rejects.toMatchObject(refused);
     await give(acme, 'a0', 'ten', { value: 10 });
@@ -489,13 +495,13 @@ describe('the threshold', () => {
   test.each([
     ['lowered', 5, 3],
     ['raised', 3, 5],
-  ])('that is %s while a week is open holds for weeks that are opened later', async (_, first, then) => {
+  ])('that is %s during a week applies to weeks that open later', async (_, first, then) => {
     const acme = await company();
     const set = (threshold: number) => inTransaction(pool, (tx) => changeAccount(tx, acme.id, { threshold }));
     await set(first);
     await importLines(database, acme.id, lines(W), meanwhile);
     await set(then);
-    // One more round makes no new week of it.
+    // Another round does not reopen the week.
     await importLines(database, acme.id, [round(W, 'south', ['ten'], { south0: ['south'] })], meanwhile);
     await importLines(database, acme.id, lines('2024-W48'), meanwhile);
     await closeEndedWeeks(pool, database.keys, later);
@@ -505,8 +511,8 @@ describe('the threshold', () => {
     );
   });
 
-  test('that is changed changes nothing that was published', async () => {
-    const acme = await asking();
+  test('can change without changing anything published', async () => {
+    const acme = await openCompany();
     await close(acme);
     const before = [await figuresOf(acme), await ratesOf(acme), await commentsOf(acme)];
     await inTransaction(pool, (tx) => changeAccount(tx, acme.id, { threshold: 100 }));
@@ -515,8 +521,8 @@ describe('the threshold', () => {
   });
 });
 
-describe('weeks that ended while nothing ran', () => {
-  test('are all closed, of all accounts; the one that goes on stays open', async () => {
+describe('weeks that ended while the service was down', () => {
+  test('are all closed, in all accounts, and the current one stays open', async () => {
     const names = ['2024-W44', '2024-W45', '2024-W46', W];
     const lines = names.flatMap((name, i) => survey(name).slice(i > 0 ? 4 : 0));
     const companies = await Promise.all([company(), company()]);
@@ -535,8 +541,8 @@ describe('weeks that ended while nothing ran', () => {
     }
   });
 
-  test('one that cannot be closed holds up no other, and is told', async () => {
-    const [broken, acme] = [await asking(), await asking()];
+  test("one that can't be closed delays no other, and is logged", async () => {
+    const [broken, acme] = [await openCompany(), await openCompany()];
     await pool.unsafe(`
       create function fail() returns trigger language plpgsql as $$ begin raise 'broken'; end $$;
       create trigger fail before insert on response_rates for each row when (new.account_id = ${broken.id})
@@ -544,14 +550,14 @@ describe('weeks that ended while nothing ran', () => {
     onTestFinished(async () => void (await pool.unsafe('drop function fail cascade')));
     await expect(closeEndedWeeks(pool, database.keys, over)).rejects.toThrow('broken');
     expect((await figuresOf(acme))['top']?.answers).toBe(18);
-    expect(await figuresOf(broken)).toEqual({}); // nor half of it
+    expect(await figuresOf(broken)).toEqual({}); // not even half of it
   });
 });
 
-describe('while something is imported into the account', () => {
-  test('its weeks are neither closed nor shown by the jobs, which do not wait either; afterwards they are', async () => {
-    const acme = await asking(survey(), 'live');
-    const importing = await held((tx) => lockSurvey(tx, acme.id));
+describe('during an import into the account', () => {
+  test('its weeks are neither closed nor shown live by the jobs, which do not wait, and afterwards they are', async () => {
+    const acme = await openCompany(survey(), 'live');
+    const importing = await openTransaction((tx) => lockSurvey(tx, acme.id));
     await showLiveWeeks(pool, database.keys);
     await closeEndedWeeks(pool, database.keys, over);
     expect(await figuresOf(acme)).toEqual({});
@@ -564,8 +570,8 @@ describe('while something is imported into the account', () => {
 });
 
 describe('a live week', () => {
-  test('shows nothing but figures, of what has been counted: that cannot be changed any more, and closing changes none', async () => {
-    const acme = await asking(survey(), 'live');
+  test("shows only figures of counted answers, which can't be changed anymore, and closing changes none", async () => {
+    const acme = await openCompany(survey(), 'live');
     const state = () => pool`
       select a.version, w.xmin::text from accounts a join weeks w using (account_id) where account_id = ${acme.id}`;
     await showLiveWeeks(pool, database.keys);
@@ -573,10 +579,10 @@ describe('a live week', () => {
     expect(figures['top']).toEqual({ value: 0.75, answers: 18 });
     expect([await ratesOf(acme), await commentsOf(acme)]).toEqual([{}, {}]);
     const changed = await answerOf(acme, 'a0', 'scale', { value: 1 });
-    await expect(giveOf(pool, changed)).rejects.toMatchObject({ code: 'already answered' });
+    await expect(save(pool, changed)).rejects.toMatchObject({ code: 'already answered' });
     const another = await answerOf(acme, 'a0', 'ten', { value: 7 });
-    const answering = await held((tx) => giveOf(tx, another));
-    await showLiveWeeks(pool, database.keys); // and waits for nobody
+    const answering = await openTransaction((tx) => save(tx, another));
+    await showLiveWeeks(pool, database.keys); // returns without waiting
     await answering();
     await showLiveWeeks(pool, database.keys);
     expect([await state(), await figuresOf(acme)]).toEqual([first, figures]);
@@ -586,8 +592,8 @@ describe('a live week', () => {
     expect(await commentsOf(acme)).not.toEqual({});
   });
 
-  test('changes by batches of at least the threshold, and takes the rest when it closes', async () => {
-    const acme = await asking(survey(), 'live');
+  test('changes in batches of at least the threshold, and counts the rest when it closes', async () => {
+    const acme = await openCompany(survey(), 'live');
     const answersTo = async () =>
       Object.fromEntries(
         Object.entries(await figuresOf(acme, 'ten')).map(([group, { answers }]) => [group, answers]),
@@ -605,23 +611,23 @@ describe('a live week', () => {
     expect(await giveAll('a4', 'b0')).toEqual({ ...none, top: 5, north: 5, a: 5 });
     expect(await giveAll('a5', 'b1', 'b2', 'b3')).toEqual({ ...none, top: 5, north: 5, a: 5 });
     await close(acme);
-    // Those who were left, a5 and four of b, count together in north.
+    // The people who were left, a5 and four of b, count together in north.
     expect(await answersTo()).toEqual({ ...none, top: 10, north: 10, a: 5 });
   });
 
-  test('is decided when it opens: a change of publication in mid-week changes no open week', async () => {
-    const [weekly, live] = [await asking(), await asking(survey(), 'live')];
-    await publish(weekly, 'live');
-    await publish(live, 'weekly');
+  test('is fixed when it opens: changing the publication during the week changes no open week', async () => {
+    const [weekly, live] = [await openCompany(), await openCompany(survey(), 'live')];
+    await setPublication(weekly, 'live');
+    await setPublication(live, 'weekly');
     await showLiveWeeks(pool, database.keys);
     expect(await figuresOf(weekly)).toEqual({});
     expect((await figuresOf(live))['top']).toEqual({ value: 0.75, answers: 18 });
   });
 });
 
-describe('groups that are removed', () => {
-  test('while the week is open: no figure of theirs appears, the groups above count their people', async () => {
-    const acme = await asking();
+describe('removed groups', () => {
+  test('while the week is open: no figure of theirs is published, and the groups above count their people', async () => {
+    const acme = await openCompany();
     await push(acme.id, {
       groups: units.filter(({ externalId }) => externalId !== 'a'),
       users: users({ b0: 'b' }),
@@ -642,9 +648,9 @@ describe('groups that are removed', () => {
     }
   });
 
-  test('the asked group itself, while the week is open: those above it count its people', async () => {
+  test('that were asked themselves, while the week is open: the groups above count their people', async () => {
     const inNorth = Object.fromEntries(Object.entries(asked).filter(([, [group]]) => group !== 'south'));
-    const acme = await asking([
+    const acme = await openCompany([
       ...definitions,
       round(W, 'north', ['scale'], inNorth),
       ...Object.keys(inNorth).map((one) => answer(W, 'north', one, 'scale', 4)),
@@ -654,17 +660,17 @@ describe('groups that are removed', () => {
     expect(await figuresOf(acme)).toEqual({ top: { value: 0.75, answers: 12 } });
   });
 
-  test('while it is being closed: whoever comes first, none of their figures is left', async () => {
-    const acme = await asking();
+  test('while the week is closing: whichever is first, none of their figures is left', async () => {
+    const acme = await openCompany();
     const removed = acme.groups.get('a') as number;
-    const removal = await held(async (tx) => {
+    const removal = await openTransaction(async (tx) => {
       await lockAccount(tx, acme.id);
       await deleteGroupResults(tx, acme.id, [removed]);
       await tx`delete from memberships where account_id = ${acme.id} and group_id = ${removed}`;
       await tx`delete from groups where account_id = ${acme.id} and group_id = ${removed}`;
     });
     const closing = close(acme);
-    await waiting(); // its figures are made, with the group
+    await untilWaiting(); // its figures are computed, with the group
     await removal();
     await closing;
     expect(Object.keys(await figuresOf(acme)).toSorted()).toEqual(['b', 'north', 'south', 'top']);
@@ -674,8 +680,8 @@ describe('groups that are removed', () => {
     expect(left).toHaveLength(0);
   });
 
-  test('after it has closed: their figures go, and comments that are shown nowhere else; the others stay', async () => {
-    // Two companies in one account: of the second nothing is left above.
+  test('after closing: their figures are deleted, with comments shown nowhere else, and the others stay', async () => {
+    // Two companies in one account. Of the second, nothing above the group is left.
     const acme = await company();
     const more = [...units, unit('island')];
     const islanders = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`i${i}`, 'island']));
@@ -693,15 +699,15 @@ describe('groups that are removed', () => {
     await importLines(database, acme.id, lines, meanwhile);
     await close(acme);
     const before = await figuresOf(acme);
-    const said = async () =>
+    const texts = async () =>
       (
         await pool<{ text: string }[]>`select text from comments where account_id = ${acme.id} order by text`
       ).map(({ text }) => text);
-    expect(await said()).toHaveLength(22);
+    expect(await texts()).toHaveLength(22);
     const [{ id: island } = { id: 0 }] = await pool<{ id: number }[]>`
       select group_id as id from groups where account_id = ${acme.id} and name = 'island'`;
     await push(acme.id, { groups: ['top', 'a', 'b', 'south'].map((one) => unit(one)), users: [] });
-    expect(await said()).toEqual(northerners.map((one) => `${one} says`).toSorted()); // top still shows them
+    expect(await texts()).toEqual(northerners.map((one) => `${one} says`).toSorted()); // top still shows them
     const { north, ...others } = before;
     expect(north?.answers).toBe(12);
     delete others['undefined']; // the island
@@ -719,14 +725,14 @@ describe('groups that are removed', () => {
 describe('people who are removed or moved while the week is open', () => {
   test('change no figure, rate or comment', async () => {
     const lines = survey().filter((line) => !JSON.stringify(line).includes('"person":"a0","question"'));
-    const [still, moved] = [await asking(lines), await asking(lines)];
+    const [still, moved] = [await openCompany(lines), await openCompany(lines)];
     for (const acme of [still, moved]) await give(acme, 'a0', 'scale', { value: 4, comment: 'a0 says' });
     const homes = { ...home, a0: 'south', a1: 'b', south0: 'a', new0: 'a', new1: 'a' };
     const { b0, b1, ...rest } = homes as Record<string, string>;
     expect([b0, b1]).toEqual(['b', 'b']); // these are removed
     await push(moved.id, { groups: units, users: users(rest) });
     for (const acme of [still, moved]) {
-      // Who has been removed or moved may still change the answer, until the week has closed.
+      // People who were removed or moved can still change their answers until the week closes.
       await give(acme, 'a0', 'scale', { value: 1 });
       await close(acme);
     }
@@ -736,8 +742,8 @@ describe('people who are removed or moved while the week is open', () => {
     expect((await figuresOf(moved))['b']?.answers).toBe(6);
   });
 
-  test('a group that moves while the week is open changes none either', async () => {
-    const [still, moved] = [await asking(), await asking()];
+  test('also when their group moves', async () => {
+    const [still, moved] = [await openCompany(), await openCompany()];
     await push(moved.id, {
       groups: units.map((one) => (one.externalId === 'b' ? unit('b', { parent: 'south' }) : one)),
     });

@@ -48,7 +48,7 @@ const missedBecause = {
   late: 'It was not opened while the week ran: the service did not run, it was paused, or nobody could be written to any more.',
   noQuestion: 'No question was due.',
   noGroup: 'None of its groups is there any more.',
-  nobody: 'There was no one to ask.',
+  nobody: 'There was nobody to ask.',
   closed: 'The week was closed.',
   imported:
     'A history file was imported into the week: whoever made it knows answers that would count together with others.',

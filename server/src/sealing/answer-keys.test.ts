@@ -1,4 +1,4 @@
-// The keys of open weeks: open weeks open everywhere, and what was stored of a closed week opens by nothing that is left.
+// The keys of open weeks: open weeks can be decrypted everywhere, and closed weeks nowhere, with anything that is left.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ vi.mock('./key-file.ts', { spy: true });
 const home = join(tmpdir(), `soundings-answer-keys-${randomUUID()}`);
 let database: TestDatabase;
 let accountId: number;
-/** Every wrapped key that was ever stored, as WAL and dumps have them. */
+/** Every wrapped key that was ever stored, as WAL and dumps contain them. */
 let everWrapped: { week: Week; wrapped: Buffer }[] = [];
 let directories = 0;
 
@@ -58,7 +58,7 @@ const weekAt = (i: number): Week =>
 const open = (keys: AnswerKeys, week: Week) =>
   inTransaction(database.pool, async (tx) => Buffer.from((await openWeek(tx, keys, accountId, week)).secret));
 
-/** Closes a week like results/close-week.ts, but without figures. */
+/** Closes a week like results/close-week.ts, without figures. */
 async function closeIn(tx: Transaction, keys: AnswerKeys, week: Week): Promise<void> {
   await keys.forget(tx, accountId, week);
   await tx`update weeks set closed_at = now() where account_id = ${accountId} and week = ${week}`;
@@ -80,9 +80,9 @@ const chainOf = async () => {
   return row!;
 };
 
-/** Every key that any file of the directories has, by whatever name, whole or not. */
-function keysOnDisk(...directories_: string[]): EpochKey[] {
-  return directories_.flatMap((directory) => {
+/** Returns every key in any file of the directories, under any name, complete or not. */
+function keysOnDisk(...paths: string[]): EpochKey[] {
+  return paths.flatMap((directory) => {
     let names: string[] = [];
     try {
       names = readdirSync(directory);
@@ -91,7 +91,7 @@ function keysOnDisk(...directories_: string[]): EpochKey[] {
   });
 }
 
-/** Which of the weeks open by the keys, or by any later key that can be computed from them, from what was ever stored. */
+/** Returns the weeks that the keys, or later keys computed from them, can open from everything that was ever stored. */
 async function openableBy(keys: EpochKey[]): Promise<Set<Week>> {
   everWrapped = await database.pool<
     { week: Week; wrapped: Buffer }[]
@@ -113,7 +113,7 @@ const crash = () =>
   });
 
 describe('prepare', () => {
-  test('at the first start makes a key in the file, and nothing of it is in the database', async () => {
+  test('creates a key in the file on first startup, and stores nothing of it in the database', async () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
     await keys.chain.prepare();
@@ -126,7 +126,7 @@ describe('prepare', () => {
     expect(await keysIn(directory).chain.exported()).toContain(key!.secret.toString('hex'));
   });
 
-  test('of processes that start together on one directory: one key, which all of them have', async () => {
+  test('gives processes that start together on one directory the same key', async () => {
     const directory = newDirectory();
     const all = Array.from({ length: 2 }, () => keysIn(directory));
     await Promise.all(all.map((keys, i) => open(keys, weekAt(i))));
@@ -152,7 +152,7 @@ describe('prepare', () => {
     expect(await secretOf(other, weekAt(1))).toEqual(secret);
   });
 
-  test('of a database that was restored to an older state: its weeks are lost, and new ones can be opened', async () => {
+  test('after an older database is restored, its weeks are lost, and new ones can be opened', async () => {
     const keys = keysIn(newDirectory());
     await open(keys, weekAt(0));
     await open(keys, weekAt(1));
@@ -175,7 +175,7 @@ describe('prepare', () => {
     expect(await secretOf(restarted, weekAt(2))).toEqual(secret);
   });
 
-  test('where the file is gone while weeks are open: missing, and every use says what to do; until it is back', async () => {
+  test('without the file during an open week, the key is missing, and every use says what to do until it is back', async () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
     const secret = await open(keys, weekAt(0));
@@ -193,8 +193,8 @@ describe('prepare', () => {
       const error = await use().catch((thrown: unknown) => thrown as Fault);
       expect(error).toBeInstanceOf(Fault);
       expect(error).toMatchObject(missing);
-      for (const words of ['keys export', 'keys import', 'keys reset', 'ANSWER_KEYS=database'])
-        expect((error as Fault).message).toContain(words);
+      for (const advice of ['keys export', 'keys import', 'keys reset', 'ANSWER_KEYS=database'])
+        expect((error as Fault).message).toContain(advice);
     }
     await restarted.chain.advance();
     expect(await restarted.chain.state()).toMatchObject({ state: 'missing' });
@@ -204,7 +204,7 @@ describe('prepare', () => {
     expect(await restarted.chain.state()).toMatchObject({ state: 'ready' });
   });
 
-  test('where the file is gone and nothing is open: a new key, for no one needs the one before', async () => {
+  test('without the file and without open weeks, creates a new key, because no one needs the previous one', async () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
     await open(keys, weekAt(0));
@@ -217,7 +217,7 @@ describe('prepare', () => {
     expect(await open(restarted, weekAt(1))).toHaveLength(32);
   });
 
-  test('reset gives up a key that is lost: the open weeks are lost, and new ones can be opened', async () => {
+  test('reset gives up a lost key: the open weeks are lost, and new ones can be opened', async () => {
     const directory = newDirectory();
     await open(keysIn(directory), weekAt(0));
     rmSync(directory, { recursive: true });
@@ -230,10 +230,10 @@ describe('prepare', () => {
     expect(await secretOf(keysIn(directory), weekAt(1))).toEqual(secret);
   });
 
-  test('a process with a directory of its own has no key until it gets it from another, and follows it from then on', async () => {
+  test('a process with its own directory has no key until it gets one from another process, and follows it from then on', async () => {
     const [one, two] = [newDirectory(), newDirectory()];
     const [first, second] = [keysIn(one), keysIn(two)];
-    await first.chain.advance(); // as at the start: it is seen
+    await first.chain.advance(); // as at startup: the process is registered
     await second.chain.prepare();
     expect(await second.chain.state()).toMatchObject({ state: 'missing' });
     const secret = await open(first, weekAt(0));
@@ -259,7 +259,7 @@ describe('prepare', () => {
     expect((await first.chain.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false, false]);
   });
 
-  test('a key of another installation, or later than the database, is not imported', async () => {
+  test('a key of another installation, or one later than the database, is not imported', async () => {
     const keys = keysIn(newDirectory());
     await open(keys, weekAt(0));
     const key = keyFile.keyIn(await keys.chain.exported()) as EpochKey;
@@ -272,7 +272,7 @@ describe('prepare', () => {
     expect(await secretOf(keys, weekAt(0))).toHaveLength(32);
   });
 
-  test('where the key was missing and those that had it have gone: it goes on by itself when nothing is open', async () => {
+  test('a missing key recovers without help when no week is open and the processes that had it are gone', async () => {
     const [one, two] = [newDirectory(), newDirectory()];
     const first = keysIn(one);
     await open(first, weekAt(0));
@@ -287,41 +287,41 @@ describe('prepare', () => {
   });
 });
 
-describe('what is noted of copies', () => {
-  const noted = async (keys: AnswerKeys) => {
+describe('the record of copies', () => {
+  const recordedCopies = async (keys: AnswerKeys) => {
     const { exportedAt, exportedUntil, inDatabaseUntil } = await keys.chain.state();
     const wasExported = exportedAt !== null && (exportedUntil === null ? 'still' : 'once');
     return { wasExported, wasInDatabase: inDatabaseUntil !== null };
   };
 
-  test('an export, for good, and when later keys no longer followed from it', async () => {
+  test('shows an export permanently, and when later keys stop following from it', async () => {
     const keys = keysIn(newDirectory());
     await open(keys, weekAt(0));
     await open(keys, weekAt(1));
-    expect(await noted(keys)).toEqual({ wasExported: false, wasInDatabase: false });
+    expect(await recordedCopies(keys)).toEqual({ wasExported: false, wasInDatabase: false });
     await keys.chain.exported();
     await close(keys, weekAt(0));
     await keys.chain.advance();
-    expect(await noted(keys)).toEqual({ wasExported: 'still', wasInDatabase: false });
+    expect(await recordedCopies(keys)).toEqual({ wasExported: 'still', wasInDatabase: false });
     await keys.chain.reset();
-    expect(await noted(keys)).toEqual({ wasExported: 'once', wasInDatabase: false });
+    expect(await recordedCopies(keys)).toEqual({ wasExported: 'once', wasInDatabase: false });
     const { exportedAt, exportedUntil } = await keys.chain.state();
     await keys.chain.reset();
     expect(await keys.chain.state()).toMatchObject({ exportedAt, exportedUntil });
     await keys.chain.exported();
-    expect(await noted(keys)).toEqual({ wasExported: 'still', wasInDatabase: false });
+    expect(await recordedCopies(keys)).toEqual({ wasExported: 'still', wasInDatabase: false });
     await close(keys, weekAt(1));
     await keys.chain.advance(); // no week is open
-    expect(await noted(keys)).toEqual({ wasExported: 'once', wasInDatabase: false });
+    expect(await recordedCopies(keys)).toEqual({ wasExported: 'once', wasInDatabase: false });
   });
 
-  test('that the key was in the database, from when it has left it', async () => {
+  test('shows that the key was in the database, and when it left it', async () => {
     const directory = newDirectory();
     await open(keysIn(directory), weekAt(0));
     const inDatabase = keysIn(directory, 'database');
     await close(inDatabase, weekAt(0));
     await inDatabase.chain.advance();
-    expect(await noted(inDatabase)).toEqual({ wasExported: false, wasInDatabase: false });
+    expect(await recordedCopies(inDatabase)).toEqual({ wasExported: false, wasInDatabase: false });
     const keys = keysIn(directory);
     const began = Date.now();
     const { inDatabaseUntil } = await keys.chain.state();
@@ -330,7 +330,7 @@ describe('what is noted of copies', () => {
     expect((await keys.chain.state()).inDatabaseUntil).toBe(inDatabaseUntil);
   });
 
-  test('a process that was switched off, until it is said to be gone', async () => {
+  test('shows a process that was switched off until it is reported as gone', async () => {
     const [first, second] = [keysIn(newDirectory()), keysIn(newDirectory())];
     await open(first, weekAt(0));
     await second.chain.imported(await first.chain.exported());
@@ -344,20 +344,20 @@ describe('what is noted of copies', () => {
     await expect(first.chain.forgetProcess(behind[0]!.name)).rejects.toMatchObject({ kind: 'not_found' });
   });
 
-  test('a process by the name that stands beside its key: a container that starts again is the same one', async () => {
+  test('identifies a process by the name next to its key, so a restarted container is the same process', async () => {
     const directory = newDirectory();
     const names = async () => (await keysIn(directory).chain.state()).processes.map(({ name }) => name);
     await keysIn(directory).chain.advance();
     expect(await names()).toEqual([`${hostname()}:${join(directory, 'answers')}`]);
     expect(readFileSync(join(directory, 'name'), 'utf8')).toBe(`${(await names())[0]}\n`);
     await database.pool`delete from key_processes`;
-    writeFileSync(join(directory, 'name'), 'a-container:/data/keys/answers\n'); // as it was called when it first ran
+    writeFileSync(join(directory, 'name'), 'a-container:/data/keys/answers\n'); // its name when it first ran
     await open(keysIn(directory), weekAt(0));
     await keysIn(directory).chain.advance();
     expect(await names()).toEqual(['a-container:/data/keys/answers']);
   });
 
-  test('a process whose key has gone to the database no longer, and the database no longer when the key is in a file again', async () => {
+  test('drops a process whose key has moved to the database, and the database once the key is in a file again', async () => {
     const directory = newDirectory();
     const names = async (keys: AnswerKeys) => (await keys.chain.state()).processes.map(({ name }) => name);
     await open(keysIn(directory), weekAt(0));
@@ -371,13 +371,13 @@ describe('what is noted of copies', () => {
   });
 });
 
-describe('when the last open week has closed', () => {
-  /** All that the keys lead to, also of weeks that open later. */
+describe('when the last open week closes', () => {
+  /** Returns whether the keys open no later week either. */
   async function copyIsUseless(copy: EpochKey[], week: Week): Promise<boolean> {
     return !(await openableBy(copy)).has(week);
   }
 
-  test('one process begins with a fresh key: a copy of the key opens nothing that is asked from then on', async () => {
+  test('one process starts with a fresh key, and a copy of the previous key opens no later week', async () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
     await open(keys, weekAt(0));
@@ -386,19 +386,19 @@ describe('when the last open week has closed', () => {
     expect(copy).toHaveLength(1);
     await open(keys, weekAt(1));
     await close(keys, weekAt(0));
-    await keys.chain.advance(); // a week is open: the key moves forward
+    await keys.chain.advance(); // a week is open, so the key moves forward
     expect(await copyIsUseless(copy, weekAt(1))).toBe(false);
     await close(keys, weekAt(1));
     await keys.chain.advance();
     const secret = await open(keys, weekAt(2));
     expect(await copyIsUseless(copy, weekAt(2))).toBe(true);
-    // It is on the disk, and processes that share the file have it.
+    // It is on disk, and processes that share the file have it.
     expect(await secretOf(keysIn(directory), weekAt(2))).toEqual(secret);
     expect(await openableBy(keysOnDisk(directory))).toEqual(new Set([weekAt(2)]));
     expect((await keys.chain.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false]);
   });
 
-  test('where another process has to follow, the key moves forward: no one there has to import anything', async () => {
+  test('if another process has to follow, the key moves forward, and nothing has to be imported there', async () => {
     const [first, second] = [keysIn(newDirectory()), keysIn(newDirectory())];
     await open(first, weekAt(0));
     await first.chain.advance();
@@ -410,7 +410,7 @@ describe('when the last open week has closed', () => {
     expect(await secretOf(second, weekAt(1))).toEqual(secret);
   });
 
-  test('a process that shares the file, and had the key before, goes on', async () => {
+  test('a process that shares the file and had the previous key continues', async () => {
     const directory = newDirectory();
     const [keys, beside] = [keysIn(directory), keysIn(directory)];
     for (const i of [0, 2, 4]) {
@@ -426,8 +426,8 @@ describe('when the last open week has closed', () => {
     expect(await keys.lostWeeks()).toEqual([]);
   });
 
-  describe('and the process has died between the file and the commit', () => {
-    /** Closes the only week, but nothing of the step is committed; the fresh key is in the file. */
+  describe('and the process dies between the file and the commit', () => {
+    /** Closes the only week but does not commit the step. The fresh key is in the file. */
     async function interrupted(directory: string) {
       const keys = keysIn(directory);
       await open(keys, weekAt(0));
@@ -447,7 +447,7 @@ describe('when the last open week has closed', () => {
       return { keys, beside };
     }
 
-    test.each(['the same process', 'the next start'])('%s goes on', async (who) => {
+    test.each(['the same process', 'the next start'])('%s continues', async (who) => {
       const directory = newDirectory();
       const { keys } = await interrupted(directory);
       const next = who === 'the next start' ? keysIn(directory) : keys;
@@ -458,7 +458,7 @@ describe('when the last open week has closed', () => {
       expect(await next.lostWeeks()).toEqual([]);
     });
 
-    test('the same process goes on when the commit itself has failed', async () => {
+    test('the same process continues after the commit itself failed', async () => {
       const { pool } = database;
       await pool.unsafe(`
         create function refuse_commit() returns trigger language plpgsql as $$ begin raise 'no commit'; end $$;
@@ -474,7 +474,7 @@ describe('when the last open week has closed', () => {
       expect(await secretOf(keysIn(directory), weekAt(1))).toEqual(secret);
     });
 
-    test('a week that another opens before that, who shares the file, is not lost', async () => {
+    test('a week that another process with the same file opens before that is not lost', async () => {
       const directory = newDirectory();
       const { beside } = await interrupted(directory);
       const secret = await open(beside, weekAt(1));
@@ -484,7 +484,7 @@ describe('when the last open week has closed', () => {
     });
   });
 
-  test('and a database of before is restored: its weeks are lost, and new ones can be opened', async () => {
+  test('and an older database is restored, its weeks are lost, and new ones can be opened', async () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
     await open(keys, weekAt(0));
@@ -510,7 +510,7 @@ describe('when the last open week has closed', () => {
     expect(await secretOf(keysIn(directory), weekAt(3))).toEqual(secret);
   });
 
-  test('a key that was exported before is not imported: it is said to export it again', async () => {
+  test('a key exported before is not imported, and the error says to export it again', async () => {
     const keys = keysIn(newDirectory());
     await open(keys, weekAt(0));
     const text = await keys.chain.exported();
@@ -537,19 +537,19 @@ describe('ANSWER_KEYS', () => {
     expect(await keys.chain.state()).toMatchObject({ place: 'database', path: null, state: 'ready' });
     const inDatabase = await chainOf();
     old.push({ ...inDatabase, secret: inDatabase.secret! });
-    // Another process without any file has it at once.
+    // Another process without a file has it immediately.
     expect(await secretOf(keysIn(newDirectory(), 'database'), weekAt(0))).toEqual(secret);
     keys = keysIn(directory);
     expect(await secretOf(keys, weekAt(0))).toEqual(secret);
     await keys.chain.advance();
     await open(keys, weekAt(1));
-    const noted = await database.pool<{ week: Week }[]>`
+    const marked = await database.pool<{ week: Week }[]>`
       select week from week_keys where in_database`;
-    expect(noted).toEqual([{ week: weekAt(0) }]);
+    expect(marked).toEqual([{ week: weekAt(0) }]);
     const [now, ...others] = keysOnDisk(directory);
     expect(others).toEqual([]);
     expect(await chainOf()).toMatchObject({ chain: now!.chain, secret: null });
-    // What was kept before leads to nothing of the present.
+    // Keys kept from before lead to no current key.
     const [row] = await database.pool<{ wrapped: Buffer }[]>`select wrapped from week_keys`;
     for (const key of old) {
       for (let i = 0; i < 9; i++) {
@@ -560,7 +560,7 @@ describe('ANSWER_KEYS', () => {
     }
   });
 
-  test('with database, a closed week’s key is in no row, and the key that wrapped it neither', async () => {
+  test('with database, a closed week’s key is in no row, and neither is the key that wrapped it', async () => {
     const keys = keysIn(newDirectory(), 'database');
     await open(keys, weekAt(0));
     const secret = await open(keys, weekAt(1));
@@ -586,8 +586,8 @@ describe('ANSWER_KEYS', () => {
   });
 });
 
-describe('after a week has closed', () => {
-  test('nothing that was stored of its key opens by what is left; the open weeks open', async () => {
+describe('after a week closes', () => {
+  test('nothing stored of its key can be opened with what is left, and open weeks can', async () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
     await open(keys, weekAt(0));
@@ -602,8 +602,8 @@ describe('after a week has closed', () => {
     expect(await openableBy(keysOnDisk(directory))).toEqual(new Set());
   });
 
-  test.each(['before the file is written', 'in the middle of it'])(
-    'and the process has died %s: the next start goes on',
+  test.each(['before the file is written', 'while it is written'])(
+    'and the process dies %s, the next start continues',
     async (where) => {
       const directory = newDirectory();
       const keys = keysIn(directory);
@@ -611,8 +611,8 @@ describe('after a week has closed', () => {
       const secret = await open(keys, weekAt(1));
       await close(keys, weekAt(0));
       vi.mocked(keyFile.writeKeyFile).mockImplementationOnce((path, key) => {
-        // The new key is safe, the one before not yet erased.
-        if (where === 'in the middle of it') writeFileSync(`${path}.next`, keyFile.keyText(key));
+        // The new key is safe, the previous one not yet erased.
+        if (where === 'while it is written') writeFileSync(`${path}.next`, keyFile.keyText(key));
         throw new Error('crash');
       });
       await expect(keys.chain.advance()).rejects.toThrow('crash');
@@ -624,7 +624,7 @@ describe('after a week has closed', () => {
     },
   );
 
-  test('while another week is being opened or imported: the epoch waits for it, and the new week opens', async () => {
+  test('while another week is being opened or imported, the epoch waits for it, and the new week can be opened', async () => {
     const directory = newDirectory();
     const [keys, other] = [keysIn(directory), keysIn(directory)];
     await Promise.all([keys.chain.prepare(), other.chain.prepare()]);
@@ -647,7 +647,7 @@ describe('after a week has closed', () => {
     expect(await openableBy(keysOnDisk(directory))).toEqual(new Set([weekAt(1)]));
   });
 
-  test('while another is being opened that had not come to its key yet: it gets one of the new epoch', async () => {
+  test('while another week that has no key yet is being opened, that week gets a key of the new epoch', async () => {
     const keys = keysIn(newDirectory());
     await open(keys, weekAt(0));
     const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -666,7 +666,7 @@ describe('after a week has closed', () => {
     expect(await keys.lostWeeks()).toEqual([]);
   });
 
-  test('a closing that is rolled back forgets nothing', async () => {
+  test('a rolled back closing deletes nothing', async () => {
     const keys = keysIn(newDirectory());
     const secret = await open(keys, weekAt(0));
     const closing = inTransaction(database.pool, async (tx) => {
@@ -679,7 +679,7 @@ describe('after a week has closed', () => {
     expect(await secretOf(keys, weekAt(0))).toEqual(secret);
   });
 
-  test('what a reader had of the key before reads it again, and one that is gone is not there', async () => {
+  test("a reader's previous key still opens its copy, and a deleted key is gone", async () => {
     const directory = newDirectory();
     const [keys, other] = [keysIn(directory), keysIn(directory)];
     await open(keys, weekAt(0));
@@ -696,7 +696,7 @@ describe('after a week has closed', () => {
   });
 });
 
-describe('whatever happens in whatever order', () => {
+describe('in any order of events', () => {
   type Step = {
     what: 'open' | 'close' | 'advance' | 'restart' | 'crash' | 'switch';
     who: 0 | 1;
@@ -708,7 +708,7 @@ describe('whatever happens in whatever order', () => {
     which: fc.nat(9),
   });
 
-  test('open weeks open everywhere, and closed ones nowhere once everyone has moved on', async () => {
+  test('open weeks can be opened everywhere, and closed ones nowhere once all processes have advanced', async () => {
     let next = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
@@ -740,7 +740,7 @@ describe('whatever happens in whatever order', () => {
             vi.mocked(keyFile.writeKeyFile).mockReset();
             replicas[who] = keysIn(places[who]!);
           }
-          // Whatever has not moved on yet: open weeks open everywhere.
+          // Before all processes have advanced, open weeks can be opened everywhere.
           for (const one of replicas) {
             for (const [of, secret] of secrets) expect(await secretOf(one, of)).toEqual(secret);
             expect(await one.lostWeeks()).toEqual([]);

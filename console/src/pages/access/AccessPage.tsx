@@ -23,10 +23,10 @@ import css from './access.module.css';
 
 export function AccessPage() {
   const t = useText();
-  const answer = useData('GET /access');
+  const response = useData('GET /access');
   return (
     <Page title={t('access.title')} subtitle={t('access.subtitle')} narrow>
-      <Loaded answer={answer}>
+      <Loaded response={response}>
         {(access) => (
           <>
             <Addresses {...access} />

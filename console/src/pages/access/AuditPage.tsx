@@ -47,7 +47,7 @@ export function AuditPage() {
             value={address.search ?? ''}
             onChange={(search) => setAddress({ search })}
           />
-          <Filters address={address} setAddress={setAddress} actions={windows.answer?.actions ?? []} />
+          <Filters address={address} setAddress={setAddress} actions={windows.response?.actions ?? []} />
           <ToolbarGap />
           {count !== undefined && <ToolbarText>{t('audit.count', { count })}</ToolbarText>}
         </>

@@ -16,8 +16,8 @@ import { Access, Keys, Links, Rules } from './PrivacyTables.tsx';
 export function PrivacyPage() {
   const t = useText();
   const format = useFormat();
-  const answer = useData('GET /privacy');
-  const report = answer.data;
+  const response = useData('GET /privacy');
+  const report = response.data;
   return (
     <Page
       title={t('privacy.title')}
@@ -39,7 +39,7 @@ export function PrivacyPage() {
       }
       narrow
     >
-      <Loaded answer={answer}>
+      <Loaded response={response}>
         {(data) => (
           <>
             <InShort {...data} />

@@ -29,8 +29,10 @@ type Values = Omit<AccountSettingsView, 'notify' | 'distributionThreshold' | 'co
 type SettingsForm = FormState<Values>;
 
 export function SettingsPage() {
-  const answer = useData('GET /settings');
-  return <Loaded answer={answer}>{(settings) => <Settings key={settings.id} settings={settings} />}</Loaded>;
+  const response = useData('GET /settings');
+  return (
+    <Loaded response={response}>{(settings) => <Settings key={settings.id} settings={settings} />}</Loaded>
+  );
 }
 
 const valuesOf = (settings: AccountSettingsView): Values => ({

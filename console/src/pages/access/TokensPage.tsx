@@ -24,7 +24,7 @@ const isOld = (token: TokenSummary) => token.revokedAt !== null || isExpired(tok
 
 export function TokensPage() {
   const t = useText();
-  const answer = useData('GET /tokens');
+  const response = useData('GET /tokens');
   const [isMaking, setIsMaking] = useState(false);
   const [hasOld, setHasOld] = useState(false);
   const [revoking, setRevoking] = useState<TokenSummary>();
@@ -33,11 +33,11 @@ export function TokensPage() {
       {t('tokens.create')}
     </Button>
   );
-  const tokens = answer.data?.tokens ?? [];
+  const tokens = response.data?.tokens ?? [];
   return (
     <Page
       title={t('tokens.title')}
-      waits={!answer.data}
+      waits={!response.data}
       subtitle={t('tokens.subtitle')}
       actions={create}
       toolbar={
@@ -49,7 +49,7 @@ export function TokensPage() {
         )
       }
     >
-      <Loaded answer={answer}>
+      <Loaded response={response}>
         {({ tokens: all }) => (
           <Tokens rows={all.filter((token) => hasOld || !isOld(token))} onRevoke={setRevoking} />
         )}

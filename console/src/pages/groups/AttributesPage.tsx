@@ -21,7 +21,7 @@ type Doing = { what: 'define' | 'remove'; attribute?: AttributeRow };
 
 export function AttributesPage() {
   const t = useText();
-  const answer = useData('GET /attributes');
+  const response = useData('GET /attributes');
   const [doing, setDoing] = useState<Doing>();
   const close = () => setDoing(undefined);
   const add = (
@@ -31,7 +31,7 @@ export function AttributesPage() {
   );
   return (
     <Page title={t('attributes.title')} subtitle={t('attributes.subtitle')} actions={add}>
-      <Loaded answer={answer}>
+      <Loaded response={response}>
         {({ attributes }) =>
           attributes.length === 0 ? (
             <Empty

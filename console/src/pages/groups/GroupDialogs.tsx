@@ -110,14 +110,14 @@ function AddDialog({ parent, onClose }: { parent?: SelectedGroup | undefined; on
 
 function EditDialog({ group, onClose }: DialogProps) {
   const t = useText();
-  const answer = useData('GET /groups/{groupId}', { params: { groupId: group.id } });
+  const response = useData('GET /groups/{groupId}', { params: { groupId: group.id } });
   return (
     <Dialog
       onClose={onClose}
       title={t('groups.editTitle', { name: group.name })}
-      isLoading={answer.data === undefined}
+      isLoading={response.data === undefined}
     >
-      <Loaded answer={answer} skeleton={<Skeleton rows={4} />}>
+      <Loaded response={response} skeleton={<Skeleton rows={4} />}>
         {(details) => <EditForm details={details} onClose={onClose} />}
       </Loaded>
     </Dialog>

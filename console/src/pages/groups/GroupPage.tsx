@@ -34,7 +34,7 @@ export function GroupPage() {
     </Page>
   );
   return (
-    <Loaded answer={details} skeleton={waiting}>
+    <Loaded response={details} skeleton={waiting}>
       {(group) => <Group key={group.id} group={group} tree={tree} />}
     </Loaded>
   );

@@ -19,14 +19,14 @@ import { useUnfolding } from './unfolding.ts';
 
 export function GroupsPage() {
   const t = useText();
-  const answer = useData('GET /groups/tree');
+  const response = useData('GET /groups/tree');
   const waiting = (
     <Page title={t('groups.title')}>
       <Skeleton rows={14} />
     </Page>
   );
   return (
-    <Loaded answer={answer} skeleton={waiting}>
+    <Loaded response={response} skeleton={waiting}>
       {({ groups }) => (groups.length > 0 ? <Groups groups={groups} /> : <NoGroups />)}
     </Loaded>
   );

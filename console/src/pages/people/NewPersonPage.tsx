@@ -15,14 +15,14 @@ import { PersonForm } from './PersonForm.tsx';
 
 export function NewPersonPage() {
   const t = useText();
-  const answer = useData('GET /users/fields');
+  const response = useData('GET /users/fields');
   return (
     <Page
       title={t('people.add')}
       subtitle={t('people.addText')}
       crumbs={[{ label: t('people.title'), to: '/people' }]}
     >
-      <Loaded answer={answer} skeleton={<Skeleton rows={10} />}>
+      <Loaded response={response} skeleton={<Skeleton rows={10} />}>
         {(fields) => <NewPerson fields={fields} />}
       </Loaded>
     </Page>

@@ -35,9 +35,9 @@ export function PersonPage() {
     </Page>
   );
   return (
-    <Loaded answer={person} skeleton={waiting}>
+    <Loaded response={person} skeleton={waiting}>
       {(known) => (
-        <Loaded answer={fields} skeleton={waiting}>
+        <Loaded response={fields} skeleton={waiting}>
           {(all) => <Known key={known.id} person={known} fields={all} />}
         </Loaded>
       )}

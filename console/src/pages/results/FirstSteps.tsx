@@ -14,7 +14,7 @@ import css from './FirstSteps.module.css';
 export function FirstSteps({ start }: { start: ResultsStart }) {
   const schedules = useData('GET /schedules');
   return (
-    <Loaded answer={schedules}>
+    <Loaded response={schedules}>
       {({ schedules: all }) => <Steps start={start} hasSchedule={all.length > 0} />}
     </Loaded>
   );

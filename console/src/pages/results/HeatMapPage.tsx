@@ -48,7 +48,7 @@ function Map({ start }: { start: ResultsStart }) {
         )
       }
     >
-      <Loaded answer={map}>
+      <Loaded response={map}>
         {(read) => <Content map={read} address={address} setAddress={setAddress} />}
       </Loaded>
     </Page>

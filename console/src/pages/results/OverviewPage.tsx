@@ -71,7 +71,7 @@ function Overview({ start }: { start: Start }) {
         </>
       }
     >
-      {isGone ? <GroupGone /> : <Loaded answer={results}>{(read) => <Content results={read} />}</Loaded>}
+      {isGone ? <GroupGone /> : <Loaded response={results}>{(read) => <Content results={read} />}</Loaded>}
     </Page>
   );
 }

@@ -91,7 +91,7 @@ function Question({ start }: { start: Start }) {
         </>
       }
     >
-      <Loaded answer={read}>{(results) => <Content results={results} />}</Loaded>
+      <Loaded response={read}>{(results) => <Content results={results} />}</Loaded>
     </Page>
   );
 }

@@ -77,7 +77,7 @@ function Trends({ start }: { start: Start }) {
         </>
       }
     >
-      <Loaded answer={trend}>
+      <Loaded response={trend}>
         {(read) => (
           <Content trend={read} onRemove={(id) => setGroups(groupIds.filter((one) => one !== String(id)))} />
         )}

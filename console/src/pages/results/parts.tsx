@@ -52,7 +52,7 @@ export function Started({
     return children({ ...start.data, group: start.data.group });
   return (
     <Page title={title}>
-      <Loaded answer={start}>
+      <Loaded response={start}>
         {(read) =>
           isAdministrator ? (
             <FirstSteps start={read} />

@@ -23,12 +23,12 @@ export function RunPage() {
   const t = useText();
   const { runId } = useParams({ strict: false }) as { runId: string };
   const language = useLanguage();
-  const answer = useData('GET /runs/{runId}', { params: { runId }, query: { language } });
-  useLiveRuns(answer.data?.outcome === 'processing');
+  const response = useData('GET /runs/{runId}', { params: { runId }, query: { language } });
+  useLiveRuns(response.data?.outcome === 'processing');
   const crumbs = [{ label: t('runs.title'), to: '/runs' }];
   return (
     <Loaded
-      answer={answer}
+      response={response}
       skeleton={
         <Page title={t('state.loading')} crumbs={crumbs} waits>
           <Skeleton />

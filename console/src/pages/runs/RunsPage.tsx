@@ -27,7 +27,7 @@ export function RunsPage() {
   const query = { outcome, source, dryRun, search } as object;
   const windows = useWindows('GET /runs', { query });
   const columns = useColumns();
-  useLiveRuns(windows.answer?.rows.some((row) => row.outcome === 'processing') ?? false);
+  useLiveRuns(windows.response?.rows.some((row) => row.outcome === 'processing') ?? false);
   const isFiltered = [outcome, source, dryRun, search].some((value) => value !== undefined);
   return (
     <Page

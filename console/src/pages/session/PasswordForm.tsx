@@ -4,22 +4,22 @@ import { DialogForm } from '../../ui/dialog/FormDialog.tsx';
 import { useForm } from '../../ui/form/Form.tsx';
 import { PasswordField, Username } from './PasswordField.tsx';
 
-type PasswordFormProps<Answer> = {
+type PasswordFormProps<Response> = {
   email: string;
   action: string;
   isDanger?: boolean;
-  send: (password: string) => Promise<Answer>;
-  onDone: (answer: Answer) => void;
+  send: (password: string) => Promise<Response>;
+  onDone: (response: Response) => void;
   onClose: () => void;
 };
 
-export function PasswordForm<Answer>(props: PasswordFormProps<Answer>) {
+export function PasswordForm<Response>(props: PasswordFormProps<Response>) {
   const { email, action, isDanger, send, onDone, onClose } = props;
   const t = useText();
-  const form = useForm<{ password: string }, Answer>({
+  const form = useForm<{ password: string }, Response>({
     initial: { password: '' },
     submit: ({ password }) => send(password),
-    onDone: (answer) => onDone(answer),
+    onDone: (response) => onDone(response),
     warn: false,
   });
   return (

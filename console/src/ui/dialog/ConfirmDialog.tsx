@@ -10,9 +10,7 @@ import { Failed, Skeleton } from '../page/States.tsx';
 import css from './ConfirmDialog.module.css';
 import { Dialog, type DialogProps } from './Dialog.tsx';
 import { Foot, type FootProps } from './Foot.tsx';
-
-/** A text to type before the action is possible, such as the number of groups to remove. */
-type Typed = { text: string; label?: string | undefined };
+import { isAllTyped, type Typed } from './typed.ts';
 
 type ConfirmProps = FootProps & {
   /** What would happen. A function shows the error of the last try itself. */
@@ -76,8 +74,7 @@ export function Confirm(props: ConfirmProps & { onBusy?: (isBusy: boolean) => vo
   const { busy, error, act } = useAction();
   const wanted = typeof typed === 'string' ? [{ text: typed }] : (typed ?? []);
   const [words, setWords] = useState<readonly string[]>([]);
-  const isTyped = wanted.every((one, i) => words[i]?.trim() === one.text);
-  const isReady = foot.confirm !== undefined && !foot.disabled && isTyped;
+  const isReady = foot.confirm !== undefined && !foot.disabled && isAllTyped(wanted, words);
   useEffect(() => {
     onBusy?.(busy);
     return () => onBusy?.(false);

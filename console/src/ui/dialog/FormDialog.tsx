@@ -5,28 +5,28 @@ import { Form, type FormState, useForm } from '../form/Form.tsx';
 import { Dialog, type DialogProps } from './Dialog.tsx';
 import { Foot, type FootProps } from './Foot.tsx';
 
-type DialogFormOptions<Values, Answer> = {
+type DialogFormOptions<Values, Response> = {
   initial: Values;
-  submit: (values: Values) => Promise<Answer>;
+  submit: (values: Values) => Promise<Response>;
   /** After it was sent: refetches what has changed, and returns the text of the toast. The dialog then closes. */
-  done: (answer: Answer, values: Values) => Promise<string> | string;
+  done: (response: Response, values: Values) => Promise<string> | string;
   /** False: leaving with unsaved input does not ask. */
   warn?: boolean;
   onClose: () => void;
 };
 
 /** Returns the state of a form in a dialog that closes once the form was sent. */
-export function useDialogForm<Values extends object, Answer = unknown>(
-  options: DialogFormOptions<Values, Answer>,
+export function useDialogForm<Values extends object, Response = unknown>(
+  options: DialogFormOptions<Values, Response>,
 ) {
   const { initial, submit, done, warn = true, onClose } = options;
   const toast = useToast();
-  return useForm<Values, Answer>({
+  return useForm<Values, Response>({
     initial,
     submit,
     warn,
-    onDone: async (answer, values) => {
-      const text = await done(answer, values);
+    onDone: async (response, values) => {
+      const text = await done(response, values);
       onClose();
       toast({ text });
     },

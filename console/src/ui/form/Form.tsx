@@ -7,14 +7,15 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { ConfirmDialog } from '../dialog/ConfirmDialog.tsx';
 import { useErrorText, useFaultText } from '../faults.ts';
 import css from './Form.module.css';
+import { type Refusal, refusalOf } from './form-faults.ts';
 import { Notice } from '../page/Notice.tsx';
 
-type Options<Values, Answer> = {
+type Options<Values, Response> = {
   /** The initial values. Read once; `reset(values)` sets others. */
   initial: Values;
   /** Sends the values. Errors that it throws are shown. */
-  submit: (values: Values) => Promise<Answer>;
-  onDone?: (answer: Answer, values: Values) => void;
+  submit: (values: Values) => Promise<Response>;
+  onDone?: (response: Response, values: Values) => void;
   /** False: leaving with unsaved input does not ask. */
   warn?: boolean;
 };
@@ -26,40 +27,19 @@ export type FieldState<Value> = {
   error: string | undefined;
 };
 
-/** Returns the field of a JSON pointer: for /settings/threshold, settings/threshold if a field has that name, else settings. */
-const pointed = (path: string, names: Set<string>): string | undefined => {
-  const parts = path.split('/').slice(1);
-  for (let length = parts.length; length > 0; length--) {
-    const name = parts.slice(0, length).join('/');
-    if (names.has(name)) return name;
-  }
-  return undefined;
-};
-
-/** The service's errors by field name, and for the form as a whole. */
-function useRefused() {
-  const faultWords = useFaultText();
-  const errorWords = useErrorText();
-  return (
-    error: unknown,
-    names: Set<string>,
-  ): { wrong: Record<string, string>; whole: string | undefined } => {
-    const wrong: Record<string, string> = {};
-    if (!(error instanceof ApiError) || error.status === 0 || error.status >= 500)
-      return { wrong, whole: errorWords(error) };
-    const whole = new Set<string>();
-    for (const fault of error.problem.details) {
-      const name = pointed(fault.path ?? '', names);
-      if (name === undefined) whole.add(faultWords(fault));
-      else wrong[name] ??= faultWords(fault);
-    }
-    return { wrong, whole: whole.size > 0 ? [...whole].join(' ') : undefined };
-  };
+/** Returns the function that puts the service's errors at the fields of a form. */
+function useRefusal() {
+  const faultText = useFaultText();
+  const errorText = useErrorText();
+  return (error: unknown, names: ReadonlySet<string>): Refusal =>
+    !(error instanceof ApiError) || error.status === 0 || error.status >= 500
+      ? { wrong: {}, whole: errorText(error) }
+      : refusalOf(error.problem.details, names, faultText);
 }
 
 export type FormState<Values extends object> = ReturnType<typeof useForm<Values, unknown>>;
 
-export function useForm<Values extends object, Answer = unknown>(options: Options<Values, Answer>) {
+export function useForm<Values extends object, Response = unknown>(options: Options<Values, Response>) {
   const [initial, setInitial] = useState(options.initial);
   const [values, setValues] = useState(options.initial);
   const [errors, setErrors] = useState<Record<string, string>>({});
@@ -68,7 +48,7 @@ export function useForm<Values extends object, Answer = unknown>(options: Option
   const [attempt, setAttempt] = useState(0);
   const shown = useRef(new Set<string>());
   const isSaved = useRef(false);
-  const findRefused = useRefused();
+  const refusalFor = useRefusal();
   const isDirty = JSON.stringify(values) !== JSON.stringify(initial);
 
   function set<Name extends keyof Values>(name: Name, value: Values[Name]) {
@@ -97,12 +77,12 @@ export function useForm<Values extends object, Answer = unknown>(options: Option
     setBusy(true);
     refuse({});
     try {
-      const answer = await options.submit(values);
+      const response = await options.submit(values);
       isSaved.current = true;
       setInitial(values);
-      options.onDone?.(answer, values);
+      options.onDone?.(response, values);
     } catch (error) {
-      const { wrong, whole } = findRefused(error, shown.current);
+      const { wrong, whole } = refusalFor(error, shown.current);
       refuse(wrong, whole);
     } finally {
       setBusy(false);

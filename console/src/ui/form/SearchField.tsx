@@ -2,6 +2,7 @@
 import { Search, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useText } from '../../text/text.tsx';
+import { clearsSearch, focusesSearch } from './search-keys.ts';
 import css from './SearchField.module.css';
 
 const isTyping = (target: EventTarget | null) =>
@@ -13,9 +14,8 @@ function useSlash(focus: () => void, isOn: boolean) {
   useEffect(() => {
     if (!isOn) return undefined;
     const listen = (event: KeyboardEvent) => {
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target))
-        return;
-      if (document.querySelector('[role="dialog"], [role="alertdialog"]')) return;
+      const hasDialog = document.querySelector('[role="dialog"], [role="alertdialog"]') !== null;
+      if (!focusesSearch(event, { isTyping: isTyping(event.target), hasDialog })) return;
       event.preventDefault();
       focus();
     };
@@ -74,7 +74,7 @@ export function SearchField({
         value={text}
         onChange={({ target }) => change(target.value, delay)}
         onKeyDown={(event) => {
-          if (event.key !== 'Escape' || text === '') return;
+          if (!clearsSearch(event.key, text)) return;
           event.preventDefault();
           event.stopPropagation();
           change('', 0);

@@ -86,16 +86,16 @@ export function Broken({ error }: { error?: unknown }) {
   );
 }
 
-type AnsweredProps<T> = {
-  answer: UseQueryResult<T, ApiError>;
+type LoadedProps<T> = {
+  response: UseQueryResult<T, ApiError>;
   skeleton?: ReactNode;
   children: (data: T) => ReactNode;
 };
 
 /** Shows a response once loaded, placeholders before, an error if there is no response, and "Page not found" for 404. */
-export function Loaded<T>({ answer, skeleton, children }: AnsweredProps<T>) {
-  if (answer.error?.status === 404) return <NotFound />;
-  if (answer.data !== undefined) return children(answer.data);
-  if (answer.error) return <Failed error={answer.error} onRetry={() => void answer.refetch()} />;
+export function Loaded<T>({ response, skeleton, children }: LoadedProps<T>) {
+  if (response.error?.status === 404) return <NotFound />;
+  if (response.data !== undefined) return children(response.data);
+  if (response.error) return <Failed error={response.error} onRetry={() => void response.refetch()} />;
   return skeleton ?? <Skeleton />;
 }

@@ -245,17 +245,17 @@ async function preview(db: Db, who: Who, scheduleId: number, now: number): Promi
   const { language } = await accountById(db, who.accountId);
   const { company, threshold, firstName } = await selectTester(db, who.accountId, who.userId);
   const words = spokenLanguages.map((spoken) => {
-    const { greeting, asks, privacy, send } = pageTexts[spoken];
+    const t = pageTexts.in(spoken);
     const isOpen = threshold === 1;
     return [
       spoken,
       {
         ...spokenIn(spoken),
-        greeting: greeting(firstName),
-        asks: asks(company, questions.length),
-        privacyHeading: isOpen ? privacy.openHeading : privacy.heading,
-        privacy: isOpen ? privacy.open(company) : privacy.figures(company, threshold),
-        send,
+        greeting: firstName === '' ? t('greeting') : t('greetingNamed', { firstName }),
+        asks: t('asks', { company, questions: questions.length }),
+        privacyHeading: t(isOpen ? 'privacy.openHeading' : 'privacy.heading'),
+        privacy: isOpen ? t('privacy.open', { company }) : t('privacy.figures', { company, threshold }),
+        send: t('send'),
       },
     ] as const;
   });

@@ -1,5 +1,5 @@
-// The data interface to the letter (§2.1, §4.1; decisions "Everywhere" 6 and 8, and part A): by endpoint, then by status.
-// Every answer with status 200 is checked against the schema of its operation, every refusal against that of errors.
+// The data interface in every detail (§2.1, §4.1, decisions "Everywhere" 6 and 8, and part A): by endpoint, then by status. Every
+// response with status 200 is checked against the schema of its operation, and every refusal against that of errors.
 import { dataOperations, type KpiValues, type ResponseRateValues } from '@soundings/contract/data.ts';
 import type { AskedQuestionsValues, Kpi, ResultsValues, Value } from '@soundings/contract/data.ts';
 import type { Operation } from '@soundings/contract/operation.ts';
@@ -18,8 +18,8 @@ import { type Answer, openWorld, type TestAccount, type World } from '../../test
 import { closeWeekNow } from '../close-week.ts';
 
 /**
- * The service's clock. A test that sets it has no open week in its account: those that have ended by then may be closed at
- * any moment.
+ * The service's clock. A test that sets it has no open week in its account, because weeks that have ended by then may be closed
+ * at any time.
  */
 let now = later;
 let world: World;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-// Asking.
+// Requests.
 
 const checks = new Map(
   dataOperations.map((operation: Operation) => [
@@ -44,7 +44,7 @@ function addressPattern(path: string): RegExp {
   return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
 }
 
-async function ask<T>(account: TestAccount, address: string, headers = {}): Promise<Answer<T>> {
+async function get<T>(account: TestAccount, address: string, headers = {}): Promise<Answer<T>> {
   const got = await world.request<T>('GET', address, {
     headers: { authorization: account.token, ...headers },
   });
@@ -57,9 +57,9 @@ async function ask<T>(account: TestAccount, address: string, headers = {}): Prom
   return got;
 }
 
-/** The body of an answer that must be 200. */
-async function told<T>(account: TestAccount, address: string): Promise<T> {
-  const { status, body } = await ask<T>(account, address);
+/** Returns the body of a response, which must be 200. */
+async function getBody<T>(account: TestAccount, address: string): Promise<T> {
+  const { status, body } = await get<T>(account, address);
   if (status !== 200) throw new Error(`${status} of ${address}: ${JSON.stringify(body)}`);
   return body;
 }
@@ -67,10 +67,10 @@ async function told<T>(account: TestAccount, address: string): Promise<T> {
 const range = (from: string, to: string) => `&fromDate=${from}&toDate=${to}`;
 
 const kpiValues = async (account: TestAccount, kpiId: string, query: string): Promise<Value[]> =>
-  (await told<KpiValues>(account, `/v1/kpis/${kpiId}/values?${query}`)).values;
+  (await getBody<KpiValues>(account, `/v1/kpis/${kpiId}/values?${query}`)).values;
 
 async function rates(account: TestAccount, query: string): Promise<Value[]> {
-  const body = await told<ResponseRateValues[]>(account, `/v1/responserates/values?${query}`);
+  const body = await getBody<ResponseRateValues[]>(account, `/v1/responserates/values?${query}`);
   expect(body).toHaveLength(1);
   return body[0]!.values;
 }
@@ -80,9 +80,9 @@ type Results = Omit<ResultsValues, 'values' | 'comments'> & {
   comments: NonNullable<ResultsValues['comments']>[number] | undefined;
 };
 
-/** With the one map of values, and of comments, taken out of its array. */
+/** Returns the results with the single maps of values and comments unwrapped from their arrays. */
 async function results(account: TestAccount, query: string): Promise<Results> {
-  const body = await told<ResultsValues[]>(account, `/v1/results?${query}`);
+  const body = await getBody<ResultsValues[]>(account, `/v1/results?${query}`);
   expect(body).toHaveLength(1);
   const { questions, values, comments } = body[0]!;
   expect(values).toHaveLength(1);
@@ -91,18 +91,18 @@ async function results(account: TestAccount, query: string): Promise<Results> {
 }
 
 async function asked(account: TestAccount, query: string) {
-  const body = await told<AskedQuestionsValues[]>(account, `/v1/askedquestions?${query}`);
+  const body = await getBody<AskedQuestionsValues[]>(account, `/v1/askedquestions?${query}`);
   expect(body).toHaveLength(1);
   expect(body[0]!.askedquestions).toHaveLength(1);
   return { questions: body[0]!.questions, askedquestions: body[0]!.askedquestions[0]! };
 }
 
-// A company, and what it was asked.
+// A company with surveys.
 
 type Ids = Record<string, number>;
 type Company = { account: TestAccount; group: Ids; question: Ids };
 
-/** An account with threshold 3: distributions and comments need 6. */
+/** Creates an account with threshold 3, so distributions and comments need 6. */
 async function openAccount(settings: { timezone?: string } = {}): Promise<TestAccount> {
   const account = await world.account(settings);
   await inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { threshold: 3 }));
@@ -135,13 +135,13 @@ const tree = [
   unit('apart'),
 ];
 
-/** People such as north1, north2, …, each a member of the group of that name. */
+/** People such as north1, north2, …, each in the group of that name. */
 const peopleOf = (groups: string[], count = 6) =>
   Object.fromEntries(
     groups.flatMap((group) => Array.from({ length: count }, (_, i) => [`${group}${i + 1}`, [group]])),
   );
 
-/** The answers of people such as north1, north2, … to a question; undefined: none. */
+/** The answers of people such as north1, north2, … to a question. undefined: no answer. */
 const answersOf = (week: string, to: string, group: string, key: string, values: unknown[]) =>
   values.flatMap((value, i) =>
     value === undefined ? [] : [answer(week, to, `${group}${i + 1}`, key, value)],
@@ -154,7 +154,7 @@ const options = [
   { id: 'out', text: 'Out' },
 ];
 
-/** One question of each type, to 6 people in each of 3 groups in 2026-W45; one to all of them in W46; W47 is open. */
+/** One question of each type to 6 people in each of 3 groups in 2026-W45, and one to all of them in W46. W47 is open. */
 const companyLines = [
   question('mood', 1, { text: 'Happy?', translations: { sv: 'Glad?' } }),
   question('tens', 2),
@@ -209,7 +209,7 @@ const companyLines = [
 
 const openCompany = async () => withSurvey(await openAccount(), tree, companyLines);
 
-/** The weeks that are closed, and the open one. */
+/** The closed weeks and the open one. */
 const w45 = range('2026-11-02', '2026-11-08');
 const w46 = range('2026-11-09', '2026-11-15');
 const allWeeks = range('2026-11-02', '2026-11-22');
@@ -220,7 +220,7 @@ const row = (groupId: number | undefined, value: number | null, yearWeek: string
   date,
 });
 
-// What holds for every endpoint that takes a group.
+// Checks for every endpoint that takes a group.
 
 type Endpoint = { address: string; hasLanguage: boolean; hasQuestions: boolean };
 const kpiEndpoint: Endpoint = {
@@ -248,16 +248,16 @@ const scoped = [kpiEndpoint, ratesEndpoint, resultsEndpoint, askedEndpoint];
 type Refused = [query: string, path: string];
 
 const listed = (text: string) => text.split('|');
-const noDays = listed(
+const invalidDays = listed(
   '|2026-1-2|20261102|02-11-2026|2026-W45|2026-11-02T00:00:00Z|%202026-11-02|2026-11-02%20|2026-11-02%0A|2026-11|' +
     'today|٢٠٢٦-١١-٠٢|-2026-11-02|+002026-11-02',
 );
 const impossibleDays = listed('2024-02-30|2026-02-29|2026-13-01|2026-00-10|2026-11-00|2026-04-31');
-const noFlags = listed('|TRUE|True|FALSE|1|0|yes|%20true|true%20|null|true,false');
-const noIds = listed('|%20|,|1,|,1|1,,2|a|1;2|1%202|1.5|1e3|0x1|١|[1]|1,two');
-const noLanguages = listed('|s|swe|en-US|s1|sv%20|%20sv|sv%0A|åä|ſv|ＳＶ|%F0%9F%87%B8');
+const invalidFlags = listed('|TRUE|True|FALSE|1|0|yes|%20true|true%20|null|true,false');
+const invalidIds = listed('|%20|,|1,|,1|1,,2|a|1;2|1%202|1.5|1e3|0x1|١|[1]|1,two');
+const invalidLanguages = listed('|s|swe|en-US|s1|sv%20|%20sv|sv%0A|åä|ſv|ＳＶ|%F0%9F%87%B8');
 
-/** Queries that are refused, each with the parameter that is named; G stands for a group that there is. */
+/** Refused queries, each with the parameter that is named in the error. G stands for an existing group. */
 function refusedQueries({ hasLanguage, hasQuestions }: Endpoint): Record<string, Refused[]> {
   const flags = ['includeSubgroups', ...(hasQuestions ? ['includeComments', 'granularData'] : [])];
   const unknown = [
@@ -270,7 +270,7 @@ function refusedQueries({ hasLanguage, hasQuestions }: Endpoint): Record<string,
     ...(hasQuestions ? ['questionIds=1', 'includeComments=true', 'granularData=true'] : []),
     ...(hasLanguage ? ['language=sv'] : []),
   ];
-  /** Each value of a parameter, after what else there is. */
+  /** Each value of a parameter, after the other parameters. */
   const each = (values: string[], path: string, before = 'groupId=G') =>
     values.map((value): Refused => [`${before}&${path}=${value}`, path]);
   const bothEnds = (days: string[]) => [
@@ -286,30 +286,27 @@ function refusedQueries({ hasLanguage, hasQuestions }: Endpoint): Record<string,
       ['groupId=G&fromDate=2026-11-02', 'toDate'],
       ['groupId=G&toDate=2026-11-02', 'fromDate'],
     ],
-    'a day that is malformed': bothEnds(noDays),
+    'a malformed day': bothEnds(invalidDays),
     'a day that does not exist': bothEnds(impossibleDays),
-    'a reversed range, also within one week': [
+    'a reversed range, even within one week': [
       ['groupId=G&fromDate=2026-11-09&toDate=2026-11-08', 'fromDate'],
       ['groupId=G&fromDate=2026-11-03&toDate=2026-11-02', 'fromDate'],
     ],
-    'a parameter that there is not': unknown.map((name) => [
-      `groupId=G&${encodeURIComponent(name)}=true`,
-      name,
-    ]),
-    'a repeated parameter, also with the same value': [
+    'an unknown parameter': unknown.map((name) => [`groupId=G&${encodeURIComponent(name)}=true`, name]),
+    'a repeated parameter, even with the same value': [
       ['groupId=G&groupId=G', 'groupId'],
       ['groupId=G&fromDate=2026-11-02&fromDate=2026-11-02&toDate=2026-11-08', 'fromDate'],
       ['groupId=G&fromDate=2026-11-02&toDate=2026-11-08&toDate=2026-11-08', 'toDate'],
       ...repeated.map((one): Refused => [`groupId=G&${one}&${one}`, one.split('=')[0] as string]),
     ],
-    'a boolean other than true or false': flags.flatMap((flag) => each(noFlags, flag)),
-    ...(hasQuestions && { 'questionIds that are empty or malformed': each(noIds, 'questionIds') }),
-    ...(hasLanguage && { 'a language of other than two ASCII letters': each(noLanguages, 'language') }),
+    'a boolean other than true or false': flags.flatMap((flag) => each(invalidFlags, flag)),
+    ...(hasQuestions && { 'empty or malformed questionIds': each(invalidIds, 'questionIds') }),
+    ...(hasLanguage && { 'a language other than two ASCII letters': each(invalidLanguages, 'language') }),
   };
 }
 
-/** Group ids that are of no group of the account. */
-const noGroups = [
+/** Group IDs that belong to no group of the account. */
+const unknownGroups = [
   ...listed("999999999|0|-1|1.5|1e3|0x1|nowhere|null|*|%20|1%3B|1'%20or%20'1'='1|٣|2147483647|2147483648"),
   '9007199254740993',
   '9'.repeat(30),
@@ -320,20 +317,20 @@ const noGroups = [
 function refusals(endpoint: Endpoint): void {
   describe('400', () => {
     test.each(Object.entries(refusedQueries(endpoint)))(
-      '%s: named in the first detail',
+      '%s is named in the first detail',
       async (_, queries) => {
         const wrong: unknown[] = [];
         for (const [query, path] of queries) {
           const text = query.replaceAll('=G', `=${company.group['company']}`);
-          const { status, body } = await ask<Problem>(company.account, `${endpoint.address}?${text}`);
+          const { status, body } = await get<Problem>(company.account, `${endpoint.address}?${text}`);
           if (status !== 400 || body.details[0]?.path !== path) wrong.push({ query, status, body });
         }
         expect(wrong).toEqual([]);
       },
     );
 
-    test('every parameter that is wrong is named', async () => {
-      const { status, body } = await ask<Problem>(
+    test('every invalid parameter is named', async () => {
+      const { status, body } = await get<Problem>(
         company.account,
         `${endpoint.address}?fromDate=2026-11-1&includeSubgroups=maybe&colour=red`,
       );
@@ -344,54 +341,54 @@ function refusals(endpoint: Endpoint): void {
         'groupId',
         'includeSubgroups',
       ]);
-      const words = body.details.map(({ message }) => message).join(' ');
-      for (const received of ['"2026-11-1"', '"maybe"', '"colour"']) expect(words).toContain(received);
+      const messages = body.details.map(({ message }) => message).join(' ');
+      for (const received of ['"2026-11-1"', '"maybe"', '"colour"']) expect(messages).toContain(received);
     });
   });
 
   describe('404', () => {
-    test('a group that is absent, not numeric, huge, negative or of another account: in the same words', async () => {
+    test('a group that is absent, not numeric, huge, negative or of another account gets the same message', async () => {
       const other = await openCompany();
       const query = (id: unknown) => `${endpoint.address}?groupId=${id}`;
-      const absent = await ask<Problem>(company.account, query(999_999_999));
+      const absent = await get<Problem>(company.account, query(999_999_999));
       expect(absent).toMatchObject({ status: 404, body: { details: [{ type: 'group not found' }] } });
       const wrong: string[] = [];
-      for (const id of [...noGroups, other.group['company'], other.group['north']]) {
-        const { status, body } = await ask<Problem>(company.account, query(id));
+      for (const id of [...unknownGroups, other.group['company'], other.group['north']]) {
+        const { status, body } = await get<Problem>(company.account, query(id));
         const isSame = JSON.stringify({ ...body, id: '' }) === JSON.stringify({ ...absent.body, id: '' });
         if (status !== 404 || !isSame)
           wrong.push(`${String(id).slice(0, 40)} (${String(id).length}): ${status} ${body.message}`);
       }
       expect(wrong).toEqual([]);
-      expect((await ask(other.account, query(other.group['north']))).status).toBe(200);
+      expect((await get(other.account, query(other.group['north']))).status).toBe(200);
     });
 
-    test('an externalId of the account is answered with the id of its group', async () => {
+    test('an externalId of the account gets a message with the ID of its group', async () => {
       const { account, group } = company;
       for (const more of ['', '&includeSubgroups=true']) {
-        const { status, body } = await ask<Problem>(account, `${endpoint.address}?groupId=north${more}`);
+        const { status, body } = await get<Problem>(account, `${endpoint.address}?groupId=north${more}`);
         expect([status, body.details[0]?.type]).toEqual([404, 'group not found']);
         expect(body.message).toContain(`"north" is the externalId of group ${group['north']}`);
       }
       const other = await openAccount();
-      expect((await ask<Problem>(other, `${endpoint.address}?groupId=north`)).body.message).toBe(
+      expect((await get<Problem>(other, `${endpoint.address}?groupId=north`)).body.message).toBe(
         'This group does not exist.',
       );
     });
 
-    test('a group that was removed', async () => {
+    test('a removed group', async () => {
       const { account, group } = await openCompany();
       const address = `${endpoint.address}?groupId=${group['north']}`;
-      expect((await ask(account, address)).status).toBe(200);
+      expect((await get(account, address)).status).toBe(200);
       await apply(account, { groups: tree.filter(({ externalId }) => externalId !== 'north') });
-      expect((await ask<Problem>(account, address)).body).toMatchObject({
+      expect((await get<Problem>(account, address)).body).toMatchObject({
         details: [{ type: 'group not found', message: 'This group does not exist.' }],
       });
     });
   });
 }
 
-test('a push that removes groups says how many weeks of results go with each, in the dry run and in the run', async () => {
+test('a push that removes groups reports how many weeks of results each one has, in the dry run and in the run', async () => {
   const { account } = await openWeekly(['2026-W44', '2026-W45']);
   const groups = [unit('other')];
   const dry = await account.push({ data: { groups } });
@@ -405,17 +402,17 @@ test('a push that removes groups says how many weeks of results go with each, in
 
 describe('GET /v1/groups', () => {
   describe('200', () => {
-    test('each group has what its schema says and nothing else; what is unset is left out', async () => {
+    test('each group matches the schema exactly, and unset fields are left out', async () => {
       const { account } = company;
-      const groups = await told<object[]>(account, '/v1/groups');
+      const groups = await getBody<object[]>(account, '/v1/groups');
       expect(groups).toHaveLength(6);
       for (const group of groups)
         expect(Object.keys(group)).toEqual(['id', 'externalId', 'name', 'subgroups']);
     });
 
-    test('subgroups are exactly those that includeSubgroups=true adds', async () => {
+    test('subgroups are exactly the groups that includeSubgroups=true adds', async () => {
       const { account, group } = company;
-      const groups = await told<{ id: number; subgroups: number[] }[]>(account, '/v1/groups');
+      const groups = await getBody<{ id: number; subgroups: number[] }[]>(account, '/v1/groups');
       for (const { id, subgroups } of groups) {
         const covered = await rates(account, `groupId=${id}&includeSubgroups=true`);
         const scope = id === group['apart'] ? [] : [id, ...subgroups].toSorted((a, b) => a - b);
@@ -425,27 +422,27 @@ describe('GET /v1/groups', () => {
   });
 
   test('400: any parameter', async () => {
-    const { status, body } = await ask<Problem>(company.account, '/v1/groups?groupId=1');
+    const { status, body } = await get<Problem>(company.account, '/v1/groups?groupId=1');
     expect([status, body.details[0]?.path]).toEqual([400, 'groupId']);
   });
 });
 
 describe('GET /v1/kpis', () => {
   describe('200', () => {
-    test('an empty list in an account without values: also with KPIs, and with a week that is open', async () => {
+    test('an empty list in an account without values, even with KPIs and an open week', async () => {
       const account = await openAccount();
-      expect(await told(account, '/v1/kpis')).toEqual([]);
+      expect(await getBody(account, '/v1/kpis')).toEqual([]);
       await withSurvey(account, tree, [
         question('mood', 1),
         kpi('energy', ['mood']),
         round('2026-W47', 'company', ['mood'], peopleOf(['north'])),
         ...answersOf('2026-W47', 'company', 'north', 'mood', six(3)),
       ]);
-      expect(await told(account, '/v1/kpis')).toEqual([]);
+      expect(await getBody(account, '/v1/kpis')).toEqual([]);
     });
 
-    test('the KPIs for which a value was ever created, with imageURL where there is one', async () => {
-      expect(await told<Kpi[]>(company.account, '/v1/kpis')).toEqual([
+    test('the KPIs that have ever had a value, with imageURL if there is one', async () => {
+      expect(await getBody<Kpi[]>(company.account, '/v1/kpis')).toEqual([
         { id: 'advice', name: 'advice' },
         { id: 'energy', name: 'Energy', imageURL: 'https://example.com/energy.png' },
       ]);
@@ -453,13 +450,13 @@ describe('GET /v1/kpis', () => {
   });
 
   test('400: any parameter', async () => {
-    const { status, body } = await ask<Problem>(company.account, '/v1/kpis?groupId=1');
+    const { status, body } = await get<Problem>(company.account, '/v1/kpis?groupId=1');
     expect([status, body.details[0]?.path]).toEqual([400, 'groupId']);
   });
 });
 
 describe('a token with quoted numbers', () => {
-  test('gets values and rates as the original service writes them, and no response of another token', async () => {
+  test('gets values and rates as the original service writes them, and no cached response of another token', async () => {
     const { account, group } = company;
     const { token } = await createToken(world.pool, account.id, {
       name: 'old client',
@@ -469,7 +466,7 @@ describe('a token with quoted numbers', () => {
     for (const withSubgroups of [false, true]) {
       const query = `groupId=${group['sales']}&includeSubgroups=${withSubgroups}`;
       for (const address of [`/v1/kpis/energy/values?${query}`, `/v1/responserates/values?${query}`]) {
-        const plain = await ask<KpiValues | ResponseRateValues[]>(account, address);
+        const plain = await get<KpiValues | ResponseRateValues[]>(account, address);
         const quoted = await world.request<KpiValues | ResponseRateValues[]>('GET', address, {
           headers: { authorization: token, 'if-none-match': plain.headers.get('etag') ?? '' },
         });
@@ -489,16 +486,16 @@ describe('a token with quoted numbers', () => {
     }
     const others = `/v1/results?groupId=${group['sales']}`;
     const { body } = await world.request('GET', others, { headers: { authorization: token } });
-    expect(body).toEqual((await ask(account, others)).body);
+    expect(body).toEqual((await get(account, others)).body);
   });
 });
 
 describe('GET /v1/kpis/{kpiId}/values', () => {
   describe('200', () => {
-    test('with the KPI, and the mean of the values shown for its questions that were asked', async () => {
+    test('the KPI, and the mean of the values shown for its questions that were asked', async () => {
       const { account, group } = company;
       const { sales, north } = group;
-      expect(await told(account, `/v1/kpis/energy/values?groupId=${north}${w45}`)).toEqual({
+      expect(await getBody(account, `/v1/kpis/energy/values?groupId=${north}${w45}`)).toEqual({
         kpi: { id: 'energy', name: 'Energy', imageURL: 'https://example.com/energy.png' },
         values: [row(north, (12 / 24 + 27 / 54) / 2, '202645', '2026-11-02')],
       });
@@ -507,7 +504,7 @@ describe('GET /v1/kpis/{kpiId}/values', () => {
       ]);
     });
 
-    test('latest: one row for each group asked for, of its last published week, withheld ones with null', async () => {
+    test('latest: one row per requested group, of its last published week, with null if withheld', async () => {
       const { account, group } = company;
       const { company: top, sales, north, south, tech } = group;
       const latest = [
@@ -525,7 +522,7 @@ describe('GET /v1/kpis/{kpiId}/values', () => {
       expect(await kpiValues(account, 'energy', `groupId=${south}`)).toEqual([latest[3]]);
     });
 
-    test('latest: a round of one small team hides no earlier value of the groups above it, nor the rates', async () => {
+    test('latest: a round of one small team hides no earlier value or rate of the groups above it', async () => {
       const { account, group } = await withSurvey(await openAccount(), tree, [
         question('mood', 1),
         question('other', 1),
@@ -533,7 +530,7 @@ describe('GET /v1/kpis/{kpiId}/values', () => {
         round('2026-W45', 'company', ['mood'], peopleOf(['north', 'south'])),
         ...answersOf('2026-W45', 'company', 'north', 'mood', six(5)),
         ...answersOf('2026-W45', 'company', 'south', 'mood', six(5)),
-        // Asked as a whole, but not for this KPI: that makes no value either.
+        // Asked as a whole, but not for this KPI, so that adds no value either.
         round('2026-W46', 'company', ['other'], peopleOf(['north', 'south'])),
         round('2026-W46', 'north', ['mood'], peopleOf(['north'], 2)),
       ]);
@@ -596,7 +593,7 @@ describe('GET /v1/kpis/{kpiId}/values', () => {
       }
     });
 
-    test('latest is of the last week that asked for this KPI, however long ago', async () => {
+    test('latest: the last week that asked for this KPI, however long ago', async () => {
       const old = await openWeekly(['2019-W02', '2020-W53']);
       const { team } = old.group;
       const values = await kpiValues(old.account, 'energy', `groupId=${team}`);
@@ -607,7 +604,7 @@ describe('GET /v1/kpis/{kpiId}/values', () => {
       ]);
     });
 
-    test('a range: a row for each week, in order, the withheld one after a shown one with null, no open week', async () => {
+    test('a range: one row per week in order, null for a withheld week after a shown one, no open week', async () => {
       const { account, group } = company;
       const { south } = group;
       expect(await kpiValues(account, 'energy', `groupId=${south}${allWeeks}`)).toEqual([
@@ -616,7 +613,7 @@ describe('GET /v1/kpis/{kpiId}/values', () => {
       ]);
     });
 
-    test('no row for a group that was never asked, and none for a KPI whose questions were never asked', async () => {
+    test('no row for a group that was never asked, or for a KPI whose questions were never asked', async () => {
       const { account, group } = company;
       expect(await kpiValues(account, 'energy', `groupId=${group['apart']}`)).toEqual([]);
       expect(await kpiValues(account, 'energy', `groupId=${group['apart']}${allWeeks}`)).toEqual([]);
@@ -628,7 +625,7 @@ describe('GET /v1/kpis/{kpiId}/values', () => {
 
   refusals(kpiEndpoint);
 
-  test('404: a KPI that is absent, strange, huge or of another account: in the same words', async () => {
+  test('404: a KPI that is absent, malformed, huge or of another account gets the same message', async () => {
     const { account, group } = company;
     const other = await withSurvey(await openAccount(), tree, [
       question('mood', 1),
@@ -638,10 +635,10 @@ describe('GET /v1/kpis/{kpiId}/values', () => {
     ]);
     expect(await kpiValues(other.account, 'secret', `groupId=${other.group['north']}`)).toHaveLength(1);
     const query = (id: string) => `/v1/kpis/${id}/values?groupId=${group['north']}`;
-    const absent = await ask<Problem>(account, query('absent'));
+    const absent = await get<Problem>(account, query('absent'));
     expect(absent).toMatchObject({ status: 404, body: { details: [{ type: 'kpi not found' }] } });
     for (const id of ['secret', 'ENERGY', 'energy%20', '1', '-1', '%2F', '%F0%9F%8C%8A', 'x'.repeat(5000)]) {
-      const { status, body } = await ask<Problem>(account, query(id));
+      const { status, body } = await get<Problem>(account, query(id));
       expect([id, status, { ...body, id: '' }]).toEqual([id, 404, { ...absent.body, id: '' }]);
     }
   });
@@ -649,7 +646,7 @@ describe('GET /v1/kpis/{kpiId}/values', () => {
 
 describe('GET /v1/responserates/values', () => {
   describe('200', () => {
-    test('10 questions to 5 people, 42 of them done, skipped ones included: 0.84', async () => {
+    test('0.84 for 10 questions to 5 people of which 42 were answered or skipped', async () => {
       const keys = Array.from({ length: 10 }, (_, i) => `q${i}`);
       const people = [1, 2, 3, 4, 5].map((i) => `p${i}`);
       const done = people.flatMap((person) => keys.map((key) => ({ person, key }))).slice(0, 42);
@@ -669,7 +666,7 @@ describe('GET /v1/responserates/values', () => {
       ]);
     });
 
-    test('counts the rounds that asked everyone in the group: those of a group above, not those of one beneath', async () => {
+    test('counts the rounds that asked everyone in the group: those of a group above it, not those of a subgroup', async () => {
       const { account, group } = await withSurvey(await openAccount(), tree, [
         question('mood', 1),
         question('tens', 2),
@@ -689,7 +686,7 @@ describe('GET /v1/responserates/values', () => {
       ]);
     });
 
-    test('latest: the last published week; too few people asked: null; never asked: no row', async () => {
+    test('latest: the last published week, null if too few people were asked, and no row if the group was never asked', async () => {
       const { account, group } = await withSurvey(await openAccount(), tree, [
         question('mood', 1),
         round('2026-W45', 'north', ['mood'], peopleOf(['north'], 4)),
@@ -710,9 +707,9 @@ describe('GET /v1/responserates/values', () => {
       expect(await rates(account, `groupId=${top}`)).toEqual([]);
     });
 
-    test('one object also when there is nothing to tell', async () => {
+    test('one object even without values', async () => {
       const { account, group } = company;
-      expect(await told(account, `/v1/responserates/values?groupId=${group['apart']}`)).toEqual([
+      expect(await getBody(account, `/v1/responserates/values?groupId=${group['apart']}`)).toEqual([
         { values: [] },
       ]);
     });
@@ -729,7 +726,7 @@ describe('GET /v1/responserates/values', () => {
 
 describe('GET /v1/results', () => {
   const only = (key: string) => `&questionIds=${company.question[key]}`;
-  /** The answer data of a question in a group, of the week 2026-W45. */
+  /** Returns the answer data of a question in a group in 2026-W45. */
   async function dataOf(key: string, group: string, more = '') {
     const { values } = await results(
       company.account,
@@ -739,7 +736,7 @@ describe('GET /v1/results', () => {
   }
 
   describe('200', () => {
-    test('type 1: the mean of (x−1)/4, how many answers, and how often each was given', async () => {
+    test('type 1: the mean of (x−1)/4, the number of answers, and the count of each value', async () => {
       expect(await dataOf('mood', 'north')).toEqual({
         value: 12 / 24,
         answers: 6,
@@ -760,7 +757,7 @@ describe('GET /v1/results', () => {
       });
     });
 
-    test('type 3: the mean of x/10, and enps from −100 to 100: 9 and 10 less 0 to 6, in percent', async () => {
+    test('type 3: the mean of x/10, and enps from −100 to 100: the percentage of 9 and 10 minus that of 0 to 6', async () => {
       const none = { 0: 0, 1: 0, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 0, 9: 0, 10: 0 };
       expect(await dataOf('advise', 'north')).toEqual({
         value: 40 / 60,
@@ -773,7 +770,7 @@ describe('GET /v1/results', () => {
       expect(await dataOf('advise', 'sales')).toMatchObject({ value: 94 / 120, enps: 50 });
     });
 
-    test('type 4: yes is 1 and no 0', async () => {
+    test('type 4: yes is 1 and no is 0', async () => {
       expect(await dataOf('bus', 'north')).toEqual({
         value: 0.5,
         answers: 6,
@@ -782,7 +779,7 @@ describe('GET /v1/results', () => {
       expect(await dataOf('bus', 'tech')).toEqual({ value: 0, answers: 6, distribution: { yes: 0, no: 6 } });
     });
 
-    test('types 5 and 6: no value; a distribution by option, and the texts of the options', async () => {
+    test('types 5 and 6: no value, a distribution by option, and the texts of the options', async () => {
       expect(await dataOf('lunch', 'north')).toEqual({
         value: null,
         answers: 6,
@@ -797,7 +794,7 @@ describe('GET /v1/results', () => {
       });
     });
 
-    test('type 7: no value; its texts are comments', async () => {
+    test('type 7: no value, and its texts are comments', async () => {
       expect(await dataOf('words', 'north')).toEqual({ value: null, answers: 6 });
       const { north } = company.group;
       const { comments } = await results(
@@ -809,7 +806,7 @@ describe('GET /v1/results', () => {
       });
     });
 
-    test('granularData adds to types 1 to 4, and to no other, exactly the distribution written out', async () => {
+    test('granularData adds the distribution written out to types 1 to 4, and nothing to other types', async () => {
       const individual = async (key: string, group: string) =>
         (await dataOf(key, group, '&granularData=true'))?.individual;
       expect(await individual('mood', 'north')).toEqual([1, 2, 3, 3, 4, 5]);
@@ -831,7 +828,7 @@ describe('GET /v1/results', () => {
       }
     });
 
-    test('with 3 to 5 answers a mean is shown, and nothing of how they spread: also not with granularData', async () => {
+    test('3 to 5 answers show a mean and no distribution, not even with granularData', async () => {
       const {
         account,
         group,
@@ -863,7 +860,7 @@ describe('GET /v1/results', () => {
       }
     });
 
-    test('asked and withheld: the key is there, with nulls; never asked: no key', async () => {
+    test('a withheld question has a key with nulls, and a question never asked has no key', async () => {
       const { account, group, question: ids } = company;
       const { company: top, sales, south, north, tech, apart } = group;
       const { values } = await results(account, `groupId=${top}&includeSubgroups=true${w46}`);
@@ -874,21 +871,21 @@ describe('GET /v1/results', () => {
       );
       const all = await results(account, `groupId=${top}&includeSubgroups=true${w45}`);
       expect(all.values[ids['local']!]).not.toHaveProperty(String(tech));
-      expect(await told(account, `/v1/results?groupId=${apart}&includeComments=true`)).toEqual([
+      expect(await getBody(account, `/v1/results?groupId=${apart}&includeComments=true`)).toEqual([
         { questions: [], values: [{}], comments: [{}] },
       ]);
     });
 
-    test('a skip counts in no answer', async () => {
+    test('a skip does not count as an answer', async () => {
       const { account, group, question: ids } = company;
       const { tech, sales } = group;
       const { values } = await results(account, `groupId=${group['company']}&includeSubgroups=true${w46}`);
       expect(values[ids['mood']!]?.[tech!]?.['2646']?.answers).toBe(6);
-      // North's six; the two of south are too few to be told from them.
+      // The six of north. The two of south are too few to be shown separately.
       expect(values[ids['mood']!]?.[sales!]?.['2646']).toMatchObject({ value: 14 / 24, answers: 6 });
     });
 
-    test('without questionIds: all questions asked in the period; with: those of them that were asked', async () => {
+    test('without questionIds: all questions asked in the period; with questionIds: only those of them that were asked', async () => {
       const { account, group, question: ids } = company;
       const query = `groupId=${group['company']}&includeSubgroups=true${w45}`;
       const idsOf = async (more: string) => {
@@ -909,7 +906,7 @@ describe('GET /v1/results', () => {
       expect(await idsOf('&questionIds=0')).toEqual([]);
     });
 
-    test("an id beyond any number, or another account's, adds nothing", async () => {
+    test('an ID beyond any number or of another account adds nothing', async () => {
       const { account, group, question: ids } = company;
       const other = await openCompany();
       for (const id of [
@@ -927,13 +924,13 @@ describe('GET /v1/results', () => {
       }
     });
 
-    test('each question with id, text and type, and nothing else', async () => {
+    test('each question has ID, text and type, and nothing else', async () => {
       const { account, group, question: ids } = company;
       const { questions } = await results(account, `groupId=${group['north']}${w45}${only('mood')}`);
       expect(questions).toEqual([{ id: ids['mood'], question: 'Happy?', type: 1 }]);
     });
 
-    test('language, in any letter case: texts and options that are defined in it, the base text of others', async () => {
+    test('language, case-insensitive: texts and options that exist in it, the base text of others', async () => {
       const { account, group, question: ids } = company;
       for (const language of ['sv', 'SV', 'sV']) {
         const { questions, values } = await results(
@@ -956,14 +953,14 @@ describe('GET /v1/results', () => {
     test('comments only with includeComments=true', async () => {
       const query = `/v1/results?groupId=${company.group['north']}${w45}`;
       for (const more of ['', '&includeComments=false', '&granularData=true']) {
-        const [one] = await told<object[]>(company.account, query + more);
+        const [one] = await getBody<object[]>(company.account, query + more);
         expect(Object.keys(one!).toSorted()).toEqual(['questions', 'values']);
       }
-      const [one] = await told<object[]>(company.account, `${query}&includeComments=true`);
+      const [one] = await getBody<object[]>(company.account, `${query}&includeComments=true`);
       expect(Object.keys(one!).toSorted()).toEqual(['comments', 'questions', 'values']);
     });
 
-    test("a group's comments include all those of the groups beneath it", async () => {
+    test("a group's comments include those of its descendants", async () => {
       const { account, group, question: ids } = company;
       const { comments } = await results(
         account,
@@ -982,7 +979,7 @@ describe('GET /v1/results', () => {
       expect([questions, values]).toEqual([[], {}]);
     });
 
-    test('a question asked of one group counts in all above it', async () => {
+    test('a question asked of one group counts in all groups above it', async () => {
       const { account, group, question: ids } = company;
       const { values } = await results(account, `groupId=${group['company']}${w45}${only('local')}`);
       expect(values).toEqual({
@@ -1000,7 +997,7 @@ describe('GET /v1/results', () => {
 
 describe('GET /v1/askedquestions', () => {
   describe('200', () => {
-    test('by group and week, open weeks included, what was asked of the group or of one above it', async () => {
+    test('what was asked of the group or of a group above it, by group and week, with open weeks', async () => {
       const { account, group, question: ids } = company;
       const { company: top, sales, north, south, tech } = group;
       const { mood, tens, advise, bus, lunch, tools, words, local } = ids;
@@ -1017,7 +1014,7 @@ describe('GET /v1/askedquestions', () => {
       expect(questions[0]).toEqual({ id: mood, question: 'Happy?', type: 1 });
     });
 
-    test('only the given group without includeSubgroups, and only the questions that stand there', async () => {
+    test('only the given group without includeSubgroups, with only its questions', async () => {
       const { account, group, question: ids } = company;
       const query = `groupId=${group['north']}${range('2026-11-16', '2026-11-16')}`;
       const { questions, askedquestions } = await asked(account, query);
@@ -1025,20 +1022,20 @@ describe('GET /v1/askedquestions', () => {
       expect(questions.map(({ id }) => id)).toEqual([ids['mood'], ids['tens']]);
     });
 
-    test('a question asked of a group is not asked of the one above it', async () => {
+    test('a question asked of a group is not asked of the group above it', async () => {
       const { account, group, question: ids } = company;
       const { askedquestions } = await asked(account, `groupId=${group['company']}${allWeeks}`);
       expect(Object.values(askedquestions[group['company']!]!).flat()).not.toContain(ids['local']);
     });
 
-    test('one object, with one empty map, when nothing was asked', async () => {
+    test('one object with one empty map if nothing was asked', async () => {
       const { account, group } = company;
-      expect(await told(account, `/v1/askedquestions?groupId=${group['apart']}`)).toEqual([
+      expect(await getBody(account, `/v1/askedquestions?groupId=${group['apart']}`)).toEqual([
         { questions: [], askedquestions: [{}] },
       ]);
     });
 
-    test('language, in any letter case, with the base text where there is none in it', async () => {
+    test('language, case-insensitive, with the base text for questions without it', async () => {
       const { account, group } = company;
       const texts = async (language: string) => {
         const { questions } = await asked(account, `groupId=${group['north']}&language=${language}`);
@@ -1055,7 +1052,7 @@ describe('GET /v1/askedquestions', () => {
 
 describe('401 and 403', () => {
   test.each(['/v1/kpis', ...scoped.map(({ address }) => address)])(
-    '%s: no token, and a token without the scope data, learn nothing, not even whether the query is right',
+    '%s reveals nothing without a token or without the scope data, not even whether the query is valid',
     async (address) => {
       const none = await world.request('GET', `${address}?colour=red`);
       expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="soundings"']);
@@ -1070,7 +1067,7 @@ describe('401 and 403', () => {
 
 // Weeks.
 
-/** A question asked of one group, and answered by 6 people, in each of the weeks; all are closed. */
+/** Creates an account with a question asked of one group and answered by 6 people in each of the weeks. All are closed. */
 async function openWeekly(weeks: string[], timezone = 'UTC'): Promise<Company> {
   return withSurvey(
     await openAccount({ timezone }),
@@ -1085,7 +1082,7 @@ async function openWeekly(weeks: string[], timezone = 'UTC'): Promise<Company> {
   );
 }
 
-/** The weeks that each endpoint tells of: those of values by GGGGWW and date, those of maps by YYWW. */
+/** Returns the weeks that each endpoint lists: GGGGWW and date in values, YYWW in maps. */
 async function weeksOf({ account, group, question: ids }: Company, more = '') {
   const query = `groupId=${group['team']}${more}`;
   const team = String(group['team']);
@@ -1102,7 +1099,7 @@ async function weeksOf({ account, group, question: ids }: Company, more = '') {
 describe('weeks', () => {
   const turn = ['2026-W52', '2026-W53', '2027-W01', '2027-W02'];
 
-  test('at the turn of a year with 53 weeks: GGGGWW and the Monday in values, YYWW in maps', async () => {
+  test('at the end of a year with 53 weeks: GGGGWW and the Monday in values, YYWW in maps', async () => {
     const weekly = await openWeekly(turn);
     expect(await weeksOf(weekly, range('2026-12-21', '2027-01-17'))).toEqual({
       values: ['202652 2026-12-21', '202653 2026-12-28', '202701 2027-01-04', '202702 2027-01-11'],
@@ -1110,7 +1107,7 @@ describe('weeks', () => {
     });
   });
 
-  test('at the turn of a year whose first week begins in the old one', async () => {
+  test('at the end of a year before a first week that starts in the old year', async () => {
     const weekly = await openWeekly(['2024-W52', '2025-W01']);
     expect(await weeksOf(weekly, range('2024-12-31', '2024-12-31'))).toEqual({
       values: ['202501 2024-12-30'],
@@ -1132,25 +1129,25 @@ describe('weeks', () => {
     expect(await covered('2024-02-29', '2026-12-21')).toEqual(['2652']);
   });
 
-  test('a range may be as long as days can be written', async () => {
+  test('a range can be as long as dates can be written', async () => {
     const weekly = await openWeekly(turn);
     expect((await weeksOf(weekly, range('0001-01-01', '9999-12-31'))).maps).toHaveLength(4);
     expect((await weeksOf(weekly, range('9999-01-01', '9999-12-31'))).maps).toEqual([]);
   });
 
   test.each(scoped.flatMap(({ address }) => ['0000-01-01', '0000-12-31'].map((day) => [address, day])))(
-    '%s: a day of the year 0 (%s) is told or refused, and no failure of ours',
+    '%s: a day of the year 0 (%s) gets 200 or 400, never 500',
     async (address, day) => {
       const { account, group } = company;
       for (const query of [range(day, '2026-11-08'), range(day, day)]) {
-        const { status } = await ask(account, `${address}?groupId=${group['north']}${query}`);
+        const { status } = await get(account, `${address}?groupId=${group['north']}${query}`);
         expect([200, 400]).toContain(status);
       }
     },
   );
 
-  // 2026-W47 begins on Monday 2026-11-16: in Kiritimati (UTC+14) on Sunday at 10:00 UTC, in Pago Pago (UTC−11) on Monday
-  // at 11:00 UTC.
+  // 2026-W47 starts on Monday 2026-11-16: in Kiritimati (UTC+14) on Sunday at 10:00 UTC, in Pago Pago (UTC−11) on Monday at 11:00
+  // UTC.
   test.each([
     ['Pacific/Kiritimati', '2026-11-15T09:59:59Z', 'W42 to W46', ['2642', '2643', '2644', '2645', '2646']],
     ['Pacific/Kiritimati', '2026-11-15T10:00:00Z', 'W43 to W47', ['2643', '2644', '2645', '2646', '2647']],
@@ -1159,11 +1156,11 @@ describe('weeks', () => {
     ['Pacific/Pago_Pago', '2026-11-16T10:59:59Z', 'W42 to W46', ['2642', '2643', '2644', '2645', '2646']],
     ['Pacific/Pago_Pago', '2026-11-16T11:00:00Z', 'W43 to W47', ['2643', '2644', '2645', '2646', '2647']],
   ])(
-    'without a range /results and /askedquestions cover the current week of the account and the four before: %s at %s is %s',
-    async (timezone, moment, _, weeks) => {
+    "without a range, /results and /askedquestions cover the account's current week and the four before: %s at %s is %s",
+    async (timezone, time, _, weeks) => {
       const all = ['41', '42', '43', '44', '45', '46', '47', '48'].map((week) => `2026-W${week}`);
       const { account, group, question: ids } = await openWeekly(all, timezone);
-      now = Date.parse(moment);
+      now = Date.parse(time);
       try {
         const { values } = await results(account, `groupId=${group['team']}`);
         expect(Object.keys(values[ids['mood']!]![group['team']!]!)).toEqual(weeks);
@@ -1175,7 +1172,7 @@ describe('weeks', () => {
     },
   );
 
-  test('the last five weeks reach over the turn of a year', async () => {
+  test('the last five weeks can include weeks of the previous year', async () => {
     const weekly = await openWeekly(['2026-W50', '2026-W51', ...turn]);
     now = Date.parse('2027-01-15T12:00:00Z');
     try {
@@ -1194,7 +1191,7 @@ describe('weeks', () => {
 });
 
 describe('removed groups', () => {
-  /** What all endpoints say of all groups. */
+  /** Returns what all endpoints report about all groups. */
   async function everything({ account }: Company, top: number | undefined) {
     const query = `groupId=${top}&includeSubgroups=true${allWeeks}`;
     const { questions, values, comments } = await results(
@@ -1216,7 +1213,7 @@ describe('removed groups', () => {
 
   type Everything = Awaited<ReturnType<typeof everything>>;
 
-  /** The same without a group. */
+  /** The same without one group. */
   function without(all: Everything, groupId: number): Everything {
     const map = <T>(byGroup: Record<string, T>) =>
       Object.fromEntries(Object.entries(byGroup).filter(([id]) => id !== String(groupId)));
@@ -1235,18 +1232,18 @@ describe('removed groups', () => {
     };
   }
 
-  test('are gone from every answer at once; the groups above keep their figures, to the byte', async () => {
-    const made = await openCompany();
-    const { account, group } = made;
-    const before = await everything(made, group['company']);
+  test('disappear from every response at once, and the groups above keep exactly the same figures', async () => {
+    const created = await openCompany();
+    const { account, group } = created;
+    const before = await everything(created, group['company']);
     await apply(account, { groups: tree.filter(({ externalId }) => externalId !== 'north') });
-    const after = await everything(made, group['company']);
+    const after = await everything(created, group['company']);
     expect(JSON.stringify(after)).toBe(JSON.stringify(without(before, group['north']!)));
     expect(JSON.stringify(after)).not.toBe(JSON.stringify(before));
     expect(JSON.stringify(after.comments)).toContain('Words of north');
   });
 
-  test('a group removed and sent again is a new one without a past', async () => {
+  test('a group removed and sent again is a new group without history', async () => {
     const { account, group } = await openCompany();
     await apply(account, { groups: tree.filter(({ externalId }) => externalId !== 'north') });
     await apply(account, { groups: tree });
@@ -1258,17 +1255,17 @@ describe('removed groups', () => {
     expect(await kpiValues(account, 'energy', `groupId=${north}`)).toEqual([]);
   });
 
-  test('in an open week: nothing of it when the week closes, and its answers count above', async () => {
-    const made = await withSurvey(await openAccount(), tree, [
+  test('in an open week: no figures when it closes, and their answers count in the groups above', async () => {
+    const created = await withSurvey(await openAccount(), tree, [
       question('mood', 1),
       kpi('energy', ['mood']),
       round('2026-W47', 'company', ['mood'], peopleOf(['north'])),
       ...answersOf('2026-W47', 'company', 'north', 'mood', six(5)),
     ]);
-    const { account, group, question: ids } = made;
+    const { account, group, question: ids } = created;
     await apply(account, { groups: tree.filter(({ externalId }) => externalId !== 'north') });
     await closeWeekNow(world.pool, world.keys, account.id, '2026-11-16', now);
-    const all = await everything(made, group['company']);
+    const all = await everything(created, group['company']);
     expect(JSON.stringify(all.results)).not.toContain(`"${group['north']}":`);
     expect(all.results[ids['mood']!]?.[group['sales']!]).toMatchObject({ 2647: { value: 1, answers: 6 } });
     expect([...all.rates, ...all.kpi].map(({ groupId }) => groupId)).not.toContain(group['north']);
@@ -1291,28 +1288,28 @@ describe('ETag', () => {
   };
   const tagOf = ({ headers }: Answer<unknown>) => headers.get('etag') as string;
 
-  test('an unchanged repeat is a 304 without a body; when a week closes, every changed answer has a new ETag', async () => {
-    const made = await withSurvey(await openAccount(), tree, [
+  test('an unchanged repeat is a 304 without a body, and when a week closes every changed response has a new ETag', async () => {
+    const created = await withSurvey(await openAccount(), tree, [
       question('mood', 1),
       kpi('energy', ['mood']),
       round('2026-W47', 'company', ['mood'], peopleOf(['north'])),
       ...answersOf('2026-W47', 'company', 'north', 'mood', six(5)),
     ]);
-    const { account } = made;
+    const { account } = created;
     const tags = new Map<string, string>();
-    for (const address of addresses(made)) {
-      const first = await ask(account, address);
+    for (const address of addresses(created)) {
+      const first = await get(account, address);
       tags.set(address, tagOf(first));
       expect(first.headers.get('etag')).toMatch(/^W\/"[^"]+"$/);
-      const again = await ask<unknown>(account, address, { 'if-none-match': tagOf(first) });
+      const again = await get<unknown>(account, address, { 'if-none-match': tagOf(first) });
       expect([address, again.status, again.body, tagOf(again)]).toEqual([address, 304, '', tagOf(first)]);
-      const among = await ask<unknown>(account, address, { 'if-none-match': `"other", ${tagOf(first)}` });
+      const among = await get<unknown>(account, address, { 'if-none-match': `"other", ${tagOf(first)}` });
       expect(among.status).toBe(304);
-      expect((await ask(account, address, { 'if-none-match': '"other"' })).status).toBe(200);
+      expect((await get(account, address, { 'if-none-match': '"other"' })).status).toBe(200);
     }
     await closeWeekNow(world.pool, world.keys, account.id, '2026-11-16', now);
     for (const [address, tag] of tags) {
-      const { status, headers } = await ask(account, address, { 'if-none-match': tag });
+      const { status, headers } = await get(account, address, { 'if-none-match': tag });
       const isAsBefore = address === '/v1/groups';
       expect([address, status, headers.get('etag') === tag]).toEqual([
         address,
@@ -1322,30 +1319,30 @@ describe('ETag', () => {
     }
   });
 
-  test('of the last five weeks: changes when a week leaves them, though nothing was written', async () => {
+  test('changes when a week leaves the last five weeks, although nothing was written', async () => {
     const { account, group, question: ids } = await openWeekly(['2026-W45', '2026-W46']);
     const address = `/v1/results?groupId=${group['team']}`;
     const weeksIn = ({ body }: Answer<ResultsValues[]>) =>
       Object.keys(body[0]!.values[0]![ids['mood']!]?.[group['team']!] ?? {});
-    const tag = tagOf(await ask(account, address));
+    const tag = tagOf(await get(account, address));
     try {
       now = Date.parse('2026-11-22T23:59:59Z');
-      expect((await ask(account, address, { 'if-none-match': tag })).status).toBe(304);
+      expect((await get(account, address, { 'if-none-match': tag })).status).toBe(304);
       now = Date.parse('2026-11-30T00:00:00Z');
-      expect((await ask(account, address, { 'if-none-match': tag })).status).toBe(304); // it has both weeks still
+      expect((await get(account, address, { 'if-none-match': tag })).status).toBe(304); // still has both weeks
       now = Date.parse('2026-12-07T00:00:00Z');
-      const without = await ask<ResultsValues[]>(account, address, { 'if-none-match': tag });
+      const without = await get<ResultsValues[]>(account, address, { 'if-none-match': tag });
       expect([without.status, weeksIn(without)]).toEqual([200, ['2646']]);
     } finally {
       now = later;
     }
   });
 
-  test('changes with the words of a question, with a removed group and with a moved one', async () => {
-    const made = await openCompany();
-    const { account } = made;
-    const address = `/v1/results?groupId=${made.group['company']}&includeSubgroups=true`;
-    let tag = tagOf(await ask(account, address));
+  test("changes when a question's text changes, and when a group is removed or moved", async () => {
+    const created = await openCompany();
+    const { account } = created;
+    const address = `/v1/results?groupId=${created.group['company']}&includeSubgroups=true`;
+    let tag = tagOf(await get(account, address));
     const changes = [
       () =>
         importLines(
@@ -1362,22 +1359,19 @@ describe('ETag', () => {
     ];
     for (const change of changes) {
       await change();
-      const next = await ask(account, address, { 'if-none-match': tag });
+      const next = await get(account, address, { 'if-none-match': tag });
       expect(next.status).toBe(200);
       tag = tagOf(next);
-      expect((await ask(account, address, { 'if-none-match': tag })).status).toBe(304);
+      expect((await get(account, address, { 'if-none-match': tag })).status).toBe(304);
     }
   });
 });
 
 describe('while the account is being changed', () => {
-  /**
-   * Waits until a request waits for a lock on a table and no other of its statements is still running, or until it is
-   * answered.
-   */
-  async function untilHeld(table: string, since: Date, answering: Promise<unknown>): Promise<void> {
+  /** Waits until a request waits for a lock on a table and none of its other statements is running, or until it has finished. */
+  async function untilWaitingFor(table: string, since: Date, responding: Promise<unknown>): Promise<void> {
     const ended = new Set<string>();
-    void answering.finally(() => ended.add('answered')).catch(() => {});
+    void responding.finally(() => ended.add('answered')).catch(() => {});
     while (ended.size === 0) {
       const [held] = await world.pool<{ waiting: number; running: number }[]>`
         select count(*) filter (where wait_event_type = 'Lock' and query ~ ${`(from|join) +${table}\\M`})::int as "waiting",
@@ -1393,7 +1387,7 @@ describe('while the account is being changed', () => {
     return read!.time;
   }
 
-  test('no answer has older words than its ETag: it would be taken for unchanged ever after', async () => {
+  test('no response has older texts than its ETag, because caches would then keep it forever', async () => {
     const { account, group, question: ids } = await openCompany();
     const address = `/v1/results?groupId=${group['north']}${w45}&questionIds=${ids['mood']}`;
     const early = await inTransaction(world.pool, async (tx) => {
@@ -1401,17 +1395,17 @@ describe('while the account is being changed', () => {
       await tx`update questions set text = 'Glad?' where account_id = ${account.id} and key = 'mood'`;
       await lockAccount(tx, account.id);
       const since = await clock();
-      const answering = ask<ResultsValues[]>(account, address);
-      await untilHeld('accounts', since, answering);
-      return { answering };
+      const responding = get<ResultsValues[]>(account, address);
+      await untilWaitingFor('accounts', since, responding);
+      return { responding };
     });
-    const { headers, body } = await early.answering;
-    const now304 = await ask(account, address, { 'if-none-match': headers.get('etag') as string });
+    const { headers, body } = await early.responding;
+    const now304 = await get(account, address, { 'if-none-match': headers.get('etag') as string });
     const isLast = body[0]!.questions[0]!.question === 'Glad?';
     expect({ isLast, status: now304.status }).toEqual({ isLast, status: isLast ? 304 : 200 });
   });
 
-  test('a question that is new in a week that closes meanwhile breaks no answer', async () => {
+  test('a new question in a week that closes during a request does not break the response', async () => {
     const { account, group } = await openCompany();
     const address = `/v1/results?groupId=${group['north']}${w45}`;
     const early = await inTransaction(world.pool, async (tx) => {
@@ -1425,10 +1419,10 @@ describe('while the account is being changed', () => {
         insert into results (account_id, group_id, week, question_id, value, answers)
         select ${account.id}, ${group['north']!}, '2026-11-02', question_id, 0.5, 6 from made`;
       const since = await clock();
-      const answering = ask(account, address);
-      await untilHeld('results', since, answering);
-      return { answering };
+      const responding = get(account, address);
+      await untilWaitingFor('results', since, responding);
+      return { responding };
     });
-    expect((await early.answering).status).toBe(200);
+    expect((await early.responding).status).toBe(200);
   });
 });

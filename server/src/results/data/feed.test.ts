@@ -1,4 +1,4 @@
-// The flat feed: as CSV and NDJSON to the letter, and telling the very figures that the description's endpoints tell.
+// The flat feed: exact CSV and NDJSON, with the same figures as the other endpoints.
 import {
   type AskedQuestionsValues,
   FeedRow,
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-// A company with names that are hard on CSV, two closed weeks and an open one.
+// A company with names that are difficult in CSV, two closed weeks and an open one.
 
 type Company = { account: TestAccount; group: Record<string, number>; question: Record<string, number> };
 
@@ -123,12 +123,12 @@ async function openCompany(publication: 'weekly' | 'live' = 'weekly'): Promise<C
 const thisWeek = '2026-11-16';
 const allWeeks = 'fromDate=2026-11-02&toDate=2026-11-22';
 
-// Asking.
+// Requests.
 
 const get = <T = string>(account: TestAccount, address: string, headers = {}) =>
   world.request<T>('GET', address, { headers: { authorization: account.token, ...headers } });
 
-async function told<T>(account: TestAccount, address: string): Promise<T> {
+async function getBody<T>(account: TestAccount, address: string): Promise<T> {
   const { status, body } = await get<T>(account, address);
   if (status !== 200) throw new Error(`${status} of ${address}: ${JSON.stringify(body)}`);
   return body;
@@ -137,7 +137,7 @@ async function told<T>(account: TestAccount, address: string): Promise<T> {
 const isRow = Compile(FeedRow);
 
 async function rowsOf(account: TestAccount, query = ''): Promise<FeedRow[]> {
-  const text = await told<string>(account, `${getFeed.path}?format=ndjson&${query}`);
+  const text = await getBody<string>(account, `${getFeed.path}?format=ndjson&${query}`);
   expect(text === '' || text.endsWith('\n')).toBe(true);
   const rows = text
     .split('\n')
@@ -147,14 +147,14 @@ async function rowsOf(account: TestAccount, query = ''): Promise<FeedRow[]> {
   return rows;
 }
 
-/** The CSV as it is sent: fetch takes the mark away from text. */
+/** Returns the CSV as sent, because fetch removes the byte order mark from text. */
 async function bytesOf(account: TestAccount, query = '') {
   const headers = { authorization: account.token };
   const response = await fetch(`${world.address}${getFeed.path}?${query}`, { headers });
   return { headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
-/** The records of the CSV by the names in its header. */
+/** Returns the records of the CSV by the names in its header. */
 async function recordsOf(account: TestAccount, query = ''): Promise<Record<string, string>[]> {
   const { bytes } = await bytesOf(account, query);
   expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
@@ -164,12 +164,12 @@ async function recordsOf(account: TestAccount, query = ''): Promise<Record<strin
   return records.map((record) => Object.fromEntries(record.map((cell, i) => [header[i], cell])));
 }
 
-/** What a row is about, and what it tells: to compare with what the other endpoints tell. */
-type ResponseText = Pick<
+/** What a row is about and its figure, for comparison with the other endpoints. */
+type FeedFigure = Pick<
   FeedRow,
   'metric' | 'metricId' | 'groupId' | 'monday' | 'value' | 'answers' | 'status'
 >;
-const inOrder = (rows: ResponseText[]) =>
+const inOrder = (rows: FeedFigure[]) =>
   rows
     .map(({ metric, metricId, groupId, monday, value, answers, status }) =>
       [metric, metricId, groupId, monday, value, answers, status].join(' '),
@@ -181,22 +181,22 @@ const dayOfKey = (key: string): string => {
   return days.find((day) => weekName(day) === `20${key.slice(0, 2)}-W${key.slice(2)}`) as string;
 };
 
-/** Everything that the other endpoints tell of some groups and all weeks, as rows of the feed. */
-async function toldElsewhere(
+/** Returns everything that the other endpoints report about some groups in all weeks, as rows of the feed. */
+async function figuresElsewhere(
   { account, question: ids }: Company,
   groupIds: number[],
-): Promise<ResponseText[]> {
-  const rows: ResponseText[] = [];
+): Promise<FeedFigure[]> {
+  const rows: FeedFigure[] = [];
   for (const groupId of groupIds) {
     const query = `groupId=${groupId}&includeSubgroups=true&${allWeeks}`;
-    const valued = await told<Kpi[]>(account, '/v1/kpis');
+    const valued = await getBody<Kpi[]>(account, '/v1/kpis');
     for (const { id: metricId } of valued) {
-      const { values } = await told<KpiValues>(account, `/v1/kpis/${metricId}/values?${query}`);
+      const { values } = await getBody<KpiValues>(account, `/v1/kpis/${metricId}/values?${query}`);
       rows.push(...values.map((one) => figure('kpi', metricId, one)));
     }
-    const [rates] = await told<ResponseRateValues[]>(account, `/v1/responserates/values?${query}`);
+    const [rates] = await getBody<ResponseRateValues[]>(account, `/v1/responserates/values?${query}`);
     rows.push(...rates!.values.map((one) => figure('responserate', '', one)));
-    const [results] = await told<ResultsValues[]>(account, `/v1/results?${query}`);
+    const [results] = await getBody<ResultsValues[]>(account, `/v1/results?${query}`);
     for (const [metricId, groups] of Object.entries(results!.values[0]!)) {
       for (const [group, weeks] of Object.entries(groups)) {
         for (const [key, { value, answers }] of Object.entries(weeks)) {
@@ -206,7 +206,7 @@ async function toldElsewhere(
         }
       }
     }
-    const [open] = await told<AskedQuestionsValues[]>(account, `/v1/askedquestions?${query}`);
+    const [open] = await getBody<AskedQuestionsValues[]>(account, `/v1/askedquestions?${query}`);
     for (const [group, weeks] of Object.entries(open!.askedquestions[0]!)) {
       const questionIds = weeks['2647'];
       if (questionIds) rows.push(...openRows(Number(group), questionIds, ids));
@@ -219,35 +219,35 @@ function figure(
   metric: 'kpi' | 'responserate',
   metricId: string,
   { groupId, value, date }: KpiValues['values'][number],
-): ResponseText {
+): FeedFigure {
   const status = value === null ? 'withheld' : 'shown';
   return { metric, metricId, groupId, monday: date, value, answers: null, status };
 }
 
-/** What is open in a group that is asked some questions this week. */
-function openRows(groupId: number, questionIds: number[], ids: Record<string, number>): ResponseText[] {
+/** Returns the open rows of a group that is asked some questions this week. */
+function openRows(groupId: number, questionIds: number[], ids: Record<string, number>): FeedFigure[] {
   const open = { groupId, monday: thisWeek, value: null, answers: null, status: 'open' } as const;
-  const made = Object.entries(kpis).filter(([, keys]) =>
+  const askedKpis = Object.entries(kpis).filter(([, keys]) =>
     keys.some((key) => questionIds.includes(ids[key] as number)),
   );
   return [
-    ...made.map(([metricId]) => ({ metric: 'kpi' as const, metricId, ...open })),
+    ...askedKpis.map(([metricId]) => ({ metric: 'kpi' as const, metricId, ...open })),
     { metric: 'responserate', metricId: '', ...open },
     ...questionIds.map((id) => ({ metric: 'question' as const, metricId: String(id), ...open })),
   ];
 }
 
 describe('the rows', () => {
-  test('are what /kpis/{id}/values, /responserates/values, /results and /askedquestions say, all of it and no more', async () => {
+  test('contain exactly what /kpis/{id}/values, /responserates/values, /results and /askedquestions report', async () => {
     const { account, group } = company;
     const tops = [group['company']!, group['apart']!, group['by hand']!];
     const rows = await rowsOf(account);
-    expect(inOrder(rows)).toEqual(inOrder(await toldElsewhere(company, tops)));
+    expect(inOrder(rows)).toEqual(inOrder(await figuresElsewhere(company, tops)));
     const counts = Object.groupBy(rows, ({ status }) => status);
     expect(Object.keys(counts).toSorted()).toEqual(['open', 'shown', 'withheld']);
   });
 
-  test('one for each group, week and metric: by metric, then KPI or question, group and week', async () => {
+  test('one for each group, week and metric, sorted by metric, then KPI or question, group and week', async () => {
     const rows = await rowsOf(company.account);
     const metrics = ['kpi', 'responserate', 'question'];
     const keys = rows.map(({ metric, metricId, groupId, monday }) => {
@@ -257,7 +257,7 @@ describe('the rows', () => {
     expect(keys).toEqual([...new Set(keys)].toSorted());
   });
 
-  test('a metric that is shown, withheld and open', async () => {
+  test('show a metric that is shown, withheld and open', async () => {
     const { account, group, question: ids } = company;
     const rows = await rowsOf(account, `metric=question&groupId=${group['00123']}`);
     const of = (key: string) =>
@@ -272,7 +272,7 @@ describe('the rows', () => {
       ['2026-W45', expect.closeTo((0 + 1 / 4 + 2 / 4) / 3), 3, 'shown'],
       ['2026-W46', null, null, 'withheld'],
     ]);
-    // No value, but answers: a choice. Yes or no needs twice the threshold.
+    // Choices have answers but no value. Yes/no questions need twice the threshold.
     expect(of('bus')).toEqual([['2026-W45', null, null, 'withheld']]);
     const above = await rowsOf(account, `metric=question&groupId=${group['company']}&${allWeeks}`);
     expect(
@@ -283,7 +283,7 @@ describe('the rows', () => {
     ]);
   });
 
-  test('names, ids and weeks in words', async () => {
+  test('name groups, KPIs, questions and weeks', async () => {
     const { account, group, question: ids } = company;
     const rows = await rowsOf(account, `groupId=${group['00123']}&fromDate=2026-11-04&toDate=2026-11-04`);
     const place = {
@@ -314,7 +314,7 @@ describe('the rows', () => {
     handedOut: false,
   });
 
-  test('groupExternalId is left out where there is none', async () => {
+  test('leave out groupExternalId for groups without one', async () => {
     const { account, group } = await openCompany();
     await importLines(
       world,
@@ -331,13 +331,13 @@ describe('the rows', () => {
     expect(record).toMatchObject({ groupExternalId: '', groupName: 'By hand' });
   });
 
-  test('none, but the header, in an account without surveys', async () => {
+  test('only a header in an account without surveys', async () => {
     const account = await world.account();
     expect(await rowsOf(account)).toEqual([]);
     expect(await recordsOf(account)).toEqual([]);
   });
 
-  test('a week that closes: what was open is shown or withheld, and it alone has changed', async () => {
+  test('when a week closes, its open rows become shown or withheld, and no other row changes', async () => {
     const { account } = await openCompany();
     const before = await rowsOf(account);
     await closeWeekNow(world.pool, world.keys, account.id, thisWeek, later);
@@ -351,7 +351,7 @@ describe('the rows', () => {
     expect(after.some(({ status, monday }) => status === 'shown' && monday === thisWeek)).toBe(true);
   });
 
-  test('of an open week that is shown as it stands: no row is there twice', async () => {
+  test('no duplicates for an open week with live results', async () => {
     const { account } = await openCompany('live');
     await showLiveWeeks(world.pool, world.keys);
     const rows = await rowsOf(account, `fromDate=${thisWeek}&toDate=${thisWeek}`);
@@ -360,7 +360,7 @@ describe('the rows', () => {
     expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['shown', 'withheld']));
   });
 
-  test('a figure that rests on links handed out says so, in both formats; all others say that they do not', async () => {
+  test('mark figures that rest on handed-out links, in both formats, and only those', async () => {
     const { account, group, question: ids } = await openCompany();
     await world.pool`
       update results set handed_out = true
@@ -385,7 +385,7 @@ describe('the rows', () => {
     expect(records.map(({ handedOut }) => handedOut)).toEqual(rows.map(({ handedOut }) => String(handedOut)));
   });
 
-  test('a removed group is gone at once', async () => {
+  test('no rows for a removed group', async () => {
     const { account, group } = await openCompany();
     const before = await rowsOf(account);
     await apply(account, { groups: tree.filter(({ externalId }) => externalId !== 'north') });
@@ -401,7 +401,7 @@ describe('CSV', () => {
       ' ',
     );
 
-  test('is UTF-8 with a byte order mark, a header and CRLF; to be saved under a name', async () => {
+  test('is UTF-8 with a byte order mark, a header and CRLF, and has a file name', async () => {
     const { account } = company;
     const { headers, bytes } = await bytesOf(account);
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
@@ -409,12 +409,12 @@ describe('CSV', () => {
     expect(bytes.toString().split('\r\n')[0]).toBe(`\uFEFF${columns.join(',')}`);
     expect(bytes.toString().replaceAll('"Two\r\nlines"', '')).not.toMatch(/[^\r]\n|\r[^\n]/);
     expect(bytes.toString().endsWith('\r\n')).toBe(true);
-    expect(await told<string>(account, `${getFeed.path}?format=csv`)).toBe(
-      new TextDecoder().decode(bytes), // fetch takes the mark away
+    expect(await getBody<string>(account, `${getFeed.path}?format=csv`)).toBe(
+      new TextDecoder().decode(bytes), // fetch removes the byte order mark
     );
   });
 
-  test('says what NDJSON says, row by row; texts that would be taken for something else have an apostrophe', async () => {
+  test('has the same rows as NDJSON, with an apostrophe before texts that a spreadsheet would interpret', async () => {
     const { account } = company;
     const records = await recordsOf(account);
     const rows = await rowsOf(account);
@@ -436,20 +436,20 @@ describe('CSV', () => {
       ),
     );
     expect(freed).toEqual(rows.map(asTexts));
-    const met = (name: string) => new Set(records.map((record) => record[name]));
+    const valuesOf = (name: string) => new Set(records.map((record) => record[name]));
     for (const cell of ['\'=HYPERLINK("http://example.com")', "'1-2", 'Team 1', 'Åkerö "Nordic", AB']) {
-      expect(met('groupName')).toContain(cell);
+      expect(valuesOf('groupName')).toContain(cell);
     }
-    expect(met('groupExternalId')).toContain("'00123");
-    expect(met('metricId')).toContain("'007");
-    expect(met('metricName')).toContain("'-10 to 10");
+    expect(valuesOf('groupExternalId')).toContain("'00123");
+    expect(valuesOf('metricId')).toContain("'007");
+    expect(valuesOf('metricName')).toContain("'-10 to 10");
     for (const cell of records.flatMap((record) => Object.values(record)))
       expect(cell).not.toMatch(/^[=+@\t\r]/);
   });
 });
 
 describe('NDJSON', () => {
-  test('has the very texts, one object a line, each as its schema says', async () => {
+  test('has the original texts, one object per line that matches the schema', async () => {
     const { account } = company;
     const { headers, body } = await get(account, `${getFeed.path}?format=ndjson`);
     expect(headers.get('content-type')).toBe('application/x-ndjson');
@@ -458,15 +458,17 @@ describe('NDJSON', () => {
     const rows = await rowsOf(account);
     const { properties } = FeedRow;
     for (const row of rows) expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(row)));
-    const met = new Set(rows.map(({ groupName }) => groupName));
-    expect(met).toEqual(new Set(['company', 'sales', 'north', 'south', 'tech'].map((key) => names[key])));
+    const groupNames = new Set(rows.map(({ groupName }) => groupName));
+    expect(groupNames).toEqual(
+      new Set(['company', 'sales', 'north', 'south', 'tech'].map((key) => names[key])),
+    );
   });
 });
 
 describe('parameters', () => {
   const metricsOf = (rows: FeedRow[]) => [...new Set(rows.map(({ metric }) => metric))];
 
-  test('metric: those that are named, in the order of the feed', async () => {
+  test('metric: only the given metrics, in the order of the feed', async () => {
     const { account } = company;
     const all = await rowsOf(account);
     expect(metricsOf(all)).toEqual(['kpi', 'responserate', 'question']);
@@ -478,7 +480,7 @@ describe('parameters', () => {
     expect(await rowsOf(account, 'metric=kpi,question')).toEqual(some);
   });
 
-  test('fromDate and toDate: every week that has a day in the range; default: all weeks', async () => {
+  test('fromDate and toDate: every week with a day in the range, by default all weeks', async () => {
     const { account } = company;
     const all = await rowsOf(account);
     expect(new Set(all.map(({ week }) => week))).toEqual(new Set(['2026-W45', '2026-W46', '2026-W47']));
@@ -490,7 +492,7 @@ describe('parameters', () => {
     expect(await between('0001-01-01', '9999-12-27')).toEqual(all);
   });
 
-  test('groupId: the group and all beneath it; default: all groups', async () => {
+  test('groupId: the group and its descendants, by default all groups', async () => {
     const { account, group } = company;
     const all = await rowsOf(account);
     const withSubgroups = {
@@ -504,7 +506,7 @@ describe('parameters', () => {
     }
   });
 
-  test('language, in any letter case: the texts of questions that are defined in it', async () => {
+  test('language, case-insensitive: the texts of questions that exist in it', async () => {
     const { account, question: ids } = company;
     const own = await rowsOf(account);
     for (const language of ['sv', 'SV']) {
@@ -536,7 +538,7 @@ describe('parameters', () => {
     ['language', ['language=', 'language=swe', 'language=s1', 'language=en-US']],
     ['includeSubgroups', ['includeSubgroups=true']],
     ['kpiId', ['kpiId=energy']],
-  ])('400: %s that is not as it should be, or not there', async (path, queries) => {
+  ])('400: an invalid or unknown %s', async (path, queries) => {
     for (const query of queries) {
       const { status, headers, body } = await get<Problem>(company.account, `${getFeed.path}?${query}`);
       expect([query, status, body.details?.[0]?.path]).toEqual([query, 400, path]);
@@ -545,7 +547,7 @@ describe('parameters', () => {
     }
   });
 
-  test("404: an unknown group, another account's too, in the same words", async () => {
+  test("404: an unknown group and another account's group, with the same message", async () => {
     const other = await openCompany();
     const of = (id: unknown) => get<Problem>(company.account, `${getFeed.path}?groupId=${id}`);
     const absent = await of(999_999_999);
@@ -564,7 +566,7 @@ describe('parameters', () => {
 });
 
 describe('ETag', () => {
-  test('an unchanged repeat is a 304; when a week closes or a word changes the ETag does', async () => {
+  test('an unchanged feed gets a 304, and the ETag changes when a week closes or a text changes', async () => {
     const { account } = await openCompany();
     const tagOf = async (query = '') =>
       (await get(account, `${getFeed.path}?${query}`)).headers.get('etag') as string;
@@ -581,7 +583,7 @@ describe('ETag', () => {
     for (const [i, tag] of tags.entries()) expect((await repeat(tag)).status).toBe(i === 2 ? 304 : 200);
   });
 
-  test('HEAD tells the headers and nothing else', async () => {
+  test('HEAD returns the headers only', async () => {
     const { account } = company;
     const { headers } = await get(account, getFeed.path);
     const head = await world.request<string>('HEAD', getFeed.path, {
@@ -598,7 +600,7 @@ describe('a large feed', () => {
   const [weekCount, groupCount] = [156, 2_000];
   const first = '2023-01-02';
 
-  /** 312,000 figures, written as publication would. */
+  /** Creates an account with 312,000 figures, as publishing would store them. */
   async function openLarge(): Promise<TestAccount> {
     const account = await world.account();
     const units = Array.from({ length: groupCount }, (_, i) => unit(`group-${i}`));
@@ -614,7 +616,7 @@ describe('a large feed', () => {
     return account;
   }
 
-  /** Statements of the feed that have begun and not ended. */
+  /** Returns the feed statements that are running. */
   const runningNow = async () => {
     const [row] = await world.pool<{ count: number }[]>`
       select count(*)::int as count from pg_stat_activity
@@ -630,7 +632,7 @@ describe('a large feed', () => {
     return response;
   }
 
-  test('comes while it is still being read, as fast as it is taken; what is given up is read no further', async () => {
+  test('is streamed while it is read, as fast as the client takes it, and an aborted request stops reading', async () => {
     const account = await openLarge();
     const response = await begin(account);
     expect(response.headers).toMatchObject({ 'transfer-encoding': 'chunked' });

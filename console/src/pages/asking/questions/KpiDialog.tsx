@@ -83,7 +83,7 @@ export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose:
         placeholder="https://"
         optional
       />
-      <Loaded answer={library}>
+      <Loaded response={library}>
         {({ questions }) => (
           <QuestionPicker
             {...picked}

@@ -17,7 +17,7 @@ import { useKpiName } from '../texts.ts';
 
 export function KpisPage() {
   const t = useText();
-  const answer = useData('GET /library/kpis');
+  const response = useData('GET /library/kpis');
   const [edited, setEdited] = useState<KpiPage | 'new'>();
   return (
     <Page
@@ -29,7 +29,7 @@ export function KpisPage() {
         </Button>
       }
     >
-      <Loaded answer={answer}>
+      <Loaded response={response}>
         {({ kpis }) =>
           kpis.length === 0 ? (
             <Empty icon={Gauge} title={t('asking.noKpis')} text={t('asking.kpisText')} />

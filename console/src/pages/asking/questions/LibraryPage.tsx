@@ -22,28 +22,28 @@ type Filters = { q?: string; kpi?: string; type?: string; missing?: string; stat
 
 export function LibraryPage() {
   const t = useText();
-  const answer = useData('GET /library');
+  const response = useData('GET /library');
   const [filters, change] = useAddress<keyof Filters>();
-  const found = useFound(answer.data, filters);
+  const found = useFound(response.data, filters);
   return (
     <Page
       title={t('asking.library')}
-      waits={!answer.data}
-      subtitle={answer.data && t('asking.librarySize', { count: answer.data.questions.length })}
+      waits={!response.data}
+      subtitle={response.data && t('asking.librarySize', { count: response.data.questions.length })}
       actions={
         <LinkButton kind="primary" icon={Plus} to="/questions/new">
           {t('asking.newQuestion')}
         </LinkButton>
       }
       toolbar={
-        answer.data ? (
-          <Toolbar library={answer.data} filters={filters} change={change} count={found.length} />
+        response.data ? (
+          <Toolbar library={response.data} filters={filters} change={change} count={found.length} />
         ) : (
           <ToolbarGap />
         )
       }
     >
-      <Loaded answer={answer}>
+      <Loaded response={response}>
         {(library) => (
           <Questions
             library={library}

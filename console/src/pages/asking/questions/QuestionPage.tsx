@@ -29,15 +29,15 @@ import { useKpiName, useLanguages, useQuestionText } from '../texts.ts';
 
 export function QuestionPage() {
   const { questionId } = useParams({ strict: false }) as { questionId: string };
-  const answer = useData('GET /library/questions/{questionId}', { params: { questionId } });
+  const response = useData('GET /library/questions/{questionId}', { params: { questionId } });
   const words = useData('GET /library/words');
   const library = useData('GET /library');
   return (
-    <Loaded answer={answer}>
+    <Loaded response={response}>
       {(question) => (
-        <Loaded answer={words}>
+        <Loaded response={words}>
           {(texts) => (
-            <Loaded answer={library}>
+            <Loaded response={library}>
               {(all) => <Editor key={question.id} question={question} words={texts} library={all} />}
             </Loaded>
           )}
@@ -248,8 +248,8 @@ export function NewQuestionPage() {
   const words = useData('GET /library/words');
   const library = useData('GET /library');
   return (
-    <Loaded answer={words}>
-      {(texts) => <Loaded answer={library}>{(all) => <NewEditor words={texts} library={all} />}</Loaded>}
+    <Loaded response={words}>
+      {(texts) => <Loaded response={library}>{(all) => <NewEditor words={texts} library={all} />}</Loaded>}
     </Loaded>
   );
 }

@@ -18,8 +18,8 @@ import { directionOf, useDays, useLanguages } from '../texts.ts';
 
 export function PreviewPage() {
   const { scheduleId } = useParams({ strict: false }) as { scheduleId: string };
-  const answer = useData('GET /schedules/{scheduleId}/preview', { params: { scheduleId } });
-  return <Loaded answer={answer}>{(preview) => <Preview preview={preview} />}</Loaded>;
+  const response = useData('GET /schedules/{scheduleId}/preview', { params: { scheduleId } });
+  return <Loaded response={response}>{(preview) => <Preview preview={preview} />}</Loaded>;
 }
 
 /** Returns a question in a language, as far as it is translated. */

@@ -27,11 +27,11 @@ import { useRepetition } from '../texts.ts';
 export function SchedulePage() {
   const { scheduleId } = useParams({ strict: false }) as { scheduleId: string };
   const library = useData('GET /library');
-  const answer = useData('GET /schedules');
+  const response = useData('GET /schedules');
   return (
-    <Loaded answer={library}>
+    <Loaded response={library}>
       {(all) => (
-        <Loaded answer={answer}>
+        <Loaded response={response}>
           {(data) => {
             const schedule = data.schedules.find(({ id }) => String(id) === scheduleId);
             return schedule ? (
@@ -176,10 +176,12 @@ function Actions({ schedule, hasMail }: { schedule: Schedule; hasMail: boolean }
 
 export function NewSchedulePage() {
   const library = useData('GET /library');
-  const answer = useData('GET /schedules');
+  const response = useData('GET /schedules');
   return (
-    <Loaded answer={library}>
-      {(all) => <Loaded answer={answer}>{({ today }) => <NewEditor library={all} today={today} />}</Loaded>}
+    <Loaded response={library}>
+      {(all) => (
+        <Loaded response={response}>{({ today }) => <NewEditor library={all} today={today} />}</Loaded>
+      )}
     </Loaded>
   );
 }

@@ -18,7 +18,7 @@ import { useDays, useRepetition } from '../texts.ts';
 
 export function SchedulesPage() {
   const t = useText();
-  const answer = useData('GET /schedules');
+  const response = useData('GET /schedules');
   const [{ view = 'list' }, change] = useAddress<'view'>();
   const make = (
     <LinkButton kind="primary" icon={Plus} to="/schedules/new">
@@ -42,7 +42,7 @@ export function SchedulesPage() {
         />
       }
     >
-      <Loaded answer={answer}>
+      <Loaded response={response}>
         {(data) =>
           data.schedules.length === 0 ? (
             <Empty

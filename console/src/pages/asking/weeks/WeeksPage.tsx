@@ -25,14 +25,14 @@ const [closingPace, usualPace] = [1500, 30_000];
 export function WeeksPage() {
   const t = useText();
   const [pace, setPace] = useState(usualPace);
-  const answer = useData('GET /rounds', undefined, { everyMs: pace });
-  const { data } = answer;
+  const response = useData('GET /rounds', undefined, { everyMs: pace });
+  const { data } = response;
   const wanted = data?.open.some(({ closing }) => closing) ? closingPace : usualPace;
   if (wanted !== pace) setPace(wanted);
   useClosedWords(data);
   return (
     <Page title={t('asking.thisWeek')} subtitle={t('asking.roundsText')}>
-      <Loaded answer={answer}>
+      <Loaded response={response}>
         {(rounds) => (
           <>
             {!rounds.hasMail && <NoMail />}

@@ -22,13 +22,13 @@ export function FilePage() {
   const t = useText();
   const { fileId } = useParams({ strict: false }) as { fileId: string };
   const language = useLanguage();
-  const answer = useData('GET /files/{fileId}', { params: { fileId }, query: { language } });
+  const response = useData('GET /files/{fileId}', { params: { fileId }, query: { language } });
   const [{ columns }, change] = useAddress<'columns'>();
-  useLiveFiles(answer.data !== undefined && !isDone(answer.data));
+  useLiveFiles(response.data !== undefined && !isDone(response.data));
   const crumbs = [{ label: t('files.title'), to: '/files' }];
   return (
     <Loaded
-      answer={answer}
+      response={response}
       skeleton={
         <Page title={t('state.loading')} crumbs={crumbs} waits>
           <Skeleton />

@@ -26,7 +26,7 @@ export function FilesPage() {
   const windows = useWindows('GET /files', { query: { search } as object });
   const uploads = useUploads();
   const columns = useColumns();
-  useLiveFiles((windows.answer?.underWay ?? 0) > 0);
+  useLiveFiles((windows.response?.underWay ?? 0) > 0);
   return (
     <DropArea onFiles={uploads.send}>
       <Page

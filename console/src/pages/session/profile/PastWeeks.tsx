@@ -11,10 +11,10 @@ import css from './Profile.module.css';
 
 export function PastWeeks() {
   const t = useText();
-  const answer = useData('GET /profile/weeks');
+  const response = useData('GET /profile/weeks');
   return (
     <Section title={t('profile.weeks')} description={t('profile.weeksText')}>
-      <Loaded answer={answer} skeleton={<Skeleton rows={4} />}>
+      <Loaded response={response} skeleton={<Skeleton rows={4} />}>
         {(weeks) =>
           weeks.length === 0 ? (
             <Empty icon={CalendarDays} title={t('profile.noWeeks')} text={t('profile.noWeeksText')} />

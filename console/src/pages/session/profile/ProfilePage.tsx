@@ -14,7 +14,7 @@ export function ProfilePage() {
   const profile = useData('GET /profile');
   return (
     <Page title={t('nav.profile')} narrow>
-      <Loaded answer={profile}>
+      <Loaded response={profile}>
         {(data) => (
           <>
             <Person profile={data} />

@@ -17,9 +17,9 @@ import css from './Profile.module.css';
 export function Sessions() {
   const t = useText();
   const refresh = useRefresh();
-  const answer = useData('GET /profile/sessions');
+  const response = useData('GET /profile/sessions');
   const [isAsking, setIsAsking] = useState(false);
-  const others = (answer.data ?? []).filter(({ isThis }) => !isThis).length;
+  const others = (response.data ?? []).filter(({ isThis }) => !isThis).length;
   async function endOthers() {
     await api('DELETE /profile/sessions');
     await refresh('GET /profile/sessions');
@@ -35,7 +35,7 @@ export function Sessions() {
         )
       }
     >
-      <Loaded answer={answer} skeleton={<Skeleton rows={2} />}>
+      <Loaded response={response} skeleton={<Skeleton rows={2} />}>
         {(sessions) => (
           <ul className={css['sessions']}>
             {sessions.map((session) => (
