@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { changeAccount, createAccount } from './accounts/accounts.ts';
 import { createToken } from './accounts/tokens.ts';
 import { inTransaction, type Pool } from './db/db.ts';
-import { createUser } from './people/people.ts';
+import { createUser } from './people/users.ts';
 import { openTestDatabase } from './testing/database.ts';
 import { freePort } from './testing/free-port.ts';
 import {
@@ -524,7 +524,7 @@ describe('pushes at once', () => {
     await expect(gone).rejects.toThrow('aborted');
     await release();
     const next = await account.push(request('one'));
-    // Not applied, if the service has noticed before the account was free (sync/rules.test.ts); else whole.
+    // Not applied, if the service has noticed before the account was free (sync/organization.reports.test.ts); else whole.
     const { created, updated, deleted, unchanged } = next.body.summary.users;
     expect([created + unchanged, updated, deleted]).toEqual([1, 0, 0]);
   });

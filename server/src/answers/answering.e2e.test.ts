@@ -1,6 +1,5 @@
-// The answering page in a real browser: with JavaScript and without, by keyboard alone, in both themes, on a narrow screen
-// and a wide one; every page is looked through by axe, and says nothing to the console. What one browser has answered, no other
-// shows or changes.
+// The answering page in a real browser: with JavaScript and without, by keyboard alone, in both themes, on narrow and wide
+// screens. axe checks every page, and no page may log to the console. What one browser has answered, no other shows or changes.
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -53,12 +52,12 @@ async function asked(
   return { ...one, link: one.links[0] as string, ids };
 }
 
-/** Where the person stops reminders. */
+/** Returns the path where the person turns off reminders. */
 const stopPath = async ({ accountId, userIds }: Asked) =>
   `/r/${(await optOutTokensFor(world.pool, [{ accountId, userId: userIds[0] as number }]))[0]}`;
 
-/** What is kept of a question. */
-async function said(
+/** Returns what is stored for a question. */
+async function storedAnswer(
   { accountId, week }: Asked,
   questionId: number | undefined,
 ): Promise<unknown[] | undefined> {
@@ -66,14 +65,14 @@ async function said(
   const row = rows.find((one) => one.questionId === questionId);
   return row && [row.value, row.choices, row.comment, row.skipped];
 }
-const countSaid = async ({ accountId, week }: Asked) => (await keptAnswers(world, accountId, week)).length;
-const untilSaid = (one: Asked, id: number | undefined, what: unknown[]) =>
-  until(async () => JSON.stringify(await said(one, id)) === JSON.stringify(what));
+const countStored = async ({ accountId, week }: Asked) => (await keptAnswers(world, accountId, week)).length;
+const untilStored = (one: Asked, id: number | undefined, what: unknown[]) =>
+  until(async () => JSON.stringify(await storedAnswer(one, id)) === JSON.stringify(what));
 
 type Opened = Page & { posted: string[]; complaints: string[] };
 
-/** All that the person has answered so far becomes part of live figures. */
-async function count({ accountId, week, userIds }: Asked): Promise<void> {
+/** Marks all answers of the person as counted in live results. */
+async function markCounted({ accountId, week, userIds }: Asked): Promise<void> {
   const [userId] = userIds as [number];
   const answers = await answersOfPerson(world, accountId, week, userId);
   for (const answer of answers.values()) answer.counted = true;
@@ -84,7 +83,7 @@ async function count({ accountId, week, userIds }: Asked): Promise<void> {
                    where account_id = ${accountId} and week = ${week} and respondent = ${respondent}`;
 }
 
-/** A page that notes what it sends, and what it says to the console. `cookies`: whether the browser keeps any. */
+/** Opens a page that records its POST requests and its console messages. `cookies`: whether the browser keeps any. */
 async function openPage(path: string, { js = true, cookies = true } = {}): Promise<Opened> {
   const context = await browser.newContext({
     javaScriptEnabled: js,
@@ -104,7 +103,7 @@ async function openPage(path: string, { js = true, cookies = true } = {}): Promi
   return page;
 }
 
-/** Nothing that comes sets a cookie, and nothing that is sent has one. */
+/** Removes cookies from all requests and responses. */
 const refuseCookies = (context: BrowserContext) =>
   context.route('**/*', async (route) => {
     const response = await route.fetch({ maxRedirects: 0 });
@@ -113,17 +112,17 @@ const refuseCookies = (context: BrowserContext) =>
     await route.fulfill({ response, headers });
   });
 
-/** The whole of what has the focus, as text. */
+/** Returns the text of the focused element. */
 const focused = (page: Page) =>
   page.evaluate('document.activeElement.getAttribute("value") ?? document.activeElement.textContent');
-/** Going on to another question takes a moment. */
+/** Waits for the focus, because moving to another question takes time. */
 const untilFocused = (page: Page, what: RegExp) =>
   until(async () => what.test((await focused(page)) as string));
 const cards = (page: Page) => page.locator('.card:visible');
 const next = (page: Page) => page.locator('button[type=submit]').click();
 
 describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on the PATH)', () => {
-  test('by keyboard alone: one question a screen, each answer kept as it is given, thanks at the end', async () => {
+  test('by keyboard alone: one question per screen, each answer is saved when given, thanks at the end', async () => {
     const one = await asked({ language: 'sv' });
     const page = await openPage(`/a/${one.link}`);
     const [a, b, c, d, e, f, g] = one.ids;
@@ -138,14 +137,14 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await tab(3); // the language, what the promises mean, then the scale
     await keyboard.press('ArrowDown');
     expect(await focused(page)).toBe('2');
-    await untilSaid(one, a, [2, null, null, false]);
+    await untilStored(one, a, [2, null, null, false]);
     expect(await cards(page).getAttribute('id')).toBe(`q${a}`); // nothing moves on by itself (WCAG 3.2.2)
     await tab(1);
     await keyboard.press('Enter'); // opens the comment
     await tab(1);
     await keyboard.type('Bra');
     await tab(1);
-    await untilSaid(one, a, [2, null, 'Bra', false]);
+    await untilStored(one, a, [2, null, 'Bra', false]);
     await page.getByText('Sparat', { exact: true }).waitFor();
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Shift+Tab');
@@ -156,17 +155,17 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await page.title()).toMatch(/^2 av 7 – Frågor från Test/);
     await tab(1);
     await keyboard.press('Space');
-    await untilSaid(one, b, [1, null, null, false]);
+    await untilStored(one, b, [1, null, null, false]);
     await keyboard.press('Enter');
     await untilFocused(page, /^3 av 7 /);
     await tab(3);
-    await keyboard.press('Space'); // rather not
-    await untilSaid(one, c, [null, null, null, true]);
+    await keyboard.press('Space'); // "I'd rather not answer"
+    await untilStored(one, c, [null, null, null, true]);
     await keyboard.press('Enter');
     await untilFocused(page, /^4 av 7 /);
     await keyboard.press('Tab');
     await keyboard.press('Space');
-    await untilSaid(one, d, [1, null, null, false]);
+    await untilStored(one, d, [1, null, null, false]);
     await keyboard.press('Enter');
     await untilFocused(page, /^5 av 7 /);
     await page.goBack();
@@ -174,12 +173,12 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.goForward();
     await tab(1);
     await keyboard.press('Space');
-    await until(async () => (await said(one, e)) !== undefined);
+    await until(async () => (await storedAnswer(one, e)) !== undefined);
     await keyboard.press('Enter');
     await untilFocused(page, /^6 av 7 /);
     await tab(1);
     await keyboard.press('Space');
-    await until(async () => (await said(one, f)) !== undefined);
+    await until(async () => (await storedAnswer(one, f)) !== undefined);
     await keyboard.press('Enter');
     await untilFocused(page, /^7 av 7 /);
     await tab(1);
@@ -187,13 +186,13 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await tab(3); // over the skip and Back
     await keyboard.press('Enter');
     await page.getByText('Tack, P1!').waitFor();
-    expect(await said(one, g)).toEqual([null, null, 'Fikat', false]);
+    expect(await storedAnswer(one, g)).toEqual([null, null, 'Fikat', false]);
     await page.getByText('Ändra mina svar').click();
     expect(await page.locator(`#q${a} input:checked`).inputValue()).toBe('2');
     expect(page.complaints).toEqual([]);
   });
 
-  test('without JavaScript: all on one page, faults said at their questions, then kept whole, and changed', async () => {
+  test('without JavaScript: all questions on one page, errors shown at the questions, then all answers saved and changed', async () => {
     const one = await asked({ language: 'de' });
     const page = await openPage(`/a/${one.link}`, { js: false });
     const [a, b, , d, e, f, g] = one.ids;
@@ -206,24 +205,24 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.locator(`[name=q${f}]`).nth(2).check();
     await next(page);
     expect(await page.locator('.faults').innerText()).toContain('Frage 2: Wähle eine Antwort');
-    expect(await countSaid(one)).toBe(0);
+    expect(await countStored(one)).toBe(0);
     await page.locator('.faults a').click();
     await page.locator(`#q${b} label`, { hasText: '10' }).click();
     await page.locator(`[name=s${g}]`).check();
     await next(page);
     expect(await page.locator('h1').innerText()).toBe('Vielen Dank, P1!');
     expect(await page.locator('main').innerText()).toContain('Eine Frage ist noch offen.');
-    expect(await said(one, a)).toEqual([5, null, null, false]);
-    expect(await said(one, b)).toEqual([10, null, 'Kein Wert,\nnur Worte', false]);
-    expect(await said(one, d)).toEqual([0, null, null, false]);
-    expect(await said(one, g)).toEqual([null, null, null, true]);
+    expect(await storedAnswer(one, a)).toEqual([5, null, null, false]);
+    expect(await storedAnswer(one, b)).toEqual([10, null, 'Kein Wert,\nnur Worte', false]);
+    expect(await storedAnswer(one, d)).toEqual([0, null, null, false]);
+    expect(await storedAnswer(one, g)).toEqual([null, null, null, true]);
     await page.locator('.button').click();
     await page.locator(`[name=q${f}]:checked`).uncheck();
     await page.locator(`[name=c${g}]`).fill('Doch etwas');
     await page.locator(`[name=s${g}]`).uncheck();
     await next(page);
-    expect(await said(one, f)).toEqual([null, [], null, false]);
-    expect(await said(one, g)).toEqual([null, null, 'Doch etwas', false]);
+    expect(await storedAnswer(one, f)).toEqual([null, [], null, false]);
+    expect(await storedAnswer(one, g)).toEqual([null, null, 'Doch etwas', false]);
     await page.goto(world.address + (await stopPath(one)));
     await next(page);
     expect(await page.locator('h1').innerText()).toBe('Die Erinnerungen sind abgestellt');
@@ -232,7 +231,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(page.complaints.filter((text) => !text.includes('400'))).toEqual([]);
   });
 
-  test('nothing is sent before something is answered, whoever opens the page and goes through it', async () => {
+  test('opening and paging through the page sends nothing before something is answered', async () => {
     const one = await asked();
     const page = await openPage(`/a/${one.link}?language=sv`);
     for (let i = 2; i <= 7; i++) {
@@ -241,10 +240,10 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     }
     await next(page);
     await page.getByText('Du har inte svarat på någon fråga på den här sidan än.').waitFor();
-    expect([page.posted, await countSaid(one)]).toEqual([[], 0]);
+    expect([page.posted, await countStored(one)]).toEqual([[], 0]);
   });
 
-  test('what cannot be sent stays on the page, says so, and is sent when that is possible', async () => {
+  test("what can't be sent stays on the page, which says so and sends it when that is possible", async () => {
     const one = await asked();
     const page = await openPage(`/a/${one.link}`);
     await page.route('**/answers*', (route) => route.abort());
@@ -255,13 +254,13 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.unroute('**/answers*');
     await page.evaluate("dispatchEvent(new Event('online'))");
     await page.getByText('Saved', { exact: true }).waitFor();
-    expect(await said(one, one.ids[0])).toEqual([5, null, null, false]);
+    expect(await storedAnswer(one, one.ids[0])).toEqual([5, null, null, false]);
     await page.route('**/answers*', (route) => route.fulfill({ status: 404, json: { message: '' } }));
     await page.locator('.card:visible label', { hasText: '7' }).click();
     await page.getByText('Not saved. The week may be over').waitFor();
   });
 
-  test('a comment without an answer is not lost in silence; skipping and answering exclude each other', async () => {
+  test('a comment without an answer is not lost without notice, and skipping and answering exclude each other', async () => {
     const one = await asked();
     const page = await openPage(`/a/${one.link}`);
     const [a] = one.ids;
@@ -271,17 +270,17 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await page.locator(`#f${a}`).innerText()).toContain('Choose an answer');
     expect(page.posted).toEqual([]);
     await page.locator(`[name=q${a}]`).nth(3).check();
-    await untilSaid(one, a, [4, null, 'Because', false]);
+    await untilStored(one, a, [4, null, 'Because', false]);
     expect(await page.locator(`#f${a}`).innerText()).toBe('');
     await page.locator(`[name=s${a}]`).check();
-    await untilSaid(one, a, [null, null, null, true]);
+    await untilStored(one, a, [null, null, null, true]);
     expect(await page.locator(`[name=q${a}]:checked`).count()).toBe(0);
     await page.locator(`[name=q${a}]`).nth(0).check();
     expect(await page.locator(`[name=s${a}]`).isChecked()).toBe(false);
-    await untilSaid(one, a, [1, null, 'Because', false]);
+    await untilStored(one, a, [1, null, 'Because', false]);
   });
 
-  test('what a skip takes away, and that it still holds, is said at its box, to screen readers too', async () => {
+  test('the box says what skipping discards and that it is still saved, to screen readers too', async () => {
     const one = await asked();
     const page = await openPage(`/a/${one.link}`);
     const [a, , , , , , g] = one.ids;
@@ -294,15 +293,15 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.locator(`[name=c${a}]`).fill('Because');
     await box.check();
     expect(await note.innerText()).toBe('What you’ve written isn’t saved while this box is ticked.');
-    await untilSaid(one, a, [null, null, null, true]);
-    // The comment alone cannot be kept: the skip holds, and the page says so until something is chosen.
+    await untilStored(one, a, [null, null, null, true]);
+    // The comment alone can't be saved: the skip stays, and the page says so until an option is chosen.
     await box.uncheck();
     expect(await note.innerText()).toBe('“I’d rather not answer” stays saved until you answer.');
-    expect(await said(one, a)).toEqual([null, null, null, true]);
+    expect(await storedAnswer(one, a)).toEqual([null, null, null, true]);
     await page.locator(`[name=q${a}]`).nth(1).check();
     expect(await note.innerText()).toBe('');
-    await untilSaid(one, a, [2, null, 'Because', false]);
-    // Emptying the comment under a ticked box leaves it ticked.
+    await untilStored(one, a, [2, null, 'Because', false]);
+    // Deleting the comment while the box is ticked leaves it ticked.
     await box.check();
     await page.locator(`[name=c${a}]`).fill('');
     await page.locator(`#q${a} h2`).focus();
@@ -312,19 +311,19 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       '“I’d rather not answer” stays saved until you answer.',
       false,
     ]);
-    // Of free text what was written is sent again.
+    // For free text, what was written is sent again.
     await page.locator(`[name=c${a}]`).fill('');
     await page.goto(`${world.address}/a/${one.link}?language=en#q${g}`);
     await page.locator(`[name=c${g}]`).fill('Coffee');
     await page.locator(`[name=s${g}]`).check();
-    await untilSaid(one, g, [null, null, null, true]);
+    await untilStored(one, g, [null, null, null, true]);
     await page.locator(`[name=s${g}]`).uncheck();
-    await untilSaid(one, g, [null, null, 'Coffee', false]);
+    await untilStored(one, g, [null, null, 'Coffee', false]);
     expect(await page.locator(`#n${g}`).innerText()).toBe('');
     expect(page.complaints).toEqual([]);
   });
 
-  test('a page without questions says nothing to the console', async () => {
+  test('a page without questions logs nothing to the console', async () => {
     const one = await asked();
     const page = await openPage(await stopPath(one));
     const asking = (await openLink(world.pool, world.keys, { link: one.link, visit: null })) as Asking;
@@ -336,7 +335,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(page.complaints).toEqual([]);
   });
 
-  test('another language keeps the place, and what was said', async () => {
+  test('changing the language keeps the position and what was entered', async () => {
     const one = await asked();
     const page = await openPage(`/a/${one.link}`);
     await next(page);
@@ -348,7 +347,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await page.locator('html').getAttribute('lang')).toBe('sv');
   });
 
-  test('from right to left nothing goes over the edge, and the first is on the right', async () => {
+  test('right to left, nothing overflows, and the first option is on the right', async () => {
     const one = await asked();
     await inTransaction(world.pool, async (tx) => {
       await tx`update questions set translations = translations || '{"ar": "سؤال طويل بعض الشيء"}'
@@ -360,21 +359,21 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const [first, second] = await page.locator('.card:visible .numbers label').all();
     const [at, then] = [await first?.boundingBox(), await second?.boundingBox()];
     expect(at?.x).toBeGreaterThan(then?.x as number);
-    await look(page, 'from right to left');
+    await checkPage(page, 'from right to left');
     expect(page.complaints).toEqual([]);
   });
 
-  test('a second browser sees by the same link that it is answered, not how, and changes nothing; the first goes on', async () => {
+  test('a second browser with the same link sees that a question is answered but not how, and changes nothing, while the first goes on', async () => {
     const one = await asked();
     const [a, b] = one.ids as [number, number];
     const first = await openPage(`/a/${one.link}`);
     await first.locator(`[name=q${a}]`).nth(3).check();
     await first.locator(`#q${a} summary`).click();
     await first.locator(`[name=c${a}]`).fill('My very own words');
-    await untilSaid(one, a, [4, null, 'My very own words', false]);
+    await untilStored(one, a, [4, null, 'My very own words', false]);
 
     const second = await openPage(`/a/${one.link}`);
-    // It begins with what is still open.
+    // It starts with the open questions.
     await second.getByText('2 of 7').waitFor();
     await second.getByRole('button', { name: 'Back' }).click();
     await untilFocused(second, /^1 of 7 /);
@@ -399,31 +398,31 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       form: { [`q${a}`]: '1', [`q${b}`]: '2' },
     });
     expect([sent.status(), (await sent.text()).includes('My very own words')]).toEqual([400, false]);
-    expect([await said(one, a), await said(one, b)]).toEqual([
+    expect([await storedAnswer(one, a), await storedAnswer(one, b)]).toEqual([
       [4, null, 'My very own words', false],
       undefined,
     ]);
     await plain.locator(`[name=q${b}]`).nth(6).check();
     await next(plain);
     await plain.getByText('Thank you, P1!').waitFor();
-    await untilSaid(one, b, [7, null, null, false]);
+    await untilStored(one, b, [7, null, null, false]);
 
     await first.goto(`${world.address}/a/${one.link}?language=sv`);
     expect(await first.locator(`[name=q${a}]:checked`).inputValue()).toBe('4');
     expect(await first.locator(`[name=c${a}]`).inputValue()).toBe('My very own words');
     await first.locator(`[name=q${a}]`).nth(1).check();
-    await untilSaid(one, a, [2, null, 'My very own words', false]);
+    await untilStored(one, a, [2, null, 'My very own words', false]);
     expect(await first.locator(`#q${b}`).innerText()).not.toBe('7');
     expect(first.complaints).toEqual([]);
   });
 
-  test('a page that was open before is told at the question, asks no more for it, and goes on with the others', async () => {
+  test('a page that was already open shows the refusal at the question, stops sending it, and goes on with the others', async () => {
     const one = await asked();
     const [a, b] = one.ids as [number, number];
     const late = await openPage(`/a/${one.link}`);
     const first = await openPage(`/a/${one.link}`);
     await first.locator(`[name=q${a}]`).nth(3).check();
-    await untilSaid(one, a, [4, null, null, false]);
+    await untilStored(one, a, [4, null, null, false]);
     await late.locator(`[name=q${a}]`).nth(0).check();
     await late
       .locator(`#f${a}`, { hasText: 'already answered with another link or in another browser' })
@@ -432,7 +431,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await next(late);
     await late.getByText('2 of 7').waitFor();
     await late.locator(`[name=q${b}]`).nth(8).check();
-    await untilSaid(one, b, [9, null, null, false]);
+    await untilStored(one, b, [9, null, null, false]);
     await late.evaluate("dispatchEvent(new Event('online'))");
     for (let i = 3; i <= 7; i++) {
       await next(late);
@@ -441,31 +440,31 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await next(late);
     await late.getByText('Thank you, P1!').waitFor();
     expect(late.posted).toHaveLength(2);
-    expect(await said(one, a)).toEqual([4, null, null, false]);
+    expect(await storedAnswer(one, a)).toEqual([4, null, null, false]);
   });
 
-  test('what the live figures count cannot be changed any more, not in its own browser either; the rest can', async () => {
+  test("answers counted in live results can't be changed, not even in their own browser, but the others can", async () => {
     const one = await asked({}, 'live');
     const [a, b] = one.ids as [number, number];
     const page = await openPage(`/a/${one.link}`);
     expect(await page.locator('#privacy').innerText()).toContain('Results are live');
     await page.locator(`[name=q${a}]`).nth(3).check();
-    await untilSaid(one, a, [4, null, null, false]);
-    await count(one);
+    await untilStored(one, a, [4, null, null, false]);
+    await markCounted(one);
     await page.locator(`[name=q${a}]`).nth(0).check();
     await page.locator(`#f${a}`, { hasText: 'live results already count your answer' }).waitFor();
-    expect(await said(one, a)).toEqual([4, null, null, false]);
+    expect(await storedAnswer(one, a)).toEqual([4, null, null, false]);
     await page.goto(`${world.address}/a/${one.link}?saved`);
     expect(await page.getByText('Change my answers').count()).toBe(0);
     await page.getByText('Continue answering').click();
     await page.getByText('2 of 7').waitFor();
     await page.locator(`[name=q${b}]`).nth(8).check();
-    await untilSaid(one, b, [9, null, null, false]);
+    await untilStored(one, b, [9, null, null, false]);
     await page.goto(`${world.address}/a/${one.link}?saved`);
     expect(await page.getByText('Change my answers').count()).toBe(1);
   });
 
-  test('where everything is answered elsewhere, a friendly page says so, with the script and without', async () => {
+  test('if everything is answered elsewhere, a friendly page says so, with the script and without', async () => {
     const one = await asked();
     const first = await openPage(`/a/${one.link}`, { js: false });
     for (const id of one.ids) await first.locator(`[name=s${id}]`).check();
@@ -476,19 +475,19 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       expect(await page.locator('h1').innerText()).toBe('All questions are answered, P1');
       expect(await page.locator('form, input').count()).toBe(0);
       expect(page.complaints).toEqual([]);
-      if (js) await look(page, 'everything is answered');
+      if (js) await checkPage(page, 'everything is answered');
     }
   });
 
-  test('without cookies each question can be answered, and what is written changed until the page is left', async () => {
+  test('without cookies each question can be answered, and can be changed until the page is left', async () => {
     const one = await asked();
     const [a, b] = one.ids as [number, number];
     const page = await openPage(`/a/${one.link}`, { cookies: false });
     await page.locator(`[name=q${a}]`).nth(3).check();
-    await untilSaid(one, a, [4, null, null, false]);
+    await untilStored(one, a, [4, null, null, false]);
     await page.locator(`#q${a} summary`).click();
     await page.locator(`[name=c${a}]`).fill('A thought that comes later');
-    await untilSaid(one, a, [4, null, 'A thought that comes later', false]);
+    await untilStored(one, a, [4, null, 'A thought that comes later', false]);
     await page.reload();
     await page.getByText('2 of 7').waitFor();
     expect(await page.locator(`#q${a}`).textContent()).toContain('You have answered this question');
@@ -500,11 +499,11 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await plain.getByText('Your answers are saved.').waitFor();
     expect(await plain.locator('main').innerText()).toContain('They can’t be seen or changed here anymore.');
     expect(await plain.getByText('Change my answers').count()).toBe(0);
-    expect(await said(one, b)).toEqual([9, null, null, false]);
+    expect(await storedAnswer(one, b)).toEqual([9, null, null, false]);
     expect(page.complaints).toEqual([]);
   });
 
-  test('the cookie is for this link alone, gone with the browser, out of reach of scripts and other websites', async () => {
+  test("the cookie is limited to this link and the browser session, and scripts and other websites can't read it", async () => {
     const one = await asked();
     const page = await openPage(`/a/${one.link}`);
     const [cookie, ...others] = await page.context().cookies();
@@ -532,12 +531,12 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     );
   });
 
-  test('by a link that was handed out the page says by whom, and shows nothing that was answered otherwise', async () => {
+  test('with a handed-out link the page says who handed it out, and shows nothing that was answered in another way', async () => {
     const one = await asked();
     const [a] = one.ids as [number];
     const own = await openPage(`/a/${one.link}`);
     await own.locator(`[name=q${a}]`).nth(3).check();
-    await untilSaid(one, a, [4, null, null, false]);
+    await untilStored(one, a, [4, null, null, false]);
     const { links } = await inTransaction(world.pool, async (tx) => {
       const [ada] = await tx<{ id: number }[]>`
         select user_id as id from users where account_id = ${one.accountId} and role = 'Administrator'`;
@@ -546,15 +545,15 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const page = await openPage(links[0]?.link as string);
     expect(await page.locator('#privacy').innerText()).toContain('This link was handed out by Ada Admin');
     expect(await page.locator('.card[data-fixed]').count()).toBe(0);
-    await look(page, 'handed out');
+    await checkPage(page, 'handed out');
     await page.locator(`[name=q${a}]`).nth(0).check();
     await page.locator('#state', { hasText: 'Received' }).waitFor();
-    expect(await said(one, a)).toEqual([4, null, null, false]);
+    expect(await storedAnswer(one, a)).toEqual([4, null, null, false]);
     await page.locator('#privacy summary').click();
-    await look(page, 'handed out, with what that means');
+    await checkPage(page, 'handed out, with what that means');
   });
 
-  test('no page has a fault that axe can find, is wider than the screen, or has a target under 48 px', async () => {
+  test('no page has an accessibility error that axe finds, is wider than the screen, or has a target under 48 px', async () => {
     const [one, skipping] = [await asked({ language: 'sv' }), await asked({ language: 'sv' })];
     const page = await openPage(`/a/${skipping.link}`);
     await next(page);
@@ -563,30 +562,30 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.locator('.card:visible textarea').fill('Text');
     await page.locator('.card:visible .skip input').check();
     await page.locator('#languages summary').click();
-    await look(page, 'one question, with comment, a note and languages open');
+    await checkPage(page, 'one question, with comment, a note and languages open');
     await page.goto(`${world.address}/a/${one.link}?saved`);
-    await look(page, 'nothing answered');
+    await checkPage(page, 'nothing answered');
     await page.locator('input[value="4"]').first().check();
     await page.locator('textarea').last().fill('Text');
-    // Longer than the field takes: as a browser that does not know maxlength sends it.
+    // Longer than the field allows, as a browser sends it that does not know maxlength.
     await page.evaluate("document.querySelector('textarea').value = 'x'.repeat(10001)");
     await next(page);
-    await look(page, 'all questions, with faults');
+    await checkPage(page, 'all questions, with faults');
     await page.evaluate("document.querySelector('textarea').value = 'x'");
     await next(page);
-    await look(page, 'thanks');
+    await checkPage(page, 'thanks');
     await page.goto(world.address + (await stopPath(one)));
-    await look(page, 'reminders');
+    await checkPage(page, 'reminders');
     await next(page);
-    await look(page, 'reminders stopped');
+    await checkPage(page, 'reminders stopped');
     await page.goto(`${world.address}/a/nothing`);
-    await look(page, 'dead link');
+    await checkPage(page, 'dead link');
     expect(page.complaints.filter((text) => !/status of 40[04]/.test(text))).toEqual([]);
   });
 });
 
-/** In both themes, on a narrow screen and on a wide one. Only the narrow and light one needs all rules of axe. */
-async function look(page: Page, what: string): Promise<void> {
+/** Checks a page in both themes, on a narrow and a wide screen. Only the narrow and light one needs all rules of axe. */
+async function checkPage(page: Page, what: string): Promise<void> {
   await page.evaluate(axe.source);
   for (const width of [320, 1280]) {
     await page.setViewportSize({ width, height: 800 });
@@ -609,7 +608,7 @@ const violations = (page: Page, options: axe.RunOptions) =>
 const overflow = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
-/** What can be pressed and is lower or narrower than 48 px; links in a list of faults are lines of text. */
+/** Returns the controls that are lower or narrower than 48 px. Links in an error list are lines of text. */
 const smallTargets = (page: Page) =>
   page.evaluate<string[]>(`
     [...document.querySelectorAll('label, summary, button, a:not(.faults a), textarea')]

@@ -1,11 +1,11 @@
-// What is kept of the answers of an open week, and of whose: read by the week's key. Closing is in results/publish.test.ts.
+// What is stored of an open week's answers, and for whom, read with the week's key. Closing is in results/close-week.test.ts.
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser } from '../people/people.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { createUser } from '../people/users.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { keptAnswers } from '../testing/kept-answers.ts';
 import { importLines, linkOf, question, round } from '../testing/surveys.ts';
@@ -25,18 +25,18 @@ const nothing = { value: null, choices: null, comment: null, skipped: false };
 
 const names = ['e1', 'e2', 'e3'];
 
-/** An account whose week asks `scale` and `lunch` of e1, `scale` of e2, and nothing of e3. */
+/** Creates an account whose week asks e1 `scale` and `lunch`, e2 `scale`, and e3 nothing. */
 async function asking() {
   const { id, userIds } = await inTransaction(database.pool, async (tx) => {
     const account = await createAccount(tx, { name: 'Acme' });
     const top = await createGroup(tx, account.id, { name: 'top', externalId: 'top' });
     await createGroup(tx, account.id, { name: 'north', externalId: 'north', parentId: top });
-    const made: number[] = [];
+    const createdIds: number[] = [];
     for (const externalId of names) {
       // oxlint-disable-next-line no-await-in-loop -- three
-      made.push(await createUser(tx, account.id, { firstName: externalId, lastName: '', externalId }));
+      createdIds.push(await createUser(tx, account.id, { firstName: externalId, externalId }));
     }
-    return { id: account.id, userIds: made };
+    return { id: account.id, userIds: createdIds };
   });
   const lines = [
     question('scale', 1),
@@ -57,16 +57,16 @@ async function asking() {
     id,
     idOf: (key: string) => ids.get(key)!,
     by,
-    give: (person: string, of: string, said: Omit<SubmittedAnswer, 'questionId'>) =>
+    give: (person: string, of: string, value: Omit<SubmittedAnswer, 'questionId'>) =>
       saveAnswers(database.pool, database.keys, { link: by(person), visit: 'a browser' }, [
-        { questionId: ids.get(of)!, ...said },
+        { questionId: ids.get(of)!, ...value },
       ]),
     kept: () => keptAnswers(database, id, week),
   };
 }
 
 describe('giveAnswers', () => {
-  test('keeps an answer to the letter, and in its place the one that is given next', async () => {
+  test('stores an answer unchanged, and the next one replaces it', async () => {
     const { give, idOf, kept } = await asking();
     const questionId = idOf('lunch');
     const comment = '  "å\t\\N"\n👩‍🚀 ';
@@ -80,35 +80,35 @@ describe('giveAnswers', () => {
     expect(await kept()).toEqual([{ ...nothing, questionId, choices: ['in'] }]);
   });
 
-  test('of one person many at the same moment leave one', async () => {
+  test('stores one answer if a person sends many at the same time', async () => {
     const { give, kept } = await asking();
     await Promise.all([1, 2, 3, 4, 5].map((value) => give('e1', 'scale', { value })));
     expect(await kept()).toHaveLength(1);
   });
 
   test.each([
-    ['by someone who is not asked', 'e3', 'scale'],
-    ['by someone whom another round asks other questions', 'e2', 'lunch'],
+    ['from someone who is not asked', 'e3', 'scale'],
+    ['from someone whom another round asks other questions', 'e2', 'lunch'],
     ['to a question that is not asked', 'e1', 'unasked'],
-  ])('%s is refused, and nothing is kept', async (_, person, of) => {
+  ])('%s is refused, and nothing is stored', async (_, person, of) => {
     const { give, idOf, kept } = await asking();
     const value = of === 'lunch' ? ['in'] : 3;
     const refused = { kind: 'invalid', details: [{ path: `q${idOf(of)}`, message: notAsked }] };
     await expect(give(person, of, { value })).rejects.toMatchObject(refused);
     expect(await kept()).toEqual([]);
-    await give('e1', of, { skipped: true }).catch(() => {}); // who is asked it: from then on its form is known
+    await give('e1', of, { skipped: true }).catch(() => {}); // someone who is asked it, so that its form is known from then on
     const before = await kept();
     await expect(give(person, of, { value })).rejects.toMatchObject(refused);
     expect(await kept()).toEqual(before);
   });
 
-  test('by a link of another account: refused in the same words; after closing: the link opens nothing', async () => {
+  test("refuses a link of another account in the same words, and after closing the link doesn't work", async () => {
     const [one, other] = [await asking(), await asking()];
     const questionId = one.idOf('scale');
-    const given = saveAnswers(database.pool, database.keys, { link: other.by('e1'), visit: null }, [
+    const refused = saveAnswers(database.pool, database.keys, { link: other.by('e1'), visit: null }, [
       { questionId, value: 3 },
     ]);
-    await expect(given).rejects.toMatchObject({ details: [{ path: `q${questionId}`, message: notAsked }] });
+    await expect(refused).rejects.toMatchObject({ details: [{ path: `q${questionId}`, message: notAsked }] });
     await closeWeekNow(database.pool, database.keys, one.id, week, meanwhile);
     expect(await one.give('e1', 'scale', { value: 3 })).toBe('closed');
     expect([await one.kept(), await other.kept()]).toEqual([[], []]);

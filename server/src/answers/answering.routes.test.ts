@@ -1,4 +1,4 @@
-// Answering over HTTP: what a link opens, what is kept, and that a link that opens nothing tells nothing.
+// Answering over HTTP: what a link opens, what is stored, and that an invalid link reveals nothing.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
@@ -13,7 +13,7 @@ import { inTransaction } from '../db/db.ts';
 import { libraryFor } from '../questions/library.ts';
 import { exportLinks } from '../rounds/links.ts';
 import { optOutTokensFor } from '../rounds/reminder-opt-out.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
 import { keptAnswers } from '../testing/kept-answers.ts';
 import { openWorld, testConfig, type World } from '../testing/world.ts';
@@ -48,8 +48,8 @@ async function asked(settings: Parameters<typeof askPeople>[2] = {}): Promise<As
 
 type Reply = { status: number; headers: Headers; text: string };
 let addresses = 0;
-/** A request from an address of its own. */
-async function ask(method: string, path: string, init: RequestInit = {}): Promise<Reply> {
+/** Sends a request from a new address. */
+async function send(method: string, path: string, init: RequestInit = {}): Promise<Reply> {
   const reply = await fetch(world.address + path, {
     method,
     redirect: 'manual',
@@ -61,10 +61,10 @@ async function ask(method: string, path: string, init: RequestInit = {}): Promis
   });
   return { status: reply.status, headers: reply.headers, text: await reply.text() };
 }
-/** The browser session of everyone: a page that is read in it shows what was answered in it. */
+/** The browser session of all requests: a page read in it shows what was answered in it. */
 const cookie = `soundings_visit=${'v'.repeat(27)}`;
 const sendForm = (link: string, form: string, query = '') =>
-  ask('POST', `/a/${link}${query}`, {
+  send('POST', `/a/${link}${query}`, {
     headers: { 'content-type': 'application/x-www-form-urlencoded', cookie },
     body: form,
   });
@@ -73,29 +73,29 @@ const sendAnswer = (
   body: unknown,
   init: { headers?: Record<string, string>; query?: string } = {},
 ) =>
-  ask('POST', `/a/${link}/answers${init.query ?? ''}`, {
+  send('POST', `/a/${link}/answers${init.query ?? ''}`, {
     headers: { 'content-type': 'application/json', cookie, ...init.headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 
-/** Where the person stops reminders. */
+/** Returns the path where the person turns off reminders. */
 const stopPath = async ({ accountId, userIds }: AskedAccount) =>
   `/r/${(await optOutTokensFor(world.pool, [{ accountId, userId: userIds[0] as number }]))[0]}`;
 
-/** A page as it comes over the wire. */
-async function wire(
+/** Returns a page as it is sent, before decompression. */
+async function receive(
   path: string,
   encoding?: string,
 ): Promise<{ headers: IncomingHttpHeaders; bytes: Buffer }> {
-  const asking = request(world.address + path, {
+  const outgoing = request(world.address + path, {
     headers: encoding === undefined ? {} : { 'accept-encoding': encoding },
   });
-  asking.end();
-  const [reply] = (await once(asking, 'response')) as [IncomingMessage];
+  outgoing.end();
+  const [reply] = (await once(outgoing, 'response')) as [IncomingMessage];
   return { headers: reply.headers, bytes: await buffer(reply) };
 }
 
-const kept = async ({ accountId, questionIds, week }: AskedAccount) => {
+const storedAnswers = async ({ accountId, questionIds, week }: AskedAccount) => {
   const rows = await keptAnswers(world, accountId, week);
   const keyOf = new Map([...questionIds].map(([key, id]) => [id, key]));
   return Object.fromEntries(
@@ -107,9 +107,9 @@ const kept = async ({ accountId, questionIds, week }: AskedAccount) => {
 };
 
 describe('GET /a/:link', () => {
-  test('the page, which only its own style and script can be in, and that nobody keeps or lists', async () => {
+  test('200: the page allows only its own style and script, and is neither cached nor indexed', async () => {
     const { link } = await asked();
-    const { status, headers, text } = await ask('GET', `/a/${link}`);
+    const { status, headers, text } = await send('GET', `/a/${link}`);
     expect(status).toBe(200);
     expect(text).toContain('Hi P1');
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -128,30 +128,30 @@ describe('GET /a/:link', () => {
     );
   });
 
-  test('neither GET nor HEAD records anything, so that a program may look through mail', async () => {
+  test('GET and HEAD record nothing, so that programs may scan mail', async () => {
     const one = await asked();
     const dump = () =>
       world.pool`select (select json_agg(p) from participants p where account_id = ${one.accountId}) as who,
-                        (select json_agg(a) from answers a where account_id = ${one.accountId}) as said,
-                        (select json_agg(s) from reminder_opt_outs s where account_id = ${one.accountId}) as stops`;
+                        (select json_agg(a) from answers a where account_id = ${one.accountId}) as answers,
+                        (select json_agg(s) from reminder_opt_outs s where account_id = ${one.accountId}) as opt_outs`;
     const before = await dump();
     for (const method of ['GET', 'HEAD']) {
       for (const query of ['', '?saved', '?empty', '?language=sv']) {
-        const reply = await ask(method, `/a/${one.link}${query}`);
+        const reply = await send(method, `/a/${one.link}${query}`);
         expect([reply.status, reply.text === '']).toEqual([200, method === 'HEAD']);
       }
       for (const query of ['', '?stop', '?again']) {
-        const reply = await ask(method, `${await stopPath(one)}${query}`);
+        const reply = await send(method, `${await stopPath(one)}${query}`);
         expect([reply.status, reply.text === '']).toEqual([200, method === 'HEAD']);
       }
     }
     expect(await dump()).toEqual(before);
   });
 
-  test('in the person’s language, or in the one asked for, which the form keeps', async () => {
+  test("200: in the person's language or the requested one, which the form keeps", async () => {
     const { link } = await asked({ language: 'sv' });
-    expect((await ask('GET', `/a/${link}`)).text).toContain('Hej P1');
-    const { text } = await ask('GET', `/a/${link}?language=de`);
+    expect((await send('GET', `/a/${link}`)).text).toContain('Hej P1');
+    const { text } = await send('GET', `/a/${link}?language=de`);
     expect(text).toContain('Hallo P1');
     expect(text).toContain('action="?language=de"');
     expect((await sendForm(link, 's1=1', '?language=de')).text).toContain(
@@ -159,22 +159,22 @@ describe('GET /a/:link', () => {
     );
   });
 
-  test('says after an empty form that nothing is answered yet', async () => {
+  test('200: says after an empty form that nothing is answered yet', async () => {
     const { link, ids } = await asked();
     const sent = await sendForm(link, ids.map((id) => `c${id}=`).join('&'));
     expect(sent.headers.get('location')).toBe('?language=en&empty');
     for (const query of ['empty', 'saved']) {
-      expect((await ask('GET', `/a/${link}?language=en&${query}`)).text).toContain(
+      expect((await send('GET', `/a/${link}?language=en&${query}`)).text).toContain(
         'You haven’t answered any questions on this page yet.',
       );
     }
   });
 
-  test('packed as the browser takes it: under 30 KB also with 30 questions, and with 47', async () => {
+  test('200: compressed as the browser accepts it, under 30 KB even with 30 or 47 questions', async () => {
     const all = libraryFor('en').questions.map(({ key }) => key);
     for (const count of [30, 47]) {
       const { link } = await asked({ keys: all.slice(0, count) });
-      const plain = await wire(`/a/${link}?language=sv`);
+      const plain = await receive(`/a/${link}?language=sv`);
       expect(plain.headers['content-encoding']).toBeUndefined();
       expect(plain.bytes.length).toBeGreaterThan(30_000);
       expect(plain.bytes.toString().match(/class="card"/g)).toHaveLength(count);
@@ -182,7 +182,7 @@ describe('GET /a/:link', () => {
         ['gzip', gunzipSync],
         ['br', brotliDecompressSync],
       ] as const) {
-        const { headers, bytes } = await wire(`/a/${link}?language=sv`, encoding);
+        const { headers, bytes } = await receive(`/a/${link}?language=sv`, encoding);
         expect(headers).toMatchObject({
           'content-encoding': encoding,
           'content-length': String(bytes.length),
@@ -194,14 +194,14 @@ describe('GET /a/:link', () => {
     }
   });
 
-  test('by a link that was handed out no one sees what was answered or whether anything was, or changes it', async () => {
+  test('with a handed-out link, no one sees what was answered or whether anything was, or changes it', async () => {
     const one = await asked();
     const { links } = await inTransaction(world.pool, (tx) =>
       exportLinks(tx, one.accountId, '', { canMail: false, by: null }),
     );
     const path = links[0]?.link as string;
     const seen = () =>
-      Promise.all(['', '?saved', '?empty'].map(async (query) => (await ask('GET', path + query)).text));
+      Promise.all(['', '?saved', '?empty'].map(async (query) => (await send('GET', path + query)).text));
     const before = await seen();
     const form = `q${one.ids[0]}=4&c${one.ids[0]}=Because`;
     expect((await sendForm(one.link, form)).status).toBe(303);
@@ -209,8 +209,8 @@ describe('GET /a/:link', () => {
     for (const i of [0, 2]) expect(before[i]).toContain('already been answered in another way');
     expect(before[1]).toContain('Your answers have been received.');
     expect(before[1]).not.toContain('still unanswered');
-    expect((await ask('GET', `/a/${one.link}`)).text).not.toContain('handed out');
-    // What stays and what is kept are answered alike, and so is each by itself.
+    expect((await send('GET', `/a/${one.link}`)).text).not.toContain('handed out');
+    // Responses are the same whether an answer is stored or an earlier one stays, also for each question alone.
     for (const sent of [`q${one.ids[0]}=1&q${one.ids[1]}=2`, `q${one.ids[0]}=1`, `q${one.ids[1]}=2`]) {
       const { status, headers } = await sendForm(path.slice(3), sent);
       expect([status, headers.get('location')]).toEqual([303, '?language=en&saved']);
@@ -221,7 +221,7 @@ describe('GET /a/:link', () => {
       expect((await fetch(`${world.address}${path}/answers`, json)).status).toBe(204);
     }
     expect(await seen()).toEqual(before);
-    expect(await kept(one)).toEqual({
+    expect(await storedAnswers(one)).toEqual({
       'workload-pace': [4, null, 'Because', false],
       'workload-rested': [2, null, null, false],
     });
@@ -229,13 +229,13 @@ describe('GET /a/:link', () => {
 });
 
 describe('POST /a/:link', () => {
-  test('303: the whole form is kept, and shown again', async () => {
+  test('303: the whole form is saved, and shown again', async () => {
     const one = await asked();
     const [a, b, c, d, e, f, g] = one.ids;
     const form = `q${a}=4&c${a}=Because%0D%0Aso&q${b}=10&c${b}=&s${c}=1&q${d}=no&q${e}=goals&q${f}=&c${g}=%3Cb%3E`;
     const sent = await sendForm(one.link, form);
     expect([sent.status, sent.headers.get('location')]).toEqual([303, '?language=en&saved']);
-    expect(await kept(one)).toEqual({
+    expect(await storedAnswers(one)).toEqual({
       'workload-pace': [4, null, 'Because\nso', false],
       'workload-rested': [10, null, null, false],
       'engagement-recommend': [null, null, null, true],
@@ -244,19 +244,19 @@ describe('POST /a/:link', () => {
       'energy-givers': [null, [], null, false],
       'works-well': [null, null, '<b>', false],
     });
-    const thanks = await ask('GET', `/a/${one.link}?language=en&saved`, { headers: { cookie } });
+    const thanks = await send('GET', `/a/${one.link}?language=en&saved`, { headers: { cookie } });
     expect(thanks.text).toContain('Thank you, P1!');
     expect(thanks.text).toContain('until the end of Sunday 22 November');
-    const { text } = await ask('GET', `/a/${one.link}`, { headers: { cookie } });
+    const { text } = await send('GET', `/a/${one.link}`, { headers: { cookie } });
     expect(text).toContain(`name="q${a}" value="4" checked`);
     expect(text).toContain('>\n&lt;b&gt;</textarea>');
-    // In another browser there is nothing of it to see, only that it is answered.
-    const elsewhere = await ask('GET', `/a/${one.link}`);
+    // Another browser sees only that it is answered.
+    const elsewhere = await send('GET', `/a/${one.link}`);
     expect(elsewhere.text).toContain('All questions are answered, P1');
     expect(elsewhere.text).not.toMatch(/value="4" checked|Because|&lt;b&gt;/);
   });
 
-  test('400: each fault is said at its question, what was typed stands there, and nothing is kept', async () => {
+  test('400: each error is shown at its question with what was entered, and nothing is saved', async () => {
     const one = await asked();
     const [a, b, , , , f, g] = one.ids as [number, number, number, number, number, number, number];
     const long = 'å'.repeat(10_001);
@@ -269,13 +269,13 @@ describe('POST /a/:link', () => {
     ]);
     const { status, text } = await sendForm(one.link, form.toString(), '?language=sv');
     expect(status).toBe(400);
-    expect(await kept(one)).toEqual({});
-    for (const [id, words] of [
+    expect(await storedAnswers(one)).toEqual({});
+    for (const [id, label] of [
       [b, 'Fråga 2: Välj ett svar så att din kommentar kan sparas.'],
       [f, 'Fråga 6: Välj ett av svaren som visas.'],
       [g, 'Fråga 7: Korta ner kommentaren till 10000 tecken.'],
     ] as const) {
-      expect(text).toContain(`<li><a href="#q${id}">${words}</a></li>`);
+      expect(text).toContain(`<li><a href="#q${id}">${label}</a></li>`);
       expect(text).toMatch(new RegExp(`<p class="fault" id="f${id}" role="alert">[^<]`));
       expect(text).toMatch(
         new RegExp(
@@ -290,26 +290,26 @@ describe('POST /a/:link', () => {
     expect(text).toContain(long);
   });
 
-  test('413 and 415 in words, and nothing is kept', async () => {
+  test('413 and 415: a readable page, and nothing is saved', async () => {
     const one = await asked();
     const large = await sendForm(one.link, `c${one.ids[6]}=${'a'.repeat(1024 * 1024)}`);
     expect([large.status, large.text.includes('Too much text')]).toEqual([413, true]);
-    const text = await ask('POST', `/a/${one.link}`, {
+    const text = await send('POST', `/a/${one.link}`, {
       headers: { 'content-type': 'text/plain' },
       body: 'q1=1',
     });
     const form = new FormData();
     form.set(`q${one.ids[0]}`, '1');
-    const parts = await ask('POST', `/a/${one.link}`, { body: form });
+    const parts = await send('POST', `/a/${one.link}`, { body: form });
     for (const { status, headers } of [text, parts]) {
       expect([status, headers.get('content-type')]).toEqual([415, 'text/html; charset=utf-8']);
     }
-    expect(await kept(one)).toEqual({});
+    expect(await storedAnswers(one)).toEqual({});
   });
 });
 
 describe('POST /a/:link/answers', () => {
-  test('204: each answer is kept as it is given, in place of the one before', async () => {
+  test('204: each answer is saved as it is given, and replaces the one before', async () => {
     const one = await asked();
     const [a, , c, d, , f, g] = one.ids;
     for (const body of [
@@ -323,7 +323,7 @@ describe('POST /a/:link/answers', () => {
       const { status, text } = await sendAnswer(one.link, body);
       expect([status, text]).toEqual([204, '']);
     }
-    expect(await kept(one)).toEqual({
+    expect(await storedAnswers(one)).toEqual({
       'workload-pace': [5, null, 'å\n"', false],
       'engagement-recommend': [0, null, null, false],
       'clarity-contact': [1, null, null, false],
@@ -332,7 +332,7 @@ describe('POST /a/:link/answers', () => {
     });
   });
 
-  test('400 with words in the page’s language for what is out of range, not asked or no answer; nothing is kept', async () => {
+  test("400: a message in the page's language for values out of range, questions not asked, and invalid answers, and nothing is saved", async () => {
     const one = await asked();
     const [a, b, , d, e, f, g] = one.ids;
     const wrong = [
@@ -369,45 +369,45 @@ describe('POST /a/:link/answers', () => {
     expect([long.status, long.text]).toEqual([400, '{"message":"Shorten the comment to 10000 characters."}']);
     const large = await sendAnswer(one.link, { question: a, value: 1, comment: 'x'.repeat(70_000) });
     expect(large.status).toBe(413);
-    expect(await kept(one)).toEqual({});
+    expect(await storedAnswers(one)).toEqual({});
   });
 
-  test('403 for what a page of another website sends, to each address that records something', async () => {
+  test("403: for requests from another website's page, at each address that records something", async () => {
     const one = await asked();
     for (const site of ['cross-site', 'same-site']) {
       const headers = { 'sec-fetch-site': site };
       expect((await sendAnswer(one.link, { question: one.ids[0], value: 1 }, { headers })).status).toBe(403);
       for (const path of [`/a/${one.link}`, await stopPath(one)]) {
-        const reply = await ask('POST', path, {
+        const reply = await send('POST', path, {
           headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
           body: `q${one.ids[0]}=1`,
         });
         expect([reply.status, reply.text.includes('another website')]).toEqual([403, true]);
       }
-      expect((await ask('GET', `/a/${one.link}`, { headers })).status).toBe(200);
+      expect((await send('GET', `/a/${one.link}`, { headers })).status).toBe(200);
     }
-    expect(await kept(one)).toEqual({});
-    expect(await stops(one)).toBe(0);
+    expect(await storedAnswers(one)).toEqual({});
+    expect(await optOuts(one)).toBe(0);
     const headers = { 'sec-fetch-site': 'same-origin' };
     expect((await sendAnswer(one.link, { question: one.ids[0], value: 1 }, { headers })).status).toBe(204);
   });
 });
 
-const stops = async ({ accountId }: AskedAccount) =>
+const optOuts = async ({ accountId }: AskedAccount) =>
   (await world.pool`select 1 from reminder_opt_outs where account_id = ${accountId}`).length;
 
 describe('/r/:token', () => {
   const buttonsOf = (text: string) =>
-    [...text.matchAll(/action="([^"]*)"><button[^>]*>([^<]*)/g)].map(([, action, words]) => [action, words]);
+    [...text.matchAll(/action="([^"]*)"><button[^>]*>([^<]*)/g)].map(([, action, label]) => [action, label]);
 
-  test('GET shows one button; POST stops reminders, and says so; one more button undoes it', async () => {
+  test('GET shows one button, POST turns off reminders and says so, and one more button turns them on', async () => {
     const one = await asked({ language: 'de' });
     const path = await stopPath(one);
-    const shown = await ask('GET', path);
+    const shown = await send('GET', path);
     expect(buttonsOf(shown.text)).toEqual([['?stop', 'Erinnerungen abstellen']]);
-    expect(await stops(one)).toBe(0);
+    expect(await optOuts(one)).toBe(0);
     for (const method of ['POST', 'GET']) {
-      const stopped = await ask(
+      const stopped = await send(
         method,
         `${path}?stop`,
         method === 'POST' ? { body: new URLSearchParams() } : {},
@@ -417,37 +417,37 @@ describe('/r/:token', () => {
         true,
       ]);
       expect(buttonsOf(stopped.text)).toEqual([['?again', 'Erinnerungen wieder einschalten']]);
-      expect(await stops(one)).toBe(1);
+      expect(await optOuts(one)).toBe(1);
     }
-    const again = await ask('POST', `${path}?again`, { body: new URLSearchParams() });
+    const again = await send('POST', `${path}?again`, { body: new URLSearchParams() });
     expect([again.status, again.text.includes('Du wirst wieder erinnert')]).toEqual([200, true]);
     expect(buttonsOf(again.text)).toEqual([['?stop', 'Erinnerungen abstellen']]);
-    expect(await stops(one)).toBe(0);
+    expect(await optOuts(one)).toBe(0);
   });
 
-  test('one click of a mail program does it (RFC 8058), in each form in which it may come', async () => {
+  test('mail programs can do it with one click (RFC 8058), in each form that they send', async () => {
     const parts = new FormData();
     parts.set('List-Unsubscribe', 'One-Click');
     for (const body of [parts, new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })]) {
       const one = await asked();
-      expect((await ask('POST', await stopPath(one), { body })).status).toBe(200);
-      expect(await stops(one)).toBe(1);
+      expect((await send('POST', await stopPath(one), { body })).status).toBe(200);
+      expect(await optOuts(one)).toBe(1);
     }
   });
 
-  test('goes on working when the week has closed', async () => {
+  test('still works after the week has closed', async () => {
     const one = await asked();
     const path = await stopPath(one);
     await closeWeekNow(world.pool, world.keys, one.accountId, one.week, noon);
-    expect((await ask('GET', `/a/${one.link}`)).status).toBe(404);
-    expect((await ask('GET', path)).status).toBe(200);
-    expect((await ask('POST', path)).status).toBe(200);
-    expect(await stops(one)).toBe(1);
+    expect((await send('GET', `/a/${one.link}`)).status).toBe(404);
+    expect((await send('GET', path)).status).toBe(200);
+    expect((await send('POST', path)).status).toBe(200);
+    expect(await optOuts(one)).toBe(1);
   });
 });
 
-describe('a link that opens nothing', () => {
-  test('gets one page, byte for byte the same whether it is wrong, old, replaced or cut, and records nothing', async () => {
+describe("a link that doesn't work", () => {
+  test('gets the same page, byte for byte, whether it is wrong, old, replaced or cut off, and records nothing', async () => {
     const [replaced, closed, alive] = [await asked(), await asked(), await asked()];
     const handOut = () =>
       inTransaction(world.pool, (tx) =>
@@ -484,17 +484,17 @@ describe('a link that opens nothing', () => {
     const pages = new Set<string>();
     for (const link of dead) {
       for (const reply of [
-        await ask('GET', `/a/${link}`),
-        await ask('GET', `/a/${link}/`),
-        await ask('GET', `/a/${link}?language=sv&saved`),
-        await ask('GET', `/r/${link}`),
-        await ask('POST', `/a/${link}`, form),
+        await send('GET', `/a/${link}`),
+        await send('GET', `/a/${link}/`),
+        await send('GET', `/a/${link}?language=sv&saved`),
+        await send('GET', `/r/${link}`),
+        await send('POST', `/a/${link}`, form),
       ]) {
         expect(reply.status, `${link.slice(0, 40)}`).toBe(404);
         const { 'x-request-id': _id, date: _date, ...headers } = Object.fromEntries(reply.headers);
         pages.add(JSON.stringify([headers, reply.text]));
       }
-      expect((await ask('HEAD', `/a/${link}`)).status).toBe(404);
+      expect((await send('HEAD', `/a/${link}`)).status).toBe(404);
     }
     for (const path of deadStops) {
       for (const [method, address] of [
@@ -503,7 +503,7 @@ describe('a link that opens nothing', () => {
         ['POST', path],
         ['POST', `${path}?again`],
       ] as const) {
-        const reply = await ask(method, address, method === 'POST' ? form : {});
+        const reply = await send(method, address, method === 'POST' ? form : {});
         expect(reply.status, `${path}`).toBe(404);
         const { 'x-request-id': _id, date: _date, ...headers } = Object.fromEntries(reply.headers);
         pages.add(JSON.stringify([headers, reply.text]));
@@ -511,48 +511,48 @@ describe('a link that opens nothing', () => {
     }
     expect([...pages]).toHaveLength(1);
     expect([...pages][0]).toContain('This link doesn’t work');
-    const told = new Set<string>();
+    const messages = new Set<string>();
     for (const link of dead) {
       for (const body of [{ question: alive.ids[0], value: 1 }, 'nonsense']) {
         const { status, text } = await sendAnswer(link, body);
-        told.add(`${status} ${text}`);
+        messages.add(`${status} ${text}`);
       }
     }
-    expect([...told]).toEqual(['404 {"message":"This link doesn’t work"}']);
-    expect([await stops(replaced), await stops(alive)]).toEqual([0, 0]);
-    const swedish = await ask('GET', '/a/x', { headers: { 'accept-language': 'sv' } });
+    expect([...messages]).toEqual(['404 {"message":"This link doesn’t work"}']);
+    expect([await optOuts(replaced), await optOuts(alive)]).toEqual([0, 0]);
+    const swedish = await send('GET', '/a/x', { headers: { 'accept-language': 'sv' } });
     expect(swedish.text).toContain('Länken fungerar inte');
   });
 
-  test('31 from one address in a minute: 429 with the same page; a live link goes on working', async () => {
+  test('gets 429 with the same page after 30 requests from one address in a minute, while a valid link still works', async () => {
     const { link } = await asked();
     const headers = { 'x-forwarded-for': '203.0.113.7' };
     const replies: Reply[] = [];
-    for (let i = 0; i < 31; i++) replies.push(await ask('GET', `/${i % 2 ? 'a' : 'r'}/x${i}`, { headers }));
+    for (let i = 0; i < 31; i++) replies.push(await send('GET', `/${i % 2 ? 'a' : 'r'}/x${i}`, { headers }));
     expect(replies.map(({ status }) => status)).toEqual([...Array<number>(30).fill(404), 429]);
     expect(replies[30]?.text).toBe(replies[0]?.text);
     expect(replies[30]?.headers.get('retry-after')).toBe('60');
-    expect((await ask('GET', `/a/${link}`, { headers })).status).toBe(200);
-    expect((await ask('GET', '/a/x')).status).toBe(404);
+    expect((await send('GET', `/a/${link}`, { headers })).status).toBe(200);
+    expect((await send('GET', '/a/x')).status).toBe(404);
   });
 });
 
 describe('the log', () => {
-  test('holds no link, no answer and no language, whatever comes of the request', async () => {
+  test('contains no link, answer or language, whatever happens to the request', async () => {
     const one = await asked();
     const stop = await stopPath(one);
     lines.length = 0;
-    await ask('GET', `/a/${one.link}?language=sv`);
-    await ask('PUT', `/a/${one.link}`);
-    await ask('GET', `/a/${one.link}/secret/more`);
-    await ask('GET', `/a/${one.link}%`);
-    await ask('POST', `/a/${one.link}`, { headers: { 'content-type': 'text/plain' }, body: 'my secret' });
+    await send('GET', `/a/${one.link}?language=sv`);
+    await send('PUT', `/a/${one.link}`);
+    await send('GET', `/a/${one.link}/secret/more`);
+    await send('GET', `/a/${one.link}%`);
+    await send('POST', `/a/${one.link}`, { headers: { 'content-type': 'text/plain' }, body: 'my secret' });
     await sendForm(one.link, `c${one.ids[6]}=my+secret`);
     await sendForm(one.link, 'q999999=secret');
     await sendAnswer(one.link, { question: one.ids[6], comment: 'my secret' });
     await sendAnswer(one.link, 'secret');
-    await ask('POST', stop, { body: new URLSearchParams({ secret: one.link }) });
-    await ask('GET', `${stop}secret`);
+    await send('POST', stop, { body: new URLSearchParams({ secret: one.link }) });
+    await send('GET', `${stop}secret`);
     const answered = lines.filter((line) => line.includes('"request completed"'));
     expect(answered).toHaveLength(11);
     for (const line of lines) {
@@ -563,8 +563,8 @@ describe('the log', () => {
   });
 });
 
-describe('without its database', () => {
-  test('503 in plain words with Retry-After, and what the form had comes back to be sent again', async () => {
+describe('without a database', () => {
+  test("503: a readable page with Retry-After, which returns the form's content for sending it again", async () => {
     const one = await asked();
     const { url, cut } = await openRelay(world.databaseUrl);
     const app = await startApp(
@@ -592,10 +592,10 @@ describe('without its database', () => {
       body: JSON.stringify({ question: one.ids[0], value: 1 }),
     });
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
-    expect(await kept(one)).toEqual({});
+    expect(await storedAnswers(one)).toEqual({});
   });
 
-  test('503 in plain words also before the service has started', async () => {
+  test('503: a readable page even before the service has started', async () => {
     const url = Promise.withResolvers<string>();
     const app = await startApp(
       { ...testConfig, answerKeys: world.keyPlace },
@@ -617,7 +617,7 @@ describe('without its database', () => {
   });
 });
 
-/** A way to the database that can be cut. */
+/** A TCP relay to the database that can be disconnected. */
 async function openRelay(databaseUrl: string): Promise<{ url: string; cut: () => void }> {
   const to = new URL(databaseUrl);
   const sockets = new Set<Socket>();

@@ -1,6 +1,6 @@
-// Answers by a personal link while the week is open, while it closes and after; and what a dump of the database tells.
+// Answering with a personal link before, while and after the week closes, and what a dump of the database reveals.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { exportLinks, newLinks } from '../rounds/links.ts';
 import { respondentOf } from '../rounds/rounds.ts';
 import { askPeople, noon } from '../testing/asking.ts';
@@ -9,7 +9,7 @@ import { answersOfPerson } from '../testing/kept-answers.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { createAccount } from '../accounts/accounts.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { until } from '../testing/until.ts';
 import { saveAnswers, openLink } from './answering.ts';
 
@@ -31,9 +31,9 @@ async function newAccount(): Promise<number> {
     return id;
   });
 }
-const asking = async (wishes: Parameters<typeof askPeople>[2] = {}) =>
-  askPeople(database, await newAccount(), wishes);
-/** Everyone answers in the same browser, but where a test names another. */
+const asking = async (options: Parameters<typeof askPeople>[2] = {}) =>
+  askPeople(database, await newAccount(), options);
+/** The browser that everyone answers in, unless a test names another. */
 const visit = 'the usual browser';
 const give = (link: string, questionId: number, value: unknown, more: object = {}, by = visit) =>
   saveAnswers(database.pool, database.keys, { link, visit: by }, [{ questionId, value, ...more }]);
@@ -44,7 +44,7 @@ const handOut = async (accountId: number, isReplacing = false) => {
   const { links } = await inTransaction(database.pool, (tx) => exportLinks(tx, accountId, '', options));
   return links.map(({ link }) => link.slice(3));
 };
-/** How many people have stored answers. */
+/** Returns how many people have stored answers. */
 const answersOf = async (accountId: number) => {
   const [row] = await database.pool<{ count: number }[]>`
     select count(*)::integer as count from answers where account_id = ${accountId}`;
@@ -54,24 +54,24 @@ const answersOf = async (accountId: number) => {
 test('an answer can be changed, skipped and commented on until the week closes', async () => {
   const { links, questionIds, accountId, week } = await asking();
   const [link, id] = [links[0] as string, questionIds.get('workload-amount') as number];
-  const said = async () => (await open(link))?.answers.get(id);
+  const storedAnswer = async () => (await open(link))?.answers.get(id);
   expect(await give(link, id, 2, { comment: 'Too much.' })).toBe('kept');
-  expect(await said()).toEqual({ value: 2, choices: null, comment: 'Too much.', skipped: false });
+  expect(await storedAnswer()).toEqual({ value: 2, choices: null, comment: 'Too much.', skipped: false });
   expect(await give(link, id, 5)).toBe('kept');
-  expect(await said()).toEqual({ value: 5, choices: null, comment: null, skipped: false });
+  expect(await storedAnswer()).toEqual({ value: 5, choices: null, comment: null, skipped: false });
   expect(await give(link, id, undefined, { skipped: true })).toBe('kept');
-  expect(await said()).toEqual({ value: null, choices: null, comment: null, skipped: true });
+  expect(await storedAnswer()).toEqual({ value: null, choices: null, comment: null, skipped: true });
   await closeWeekNow(database.pool, database.keys, accountId, week, noon);
   expect(await give(link, id, 4)).toBe('closed');
   expect(await open(link)).toBeUndefined();
 });
 
-test('of many who answer at the same moment, each gets the outcome of his or her own answer', async () => {
+test('many people who answer at the same time each get the outcome of their own answer', async () => {
   const [one, other] = [await asking({ count: 40 }), await asking({ count: 40 })];
   const asked = (of: typeof one) => of.questionIds.get('workload-amount') as number;
   await database.pool`
     update users set active = false where account_id = ${other.accountId} and user_id = ${other.userIds[3]!}`;
-  // How both questions are answered is known from here on: whether they are asked is seen when the answers are kept.
+  // From now on the form of both questions is known. Whether they are asked is checked when the answers are stored.
   for (const of of [one, other]) {
     // oxlint-disable-next-line no-await-in-loop -- two
     expect(await give(of.links[1] as string, asked(of), 3)).toBe('kept');
@@ -102,7 +102,7 @@ describe('nothing is stored', () => {
     ['a comment that is too long', 3, { comment: 'x'.repeat(10_001) }],
     ['a comment with U+0000', 3, { comment: 'a\0b' }],
     ['half a surrogate pair', 3, { comment: '\ud800' }],
-  ])('of %s, nor of what was right beside it', async (_, value, more) => {
+  ])('for %s, nor for a valid answer sent with it', async (_, value, more) => {
     const { links, questionIds, accountId } = await asking();
     const [wrong, right] = ['workload-amount', 'workload-rested'].map(
       (key) => questionIds.get(key) as number,
@@ -115,7 +115,7 @@ describe('nothing is stored', () => {
     expect(await answersOf(accountId)).toBe(0);
   });
 
-  test("of an answer to a question that is not asked, be it another account's", async () => {
+  test('for a question that is not asked, even if another account asks it', async () => {
     const { links, questionIds, accountId } = await asking();
     const other = await asking();
     for (const id of [
@@ -130,7 +130,7 @@ describe('nothing is stored', () => {
     expect(await answersOf(accountId)).toBe(0);
   });
 
-  test('by a link that is replaced, or of someone who is inactive', async () => {
+  test('by a replaced link, or for an inactive person', async () => {
     const { links, questionIds, accountId, userIds } = await asking();
     const id = questionIds.get('workload-amount') as number;
     await database.pool`update users set active = false where account_id = ${accountId} and user_id = ${userIds[1]!}`;
@@ -139,7 +139,7 @@ describe('nothing is stored', () => {
     expect(await give(replaced as string, id, 3)).toBe('kept');
     const [fresh] = await handOut(accountId, true);
     expect(await give(replaced as string, id, 4)).toBe('closed');
-    // Links that were sent go on: only those that were handed out are replaced by others that are handed out.
+    // Links that were mailed keep working. Only handed-out links are replaced when new ones are handed out.
     await expect(give(links[0] as string, id, 4)).rejects.toMatchObject({ code: 'already answered' });
     expect(await open(fresh as string)).toMatchObject({ isExported: true });
   });
@@ -151,7 +151,7 @@ test('while a week closes, an answer is either counted or refused', async () => 
   const giveAll = (from: number, to: number) =>
     Promise.all(links.slice(from, to).map((link, i) => give(link, id, 1 + (i % 5))));
   const before = await giveAll(0, 20);
-  // Somebody has the week locked: answers wait for it, then the closing does, then more answers.
+  // Another transaction has the week locked. Answers wait for it, then the closing does, then more answers.
   const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holding = inTransaction(database.pool, async (tx) => {
     await tx`select 1 from weeks where account_id = ${accountId} and week = ${week} for update`;
@@ -173,7 +173,7 @@ test('while a week closes, an answer is either counted or refused', async () => 
       .map((link, i) =>
         saveAnswers(pool, database.keys, { link, visit }, [{ questionId: id, value: 1 + (i % 5) }]),
       );
-  // One statement waits, and the answers of the others for that one.
+  // One statement waits, and the other answers wait for that one.
   const during = giveOn(others, 20, 30);
   await waiting(1);
   const closing = closeWeekNow(others, database.keys, accountId, week, noon);
@@ -194,7 +194,7 @@ test('while a week closes, an answer is either counted or refused', async () => 
   expect(result?.answers).toBe(kept);
 });
 
-describe('what was answered', () => {
+describe('an answer that was given', () => {
   async function answered() {
     const { links, questionIds, accountId, week, userIds } = await asking();
     const [id, other] = ['workload-amount', 'workload-rested'].map((key) => questionIds.get(key) as number);
@@ -212,7 +212,7 @@ describe('what was answered', () => {
   }
   const elsewhere = { kind: 'invalid', code: 'already answered', details: [{ type: 'already answered' }] };
 
-  test('is shown only in the browser session that gave it; elsewhere it is said that there is an answer, not which', async () => {
+  test('is shown only in its browser session, and elsewhere only that there is one', async () => {
     const { id, link } = await answered();
     expect(await open(link)).toMatchObject({
       answers: new Map([[id, expect.objectContaining({ value: 2 })]]),
@@ -223,7 +223,7 @@ describe('what was answered', () => {
     }
   });
 
-  test('cannot be changed from elsewhere: by another browser, without any, or by another link of the same person', async () => {
+  test("can't be changed from another browser, without a browser session, or with another link of the same person", async () => {
     const { id, other, link, stored, person } = await answered();
     const before = await stored();
     const [second] = await newLinks(database.pool, [person]);
@@ -232,7 +232,7 @@ describe('what was answered', () => {
     const by = { link, visit: null };
     const none = saveAnswers(database.pool, database.keys, by, [{ questionId: id, value: 5 }]);
     await expect(none).rejects.toMatchObject(elsewhere);
-    // All or nothing: also what would be right beside it is not kept.
+    // All or nothing: a valid answer sent with it is not stored either.
     const both = [id, other].map((questionId) => ({ questionId, value: 5 }));
     const mixed = saveAnswers(database.pool, database.keys, { link, visit: 'another browser' }, both);
     await expect(mixed).rejects.toMatchObject(elsewhere);
@@ -243,7 +243,7 @@ describe('what was answered', () => {
     expect((await stored()).get(id)).toMatchObject({ value: 5, giving: before.get(id)?.giving });
   });
 
-  test('without a browser session is never shown, and never changed', async () => {
+  test("without a browser session is never shown and can't be changed", async () => {
     const { other, link } = await answered();
     const by = { link, visit: null };
     const again = () => saveAnswers(database.pool, database.keys, by, [{ questionId: other, value: 5 }]);
@@ -252,7 +252,7 @@ describe('what was answered', () => {
     await expect(again()).rejects.toMatchObject(elsewhere);
   });
 
-  test('by a link that was handed out is neither shown, nor changed, nor does a refusal reveal it', async () => {
+  test("can't be read, changed or detected with a handed-out link", async () => {
     const { id, other, link, accountId, stored } = await answered();
     const [handed] = await handOut(accountId);
     for (const by of [visit, 'another browser', null]) {
@@ -262,7 +262,7 @@ describe('what was answered', () => {
         fixed: new Map(),
       });
     }
-    // Twice: as the first time, and when what was there is known. All is answered alike, whether it is kept or not.
+    // Twice: the first time, and with the earlier answer known. All responses are the same, whether anything is stored or not.
     for (const by of [visit, 'another browser']) {
       expect(await give(handed as string, id, 5, {}, by)).toBe('kept');
       expect(await give(handed as string, id, undefined, { skipped: true }, by)).toBe('kept');
@@ -288,7 +288,7 @@ describe('what was answered', () => {
     expect((await stored()).get(other)).toMatchObject({ value: 5, giving: { handedOut: true } });
   });
 
-  test('by a link that was handed out takes the same statements, whether the question was answered before or not', async () => {
+  test('costs the same statements with a handed-out link, whether the question was answered before or not', async () => {
     const { id, other, accountId } = await answered();
     const [first, second] = await handOut(accountId);
     const statements = async (link: string | undefined, questionId: number) => {
@@ -309,7 +309,7 @@ describe('what was answered', () => {
     }
   });
 
-  test('and is counted already cannot be changed even where it was given', async () => {
+  test("can't be changed once it is counted, not even where it was given", async () => {
     const { id, link, accountId, stored, person } = await answered();
     const key = (await database.keys.of(database.pool, accountId, person.week))!;
     const respondent = key.respondentOf(person.userId);
@@ -324,7 +324,7 @@ describe('what was answered', () => {
     expect((await open(link))?.answers.get(id)?.value).toBe(2);
   });
 
-  test('stays with its person whatever becomes of externalIds: the next to have one opens nothing of it', async () => {
+  test('stays with its person whatever happens to externalIds, so the next owner of one sees nothing of it', async () => {
     const { id, link, accountId, stored, person } = await answered();
     const before = await stored();
     const { pool } = database;
@@ -341,7 +341,7 @@ describe('what was answered', () => {
 });
 
 describe('a dump of the whole database', () => {
-  /** Every row of every table. */
+  /** Returns every row of every table. */
   async function dump(): Promise<{ table: string; row: Record<string, unknown> }[]> {
     const tables = await database.pool<{ name: string }[]>`
       select c.relname as name from pg_class c
@@ -358,7 +358,7 @@ describe('a dump of the whole database', () => {
     return rows.flat();
   }
 
-  test('before closing tells nothing of an answer, and of a number no more than the groups that it is in', async () => {
+  test('reveals no answer before closing, and only the groups of a respondent number', async () => {
     const { links, questionIds, accountId, week, userIds } = await asking({ count: 12 });
     const id = questionIds.get('workload-amount') as number;
     await give(links[3] as string, id, 4, { comment: 'A comment of p4.' });
@@ -367,7 +367,7 @@ describe('a dump of the whole database', () => {
     expect(Object.keys(answer!).toSorted()).toEqual(['account_id', 'part', 'respondent', 'sealed', 'week']);
     expect(JSON.stringify(rows)).not.toContain('A comment of p4.');
     expect(Buffer.from(String(answer!['sealed']).slice(2), 'hex').includes('A comment')).toBe(false);
-    // Its number stands nowhere else than in who is asked, where it stands beside groups alone.
+    // The number appears only among the people asked, and there only with its groups.
     const places = rows.filter(({ row }) => JSON.stringify(row).includes(String(answer!['respondent'])));
     expect(places.map(({ table }) => table).toSorted()).toEqual(['answers', 'assignments']);
     const people = rows.filter(({ table }) => table === 'assignments').map(({ row }) => row);
@@ -375,13 +375,13 @@ describe('a dump of the whole database', () => {
     expect(Object.keys(people[0]!).toSorted()).toEqual(
       ['account_id', 'group_ids', 'respondent', 'round_id', 'week'].toSorted(),
     );
-    // The order of the rows tells nothing either: it is that of the numbers.
+    // The order of the rows reveals nothing either: it is that of the numbers.
     const order = people.map((row) => row['respondent'] as string);
     expect(order).toEqual(order.toSorted());
     expect(Object.keys(rows.find(({ table }) => table === 'participants')!.row).toSorted()).toEqual(
       ['account_id', 'user_id', 'week'].toSorted(),
     );
-    // With the week's key it can be told, and docs/privacy.md says so. In the database the key is only wrapped.
+    // With the week's key it could be found, as docs/privacy.md says. The database has the key only in wrapped form.
     const key = (await database.keys.of(database.pool, accountId, week))!;
     expect(respondentOf(key, { userId: userIds[3]! })).toBe(answer!['respondent']);
     const secret = Buffer.from(key.secret);
@@ -390,7 +390,7 @@ describe('a dump of the whole database', () => {
     expect(tables.filter(({ table }) => table === 'answer_keys')).toMatchObject([{ row: { secret: null } }]);
   });
 
-  test('after closing holds no answer, no number, no link, and not who was asked or has answered', async () => {
+  test('contains after closing no answer, number or link, and not who was asked or has answered', async () => {
     const { links, questionIds, accountId, week } = await asking({ count: 12 });
     const id = questionIds.get('workload-amount') as number;
     for (const [i, link] of links.slice(0, 11).entries()) {
@@ -409,7 +409,7 @@ describe('a dump of the whole database', () => {
     const text = JSON.stringify(after);
     expect(numbers.filter((number) => text.includes(number))).toEqual([]);
     expect(after.filter(({ table }) => table === 'week_keys')).toEqual([]);
-    // What is left of the comment is the comment.
+    // Of the comment, only its text is left.
     const [comment] = after.filter(({ table }) => table === 'comments').map(({ row }) => row);
     expect(Object.keys(comment!).toSorted()).toEqual([
       'account_id',
@@ -418,7 +418,7 @@ describe('a dump of the whole database', () => {
       'text',
       'week',
     ]);
-    // What is left of the people is what there was before they were asked.
+    // Of the people, only what existed before they were asked is left.
     const people = after.filter(({ row }) => (row['user_id'] ?? undefined) !== undefined);
     expect([...new Set(people.map(({ table }) => table))].toSorted()).toEqual(['memberships', 'users']);
   });

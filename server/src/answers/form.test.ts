@@ -1,4 +1,4 @@
-// From what is kept to the fields of the form and back.
+// From stored answers to the fields of the form and back.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Question } from '../questions/questions.ts';
@@ -22,7 +22,7 @@ const read = (form: string, answers?: Asking['answers']) =>
   answersIn(submittedIn(new URLSearchParams(form)), asking(answers));
 const nothing = { value: null, choices: null, comment: null, skipped: false };
 
-/** The fields that a browser sends of a page that shows this. */
+/** Returns the fields that a browser sends for a page that shows this. */
 function fieldsOf(one: Asking): URLSearchParams {
   const form = new URLSearchParams();
   for (const [id, { values, comment, skipped, wasKept }] of storedValuesIn(one)) {
@@ -35,7 +35,7 @@ function fieldsOf(one: Asking): URLSearchParams {
 }
 
 describe('a form', () => {
-  test('sent as it came says what is kept, whatever that is', () => {
+  test('sent back unchanged contains what is stored, whatever that is', () => {
     const comment = fc.option(
       fc.string({ minLength: 1 }).filter((text) => text.trim() !== '' && !/[\r\0]/.test(text)),
     );
@@ -64,22 +64,22 @@ describe('a form', () => {
     fc.assert(
       fc.property(answers, (before) => {
         const given = answersIn(submittedIn(fieldsOf(asking(before))), asking(before));
-        const after = given.map(({ questionId, value, comment: said }) => {
+        const after = given.map(({ questionId, value, comment: text }) => {
           const type = questions[questionId - 1]?.type as Question['type'];
           const one = readAnswer(type, new Set(options.map((option) => option.id)), value);
           if (typeof one === 'string') throw new Error(one);
-          return [questionId, { ...one, comment: said ?? null, skipped: false }] as const;
+          return [questionId, { ...one, comment: text ?? null, skipped: false }] as const;
         });
         expect(new Map(after)).toEqual(before);
       }),
     );
   });
 
-  test('leaves out the questions at which nothing stands', () => {
+  test('leaves out questions without an entry', () => {
     expect(read('c1=&c2=++&c6=&c7=&other=1&q=1&s=1&qx=2&q12345678901=1')).toEqual([]);
   });
 
-  test('has numbers, yes and no, one option, several, and free text', () => {
+  test('has numbers, yes and no, one option, several options, and free text', () => {
     expect(read('q1=5&c1=so&q2=10&q3=0&q4=no&q5=a&q6=a&q6=skip&c7=free')).toEqual([
       { questionId: 1, value: 5, comment: 'so' },
       { questionId: 2, value: 10, comment: null },
@@ -91,7 +91,7 @@ describe('a form', () => {
     ]);
   });
 
-  test('converts nothing that is not exactly a value', () => {
+  test('converts only exact values', () => {
     expect(read('q1=5.0&q2=1e1&q3=&q4=true&q5=a&q5=b')).toEqual([
       { questionId: 1, value: '5.0', comment: null },
       { questionId: 2, value: '1e1', comment: null },
@@ -100,7 +100,7 @@ describe('a form', () => {
     ]);
   });
 
-  test('of a skip and an answer the skip counts, unless it is of an earlier time', () => {
+  test('counts a skip before an answer, unless the skip is older', () => {
     expect(read('q1=5&s1=1&c1=x')).toEqual([{ questionId: 1, skipped: true }]);
     expect(read('q1=5&s1=1', new Map([[1, { ...nothing, value: 3 }]]))).toEqual([
       { questionId: 1, skipped: true },
@@ -110,7 +110,7 @@ describe('a form', () => {
     expect(read('s1=1&c1=', skipped)).toEqual([{ questionId: 1, skipped: true }]);
   });
 
-  test('takes back what was emptied, but only where the page had shown it', () => {
+  test('removes what was cleared, but only if the page had shown it', () => {
     const answers = new Map([
       [6, { ...nothing, choices: ['a'] }],
       [7, { ...nothing, comment: 'free' }],
@@ -119,7 +119,7 @@ describe('a form', () => {
       { questionId: 6, value: [], comment: null },
       { questionId: 7, skipped: true },
     ]);
-    // The answers were given meanwhile, by another page of the same person.
+    // Another page of the same person has given the answers meanwhile.
     expect(read('c6=&c7=', answers)).toEqual([]);
   });
 

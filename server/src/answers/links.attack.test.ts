@@ -1,5 +1,5 @@
-// Attacks on personal links, from outside: by whoever has a mail, changes an address or hands links out. Each must fail: a link
-// lets its holder answer, shows nothing that was answered elsewhere, and changes none of it (privacy.md P13, P14).
+// Attacks on personal links from outside, by someone who has a mail, changes an address or hands out links. Each must fail: a
+// link lets its holder answer, reveals nothing that was answered elsewhere, and changes none of it (privacy.md P13, P14).
 import type { Problem } from '@soundings/contract/problem.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { inTransaction } from '../db/db.ts';
@@ -13,7 +13,7 @@ import { openSmtp, type ReceivedMail, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type World } from '../testing/world.ts';
 
-/** The mutant: every link to a person's questions counts as the one by which, and every browser as that in which, they answered. */
+/** The mutant treats every link and every browser as the ones that the questions were answered with. */
 const mutant = vi.hoisted(() => ({ isOn: false }));
 vi.mock('../sealing/person-answers.ts', async (original) => {
   const real = await original<typeof sealed>();
@@ -22,14 +22,14 @@ vi.mock('../sealing/person-answers.ts', async (original) => {
   return { ...real, isOwn, refusalOf };
 });
 
-/** Without the rule the attack succeeds: otherwise it would prove nothing. */
-async function expectMutantSeen(tried: () => Promise<void>): Promise<void> {
+/** Checks that the attack succeeds without the rule. Otherwise it would prove nothing. */
+async function expectSucceedsWithMutant(tried: () => Promise<void>): Promise<void> {
   mutant.isOn = true;
   await expect(tried()).rejects.toThrow('expected');
   mutant.isOn = false;
 }
 
-// In Stockholm: some minutes before people are asked, right then, and when they are reminded.
+// In Stockholm: some minutes before people are asked, when they are asked, and when they get a reminder.
 const [early, asking, reminding] = [
   '2026-11-16T07:30:00Z',
   '2026-11-16T08:00:30Z',
@@ -39,14 +39,14 @@ let now = early;
 
 let world: World;
 let smtp: TestSmtp;
-/** What the mail server says of recipients, once for each. */
+/** What the mail server responds to a recipient, once each. */
 const refusals = new Map<string, string>();
 beforeAll(async () => {
   smtp = await openSmtp({
     refuseRecipient: (address) => {
-      const said = refusals.get(address);
+      const refusal = refusals.get(address);
       refusals.delete(address);
-      return said;
+      return refusal;
     },
   });
   world = await openWorld(
@@ -60,7 +60,7 @@ afterAll(async () => {
   await smtp?.close();
 });
 
-/** A job that comes each minute, now. */
+/** Runs a job that normally runs each minute. */
 const run = async (name: string) => void (await world.pool`select graphile_worker.add_job(${name})`);
 const linksIn = ({ text }: ReceivedMail) =>
   [...text.matchAll(/http:\/\/soundings\.test(\/a\/[0-9A-Za-z]{27})/g)].map(([, path]) => path as string);
@@ -70,14 +70,14 @@ type Office = {
   accountId: number;
   userIds: number[];
   ask: Ask;
-  /** The first question is asked by one schedule, the second by another, which reminds. */
+  /** One schedule asks the first question, another asks the second and sends reminders. */
   first: number;
   second: number;
   /** p1 has this address, and so on. */
   addressOf: (number: number) => string;
 };
 
-/** People who are asked by two schedules from Monday on. Nothing is opened yet. */
+/** Creates people whom two schedules ask from Monday on. Nothing is open yet. */
 async function office(count: number): Promise<Office> {
   now = early;
   const { id: accountId } = await world.account({ timezone: 'Europe/Stockholm' });
@@ -108,7 +108,7 @@ async function office(count: number): Promise<Office> {
   };
 }
 
-/** Opens what is due and sends the mails of it. */
+/** Opens what is due and sends its mails. */
 async function askAll({ accountId, userIds, addressOf }: Office, mails: number): Promise<void> {
   now = asking;
   await run('open rounds');
@@ -121,7 +121,7 @@ async function askAll({ accountId, userIds, addressOf }: Office, mails: number):
 }
 
 type Seen = { status: number; text: string };
-/** A browser session of its own. */
+/** Returns a function that sends requests in a new browser session. */
 function browser(): (method: string, path: string, body?: object | string) => Promise<Seen> {
   const visit = Math.random().toString(36).slice(2).padEnd(27, '0').slice(0, 27);
   return async (method, path, body) => {
@@ -142,7 +142,7 @@ function browser(): (method: string, path: string, body?: object | string) => Pr
 }
 
 const secret = 'Known to nobody else';
-/** A person answers by a link of their own, in a browser of their own, and sees it there. */
+/** Answers as a person with their own link and browser, and checks that they see the answer there. */
 async function answer(
   link: string,
   question: number,
@@ -152,7 +152,8 @@ async function answer(
   const own = browser();
   const given = await own('POST', `${link}/answers`, { question, value, comment: secret });
   expect(given.status).toBe(204);
-  // Whoever has handed it out would see there whether the answer was kept, which it is if there was none before.
+  // With a handed-out link, seeing the answer would show the administrator whether it was stored, which depends on an earlier
+  // one.
   expect((await own('GET', link)).text.includes(secret)).toBe(!isHandedOut);
 }
 
@@ -160,8 +161,8 @@ const storedOf = async ({ accountId, userIds }: Office, number: number) =>
   answersOfPerson(world, accountId, askedWeek, userIds[number - 1] as number);
 
 /**
- * All that can be tried with a link to read or change an answer. It must come to nothing. By a link that was handed out, nothing
- * shows either whether there is an answer.
+ * Tries everything that a link allows to read or change an answer, and checks that nothing works. With a handed-out link, nothing
+ * may show whether there is an answer either.
  */
 async function attack(
   one: Office,
@@ -196,18 +197,18 @@ async function attack(
   expect(before.get(one.first)?.comment).toBe(secret);
 }
 
-describe('a mail in other hands', () => {
-  test('the mail server, a shared mailbox or a forwarded mail reads nothing of what was answered, and changes nothing', async () => {
+describe('a mail that others can read', () => {
+  test('gives a mail server, shared mailbox or recipient of a forwarded mail no access to answers, to read or to change', async () => {
     const one = await office(2);
     await askAll(one, 2);
     const links = mailsTo(one.addressOf(1)).flatMap(linksIn);
     await answer(links[0] as string, one.first, 4);
     for (const link of links) await attack(one, 1, link);
     expect((await storedOf(one, 1)).get(one.first)).toMatchObject({ value: 4, comment: secret });
-    await expectMutantSeen(() => attack(one, 1, links[0] as string));
+    await expectSucceedsWithMutant(() => attack(one, 1, links[0] as string));
   });
 
-  test('a reminder to a changed address: it shows and changes nothing, the old links are dead, the old address is told', async () => {
+  test('a reminder to a changed address reveals and changes nothing, and disables the old links and notifies the old address', async () => {
     const one = await office(2);
     await world.pool`update users set language = 'sv' where account_id = ${one.accountId} and role = 'User'`;
     const userId = one.userIds[0] as number;
@@ -227,24 +228,24 @@ describe('a mail in other hands', () => {
     const [link] = linksIn(mailsTo(spy)[0] as ReceivedMail);
     await attack(one, 1, link as string);
 
-    // The old links open nothing, also where the answers were given.
+    // The old links don't work, not even in the browser that answered.
     await until(async () => (await browser()('GET', before[0] as string)).status === 404);
     for (const old of before) {
       expect((await browser()('GET', old)).status).toBe(404);
       const given = await browser()('POST', `${old}/answers`, { question: one.second, value: 1 });
       expect(given.status).toBe(404);
     }
-    // The old address is told, in the person's language, although the mail server would not take it at first.
+    // The old address is notified in the person's language, although the mail server refused the mail at first.
     await until(async () => mailsTo(one.addressOf(1)).length > 1);
     const notice = mailsTo(one.addressOf(1)).at(-1) as ReceivedMail;
     expect(notice.headers['subject']).toBe('Din enkätlänk har ersatts');
-    for (const said of [notice.text, notice.html, notice.raw]) {
-      expect(said).not.toMatch(/https?:\/\//);
-      expect(said).not.toContain('spy');
+    for (const part of [notice.text, notice.html, notice.raw]) {
+      expect(part).not.toMatch(/https?:\/\//);
+      expect(part).not.toContain('spy');
     }
     expect(refusals.size).toBe(0);
     expect(mailsTo(spy)).toHaveLength(1);
-    // Of the colleague whose address stayed, nothing was replaced.
+    // Nothing is replaced for the colleague whose address did not change.
     const [own] = mailsTo(one.addressOf(2)).flatMap(linksIn);
     expect((await browser()('GET', own as string)).status).toBe(200);
     expect(mailsTo(one.addressOf(2)).map(({ headers }) => headers['subject'])).not.toContain(
@@ -252,14 +253,14 @@ describe('a mail in other hands', () => {
     );
   });
 
-  test('where no one can know whether the mail to the new address was sent, the old links are dead all the same', async () => {
+  test('if the status of the mail to the new address is unknown, the old links are disabled as well', async () => {
     const one = await office(2);
     await askAll(one, 2);
     const [before] = mailsTo(one.addressOf(1)).flatMap(linksIn);
     const userId = one.userIds[0] as number;
     const changed = `new-${one.accountId}@example.org`;
     expect((await one.ask(`PATCH /users/${userId}`, { email: changed })).status).toBe(200);
-    // As a process leaves it that is killed while the mail is on its way.
+    // The state after a process is killed while it sends the mail.
     await newLinks(world.pool, [{ accountId: one.accountId, userId, week: askedWeek, sentTo: changed }]);
     await world.pool`
       update messages set state = 'sending', begun_at = now() - interval '20 minutes'
@@ -282,7 +283,7 @@ const linksOf = (csv: string) =>
     .filter((link) => link !== undefined);
 
 describe('links that an administrator hands out', () => {
-  test('overwrite nothing: who answers as five of six does not learn what the sixth has answered', async () => {
+  test('overwrite nothing, so answering as five of six people does not reveal the answer of the sixth', async () => {
     const one = await office(6);
     for (const userId of one.userIds)
       expect((await one.ask(`PATCH /users/${userId}`, { email: null })).status).toBe(200);
@@ -298,7 +299,7 @@ describe('links that an administrator hands out', () => {
       expect(again).toHaveLength(6);
       for (const [i, link] of again.entries()) await attack(one, i + 1, link, { isHandedOut: true });
     }
-    // It does not go unseen.
+    // It is visible to others.
     const entries = await world.pool<{ details: object }[]>`
       select details from audit_entries
       where  account_id = ${one.accountId} and action = 'links exported' order by entry_id`;
@@ -308,10 +309,10 @@ describe('links that an administrator hands out', () => {
       { people: 6, isReplacing: true },
     ]);
     const [last = ''] = linksOf((await handOut(one)).body.csv);
-    await expectMutantSeen(() => attack(one, 1, last, { isHandedOut: true }));
+    await expectSucceedsWithMutant(() => attack(one, 1, last, { isHandedOut: true }));
   });
 
-  test('are not there for anyone to whom the service writes, nor once it has written and the address is removed', async () => {
+  test('do not exist for people who get mails, not even after the mail is sent and the address removed', async () => {
     const one = await office(3);
     const without = one.userIds[2] as number;
     await askAll(one, 3);
@@ -326,7 +327,7 @@ describe('links that an administrator hands out', () => {
     expect(body.open).toMatchObject([{ withoutEmail: 1, linkable: 0 }]);
   });
 
-  test('once a reminder was due: whether one is there then does not tell whether the person had answered', async () => {
+  test('exist independently of whether the person had answered when a reminder was due', async () => {
     const one = await office(3);
     for (const userId of one.userIds) await one.ask(`PATCH /users/${userId}`, { email: null });
     await askAll(one, 0);

@@ -1,4 +1,4 @@
-// The page as HTML: what it says to whom, in which language, and that nothing in it can be more than text.
+// The answering page as HTML: what it says in each situation and language, and that foreign text stays text.
 import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ import {
   spokenLanguage,
   thanksPage,
 } from './page.ts';
-import { type PlainKind, pageTexts } from './page-texts.ts';
+import type { PlainKind } from './page-texts.ts';
 
 const library = libraryFor('en').questions;
 const types: QuestionType[] = [1, 2, 3, 4, 5, 6, 7];
@@ -53,15 +53,15 @@ const allFixed = ({ questions }: Pick<Asking, 'questions'>, refusal: Refusal): A
 const pageOf = (
   over: Partial<Asking> = {},
   language = 'en',
-  said: ReadonlyMap<number, SubmittedValue> = new Map(),
-) => askingPage(withHeaders, asking(over), language, said);
+  entered: ReadonlyMap<number, SubmittedValue> = new Map(),
+) => askingPage(withHeaders, asking(over), language, entered);
 
 const noAnswer = { value: null, choices: null, comment: null, skipped: false };
 
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 const decoded = (html: string) =>
   html.replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => entities[name] as string);
-/** The tags and the names of their attributes. */
+/** Returns the tags and the names of their attributes. */
 const skeleton = (html: string) =>
   (html.match(/<[a-z/!][^>]*>/gi) ?? []).map((tag) => tag.replaceAll(/="[^"]*"/g, '='));
 const textOf = (html: string) =>
@@ -70,7 +70,7 @@ const textOf = (html: string) =>
     ' ',
   );
 
-describe('texts of others', () => {
+describe('foreign texts', () => {
   const hostile = fc.oneof(
     fc.constantFrom(
       '</title><script>alert(1)</script>',
@@ -86,7 +86,7 @@ describe('texts of others', () => {
     fc.string({ unit: 'binary', maxLength: 40 }),
     fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', '=', '/', '\n', '`', '-', '!', 'a', ' ') }),
   );
-  /** The same page with every text of others given by `text`. */
+  /** Returns every page with `text` in place of each foreign text. */
   const withText = (text: string) => {
     const questions = types.map((type, i): Question => {
       const options = type === 5 || type === 6 ? [{ id: `o${text}`, text, translations: { sv: text } }] : [];
@@ -101,7 +101,7 @@ describe('texts of others', () => {
         retiredAt: null,
       };
     });
-    const said = new Map(
+    const entered = new Map(
       questions.map(({ id }) => [
         id,
         { values: [`o${text}`], comment: `.${text}`, skipped: true, wasKept: true },
@@ -110,18 +110,18 @@ describe('texts of others', () => {
     const one = asking({ company: text, firstName: text, questions });
     return [
       ...['en', 'sv', 'de'].map((language) =>
-        askingPage(withHeaders, one, language, said, new Map([[1, 'wrong']])),
+        askingPage(withHeaders, one, language, entered, new Map([[1, 'wrong']])),
       ),
-      askingPage(withHeaders, { ...one, isExported: true, handedBy: text }, 'en', said),
-      askingPage(withHeaders, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', said),
-      askingPage(withHeaders, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', said),
+      askingPage(withHeaders, { ...one, isExported: true, handedBy: text }, 'en', entered),
+      askingPage(withHeaders, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', entered),
+      askingPage(withHeaders, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', entered),
       thanksPage(withHeaders, one, 'en'),
       remindersPage(withHeaders, one, 'stopped'),
       plainPage(withHeaders, 'en', 'away', { fields: [[text, text]], id: text }),
     ];
   };
 
-  test('are nothing but text, whatever is in them', () => {
+  test('stay plain text, whatever they contain', () => {
     const plain = withText('x').map(skeleton);
     fc.assert(
       fc.property(hostile, (text) => {
@@ -131,16 +131,16 @@ describe('texts of others', () => {
     );
   });
 
-  test('stand on the page to the letter', () => {
+  test('appear on the page unchanged', () => {
     const text = '</b> "R&D" <i>\'1\'';
-    const said = new Map([[107, { values: [], comment: `\n${text}`, skipped: false, wasKept: true }]]);
-    const page = pageOf({ company: text }, 'en', said);
+    const entered = new Map([[107, { values: [], comment: `\n${text}`, skipped: false, wasKept: true }]]);
+    const page = pageOf({ company: text }, 'en', entered);
     expect(decoded(page)).toContain(`>${text}</b>`);
-    // The first line break after <textarea> is not of its text.
+    // HTML drops the first line break after <textarea>.
     expect(decoded(page)).toContain(`>\n\n${text}</textarea>`);
   });
 
-  test('do not turn the direction of the sentence they stand in', () => {
+  test('do not change the direction of the surrounding sentence', () => {
     const page = pageOf({ firstName: '\u202eKarin\u2069', company: 'نوردويند' });
     expect(page).not.toContain('\u202e');
     expect(page).toContain('\u2068نوردويند\u2069 has');
@@ -148,7 +148,7 @@ describe('texts of others', () => {
 });
 
 describe('the size', () => {
-  test('is under 32 KB unpacked for five questions of each type, also in a language of three bytes a letter', () => {
+  test('is under 32 KB uncompressed for five questions of each type, even in a language with three bytes per letter', () => {
     const long = 'அணியில் எனக்கு என்ன எதிர்பார்க்கப்படுகிறது என்பது தெளிவாக உள்ளதா';
     for (const type of types) {
       const questions = [1, 2, 3, 4, 5].map((id): Question => {
@@ -166,12 +166,12 @@ describe('the size', () => {
     }
   });
 
-  test('is under 30 KB packed for 50 questions, the most that are asked at once, in a language of three bytes a letter', async () => {
-    const words = 'அணியில் எனக்கு என்ன எதிர்பார்க்கப்படுகிறது என்பது தெளிவாக உள்ளதா'.split(' ');
+  test('is under 30 KB compressed for 50 questions, the maximum, in a language with three bytes per letter', async () => {
+    const phrase = 'அணியில் எனக்கு என்ன எதிர்பார்க்கப்படுகிறது என்பது தெளிவாக உள்ளதா'.split(' ');
     const questions = Array.from({ length: 50 }, (_, i): Question => {
       const question = questionOf(types[i % 7] as QuestionType, 1_000_000 + i);
-      // No two are alike: words in an order of their own.
-      const ta = words
+      // All texts differ: each has its words in a different order.
+      const ta = phrase
         .toSorted((a, b) => ((a.length * (i + 7)) % 11) - ((b.length * (i + 7)) % 11))
         .join(' ');
       return { ...question, translations: { ...question.translations, ta } };
@@ -186,35 +186,8 @@ describe('the size', () => {
   });
 });
 
-describe('words', () => {
-  /** Every text of the words by its path; functions are called with names and numbers that can be found again. */
-  function textsIn(words: unknown, path = ''): [string, string][] {
-    if (typeof words === 'string') return [[path, words]];
-    if (typeof words === 'function') {
-      return [[path, String((words as (...all: string[]) => string)('7', '8'))], ...oneOf(words, path)];
-    }
-    return Object.entries(words as object).flatMap(([key, value]) => textsIn(value, `${path}/${key}`));
-  }
-  const oneOf = (words: unknown, path: string): [string, string][] => [
-    [`${path} (1)`, String((words as (...all: unknown[]) => string)(1, 1))],
-  ];
-
-  test('each is there in each language, and says the same names and numbers', () => {
-    const english = new Map(textsIn(pageTexts.en));
-    expect(english.size).toBeGreaterThan(50);
-    for (const words of [pageTexts.sv, pageTexts.de]) {
-      const texts = textsIn(words);
-      expect(texts.map(([path]) => path)).toEqual([...english.keys()]);
-      for (const [path, text] of texts) {
-        expect(text.trim(), `${path}`).not.toBe('');
-        expect(text, `${path}`).not.toMatch(/undefined|NaN|\$\{/);
-        const numbersIn = (one = '') => [...one.matchAll(/\d+/g)].map(String).toSorted();
-        expect(numbersIn(text), `${path}`).toEqual(numbersIn(english.get(path)));
-      }
-    }
-  });
-
-  test('are those of the page', () => {
+describe('texts', () => {
+  test('are in the language of the page, with the date in its format', () => {
     expect(textOf(pageOf({}, 'sv'))).toContain('Hej Karin');
     expect(textOf(pageOf({}, 'sv'))).toContain('till och med söndag 22 november');
     expect(textOf(pageOf({}, 'de'))).toContain('bis einschließlich Sonntag, 22. November');
@@ -233,7 +206,7 @@ describe('privacy', () => {
   const privacyOf = (over: Partial<Asking>) =>
     textOf(/<section id="privacy"[\s\S]*?<\/section>/.exec(pageOf(over))?.[0] ?? '');
 
-  test('who sees results, from how many answers on, and what nobody is shown, before the first question', () => {
+  test('says before the first question who sees results, from how many answers on, and what no one can see', () => {
     const text = privacyOf({});
     expect(text).toContain('No one is shown who answered what');
     expect(text).toContain(
@@ -248,7 +221,7 @@ describe('privacy', () => {
     expect(page.indexOf('id="privacy"')).toBeLessThan(page.indexOf('<form'));
   });
 
-  test('each threshold where they differ, and one where they do not', () => {
+  test("names each threshold if they differ, and one if they don't", () => {
     expect(privacyOf({ thresholds: { figures: 5, distribution: 8, comments: 12 } })).toContain(
       'Distributions are shown for groups with at least 8 answers, comments with at least 12.',
     );
@@ -257,7 +230,7 @@ describe('privacy', () => {
     );
   });
 
-  test('with a threshold of 1 it says plainly that answers are not anonymous, and why', () => {
+  test('says plainly with a threshold of 1 that answers are not anonymous, and why', () => {
     const text = privacyOf({ thresholds: { figures: 1, distribution: 1, comments: 1 } });
     expect(text).toContain('Your answers are not anonymous');
     expect(text).toContain('from the first answer on. If you are the only one in your group to answer');
@@ -265,7 +238,7 @@ describe('privacy', () => {
     expect(text).not.toMatch(/No one is shown|linked to you/);
   });
 
-  test('where the open week is shown, it says so, and that what is counted cannot be changed', () => {
+  test("says for a live week that results are shown while it is open, and that counted answers can't be changed", () => {
     const text = privacyOf({ isLive: true });
     expect(text).toContain('Results are live: they are shown while the week is still open');
     expect(text).toContain('are updated only when at least 5 new answers have come in.');
@@ -273,7 +246,7 @@ describe('privacy', () => {
     expect(text).toContain('sees how each batch of at least 5 new answers changes them.');
   });
 
-  test('where the key of the answers is in the database, it does not promise what does not hold', () => {
+  test('promises less if the key to the answers is in the database', () => {
     const text = privacyOf({ copies: 'database' });
     expect(text).toContain('Until older backups and logs of the database are gone');
     expect(text).not.toContain('is destroyed');
@@ -282,10 +255,10 @@ describe('privacy', () => {
     expect(elsewhere).not.toContain('is destroyed');
   });
 
-  test('what is not covered is folded up: each limit in a sentence or two, and only those that apply (P20)', () => {
+  test('shows each limit of privacy that applies in a collapsed section, in one or two sentences (P20)', () => {
     const page = pageOf();
     const limits = /<details><summary>What this means<\/summary>([\s\S]*?)<\/details>/.exec(page)?.[1] ?? '';
-    for (const words of [
+    for (const phrase of [
       'nearly everyone chose that end',
       'Comparing weeks can reveal an answer',
       'Someone who knows that everyone else has answered',
@@ -295,7 +268,7 @@ describe('privacy', () => {
       'Anyone who has your link',
       'This page uses one cookie to recognize your browser',
     ]) {
-      expect(textOf(limits)).toContain(words);
+      expect(textOf(limits)).toContain(phrase);
     }
     expect(limits.match(/<li>/g)).toHaveLength(8);
     const open = pageOf({ thresholds: { figures: 1, distribution: 1, comments: 1 }, isLive: true });
@@ -306,8 +279,8 @@ describe('privacy', () => {
   });
 });
 
-describe('a link that was handed out', () => {
-  test('says who handed it out and what they could do, and that answers given otherwise stay; it counts none as open', () => {
+describe('a handed-out link', () => {
+  test('says who handed it out and what they could do, that answers given otherwise stay, and hides how many questions are open', () => {
     for (const [language, by, stays, seen] of [
       [
         'en',
@@ -337,14 +310,14 @@ describe('a link that was handed out', () => {
   });
 });
 
-describe('a question that cannot be answered here any more', () => {
+describe("a question that can't be answered here anymore", () => {
   const cardOf = (page: string, id: number) =>
     new RegExp(`<div class="card[^"]*" id="q${id}"[\\s\\S]*?(?=<div class="card|<div class="foot)`).exec(
       page,
     )?.[0] ?? '';
 
-  test('has no field at all, whatever is kept, and says why', () => {
-    for (const [refusal, words] of [
+  test('has no field, whatever is stored, and says why', () => {
+    for (const [refusal, phrase] of [
       ['elsewhere', 'answered with another link or in another browser'],
       ['counted', 'live results already count your answer'],
     ] as const) {
@@ -352,19 +325,19 @@ describe('a question that cannot be answered here any more', () => {
       const over = { answers, fixed: new Map([[101, refusal]]) };
       const card = cardOf(pageOf(over, 'en', storedValuesIn(asking(over))), 101);
       expect(textOf(card)).toContain('You have answered this question');
-      expect(textOf(card)).toContain(words);
+      expect(textOf(card)).toContain(phrase);
       expect(card).not.toMatch(/<(input|textarea|fieldset|details)|Because/);
       expect(cardOf(pageOf(over), 102)).toContain('<input');
     }
   });
 
-  test('where it is refused just now, is shown so as well, and the others are there to be sent again', () => {
-    const said = new Map([[102, { values: ['3'], comment: '', skipped: false, wasKept: false }]]);
+  test('shows a new refusal too, and keeps the other answers for sending them again', () => {
+    const entered = new Map([[102, { values: ['3'], comment: '', skipped: false, wasKept: false }]]);
     const page = askingPage(
       withHeaders,
       asking({ isExported: true }),
       'en',
-      said,
+      entered,
       new Map([[101, 'elsewhere']]),
     );
     expect(cardOf(page, 101)).not.toContain('<input');
@@ -373,7 +346,7 @@ describe('a question that cannot be answered here any more', () => {
     expect(textOf(page)).toContain('Your other answers are still on this page. Send them again.');
   });
 
-  test('where there is no other, the page says so in a friendly way, and has no form', () => {
+  test('if it is the only one, the page says so in a friendly way and has no form', () => {
     for (const [language, heading] of [
       ['en', 'All questions are answered, Karin'],
       ['sv', 'Alla frågor är besvarade, Karin'],
@@ -393,11 +366,11 @@ describe('a question that cannot be answered here any more', () => {
   });
 });
 
-describe('thanks', () => {
+describe('the thank-you page', () => {
   const kept: Asking['answers'] = new Map([[101, { ...noAnswer, value: 4 }]]);
   const thanksOf = (over: Partial<Asking>) => thanksPage(withHeaders, asking(over), 'en');
 
-  test('offer to change answers only where that is possible, and say until when', () => {
+  test('offers to change answers only if that is possible, and says until when', () => {
     const own = thanksOf({ answers: kept });
     expect(textOf(own)).toContain('as long as it stays open, until the end of Sunday 22 November');
     expect(own).toContain('>Change my answers</a>');
@@ -414,7 +387,7 @@ describe('thanks', () => {
       expect(page).toContain('>Continue answering</a>');
     }
     expect(textOf(own)).toContain('Your answers are saved.');
-    // Whether an answer given by a link that was handed out is saved would reveal that another one was there before.
+    // With a handed-out link, saying that the answer is saved would reveal whether an earlier one existed.
     const handedOut = textOf(thanksOf({ isExported: true, fixed: new Map([[101, 'elsewhere']]) }));
     expect(handedOut).toContain('Your answers have been received. If a question had already been answered');
     expect(handedOut).not.toMatch(/saved/i);
@@ -423,8 +396,8 @@ describe('thanks', () => {
   });
 });
 
-describe('faults', () => {
-  test('of a form are not said to be of all that was kept; an empty form has words of its own', () => {
+describe('errors', () => {
+  test('in a form do not claim that nothing was saved, and an empty form has its own text', () => {
     const faulty = textOf(askingPage(withHeaders, asking(), 'en', new Map(), new Map([[101, 'wrong']])));
     expect(faulty).toContain('These answers aren’t saved yet');
     const empty = textOf(askingPage(withHeaders, asking(), 'en', new Map(), 'empty'));
@@ -439,7 +412,7 @@ describe('languages', () => {
     translations: { ...question.translations, ar: 'سؤال' },
   });
 
-  test('those of the page itself, and those in which every question is', () => {
+  test('are those of the page, and those in which every question exists', () => {
     const { questions } = asking();
     expect(languagesOf({ questions })).toEqual(['en', 'sv', 'de']);
     expect(languagesOf({ questions: questions.map(arabic) })).toEqual(['en', 'sv', 'de', 'ar']);
@@ -449,7 +422,7 @@ describe('languages', () => {
     expect(languagesOf({ questions: [] })).toEqual(['en', 'sv', 'de']);
   });
 
-  test('the one asked for, else the person’s, else English', () => {
+  test("are chosen in this order: requested, the person's, English", () => {
     const one = asking({ language: 'sv' });
     expect(pageLanguage(one, 'de')).toBe('de');
     expect(pageLanguage(one, 'DE')).toBe('de');
@@ -459,7 +432,7 @@ describe('languages', () => {
     expect(pageLanguage(asking({ language: 'fr' }), undefined)).toBe('en');
   });
 
-  test('of a page for somebody unknown, as the browser wishes', () => {
+  test('of a page for an unknown person follow the browser', () => {
     const spoken: [string | undefined, string][] = [
       [undefined, 'en'],
       ['', 'en'],
@@ -472,14 +445,14 @@ describe('languages', () => {
     for (const [header, language] of spoken) expect(spokenLanguage(header), `${header}`).toBe(language);
   });
 
-  test('from right to left the whole page is, and English words in it say that they are English', () => {
+  test('written right to left turn the whole page, and English parts are marked as English', () => {
     const page = pageOf({ questions: asking().questions.map(arabic) }, 'ar');
     expect(page).toContain('<html lang="ar" dir="rtl">');
     expect(page).toContain('<h1><span lang="en" dir="ltr">Hi Karin</span></h1>');
     expect(page).toContain('<span id="t101">سؤال</span>');
   });
 
-  test('a question that is not in the page’s language says in which it is', () => {
+  test("that a question has other than the page's are marked", () => {
     const question: Question = {
       ...questionOf(5, 1),
       text: 'Kaj je novega?',
@@ -492,15 +465,15 @@ describe('languages', () => {
     expect(pageOf({ questions: [question] })).toContain('value="a"><span lang="sl">Nič</span></label>');
   });
 
-  test('nothing in the style is of the left or the right', () => {
+  test('need no left or right in the style', () => {
     expect(withHeaders.style).not.toMatch(
       /(margin|padding|border)-(left|right)|(^|[{;\s])(left|right):|: ?(left|right)\b/m,
     );
   });
 });
 
-describe('what is kept', () => {
-  test('stands at its question', () => {
+describe('stored answers', () => {
+  test('are shown in their questions', () => {
     const [, , , , single, several] = asking().questions as [
       Question,
       Question,
@@ -538,7 +511,7 @@ describe('what is kept', () => {
   });
 });
 
-describe('colours', () => {
+describe('colors', () => {
   const css = readFileSync(new URL('page.css', import.meta.url), 'utf8');
   const themes = [0, 1].map(
     (theme) =>
@@ -558,7 +531,7 @@ describe('colours', () => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   }
 
-  test('keep the contrast of WCAG 2.2 AA in both themes: letters 4.5, edges of what can be used 3', () => {
+  test('meet the contrast of WCAG 2.2 AA in both themes: 4.5 for text, 3 for the edges of controls', () => {
     const letters = [
       'ink page',
       'ink sheet',
@@ -594,7 +567,7 @@ describe('colours', () => {
 });
 
 describe('plain pages', () => {
-  test('say the same whoever asks, in three languages', () => {
+  test('are the same for everyone, in three languages', () => {
     const kinds: PlainKind[] = ['dead', 'foreign', 'away', 'tooLarge', 'defect'];
     const pages = kinds.flatMap((kind) =>
       (['en', 'sv', 'de'] as const).map((one) => plainPage(withHeaders, one, kind)),

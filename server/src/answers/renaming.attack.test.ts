@@ -1,7 +1,7 @@
-// Attacks by an administrator who gives externalIds to other people while a week is open, by pushes and in the console (privacy.md
-// P12). Whoever has an externalId has nothing of what was answered before under it: nothing is shown, moved or lost.
+// Attacks by an administrator who gives externalIds to other people while a week is open, by push and in the console (privacy.md
+// P12). The new owner of an externalId gets nothing that was answered under it before: nothing is shown, moved or lost.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { createSchedule } from '../rounds/schedules.ts';
@@ -37,13 +37,13 @@ type Office = {
   questionIds: number[];
   idOf: (externalId: string) => Promise<number>;
   linkOf: (userId: number) => Promise<string>;
-  /** Sends the whole list of people, without some. */
+  /** Pushes the list of people, without some of them. */
   pushWithout: (...externalIds: string[]) => Promise<void>;
   /** The attacker's own user, who has not answered. */
   own: number;
 };
 
-/** Twenty people who have answered the first question with a comment, and the attacker, who is asked as well. */
+/** Creates twenty people who have answered the first question with a comment, and the attacker, who is asked as well. */
 async function office(beforeOpening = async () => {}): Promise<Office> {
   const account = await world.account();
   const { ask } = await signInNew(world, account.id, 'Administrator');
@@ -87,7 +87,7 @@ async function office(beforeOpening = async () => {}): Promise<Office> {
   return { account, ask, groupId, questionIds, idOf, linkOf, pushWithout, own: await idOf('own') };
 }
 
-/** What a link shows of answers: comments, values, and that there is an answer. */
+/** Returns how many traces of answers a link shows: comments, values, and that a question is answered. */
 async function seenBy(link: string, visit?: string): Promise<number> {
   const headers: Record<string, string> = visit === undefined ? {} : { cookie: `soundings_visit=${visit}` };
   const page = await (await fetch(`${world.address}/a/${link}`, { headers })).text();
@@ -95,7 +95,7 @@ async function seenBy(link: string, visit?: string): Promise<number> {
   return [mark, / checked[ >]/, /answered with another link/].filter((one) => page.search(one) >= 0).length;
 }
 
-/** What is published of the first question: it rests on all who have answered, whatever became of their externalIds. */
+/** Returns what is published of the first question. All answers count, whatever happened to the externalIds. */
 async function figuresOf({ account, questionIds }: Office) {
   await closeWeekNow(world.pool, world.keys, account.id, askedWeek, noon);
   const results = await world.pool`
@@ -110,15 +110,15 @@ const done = async (answer: Promise<{ status: number; text: string }>) => {
   if (status >= 300) throw new Error(text);
 };
 
-/** Makes the attacker's own user one who is no longer delivered, so that the console may rename it. */
+/** Makes the attacker's own user a manual one, so that the console can change its externalId. */
 const rename = async ({ ask, own }: Office, externalId: string) =>
   done(ask(`PATCH /users/${own}`, { externalId }));
 const release = ({ ask }: Office, userId: number) => done(ask(`POST /users/${userId}/release`));
 const remove = ({ ask }: Office, userId: number) => done(ask(`DELETE /users/${userId}`));
 
-/** Each brings an externalId to the attacker and returns the links that the attacker then has. */
+/** Each moves an externalId to the attacker and returns the links that the attacker then has. */
 const attacks: Record<string, (office: Office) => Promise<string[]>> = {
-  'a push removes the person, and the own user gets the externalId': async (at) => {
+  'a push removes the person, and the attacker gets the externalId': async (at) => {
     const link = await at.linkOf(at.own);
     await release(at, at.own);
     await at.pushWithout('p1', 'own');
@@ -126,7 +126,7 @@ const attacks: Record<string, (office: Office) => Promise<string[]>> = {
     await rename(at, 'p1');
     return [link, await at.linkOf(at.own)];
   },
-  'the console removes the person, and the own user gets the externalId': async (at) => {
+  'the console removes the person, and the attacker gets the externalId': async (at) => {
     const link = await at.linkOf(at.own);
     const victim = await at.idOf('p2');
     await release(at, victim);
@@ -162,7 +162,9 @@ const attacks: Record<string, (office: Office) => Promise<string[]>> = {
     await openDueRounds(world.pool, world.keys, noon);
     return [await at.linkOf(await at.idOf('p4')), await at.linkOf(at.own)];
   },
-  'the own user is adopted under the externalId of one who was released and removed': async (at) => {
+  "the attacker's user is adopted under the externalId of someone who was released and removed": async (
+    at,
+  ) => {
     const victim = await at.idOf('p5');
     await release(at, at.own);
     await done(at.ask(`PATCH /users/${at.own}`, { externalId: null }));
@@ -174,7 +176,7 @@ const attacks: Record<string, (office: Office) => Promise<string[]>> = {
 };
 
 describe('an administrator gives an externalId to someone else', () => {
-  test('the page shows what is looked for to the person', async () => {
+  test('the answering page shows the person their own answers, which the attacks look for', async () => {
     const at = await office();
     const link = await at.linkOf(at.own);
     expect(await seenBy(link)).toBe(0);
@@ -183,7 +185,7 @@ describe('an administrator gives an externalId to someone else', () => {
     expect(await seenBy(link)).toBeGreaterThan(0); // that it was answered elsewhere
   });
 
-  test.each(Object.entries(attacks))('%s: nothing is seen, moved or lost', async (_, attack) => {
+  test.each(Object.entries(attacks))('%s: nothing is shown, moved or lost', async (_, attack) => {
     const plain = await figuresOf(await office());
     const at = await office();
     for (const link of await attack(at)) {
@@ -196,7 +198,7 @@ describe('an administrator gives an externalId to someone else', () => {
     expect(await figuresOf(at)).toEqual(plain);
   });
 
-  test('the mutant, a number made of the externalId, is seen', async () => {
+  test('the attack succeeds against a mutant whose respondent number depends on the externalId', async () => {
     const names = new Map<number, string>();
     const own = vi.spyOn(WeekKey.prototype, 'respondentOf').mockImplementation(function (
       this: WeekKey,

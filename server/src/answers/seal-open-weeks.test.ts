@@ -1,5 +1,5 @@
-// Migrations 0016 to 0020 on an installation with open weeks: people go on where they were, the figures at closing are what they would have
-// been, and of what was not sealed nothing is left.
+// Migrations 0016 to 0020 on an installation with open weeks: people continue where they were, the figures at closing are the
+// same, and nothing unencrypted is left.
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { tokenHash } from '../base/secrets.ts';
 import { openPool, type Pool } from '../db/db.ts';
 import { isMigrated, migrate, migrations } from '../db/migrate.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
 import { bareEnvironment } from '../testing/environment.ts';
 import { storedAnswers } from '../testing/kept-answers.ts';
@@ -24,7 +24,7 @@ const cli = fileURLToPath(new URL('../cli/cli.ts', import.meta.url));
 const [week, imported]: Week[] = ['2026-11-16', '2026-11-23'] as const;
 const linkOf = (i: number) => String(i).padStart(27, 'L');
 
-/** The tables of the version before, without rows. */
+/** Creates the tables of the earlier version, without rows. */
 async function oldDatabase(): Promise<Pool> {
   return (await oldDatabaseAt()).pool;
 }
@@ -53,8 +53,9 @@ async function oldDatabaseAt(): Promise<{ pool: Pool; url: string }> {
 }
 
 /**
- * Twelve people whom a schedule asks: 1 to 9 have answered 4 with a comment, 11 has skipped, 12 has answered 2 and was removed; 2
- * was given another externalId, and 3 has none. And a week of a file, whose people are user 1 and five who are no users.
+ * Creates twelve people whom a schedule asks: 1 to 9 have answered 4 with a comment, 11 has skipped, 12 has answered 2 and was
+ * removed. 2 got another externalId, and 3 has none. Also creates a week from a file, with user 1 and five people who are not
+ * users.
  */
 async function askedInTheOldWay(
   pool: Pool,
@@ -128,7 +129,7 @@ async function dumpOf(pool: Pool): Promise<string> {
     .join('\n');
 }
 
-test('open weeks are sealed: links go on, figures are the same, and nothing unsealed is left', async () => {
+test('open weeks are encrypted: links still work, figures are the same, and nothing unencrypted is left', async () => {
   const pool = await oldDatabase();
   const { comments, numbers, secrets } = await askedInTheOldWay(pool);
   const before = await dumpOf(pool);
@@ -152,7 +153,7 @@ test('open weeks are sealed: links go on, figures are the same, and nothing unse
   const numbersNow = Array.from({ length: 11 }, (_, i) => key.respondentOf(i + 1));
   expect(stored.filter(({ respondent }) => numbersNow.includes(respondent))).toHaveLength(10);
 
-  // Whoever has a link goes on; what was answered before is shown nowhere and stays, for no one knows by which link it came.
+  // Links still work. Earlier answers are shown nowhere but stay, because it is unknown which link they came by.
   for (const i of [1, 2, 3]) {
     const by = { link: linkOf(i), visit: 'a browser' };
     // oxlint-disable-next-line no-await-in-loop -- few
@@ -174,12 +175,14 @@ test('open weeks are sealed: links go on, figures are the same, and nothing unse
     ...(await pool`select r.value, r.answers, q.value as rate from results r left join response_rates q using (account_id, group_id, week)
                    where r.account_id = 1 and r.week = ${of}`),
   ];
-  // The answer of 12, who was removed, counts; in the response rate it is as if they had never been asked.
+  // The answer of 12, who was removed, counts. In the response rate they count as never asked.
   expect(await figures(week as Week)).toEqual([
     { value: expect.closeTo((10 * 0.75 + 0.25) / 11), answers: 11, rate: 1 },
   ]);
-  const said = await pool<{ text: string }[]>`select text from comments where account_id = 1 order by text`;
-  expect(said.map(({ text }) => text)).toEqual(comments);
+  const published = await pool<
+    { text: string }[]
+  >`select text from comments where account_id = 1 order by text`;
+  expect(published.map(({ text }) => text)).toEqual(comments);
   const first = await storedAnswers({ pool, keys }, 1, imported as Week);
   expect(first).toHaveLength(6);
   const other = (await keys.of(pool, 1, imported as Week))!;
@@ -192,7 +195,7 @@ test('open weeks are sealed: links go on, figures are the same, and nothing unse
   expect(rows[0]).toEqual({ answers: 0, assignments: 0, keys: 0 });
 });
 
-test('where open weeks could not be sealed, nothing of them is dropped, and the next migration seals them', async () => {
+test('if open weeks could not be encrypted, nothing is dropped, and the next migration encrypts them', async () => {
   const pool = await oldDatabase();
   await askedInTheOldWay(pool);
   const failing = { 20: () => Promise.reject(new Error('no key')) };
@@ -203,7 +206,7 @@ test('where open weeks could not be sealed, nothing of them is dropped, and the 
   expect(await storedAnswers({ pool, keys }, 1, week as Week)).toHaveLength(11);
 });
 
-test('migrations that ran without sealing stop before anything is lost, and what they advise then seals the weeks', async () => {
+test('migrations that ran without encrypting stop before anything is lost, and their advice then encrypts the weeks', async () => {
   const { pool, url } = await oldDatabaseAt();
   await askedInTheOldWay(pool);
   await expect(migrate(pool)).rejects.toThrow('Start the service or run "npx soundings migrate"');
@@ -223,7 +226,7 @@ test('migrations that ran without sealing stop before anything is lost, and what
   expect(await storedAnswers({ pool, keys }, 1, week as Week)).toHaveLength(11);
 });
 
-test('weeks that have been sealed stay as they are', async () => {
+test('weeks that are already encrypted stay as they are', async () => {
   const pool = await oldDatabase();
   await askedInTheOldWay(pool);
   const keys = await keysOf(pool);

@@ -1,4 +1,4 @@
-// What whoever shows the demo company, or learns with it, can rely on.
+// What people can rely on who show the demo company, or learn with it.
 import { isExternalId } from '@soundings/contract/formats.ts';
 import type { Organization, OrganizationGroup, User } from '@soundings/contract/organization.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
@@ -43,8 +43,8 @@ const pathOf = (group: string): string[] => {
   return [group, ...(parent ? pathOf(parent) : [])];
 };
 
-/** What the schedules of the demo ask in each week, and of whom; and what the simulation has them answer. */
-function played({ weeks, organizationIn, character }: DemoCompany): { rounds: Round[]; answers: Answer[] } {
+/** Returns what the demo's schedules ask in each week and whom, and the simulated answers. */
+function simulate({ weeks, organizationIn, character }: DemoCompany): { rounds: Round[]; answers: Answer[] } {
   const last = new Map<number, number>();
   const pools = library.kpis.map((kpi) => kpi.questions.map((key) => questionOf.get(key)!.id));
   const others = otherSchedules(weeks[0] as Week);
@@ -69,8 +69,8 @@ function played({ weeks, organizationIn, character }: DemoCompany): { rounds: Ro
   });
   const answers = rounds.flatMap(({ week, asked }) =>
     scriptsOf({ ...demoPlot, character }, week, asked).flatMap((visits, i) => {
-      const said = visits.flatMap((visit) => visit.answers);
-      const inTheEnd = new Map(said.map((one) => [one.questionId, one]));
+      const visible = visits.flatMap((visit) => visit.answers);
+      const inTheEnd = new Map(visible.map((one) => [one.questionId, one]));
       const { person } = asked[i] as Asked;
       return [...inTheEnd.values()].map((one) => ({
         week,
@@ -83,13 +83,13 @@ function played({ weeks, organizationIn, character }: DemoCompany): { rounds: Ro
   return { rounds, answers };
 }
 
-const { rounds, answers } = played(company);
+const { rounds, answers } = simulate(company);
 const given = Map.groupBy(answers, ({ week }) => week);
 const answersOf = (week: Week) => given.get(week) ?? [];
 const homesIn = (round: Round) =>
   new Map(round.asked.map(({ person, groups: own }) => [person, own.map(([group]) => group as string)]));
 
-/** The mean of the answers, from 0 to 1, to questions of types 1 to 3 in a round by people of a group. */
+/** Returns the mean of the answers, from 0 to 1, to questions of types 1 to 3 in a round by people of a group. */
 function sentimentIn(group: string, { week, asked }: Round, topic: string): number {
   const people = new Set(
     asked.filter((one) => one.groups.flat().includes(group)).map(({ person }) => person),
@@ -104,7 +104,7 @@ function sentimentIn(group: string, { week, asked }: Round, topic: string): numb
 }
 
 describe('the organization', () => {
-  test('in each week it is a request without faults or warnings, which is applied and may make all its changes', () => {
+  test('is a request without errors or warnings in each week, which is applied and within the limit of changes', () => {
     for (const one of [...company.weeks.map(company.organizationIn), organization]) {
       const findings = newFindings();
       const read = readOrganization(JSON.parse(JSON.stringify(one)) as JsonValue, findings);
@@ -118,7 +118,7 @@ describe('the organization', () => {
     }
   });
 
-  test('about 500 people in 60 groups in 4 levels under one group', () => {
+  test('has about 500 people in 60 groups on 4 levels under one group', () => {
     expect(users.length).toBeGreaterThanOrEqual(480);
     expect(users.length).toBeLessThanOrEqual(520);
     expect(groups.length).toBe(60);
@@ -126,7 +126,7 @@ describe('the organization', () => {
     expect(groups.filter(({ parent }) => parent === null)).toHaveLength(1);
   });
 
-  test('every externalId and every e-mail address is there once, and the addresses can reach nobody', () => {
+  test('has unique externalIds and email addresses, and the addresses reach no one', () => {
     for (const list of [users, groups]) {
       const ids = list.map(({ externalId }) => externalId);
       expect(new Set(ids).size).toBe(ids.length);
@@ -136,7 +136,7 @@ describe('the organization', () => {
     expect(users.every(({ email }) => email?.endsWith('.example'))).toBe(true);
   });
 
-  test('in each week memberships, managers and interests are in groups that exist, and every group has a manager', () => {
+  test('has memberships, managers and interests only in existing groups in each week, and every group has a manager', () => {
     for (const { data } of [...company.weeks.map(company.organizationIn), organization]) {
       const present = new Set((data.groups as OrganizationGroup[]).map(({ externalId }) => externalId));
       const access = (data.users as User[]).map(({ accessInfo }) => accessInfo ?? {});
@@ -154,7 +154,7 @@ describe('the organization', () => {
     }
   });
 
-  test('one Administrator, a few people in two groups, a few who are not active', () => {
+  test('has one Administrator, a few people in two groups, and a few inactive people', () => {
     const byRole = Object.groupBy(users, ({ accessInfo }) => accessInfo?.role ?? 'none');
     expect(byRole['Administrator']).toHaveLength(1);
     expect(byRole['Manager']).toHaveLength(60);
@@ -165,13 +165,13 @@ describe('the organization', () => {
     expect(inactive.every(({ accessInfo }) => accessInfo?.role === 'User')).toBe(true);
   });
 
-  test('people read Swedish, English and German, most of them Swedish', () => {
+  test('has people who read Swedish, English and German, most of them Swedish', () => {
     const byLanguage = Object.groupBy(users, ({ language }) => language ?? 'none');
     expect(Object.keys(byLanguage).toSorted()).toEqual(['de', 'en', 'sv']);
     expect(byLanguage['sv']?.length).toBeGreaterThan(users.length / 2);
   });
 
-  test('at least 3 teams are too small to be shown', () => {
+  test('has at least 3 teams that are too small to be shown', () => {
     const inner = new Set(groups.map(({ parent }) => parent));
     const teams = groups.filter(({ externalId }) => !inner.has(externalId));
     const small = teams.filter(({ externalId }) => {
@@ -181,7 +181,7 @@ describe('the organization', () => {
     expect(small.length).toBeGreaterThanOrEqual(3);
   });
 
-  test('the attribute to be defined is the only one, and allows every value that is given', () => {
+  test('needs one attribute definition, which allows every value that is used', () => {
     const defined = new Map([
       [demoAttribute.name, { name: demoAttribute.name, allowedValues: demoAttribute.values }],
     ]);
@@ -191,30 +191,30 @@ describe('the organization', () => {
   });
 });
 
-describe('the same again', () => {
+describe('repeatability', () => {
   const organizations = ({ weeks, organizationIn }: DemoCompany): Organization[] => weeks.map(organizationIn);
 
-  test('the same seed and day give the same, and so does another day of the week', () => {
+  test('the same seed and day give the same company, and so does another day of the week', () => {
     for (const day of [today, '2026-03-08']) {
       const again = makeDemoCompany({ seed: 1, today: day });
       expect(JSON.stringify(organizations(again))).toBe(JSON.stringify(organizations(company)));
-      expect(JSON.stringify(played(again))).toBe(JSON.stringify({ rounds, answers }));
+      expect(JSON.stringify(simulate(again))).toBe(JSON.stringify({ rounds, answers }));
     }
   });
 
-  test('another seed gives other people, and the same company', () => {
+  test('another seed gives other people in the same company', () => {
     const other = makeDemoCompany({ seed: 2, today }).organizationIn(undefined);
     expect(other.data.groups).toEqual(groups);
     expect(other.data.users).not.toEqual(users);
   });
 
-  test('what is no day is refused', () => {
+  test('an invalid day is refused', () => {
     expect(() => makeDemoCompany({ seed: 1, today: '2026-02-30' })).toThrow(RangeError);
   });
 });
 
 describe('rounds', () => {
-  test('the 26 weeks before this one, of at least five questions each', () => {
+  test('are in the 26 weeks before this one, with at least five questions each', () => {
     const from = (year: number, first: number, last: number) =>
       Array.from({ length: last - first + 1 }, (_, i) => `${year}-W${String(first + i).padStart(2, '0')}`);
     expect(company.weeks.map(weekName)).toEqual([...from(2025, 36, 52), ...from(2026, 1, 9)]);
@@ -222,7 +222,7 @@ describe('rounds', () => {
     expect(Math.max(...rounds.map((round) => round.questions.length))).toBeLessThan(10);
   });
 
-  test('each question of the library is asked, and every KPI at least every two weeks', () => {
+  test('ask each question of the library, and every KPI at least every two weeks', () => {
     const asked = new Set(rounds.flatMap((round) => round.questions));
     expect(questions.filter(({ key }) => !asked.has(key))).toEqual([]);
     for (const { questions: keys } of library.kpis) {
@@ -234,7 +234,7 @@ describe('rounds', () => {
     }
   });
 
-  test('a department splits from one week to the next, and a few people move alone', () => {
+  test('show a department that splits from one week to the next, and a few people who move alone', () => {
     const moves = rounds.slice(1).map((round, i) => {
       const [before, after] = [homesIn(rounds[i] as Round), homesIn(round)];
       return [...after].filter(([person, own]) => String(before.get(person) ?? own) !== String(own));
@@ -255,7 +255,7 @@ describe('rounds', () => {
     expect(groupsIn(13)).toHaveLength(60);
   });
 
-  test('people come and go', () => {
+  test('show people who join and leave', () => {
     const [first, last] = [rounds[0], rounds.at(-1)].map(
       (round) => new Set(homesIn(round as Round).keys()),
     ) as [Set<string>, Set<string>];
@@ -267,7 +267,7 @@ describe('rounds', () => {
 });
 
 describe('answers', () => {
-  test('every value is one that its question allows, and one who skips says nothing else', () => {
+  test('are valid for their question, and a skip has no value or comment', () => {
     const wrong = answers.filter(({ question, value, comment, skipped }) => {
       const { type, options } = questionOf.get(question) as AskedQuestion;
       if (skipped) return value !== undefined || comment !== undefined;
@@ -278,7 +278,7 @@ describe('answers', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('three quarters to five sixths answer, never fewer than two thirds, and teams differ', () => {
+  test('come from three quarters to five sixths of the people, never fewer than two thirds, and teams differ', () => {
     const rates = rounds.map(
       ({ week, asked, questions: keys }) => answersOf(week).length / (keys.length * asked.length),
     );
@@ -310,13 +310,13 @@ describe('answers', () => {
     expect(Math.max(...ofTeams) - Math.min(...ofTeams)).toBeGreaterThan(0.1);
   });
 
-  test('some skip', () => {
+  test('include some skips', () => {
     const skips = answers.filter(({ question, skipped }) => skipped && questionOf.get(question)?.type !== 7);
     expect(skips.length / answers.length).toBeGreaterThan(0.01);
     expect(skips.length / answers.length).toBeLessThan(0.04);
   });
 
-  test('one team falls and recovers, which the company does not', () => {
+  test('show one team that gets worse and recovers, unlike the company', () => {
     const between = (group: string, from: number, to: number) => {
       const asked = rounds
         .slice(from, to)
@@ -337,8 +337,8 @@ describe('answers', () => {
     expect(between('lavmark', 0, 6) - between('lavmark', 10, 15)).toBeLessThan(0.16);
   });
 
-  test('late autumn is worse than summer', () => {
-    const summer = played(makeDemoCompany({ seed: 1, today: '2025-12-20' }));
+  test('are worse in late autumn than in summer', () => {
+    const summer = simulate(makeDemoCompany({ seed: 1, today: '2025-12-20' }));
     const meanFrom = (first: Week, last: Week) => {
       const values = summer.answers.flatMap(({ week, question, value }) =>
         week >= first && week <= last && question.startsWith('workload') && typeof value === 'number'
@@ -361,13 +361,15 @@ describe('comments', () => {
     en: new Set(kinds.flatMap(({ en }) => en)),
     sv: new Set(kinds.flatMap(({ sv }) => sv)),
   };
-  const made = answers.flatMap(({ comment }) => comment ?? []);
+  const written = answers.flatMap(({ comment }) => comment ?? []);
 
-  test('at least 40 different ones in each of both languages, Swedish from those who read Swedish', () => {
-    const distinct = new Set(made);
+  test('there are at least 40 different ones in each of both languages, Swedish ones from people who read Swedish', () => {
+    const distinct = new Set(written);
     expect(distinct.intersection(inLanguage.en).size).toBeGreaterThanOrEqual(40);
     expect(distinct.intersection(inLanguage.sv).size).toBeGreaterThanOrEqual(40);
-    expect(made.filter((comment) => !inLanguage.en.has(comment) && !inLanguage.sv.has(comment))).toEqual([]);
+    expect(written.filter((comment) => !inLanguage.en.has(comment) && !inLanguage.sv.has(comment))).toEqual(
+      [],
+    );
     const languageOf = new Map(users.map(({ externalId, language }) => [externalId, language]));
     const foreign = answers.filter(({ person, comment }) => {
       const language = languageOf.get(person);
@@ -376,17 +378,17 @@ describe('comments', () => {
     expect(foreign).toEqual([]);
   });
 
-  test('some have quotes, umlauts and emoji, and none a line break', () => {
-    const everything = made.join(' ');
+  test('some have quotes, umlauts and emoji, and none has a line break', () => {
+    const everything = written.join(' ');
     for (const pattern of [/[“”]/, /[åäö]/, /\p{Extended_Pictographic}/u])
       expect(everything).toMatch(pattern);
-    expect(made.filter((comment) => /[\r\n\u2028\u2029]/.test(comment))).toEqual([]);
+    expect(written.filter((comment) => /[\r\n\u2028\u2029]/.test(comment))).toEqual([]);
   });
 
-  test('nobody says in a week what another has said', () => {
+  test('no two people write the same comment in a week', () => {
     for (const { week } of rounds) {
-      const said = answersOf(week).flatMap(({ comment }) => comment ?? []);
-      expect(new Set(said).size).toBe(said.length);
+      const visible = answersOf(week).flatMap(({ comment }) => comment ?? []);
+      expect(new Set(visible).size).toBe(visible.length);
     }
   });
 

@@ -1,9 +1,9 @@
-// A process that only processes files, like the service does. For tests that kill it.
+// A process that only processes files, as the service does, for tests that kill it.
 import { openLog } from '../base/log.ts';
 import { openPool } from '../db/db.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { runThread } from '../jobs/threads.ts';
-import { processInTurn } from './process.ts';
+import { processInTurn } from './queue.ts';
 
 const [databaseUrl] = process.argv.slice(2) as [string];
 const log = openLog('error', 2);

@@ -1,5 +1,5 @@
-// Bringing past surveys in: what the format takes, what it refuses and in which line, and that a file is imported
-// whole, once, or not at all.
+// Importing past surveys: what the format accepts, what it refuses and in which line, and that a file is imported completely,
+// once, or not at all.
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -16,8 +16,8 @@ import { saveAnswers } from '../answers/answering.ts';
 import { Fault } from '../base/errors.ts';
 import { inTransaction, type Transaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser } from '../people/people.ts';
-import { closeEndedWeeks } from '../results/publish.ts';
+import { createUser } from '../people/users.ts';
+import { closeEndedWeeks } from '../results/close-week.ts';
 import { askPeople, noon } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { answer, importLines, kpi, later, question, round, skip } from '../testing/surveys.ts';
@@ -30,7 +30,7 @@ let database: TestDatabase;
 let home: string;
 beforeAll(async () => {
   database = await openTestDatabase();
-  await database.keys.prepare(); // as the service does at its start
+  await database.keys.chain.prepare(); // as the service does at startup
   home = await mkdtemp(join(tmpdir(), 'soundings-history-test-'));
 });
 afterAll(async () => {
@@ -40,19 +40,19 @@ afterAll(async () => {
 
 type Company = {
   id: number;
-  /** By externalId; `plain` has none. */
+  /** By externalId, except for `plain`, which has none. */
   groups: Record<'top' | 'north' | 'team' | 'south' | 'plain', number>;
 };
 
-/** An account with a tree: top > (north > team, south, plain). */
+/** Creates an account with a tree: top > (north > team, south, plain). */
 async function company(timezone = 'UTC'): Promise<Company> {
   return inTransaction(database.pool, async (tx) => {
     const { id } = await createAccount(tx, { name: 'Acme', timezone });
-    return { id, groups: await makeGroups(tx, id) };
+    return { id, groups: await createGroups(tx, id) };
   });
 }
 
-async function makeGroups(tx: Transaction, accountId: number): Promise<Company['groups']> {
+async function createGroups(tx: Transaction, accountId: number): Promise<Company['groups']> {
   const group = (externalId: string, parentId?: number) =>
     createGroup(tx, accountId, { name: externalId, externalId, ...(parentId !== undefined && { parentId }) });
   const top = await group('top');
@@ -69,8 +69,8 @@ const none = { questions: 0, kpis: 0, rounds: 0, answers: 0, weeks: 0 };
 const options = { options: ['in', 'out'].map((id) => ({ id, text: id })) };
 const people = (count: number) => Array.from({ length: count }, (_, i) => `e${i + 1}`);
 
-/** A file with all that the format has, without a fault. */
-const good = [
+/** A file with everything that the format has, without an error. */
+const validLines = [
   question('scale', 1),
   question('ten', 2),
   question('recommend', 3),
@@ -92,7 +92,7 @@ const good = [
 ];
 const counts = { questions: 8, kpis: 1, rounds: 1, answers: 4, weeks: 1 };
 
-async function written(content: string | Uint8Array): Promise<string> {
+async function writeFileOf(content: string | Uint8Array): Promise<string> {
   const path = join(home, `${randomUUID()}.ndjson`);
   await writeFile(path, content);
   return path;
@@ -102,13 +102,13 @@ const textOf = (lines: (object | string)[]) =>
   lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
 
 const importFile = async (accountId: number, content: string | Uint8Array, now = later) =>
-  importHistory(database.pool, database.keys, accountId, await written(content), now);
+  importHistory(database.pool, database.keys, accountId, await writeFileOf(content), now);
 
 const rowsIn = async (table: string, { id }: Company) => [
   ...(await database.pool.unsafe(`select * from ${table} t where account_id = $1 order by t::text`, [id])),
 ];
 
-const thrownBy = (promise: Promise<unknown>) =>
+const errorOf = (promise: Promise<unknown>) =>
   promise.then(
     () => {
       throw new Error('It was imported.');
@@ -116,7 +116,7 @@ const thrownBy = (promise: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-describe('a line that is wrong', () => {
+describe('an invalid line', () => {
   let acme: Company;
   let before: string[];
   beforeAll(async () => {
@@ -124,17 +124,17 @@ describe('a line that is wrong', () => {
     before = await tablesOf(database.pool);
   });
 
-  /** Imports, makes sure that nothing was written and that the line is named in both ways, and returns the words. */
+  /** Imports, checks that nothing was stored and that the line is named twice, and returns the message. */
   async function refused(content: string | Uint8Array, line: number, accountId = acme.id): Promise<string> {
-    const error = await thrownBy(importFile(accountId, content));
+    const error = await errorOf(importFile(accountId, content));
     expect(error).toBeInstanceOf(Fault);
     const { kind, code, message, details } = error as Fault;
     expect({ kind, code }).toEqual({ kind: 'invalid', code: 'invalid history' });
-    const [, named, words] = /^Nothing was imported\. Line (\d+): (.*)$/s.exec(message) ?? [];
+    const [, named, text] = /^Nothing was imported\. Line (\d+): (.*)$/s.exec(message) ?? [];
     expect({ message, line: Number(named) }).toEqual({ message, line });
-    expect(details).toEqual([{ type: 'invalid history', message: words, row: line }]);
+    expect(details).toEqual([{ type: 'invalid history', message: text, row: line }]);
     expect(await tablesOf(database.pool)).toEqual(before);
-    return words as string;
+    return text as string;
   }
 
   const q = (more: object) => ({ question: { key: 'q', type: 1, text: 'Q?', language: 'en', ...more } });
@@ -187,6 +187,7 @@ describe('a line that is wrong', () => {
     ['a question without language', q({ language: undefined }), 'language must be a text'],
     ['a question in an unknown language', q({ language: 'qq' }), '"qq" is not a valid language code'],
     ['a question in upper case', q({ language: 'EN' }), '"EN" is not a valid language code'],
+    ['a question in no language', q({ language: 'klingon' }), '"klingon" is not a valid language code'],
     ['translations in an array', q({ translations: ['x'] }), 'translations must be an object'],
     [
       'a translation into no language',
@@ -329,7 +330,7 @@ describe('a line that is wrong', () => {
     ['an empty comment', a({ value: 3, comment: '' }), 'comment must be a text'],
     ['a comment that is null', a({ value: 3, comment: null }), 'comment must be a text'],
     ['a long comment', a({ value: 3, comment: long }), '1 to 10000 characters'],
-    ['skipped, in words', a({ skipped: 'yes' }), 'skipped must be true or false'],
+    ['skipped: a text', a({ skipped: 'yes' }), 'skipped must be true or false'],
     ['skipped: null', a({ skipped: null }), 'skipped must be true or false'],
     ['skipped with a value', a({ skipped: true, value: 3 }), 'must not have a value or a comment'],
     ['skipped with null', a({ skipped: true, value: null }), 'must not have a value or a comment'],
@@ -349,15 +350,17 @@ describe('a line that is wrong', () => {
 
   test.each([...form, ...definitions, ...rounds, ...answers])(
     '%s: a fault that names the line, and nothing is imported',
-    async (_, wrong, words) => {
+    async (_, wrong, message) => {
       const line = typeof wrong === 'string' ? wrong : JSON.stringify(wrong);
-      expect(await refused(textOf(['', ...good.slice(0, 2), line, ...good.slice(2)]), 4)).toContain(words);
+      expect(
+        await refused(textOf(['', ...validLines.slice(0, 2), line, ...validLines.slice(2)]), 4),
+      ).toContain(message);
     },
   );
 
   test('without the wrong line the file is good', async () => {
     const other = await company();
-    expect(await importLines(database, other.id, good)).toEqual(counts);
+    expect(await importLines(database, other.id, validLines)).toEqual(counts);
     before = await tablesOf(database.pool);
   });
 
@@ -377,82 +380,94 @@ describe('a line that is wrong', () => {
     ],
   ];
 
-  test.each(twice)('%s that is there twice: the second is named', async (_, line, words) => {
-    expect(await refused(textOf([...good, '', line]), good.length + 2)).toContain(words);
+  test.each(twice)('%s defined twice: the second line is named', async (_, line, message) => {
+    expect(await refused(textOf([...validLines, '', line]), validLines.length + 2)).toContain(message);
   });
 
-  test('a round by the id of a group that has one by externalId is the same round', async () => {
+  test('two rounds for the same group, one by ID and one by externalId, are the same round', async () => {
     const again = round(W, { id: acme.groups.top }, ['ten'], {});
-    expect(await refused(textOf([...good, again]), good.length + 1)).toContain(
+    expect(await refused(textOf([...validLines, again]), validLines.length + 1)).toContain(
       'has two rounds for this group',
     );
   });
 
-  test('one question that two rounds ask is answered once', async () => {
+  test('a question in two rounds can be answered only once per person', async () => {
     const other = round(W, 'north', ['scale'], { e1: ['team'] });
     const again = answer(W, 'north', 'e1', 'scale', 4);
-    const words = await refused(textOf([...good, other, again]), good.length + 2);
-    expect(words).toContain('already answered this question in line 11');
+    const message = await refused(textOf([...validLines, other, again]), validLines.length + 2);
+    expect(message).toContain('already answered this question in line 11');
   });
 
-  test("another account's group is none, in the same words as one that does not exist", async () => {
+  test("another account's group gets the same message as one that does not exist", async () => {
     const other = await company();
     before = await tablesOf(database.pool);
-    const words = async (id: number) =>
-      (await refused(textOf([...good, r({ group: { id } })]), good.length + 1)).replace(String(id), '…');
-    expect(await words(other.groups.top)).toBe(await words(999_999));
+    const message = async (id: number) =>
+      (await refused(textOf([...validLines, r({ group: { id } })]), validLines.length + 1)).replace(
+        String(id),
+        '…',
+      );
+    expect(await message(other.groups.top)).toBe(await message(999_999));
   });
 
   test.each(['\n', '\r\n'])(
-    'is counted with blank lines, a byte order mark and line ends %j',
+    'has the right number with blank lines, a byte order mark and line ends %j',
     async (end) => {
-      const lines = textOf(['', '  ', ...good.slice(0, 3), '\t', a({ value: 99 }), ...good.slice(3)]);
+      const lines = textOf([
+        '',
+        '  ',
+        ...validLines.slice(0, 3),
+        '\t',
+        a({ value: 99 }),
+        ...validLines.slice(3),
+      ]);
       expect(await refused(`\uFEFF${lines.replaceAll('\n', end)}${end}`, 7)).toContain('from 1 to 10');
     },
   );
 
-  test('is counted across all that is read at a time', async () => {
+  test('has the right number across chunks', async () => {
     const filler = Array.from({ length: 40_000 }, (_, i) => `${' '.repeat(i % 80)}`);
-    const lines = [...good, ...filler, a({ value: 99 }), ...filler];
-    expect(await refused(textOf(lines), good.length + filler.length + 1)).toContain('from 1 to 10');
+    const lines = [...validLines, ...filler, a({ value: 99 }), ...filler];
+    expect(await refused(textOf(lines), validLines.length + filler.length + 1)).toContain('from 1 to 10');
   });
 
-  test('is named where it is the last and cut off', async () => {
-    const text = textOf(good);
-    expect(await refused(text.slice(0, -10), good.length)).toContain('Invalid JSON at column');
+  test('is named if it is the last one and truncated', async () => {
+    const text = textOf(validLines);
+    expect(await refused(text.slice(0, -10), validLines.length)).toContain('Invalid JSON at column');
   });
 
-  test.each([1, 5, good.length])('that is not UTF-8 is named: line %i', async (line) => {
-    const lines = good.map((one) => Buffer.from(`${JSON.stringify(one)}\n`));
+  test.each([1, 5, validLines.length])('that is not UTF-8 is named: line %i', async (line) => {
+    const lines = validLines.map((one) => Buffer.from(`${JSON.stringify(one)}\n`));
     const at = lines[line - 1] as Buffer;
-    at[at.length - 4] = 0xe5; // as Latin-1 has å
+    at[at.length - 4] = 0xe5; // å in Latin-1
     expect(await refused(Buffer.concat(lines), line)).toBe(
       'The line is not valid UTF-8. Save the file as UTF-8.',
     );
   });
 
-  test('that is not UTF-8 is named in a file of many chunks, and in one of UTF-16', async () => {
+  test('that is not UTF-8 is named in a file of many chunks, and in a UTF-16 file', async () => {
     const filler = `${' '.repeat(99)}\n`.repeat(30_000);
     const bytes = Buffer.concat([Buffer.from(filler), Buffer.from([0x20, 0xff, 0x0a]), Buffer.from(filler)]);
     expect(await refused(bytes, 30_001)).toBe('The line is not valid UTF-8. Save the file as UTF-8.');
-    expect(await refused(Buffer.from(`\uFEFF${textOf(good)}`, 'utf16le'), 1)).toBe(
+    expect(await refused(Buffer.from(`\uFEFF${textOf(validLines)}`, 'utf16le'), 1)).toBe(
       'The line is not valid UTF-8. Save the file as UTF-8.',
     );
   });
 
-  test('of 50 MB is read, and refused for what is in it', async () => {
+  test('of 50 MB is read, and refused for its content', async () => {
     const line = JSON.stringify(a({ value: 3, comment: 'x'.repeat(50_000_000) }));
-    expect(await refused(textOf([...good, line]), good.length + 1)).toContain('comment must be a text');
+    expect(await refused(textOf([...validLines, line]), validLines.length + 1)).toContain(
+      'comment must be a text',
+    );
   });
 
-  test('of more than 64 MB is refused before it is read to its end', async () => {
+  test('of more than 64 MB is refused before it is completely read', async () => {
     const bytes = Buffer.concat([Buffer.from('\n\n'), Buffer.alloc(70 * 1024 * 1024, 0x20)]);
     expect(await refused(bytes, 3)).toBe('The line is longer than 64 MB.');
   });
 
-  test('a question of another type or with other options than before is named', async () => {
+  test('with another type or other options for an existing question is named', async () => {
     const other = await company();
-    await importLines(database, other.id, good);
+    await importLines(database, other.id, validLines);
     before = await tablesOf(database.pool);
     const another: [object, string][] = [
       [question('scale', 2), 'Question "scale" already exists with a different type (1)'],
@@ -465,14 +480,14 @@ describe('a line that is wrong', () => {
         'with different options',
       ],
     ];
-    for (const [line, words] of another) {
-      expect(await refused(textOf([question('new', 1), '', line]), 3, other.id)).toContain(words);
+    for (const [line, message] of another) {
+      expect(await refused(textOf([question('new', 1), '', line]), 3, other.id)).toContain(message);
     }
   });
 
-  test('a round that comes to a week that has closed is named', async () => {
+  test('with a round in a closed week is named', async () => {
     const other = await company();
-    await importLines(database, other.id, good);
+    await importLines(database, other.id, validLines);
     before = await tablesOf(database.pool);
     const lines = [question('new', 1), round(W, 'north', ['scale'], { e9: ['team'] })];
     expect(await refused(textOf(lines), 2, other.id)).toBe(
@@ -480,21 +495,21 @@ describe('a line that is wrong', () => {
     );
   });
 
-  test('a round that was there with other questions is named', async () => {
+  test('with other questions for an existing round is named', async () => {
     const other = await company();
-    await importLines(database, other.id, good);
+    await importLines(database, other.id, validLines);
     before = await tablesOf(database.pool);
-    const words = await refused(textOf([round(W, 'top', ['scale'], {})]), 1, other.id);
-    expect(words).toBe(`Week ${W} already has a round for this group with different questions.`);
+    const message = await refused(textOf([round(W, 'top', ['scale'], {})]), 1, other.id);
+    expect(message).toBe(`Week ${W} already has a round for this group with different questions.`);
   });
 
-  test('an answer that was there before, by an earlier round of an open week, is named', async () => {
+  test('with an answer that an earlier round of an open week already has is named', async () => {
     const other = await company();
     const open = Date.parse('2024-11-20T12:00:00Z');
-    await importLines(database, other.id, good, open);
+    await importLines(database, other.id, validLines, open);
     before = await tablesOf(database.pool);
     const lines = [round(W, 'north', ['scale'], { e1: ['team'] }), answer(W, 'north', 'e1', 'scale', 2)];
-    const error = await thrownBy(importLines(database, other.id, lines, open));
+    const error = await errorOf(importLines(database, other.id, lines, open));
     expect((error as Fault).message).toBe(
       'Nothing was imported. Line 2: This person had already answered this question before the import.',
     );
@@ -502,37 +517,37 @@ describe('a line that is wrong', () => {
   });
 });
 
-describe('a file that cannot be read', () => {
+describe("a file that can't be read", () => {
   test.each([
     ['is missing', 'none.ndjson', 'File not found'],
-    ['is beneath a file', 'file/none.ndjson', 'File not found'],
+    ['is inside a file', 'file/none.ndjson', 'File not found'],
     ['is a directory', 'directory', 'is not a regular file'],
     ['has an impossible name', 'x'.repeat(300), 'The file cannot be read (ENAMETOOLONG)'],
-  ])('%s: a fault that says so', async (_, name, words) => {
+  ])('%s: the error says so', async (_, name, text) => {
     const { id } = await company();
     await mkdir(join(home, 'directory'), { recursive: true });
     await writeFile(join(home, 'file'), '');
-    const error = await thrownBy(importHistory(database.pool, database.keys, id, join(home, name), later));
+    const error = await errorOf(importHistory(database.pool, database.keys, id, join(home, name), later));
     expect(error).toBeInstanceOf(Fault);
-    expect((error as Fault).message).toContain(words);
+    expect((error as Fault).message).toContain(text);
   });
 
-  test('an account that does not exist is not found', async () => {
-    await expect(importLines(database, 999_999, good)).rejects.toMatchObject({ kind: 'not_found' });
+  test('an unknown account is not found', async () => {
+    await expect(importLines(database, 999_999, validLines)).rejects.toMatchObject({ kind: 'not_found' });
   });
 });
 
-describe('a good file', () => {
+describe('a valid file', () => {
   test.each([
-    ['as it is', textOf(good)],
-    ['with a line end at its end', `${textOf(good)}\n`],
-    ['with a byte order mark', `\uFEFF${textOf(good)}`],
+    ['unchanged', textOf(validLines)],
+    ['with a final line end', `${textOf(validLines)}\n`],
+    ['with a byte order mark', `\uFEFF${textOf(validLines)}`],
     [
       'with CRLF, a byte order mark and blank lines',
-      `\uFEFF\r\n${textOf(good).replaceAll('\n', '\r\n\r\n')}`,
+      `\uFEFF\r\n${textOf(validLines).replaceAll('\n', '\r\n\r\n')}`,
     ],
-    ['from end to beginning: what is used may be defined later', textOf(good.toReversed())],
-    ['with spaces in its lines', textOf(good).replaceAll('":', '" :').replaceAll('{', '{ ')],
+    ['in reverse order, with definitions after their use', textOf(validLines.toReversed())],
+    ['with spaces in its lines', textOf(validLines).replaceAll('":', '" :').replaceAll('{', '{ ')],
   ])('is imported %s', async (_, text) => {
     expect(await importFile((await company()).id, text)).toEqual(counts);
   });
@@ -549,11 +564,11 @@ describe('a good file', () => {
     expect(await importLines(database, acme.id, lines)).toEqual(stated);
   });
 
-  test.each(['', '\n', '\uFEFF', ' \r\n\r\n'])('of nothing imports nothing: %j', async (text) => {
+  test.each(['', '\n', '\uFEFF', ' \r\n\r\n'])('without content imports nothing: %j', async (text) => {
     expect(await importFile((await company()).id, text)).toEqual(none);
   });
 
-  test('questions keep their words, KPIs their questions', async () => {
+  test('defines questions with their texts and KPIs with their questions', async () => {
     const acme = await company();
     const lunch = {
       type: 5,
@@ -581,7 +596,7 @@ describe('a good file', () => {
     ]);
   });
 
-  test('texts of any kind arrive as they were, in comments, options, keys and persons', async () => {
+  test('keeps texts of any kind unchanged, in comments, options, keys and persons', async () => {
     const acme = await company();
     const odd = 'a"b\\c,{}\t\r\n\\.\\N NULL \u0001 å 👩‍🚀 \u2028';
     const open = Date.parse('2024-11-20T12:00:00Z');
@@ -607,7 +622,7 @@ describe('a good file', () => {
     );
   });
 
-  test('no person is kept once its weeks have ended, and while they are open only under a number', async () => {
+  test('leaves no person once its weeks have ended, and only a number while they are open', async () => {
     const acme = await company();
     const lines = [
       question('scale', 1),
@@ -630,7 +645,7 @@ describe('a good file', () => {
 describe('an open week', () => {
   const open = Date.parse('2024-11-20T12:00:00Z');
   const week = weekNamed(W) as Week;
-  /** A week with a round of the whole company, and another of one group in a second file. */
+  /** A week with a round of the whole company, and another round of one group in a second file. */
   const first = [
     question('scale', 1),
     question('ten', 2),
@@ -639,7 +654,7 @@ describe('an open week', () => {
   ];
   const second = round(W, 'north', ['scale', 'ten'], { e1: ['team'] });
 
-  test('in which a schedule asks takes nothing from a file: a refusal would tell who has answered', async () => {
+  test('that a schedule asks accepts nothing from a file, because a refusal would reveal who has answered', async () => {
     const { id } = await inTransaction(database.pool, (tx) => createAccount(tx, { name: 'Acme' }));
     const asked = await askPeople(database, id, { count: 2 });
     const link = { link: asked.links[0] as string, visit: null };
@@ -656,7 +671,7 @@ describe('an open week', () => {
       });
     }
     expect(await tablesOf(database.pool)).toEqual(before);
-    // Nor of answers alone, to the round that is there: they are passed over, whether they are right or not.
+    // Answers to the existing round are ignored as well, whether they are valid or not.
     const alone = [...asked.questionIds.keys()]
       .slice(0, 1)
       .map(() => answer(name, 'all', 'p1', 'workload-amount', 3));
@@ -667,7 +682,7 @@ describe('an open week', () => {
   test.each([
     ['in two rounds of one file', [[...first, second, answer(W, 'north', 'e1', 'scale', 4)]], 6],
     ['in a file and in one after it', [first, [second, answer(W, 'north', 'e1', 'scale', 4)]], 2],
-  ])('has an answer of a person to a question once: not %s', async (_, files, line) => {
+  ])('accepts one answer per person and question, and refuses a second one %s', async (_, files, line) => {
     const acme = await company();
     for (const file of files.slice(0, -1)) await importLines(database, acme.id, file, open);
     const before = await tablesOf(database.pool);
@@ -680,7 +695,7 @@ describe('an open week', () => {
     expect(await tablesOf(database.pool)).toEqual(before);
   });
 
-  test('to which a second file adds: all answers of a person count once it has closed, each to its question', async () => {
+  test('a second file adds to counts all answers of a person when it closes', async () => {
     const acme = await company();
     await importLines(database, acme.id, first, open);
     const more = [second, answer(W, 'north', 'e1', 'ten', 7)];
@@ -691,14 +706,12 @@ describe('an open week', () => {
     expect(stored.every(({ giving }) => giving.link === 'history' && !giving.handedOut)).toBe(true);
   });
 
-  test('knows a person of the file who is a user by the user, so that a link of theirs opens the same week', async () => {
+  test('treats a person in the file who is a user as that user, so that their link opens the same week', async () => {
     const acme = await company();
     const userId = await inTransaction(database.pool, (tx) =>
       createUser(tx, acme.id, {
-        firstName: '',
-        lastName: '',
         externalId: 'e1',
-        memberOf: [acme.groups.team],
+        memberships: { memberOf: [acme.groups.team] },
       }),
     );
     await importLines(database, acme.id, first, open);
@@ -711,14 +724,14 @@ describe('an open week', () => {
 describe('importing again', () => {
   const open = Date.parse('2024-11-20T12:00:00Z');
   const lines = [
-    ...good,
+    ...validLines,
     round('2024-W45', 'north', ['scale'], Object.fromEntries(people(6).map((one) => [one, ['team']]))),
     ...people(6).map((one) => answer('2024-W45', 'north', one, 'scale', 3, one)),
   ];
 
   test.each([
     ['ended', later],
-    ['in part not ended', open],
+    ['partly in an open week', open],
   ])('the same file changes nothing and counts nothing, where its weeks have %s', async (_, now) => {
     const { id } = await company();
     expect(await importLines(database, id, lines, now)).toEqual({
@@ -734,7 +747,7 @@ describe('importing again', () => {
     expect(await tablesOf(database.pool)).toEqual(before);
   });
 
-  test('another file adds other weeks, and leaves those that are there', async () => {
+  test('another file adds other weeks, and keeps the existing ones', async () => {
     const acme = await company();
     await importLines(database, acme.id, lines);
     const before = await rowsIn('results', acme);
@@ -754,9 +767,9 @@ describe('importing again', () => {
     expect(after.filter(({ week }) => week === '2024-11-25').map(({ answers }) => answers)).toContain(5);
   });
 
-  test('other words of a question, option or KPI take the place of the old ones, and are counted', async () => {
+  test('changed texts of a question, option or KPI replace the old ones, and are counted', async () => {
     const acme = await company();
-    await importLines(database, acme.id, good);
+    await importLines(database, acme.id, validLines);
     const results = await rowsIn('results', acme);
     const changed = [
       question('scale', 1, { text: 'New?', language: 'sv', translations: { en: 'New?' } }),
@@ -775,7 +788,7 @@ describe('importing again', () => {
     });
     const named = { name: 'Spirits', translations: { sv: 'Stämning' } };
     expect(await rowsIn('kpis', acme)).toMatchObject([named]);
-    // Without translations those that are there stay.
+    // Without translations in the file, the existing ones stay.
     expect(
       await importLines(database, acme.id, [question('ten', 2), kpi('mood', ['ten'], { name: 'Mood' })]),
     ).toEqual({
@@ -791,16 +804,18 @@ describe('importing again', () => {
     expect(await importLines(database, acme.id, changed)).toEqual(none);
   });
 
-  test('a fault in another week leaves the first file as it was', async () => {
+  test('an error in another week leaves the first file unchanged', async () => {
     const acme = await company();
-    await importLines(database, acme.id, good);
+    await importLines(database, acme.id, validLines);
     const before = await tablesOf(database.pool);
     const more = [round('2024-W48', 'top', ['scale'], {}), answer('2024-W48', 'top', 'e1', 'scale', 3)];
-    await expect(importLines(database, acme.id, [...good, ...more])).rejects.toThrow('"e1" was not asked');
+    await expect(importLines(database, acme.id, [...validLines, ...more])).rejects.toThrow(
+      '"e1" was not asked',
+    );
     expect(await tablesOf(database.pool)).toEqual(before);
   });
 
-  test('two files at the same moment: each is imported once', async () => {
+  test('two files at the same time are each imported once', async () => {
     const acme = await company();
     const both = await Promise.all([1, 2].map(() => importLines(database, acme.id, lines)));
     expect(both.map(({ answers }) => answers).toSorted((x, y) => x - y)).toEqual([0, 10]);
@@ -822,12 +837,12 @@ describe('who is asked', () => {
       .toSorted();
   };
 
-  test('`asked` left out: everyone who is now an active member of the group or beneath, once', async () => {
+  test('without `asked`: everyone who is now an active member of the group or its descendants, once', async () => {
     const acme = await company();
     const { top, north, team, south } = acme.groups;
     await inTransaction(database.pool, async (tx) => {
       const member = (externalId: string, ...memberOf: number[]) =>
-        createUser(tx, acme.id, { firstName: '', lastName: '', externalId, memberOf });
+        createUser(tx, acme.id, { externalId, memberships: { memberOf } });
       await member('e1', team);
       await member('e2', north, team);
       await member('e3', south);
@@ -836,7 +851,7 @@ describe('who is asked', () => {
       await member('e6');
       const idle = await member('idle', team);
       await tx`update users set active = false where account_id = ${acme.id} and user_id = ${idle}`;
-      await createUser(tx, acme.id, { firstName: '', lastName: '', memberOf: [team] }); // without externalId
+      await createUser(tx, acme.id, { memberships: { memberOf: [team] } }); // no externalId
       const boss = await member('boss');
       await tx`insert into memberships (account_id, user_id, kind, group_id)
                values (${acme.id}, ${boss}, 'adminOf', ${team})`;
@@ -862,7 +877,7 @@ describe('who is asked', () => {
     }
   });
 
-  test('a person counts on the way from each own group within the asked one up to the top, and nowhere else', async () => {
+  test('a person counts from each of their groups within the asked one up to the top, and nowhere else', async () => {
     const acme = await company();
     const lines = [
       question('scale', 1),
@@ -886,7 +901,7 @@ describe('who is asked', () => {
     );
   });
 
-  test('`memberOf` left out: the asked group itself; a group without externalId goes by its id', async () => {
+  test('without `memberOf`: the asked group itself, which is named by its ID if it has no externalId', async () => {
     const acme = await company();
     const plain = { id: acme.groups.plain };
     const lines = [
@@ -899,7 +914,7 @@ describe('who is asked', () => {
     expect(await importLines(database, acme.id, lines, open)).toEqual({ ...none, passedOver: 1 });
   });
 
-  test('a round may ask nobody', async () => {
+  test('a round can ask no one', async () => {
     const acme = await company();
     await importLines(database, acme.id, [question('scale', 1), round(W, 'top', ['scale'], {})]);
     expect((await rowsIn('results', acme)).map(({ answers }) => answers)).toEqual(Array(5).fill(null));
@@ -924,7 +939,7 @@ describe('weeks', () => {
     ['UTC', '2024-11-25T00:00:00Z'],
     ['Pacific/Auckland', '2024-11-24T11:00:00Z'],
     ['America/Los_Angeles', '2024-11-25T08:00:00Z'],
-  ])('one that has not ended stays open, and closes when its Sunday is over in %s', async (timezone, end) => {
+  ])('one that has not ended stays open, and closes after its Sunday in %s', async (timezone, end) => {
     const acme = await company(timezone);
     const after = Date.parse(end);
     const last = addWeeks(monday, -1);
@@ -942,13 +957,13 @@ describe('weeks', () => {
     ['UTC', '2024-11-25T00:00:00Z'],
     ['Pacific/Auckland', '2024-11-24T11:00:00Z'],
     ['America/Los_Angeles', '2024-11-25T08:00:00Z'],
-  ])('one whose Sunday is over in %s is published with the import', async (timezone, end) => {
+  ])('one whose Sunday is over in %s is published by the import', async (timezone, end) => {
     const acme = await company(timezone);
     await importLines(database, acme.id, lines, Date.parse(end));
     expect((await published(acme)).toSorted()).toEqual([addWeeks(monday, -1), monday]);
   });
 
-  test('to one that is open another file adds rounds', async () => {
+  test('another file can add rounds to an open week', async () => {
     const acme = await company();
     const open = Date.parse('2024-11-20T12:00:00Z');
     await importLines(database, acme.id, lines, open);
@@ -958,13 +973,13 @@ describe('weeks', () => {
       answer(W, 'south', 'e1', 'ten', 9),
     ];
     expect(await importLines(database, acme.id, more, open)).toMatchObject({ rounds: 1, answers: 1 });
-    // The same person, by whichever file: one number.
+    // The same person has one number in both files.
     const numbers = new Set((await rowsIn('assignments', acme)).map((one) => one['respondent'] as string));
     expect(numbers.size).toBe(6);
   });
 });
 
-// --- Any history, in any order. Each answer is one of those that the person could give.
+// Any history, in any order. Each answer is one that the person could give.
 
 const fourteen = people(14);
 const weekly = fc.record({
@@ -982,7 +997,7 @@ const history = fc
   .tuple(fc.array(weekly, { minLength: 1, maxLength: 3 }), fc.infiniteStream(fc.nat()))
   .map(([weeks, random]) => {
     const lines = [
-      ...good.slice(0, 9),
+      ...validLines.slice(0, 9),
       ...weeks.flatMap((one, i) => linesOfWeek(weekName(addWeeks(monday, -i)), one)),
     ];
     const shuffled = () =>
@@ -993,7 +1008,7 @@ const history = fc
     return [shuffled(), shuffled()] as const;
   });
 
-/** The groups within an asked one, by the tree of `company`. */
+/** The groups within an asked one, in the tree of `company`. */
 const within: Record<string, string[]> = {
   top: ['top', 'north', 'team', 'south'],
   north: ['north', 'team'],
@@ -1047,14 +1062,14 @@ describe('any history', () => {
     world = await openWorld(undefined, {}, () => later);
     ({ id, token } = await world.account());
     await inTransaction(world.pool, async (tx) => {
-      await makeGroups(tx, id);
+      await createGroups(tx, id);
       await tx`update accounts set threshold = 3, comment_threshold = 3 where account_id = ${id}`;
     });
   });
   afterAll(() => world.close());
 
-  /** All that the data interface tells of a company, to the byte; the order of comments means nothing. */
-  async function told(): Promise<string[]> {
+  /** Returns everything that the data interface reports about a company, exactly. The order of comments has no meaning. */
+  async function dataOf(): Promise<string[]> {
     const get = async (path: string) => {
       const sent = await fetch(`${world.address}/v1/${path}`, { headers: { authorization: token } });
       expect({ path, status: sent.status }).toEqual({ path, status: 200 });
@@ -1077,26 +1092,26 @@ describe('any history', () => {
     return [...texts, ...comments.map(({ row }) => row)];
   }
 
-  test('tells the same, in whichever order its lines came', { timeout: 120_000 }, async () => {
+  test('gives the same results, whatever the order of its lines', { timeout: 120_000 }, async () => {
     let figures = 0;
     await fc.assert(
       fc.asyncProperty(history, async ([one, other]) => {
-        await forgetWeeks();
+        await deleteWeeks();
         const first = await importLines(world, id, one);
-        const before = await told();
-        await forgetWeeks();
+        const before = await dataOf();
+        await deleteWeeks();
         const second = await importLines(world, id, other);
         expect({ ...second, questions: 0, kpis: 0 }).toEqual({ ...first, questions: 0, kpis: 0 });
-        expect(await told()).toEqual(before);
+        expect(await dataOf()).toEqual(before);
         figures += before.join().match(/"value":[\d.]/g)?.length ?? 0;
       }),
       { numRuns: 25 },
     );
-    expect(figures).toBeGreaterThan(300); // not of withheld ones alone
+    expect(figures).toBeGreaterThan(300); // not only withheld ones
   });
 
-  /** As if the weeks had never been: the questions keep their ids. */
-  async function forgetWeeks(): Promise<void> {
+  /** Deletes all weeks. Questions keep their IDs. */
+  async function deleteWeeks(): Promise<void> {
     const tables = ['comment_groups', 'comments', 'results', 'response_rates', 'kpi_values', 'asked'];
     for (const table of [...tables, 'answers', 'assignments', 'rounds', 'weeks']) {
       await world.pool`delete from ${world.pool(table)} where account_id = ${id}`;
@@ -1105,7 +1120,7 @@ describe('any history', () => {
 });
 
 describe('a large file', () => {
-  test('of 200,000 answers goes in within bounded memory', { timeout: 120_000 }, async () => {
+  test('with 200,000 answers is imported within bounded memory', { timeout: 120_000 }, async () => {
     const acme = await company();
     const keys = Array.from({ length: 10 }, (_, i) => `q${i}`);
     const staff = people(1_000);

@@ -1,4 +1,5 @@
-// The library: complete in three languages, in the form that docs/questions.md promises, and accepted by a real account.
+// The question library is complete in three languages, has the form that docs/questions.md promises, and is accepted by a real
+// account.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
@@ -16,30 +17,30 @@ const texts: Words[] = [
   ...libraryKpis.map(({ name }) => name),
   ...libraryQuestions.flatMap(({ text, options = [] }) => [text, ...options.map((option) => option.text)]),
 ];
-const repeated = (list: string[]) => list.filter((one, i) => list.indexOf(one) !== i);
+const duplicatesIn = (list: string[]) => list.filter((one, i) => list.indexOf(one) !== i);
 
 describe('keys', () => {
-  test('a key, an id of a KPI, and within a question an id of an option, stands for one thing, and is plain', () => {
+  test('KPI and question keys are unique, option IDs are unique within a question, and all consist of lowercase words', () => {
     const keys = libraryQuestions.map(({ key }) => key);
     const ids = libraryKpis.map(({ id }) => id);
     const options = libraryQuestions.map((question) => (question.options ?? []).map(({ id }) => id));
-    for (const list of [keys, ids, ...options]) expect(repeated(list)).toEqual([]);
+    for (const list of [keys, ids, ...options]) expect(duplicatesIn(list)).toEqual([]);
     for (const one of [...keys, ...ids, ...options.flat()]) expect(one).toMatch(/^[a-z]+(-[a-z]+)*$/);
   });
 
-  test('a question of a KPI has a key that begins with it', () => {
+  test("the key of a KPI question starts with the KPI's ID", () => {
     expect(scaled.filter(({ key, kpi }) => !key.startsWith(`${kpi}-`))).toEqual([]);
   });
 });
 
-describe('what is asked', () => {
-  test('eight KPIs of five questions of types 1 to 4 each: eight weeks of five', () => {
+describe('content', () => {
+  test('there are eight KPIs, each with five questions of types 1 to 4: enough for eight weeks of five questions', () => {
     const perKpi = libraryKpis.map(({ id }) => scaled.filter(({ kpi }) => kpi === id).length);
     expect(perKpi).toEqual([5, 5, 5, 5, 5, 5, 5, 5]);
     expect(scaled).toHaveLength(40);
   });
 
-  test('one recommendation, two or three of yes and no, most by agreement; and some of types 5 to 7 outside KPIs', () => {
+  test('there is one eNPS question, two or three yes/no questions, mostly agreement questions, and some of types 5 to 7 outside KPIs', () => {
     const count = (type: QuestionType) => libraryQuestions.filter((one) => one.type === type).length;
     expect(count(3)).toBe(1);
     expect([2, 3]).toContain(count(4));
@@ -49,7 +50,7 @@ describe('what is asked', () => {
     expect(outside).toEqual(libraryQuestions.filter(({ type }) => !isScaled(type)));
   });
 
-  test('choices have options, at least three and at most twelve; no other question has', () => {
+  test('choice questions have 3 to 12 options, and other questions have none', () => {
     const wrong = libraryQuestions.filter(({ type, options = [] }) =>
       isChoice(type) ? options.length < 3 || options.length > 12 : options.length > 0,
     );
@@ -57,31 +58,31 @@ describe('what is asked', () => {
   });
 });
 
-describe('words', () => {
-  test('everything is there in English, Swedish and German, trimmed, and a question has at most 90 characters', () => {
-    const lacking = texts.filter((words) => Object.keys(words).join() !== languages.join());
-    expect(lacking).toEqual([]);
-    const all = texts.flatMap((words) => Object.values(words));
+describe('texts', () => {
+  test('every text exists in English, Swedish and German, is trimmed, and has at most 90 characters', () => {
+    const incomplete = texts.filter((text) => Object.keys(text).join() !== languages.join());
+    expect(incomplete).toEqual([]);
+    const all = texts.flatMap((text) => Object.values(text));
     expect(all.filter((text) => text === '' || text !== text.trim())).toEqual([]);
     expect(all.filter((text) => text.length > 90)).toEqual([]);
   });
 
-  test('no two questions, and no two options of a question, have the same words', () => {
+  test('no two questions have the same text, and no two options of a question do', () => {
     for (const language of languages) {
-      expect(repeated(libraryQuestions.map(({ text }) => text[language]))).toEqual([]);
+      expect(duplicatesIn(libraryQuestions.map(({ text }) => text[language]))).toEqual([]);
       for (const { options = [] } of libraryQuestions) {
-        expect(repeated(options.map(({ text }) => text[language]))).toEqual([]);
+        expect(duplicatesIn(options.map(({ text }) => text[language]))).toEqual([]);
       }
     }
   });
 
-  test('type 1 is one statement to agree with, any other type one question, in each language', () => {
+  test('in each language, type 1 is a single statement, and every other type is a single question', () => {
     for (const { type, text } of libraryQuestions) {
       for (const one of Object.values(text)) expect(one).toMatch(type === 1 ? /^[^.?!]+\.$/ : /^[^.?!]+\?$/);
     }
   });
 
-  test('nothing is negated in questions of types 1 to 4: more agreement is always better, and never doubly denied', () => {
+  test('questions of types 1 to 4 contain no negation, so agreeing more is always better', () => {
     const negations = {
       en: /\b(no|not|never|nobody|nothing|none|without|hardly)\b|n't\b|n’t\b/i,
       sv: /\b(inte|aldrig|ingen|inget|inga|ingenting|utan|knappt)\b/i,
@@ -92,19 +93,19 @@ describe('words', () => {
     }
   });
 
-  test('German says du', () => {
+  test('German addresses the reader as du', () => {
     for (const { de } of texts) expect(de).not.toMatch(/\S +(Sie|Ihnen|Ihre?[mnrs]?)\b/);
   });
 });
 
-describe('scaleWords', () => {
-  test('types 1 to 4 have words in each language, for the values that an answer can have; others have none', () => {
+describe('scaleTexts', () => {
+  test('types 1 to 4 have a text in each language for the values they can have, other types have none', () => {
     const values = { 1: [1, 2, 3, 4, 5], 2: [1, 10], 3: [0, 10], 4: [1, 0], 5: [], 6: [], 7: [] };
     for (const type of [1, 2, 3, 4, 5, 6, 7] as const) {
       for (const language of languages) {
-        const words = scaleTexts(type, language);
-        expect(words.map(({ value }) => value)).toEqual(values[type]);
-        expect(repeated(words.map(({ text }) => text))).toEqual([]);
+        const labels = scaleTexts(type, language);
+        expect(labels.map(({ value }) => value)).toEqual(values[type]);
+        expect(duplicatesIn(labels.map(({ text }) => text))).toEqual([]);
       }
     }
     expect(scaleTexts(4, 'de')).toEqual([
@@ -113,7 +114,7 @@ describe('scaleWords', () => {
     ]);
   });
 
-  test('the language may be in any letter case, and is English where there is none', () => {
+  test('the language code is case-insensitive, and an unknown language gets English', () => {
     expect(scaleTexts(1, 'SV')).toEqual(scaleTexts(1, 'sv'));
     for (const language of ['fi', '', '__proto__', 'constructor']) {
       expect(scaleTexts(1, language)).toEqual(scaleTexts(1, 'en'));
@@ -144,7 +145,7 @@ describe('libraryFor', () => {
       return [changed, await defineKpis(tx, accountId, wanted)];
     });
 
-  test('texts are in the language of the account, the two others beside them; an account of another has English', () => {
+  test("texts are in the account's language with the two others as translations, and other languages get English", () => {
     const pace = libraryQuestions[0]!.text;
     const time = libraryQuestions.find(({ key }) => key === 'help-most')!.options![0]!.text;
     for (const [asked, own] of [
@@ -174,7 +175,7 @@ describe('libraryFor', () => {
   });
 
   test.each(languages)(
-    'an account of language %s takes all of it, and a second time changes nothing',
+    'an account in %s accepts the whole library, and importing it again changes nothing',
     async (language) => {
       const id = await newAccount(language);
       expect(await define(id, language)).toEqual([libraryQuestions.length, libraryKpis.length]);
@@ -197,7 +198,7 @@ describe('libraryFor', () => {
 });
 
 describe('docs/questions.md', () => {
-  test('has every KPI and every question, by key, type and English words, and no other', () => {
+  test('lists exactly the KPIs and questions of the library, with key, type and English text', () => {
     const text = readFileSync(new URL('../../../docs/questions.md', import.meta.url), 'utf8');
     const rows = [...text.matchAll(/^\| `([a-z-]+)` +\| (\d) +\| (.+?) +\|$/gm)].map(([, ...row]) => row);
     expect(rows).toEqual(libraryQuestions.map(({ key, type, text: { en } }) => [key, String(type), en]));

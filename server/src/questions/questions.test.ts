@@ -1,4 +1,4 @@
-// Questions and KPIs: which answers a type takes, what is counted of them, and what may change once it is there.
+// Questions and KPIs: which answers each type accepts, what is counted, and what can change after a question exists.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
@@ -20,19 +20,19 @@ describe('readAnswer', () => {
     [1, [1, 5], [0, 6, 2.5, '3', null, undefined, true, Number.NaN, [1]], 'a whole number from 1 to 5'],
     [2, [1, 10], [0, 11, 1.5], 'a whole number from 1 to 10'],
     [3, [0, 10], [-1, 11], 'a whole number from 0 to 10'],
-  ] as const)('type %i takes the whole numbers of its scale', (type, right, wrong, words) => {
+  ] as const)('type %i accepts the whole numbers of its scale', (type, right, wrong, expected) => {
     for (const value of right) expect(readAnswer(type, options, value)).toEqual({ value, choices: null });
-    for (const value of wrong) expect(readAnswer(type, options, value)).toBe(words);
+    for (const value of wrong) expect(readAnswer(type, options, value)).toBe(expected);
   });
 
-  test('type 4 takes true and false alone', () => {
+  test('type 4 accepts only true and false', () => {
     expect(readAnswer(4, options, true)).toEqual({ value: 1, choices: null });
     expect(readAnswer(4, options, false)).toEqual({ value: 0, choices: null });
     for (const value of [0, 1, 'yes', null, undefined])
       expect(readAnswer(4, options, value)).toBe('true or false');
   });
 
-  test('type 5 takes one of its options, type 6 any number of them, each once, in the order given', () => {
+  test('type 5 accepts one of its options, type 6 any number of different options in any order', () => {
     expect(readAnswer(5, options, 'out')).toEqual({ value: null, choices: ['out'] });
     for (const value of [['out'], 'there', '', 0, undefined])
       expect(readAnswer(5, options, value)).toEqual(expect.any(String));
@@ -42,17 +42,17 @@ describe('readAnswer', () => {
       expect(readAnswer(6, options, value)).toEqual(expect.any(String));
   });
 
-  test('type 7 takes nothing: the text is the comment', () => {
+  test('type 7 accepts no value, because its text is sent as the comment', () => {
     expect(readAnswer(7, options, undefined)).toEqual({ value: null, choices: null });
     for (const value of [null, '', 'text', 1])
       expect(readAnswer(7, options, value)).toEqual(expect.any(String));
   });
 });
 
-describe('what is counted', () => {
+describe('figures', () => {
   const numbers = (...values: number[]) => values.map((value) => ({ value, choices: null }));
 
-  test('a distribution names every value of the scale, or every option in its order', () => {
+  test('a distribution lists every value of the scale, or every option in its order', () => {
     expect(distributionOf(1, [], numbers(5, 1, 5))).toEqual({ 1: 1, 2: 0, 3: 0, 4: 0, 5: 2 });
     expect(Object.keys(distributionOf(2, [], []))).toHaveLength(10);
     expect(Object.keys(distributionOf(3, [], []))).toHaveLength(11);
@@ -65,7 +65,7 @@ describe('what is counted', () => {
     ]);
   });
 
-  test('a mean is scaled to 0…1 by the ends of its scale; without answers, or without a scale, there is none', () => {
+  test('a mean is scaled to 0…1 by the ends of its scale, and is null without answers or without a scale', () => {
     expect([1, 3, 5].map((value) => scaledMean(1, value, 1))).toEqual([0, 0.5, 1]);
     expect([1, 10].map((value) => scaledMean(2, value, 1))).toEqual([0, 1]);
     expect([0, 5, 10].map((value) => scaledMean(3, value, 1))).toEqual([0, 0.5, 1]);
@@ -74,13 +74,13 @@ describe('what is counted', () => {
     expect([scaledMean(1, 0, 0), scaledMean(5, 0, 3), scaledMean(7, 0, 3)]).toEqual([null, null, null]);
   });
 
-  test('promoters are 9 and 10, detractors 0 to 6, in percent of all answers', () => {
+  test('promoters are 9 and 10, detractors 0 to 6, as a percentage of all answers', () => {
     const enps = (...values: number[]) => enpsOf(distributionOf(3, [], numbers(...values)));
     expect([enps(9), enps(10), enps(8), enps(7), enps(6), enps(0)]).toEqual([100, 100, 0, 0, -100, -100]);
     expect(enps(9, 10, 8, 0)).toBe(25);
   });
 
-  test('individual answers are the distribution written out, ascending', () => {
+  test('individual answers are the distribution written out in ascending order', () => {
     expect(individualsOf(3, distributionOf(3, [], numbers(10, 2, 10, 0)))).toEqual([0, 2, 10, 10]);
     expect(individualsOf(4, distributionOf(4, [], numbers(1, 0, 1)))).toEqual([0, 1, 1]);
   });
@@ -115,7 +115,7 @@ describe('definitions', () => {
   const define = (accountId: number, ...questions: NewQuestion[]) =>
     inTransaction(database.pool, (tx) => defineQuestions(tx, accountId, questions));
 
-  test('a question keeps its id when its words change; the order of options and languages is kept or means nothing', async () => {
+  test('a question keeps its ID when its text changes, and the order of its options when they are sent in another order', async () => {
     const id = await newAccount();
     expect(await define(id, scale, lunch)).toBe(2);
     const before = await selectQuestions(database.pool, id);
@@ -131,7 +131,7 @@ describe('definitions', () => {
     expect(await selectQuestions(database.pool, id)).toEqual([{ ...before[0], text: 'Well?' }, before[1]]);
   });
 
-  test('a question that would change its type or the ids of its options is a fault, and nothing is written', async () => {
+  test('changing the type or the option IDs of a question is an error, and nothing is stored', async () => {
     const id = await newAccount();
     await define(id, scale, lunch);
     const rows = await tablesOf(database.pool);
@@ -150,14 +150,14 @@ describe('definitions', () => {
     expect(await tablesOf(database.pool)).toEqual(rows);
   });
 
-  test("another account's question of the same key is another question", async () => {
+  test('the same key in another account is another question', async () => {
     const [one, other] = [await newAccount(), await newAccount()];
     await define(one, scale);
     expect(await define(other, { ...scale, type: 2 })).toBe(1);
     expect((await selectQuestions(database.pool, one)).map(({ type }) => type)).toEqual([1]);
   });
 
-  test('a KPI is made of questions of types 1 to 4 of its own account', async () => {
+  test('a KPI consists of questions of types 1 to 4 of its own account', async () => {
     const [id, other] = [await newAccount(), await newAccount()];
     await define(id, scale, lunch);
     await define(other, scale);
@@ -177,7 +177,7 @@ describe('definitions', () => {
     expect(await selectKpis(database.pool, id)).toEqual([{ ...kpi([ours as number]), translations: {} }]);
   });
 
-  test('questions are retired by their keys, and takes them into use again; a key that there is not changes nothing', async () => {
+  test('questions are retired and reactivated by key, and an unknown key changes nothing', async () => {
     const id = await newAccount();
     await define(id, scale, lunch);
     const retire = (keys: string[], isRetired: boolean) =>

@@ -1,4 +1,4 @@
-// The same words are the same question (privacy.md P17).
+// Questions with the same wording count as the same question (privacy.md P17).
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { classesOf, comparable, withoutDuplicates } from './similar-wording.ts';
@@ -29,7 +29,7 @@ describe('texts', () => {
     ['Πώς είναι ο μάνατζέρ σας;', 'ΠΩΣ ΕΙΝΑΙ Ο ΜΑΝΑΤΖΕΡ ΣΑΣ'],
     ['Πώς είναι;', 'Πώς είν\u0061ι;'],
     ['ᾳδω', 'ΑΔΩ'],
-  ])('%j and %j are the same', (one, other) => {
+  ])('%j and %j have the same wording', (one, other) => {
     expect(comparable(other)).toBe(comparable(one));
   });
 
@@ -38,21 +38,21 @@ describe('texts', () => {
     ['Rate 1', 'Rate 2'],
     ['Как дела?', 'Как тела?'],
     ['Πώς είναι;', 'Πού είναι;'],
-    // Marks that are letters.
+    // Marks that are letters of their own.
     ['\u0915\u093f', '\u0915\u0940'],
     ['\u304b', '\u304c'],
     ['\u0e01\u0e34', '\u0e01\u0e35'],
-    // Digits stay digits.
+    // Digits stay different digits.
     ['Rate 10', 'Rate lO'],
     ['🙂', '🙁'],
     ['?', '!'],
-  ])('%j and %j are not', (one, other) => {
+  ])('%j and %j have different wordings', (one, other) => {
     expect(comparable(other)).not.toBe(comparable(one));
   });
 
-  test('white space, punctuation and case never make a difference', () => {
-    // But of ν, η, υ and ӏ, where nothing shows that the text is Greek or Cyrillic, and of the ι below a letter.
-    const words = fc
+  test('whitespace, punctuation and case make no difference', () => {
+    // Except ν, η, υ and ӏ, where nothing shows that the text is Greek or Cyrillic, and the ι below a letter.
+    const wording = fc
       .array(fc.stringMatching(/^[\p{L}\p{N}]{1,6}$/u), { minLength: 1, maxLength: 5 })
       .filter((some) => !/\u0345|[νηυӏΝΗΥӀ]/u.test(some.join('').normalize('NFKD')));
     const between = fc.array(
@@ -63,7 +63,7 @@ describe('texts', () => {
       },
     );
     fc.assert(
-      fc.property(words, between, (some, gaps) => {
+      fc.property(wording, between, (some, gaps) => {
         const one = some.join(' ');
         const other = some.map((word, i) => `${word}${gaps[i]}`).join('');
         expect(comparable(other)).toBe(comparable(one));
@@ -80,7 +80,7 @@ describe('classes', () => {
     translations,
   });
 
-  test('a text of one language may be the translation of another, and classes join through a third question', () => {
+  test('a text in one language can be the translation of another, and a third question can join two classes', () => {
     const classes = classesOf([
       question(9, 'Mår du bra?'),
       question(4, 'Are you well?'),
@@ -95,7 +95,7 @@ describe('classes', () => {
     ]);
   });
 
-  test('in whatever order the questions come, those that share a text, directly or not, are one class', () => {
+  test('questions that share a text, directly or through others, form one class in any order', () => {
     const some = fc.array(
       fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), { minLength: 1, maxLength: 3 }),
       {
@@ -110,7 +110,7 @@ describe('classes', () => {
         );
         const turned = [...questions.slice(turn % texts.length), ...questions.slice(0, turn % texts.length)];
         const classes = classesOf(turned);
-        // The slow way: go on joining as long as any two share a text.
+        // The slow way: joins classes as long as any two share a text.
         let sets = texts.map((own, i) => ({ ids: [i + 1], texts: new Set(own) }));
         for (let round = 0; round < texts.length; round++) {
           for (const one of sets) {
@@ -130,7 +130,7 @@ describe('classes', () => {
     );
   });
 
-  test('of look-alikes in a list the first stays', () => {
+  test('the first of several questions with the same wording stays', () => {
     const classes = classesOf([question(1, 'a'), question(2, 'b'), question(3, 'A!')]);
     expect(withoutDuplicates([3, 2, 1], classes)).toEqual([3, 2]);
   });

@@ -1,5 +1,5 @@
-// The second adversary against the figures of closed weeks: it must find nothing in what the service publishes, and must
-// break each mutant of the rules. ADVERSARIES=2000 makes it look in more worlds.
+// The second adversary against the figures of closed weeks: it must find nothing in what the service publishes, and must break
+// each mutant of the rules. ADVERSARIES=2000 searches more worlds.
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { classesOf } from '../questions/similar-wording.ts';
 import { randomFrom } from '../simulation/random.ts';
@@ -23,18 +23,13 @@ import {
   type System,
 } from '../testing/second-attacker.ts';
 import { randomWorld, type World, type WorldQuestion } from '../testing/second-worlds.ts';
-import {
-  classFigures,
-  kpiValues,
-  responseRates,
-  type Result,
-  type ShownComment,
-  turnoutOf,
-} from './figures.ts';
+import { classFigures, kpiValues, type Result, type ShownComment } from './figures.ts';
+import { responseRates } from './response-rates.ts';
+import { turnoutOf } from './turnout.ts';
 
 const count = Number(process.env['ADVERSARIES'] ?? 60);
 
-// The figures are made by the service's own code throughout; a mutant takes the place of disclosure.ts.
+// The service's own code computes all figures. A mutant replaces disclosure.ts.
 const { mutant, real } = vi.hoisted(() => ({
   mutant: { procedure: undefined as Procedure | undefined },
   real: { procedure: undefined as Procedure | undefined },
@@ -54,7 +49,7 @@ beforeEach(() => {
   mutant.procedure = undefined;
 });
 
-/** Publishes a week as publish.ts does: questions with the same words together. `classes`: the class of each question. */
+/** Publishes a week as the service does, with questions of the same wording together. `classes`: the class of each question. */
 const publishing =
   (classes: (questions: WorldQuestion[]) => ReadonlyMap<number, number>): Publish =>
   (data, questions, answers, kpis) => {
@@ -75,10 +70,10 @@ const publishing =
 
 const publish = publishing((questions) => classesOf(questions.map((one) => ({ ...one, translations: {} }))));
 
-/** The mutant of P17: each question by itself, whatever its words. */
+/** The mutant of P17: publishes each question separately, whatever its wording. */
 const publishOneByOne = publishing((questions) => new Map(questions.map(({ id }) => [id, id])));
 
-/** The mutant of P8: KPIs of all answers, shown or not. */
+/** The mutant of P8: computes KPIs from all answers, shown or not. */
 const publishWideKpis: Publish = (data, questions, answers, kpis) => {
   const open = { ...data, thresholds: { figures: 1, distribution: 1, comments: 1 } };
   return {
@@ -89,12 +84,12 @@ const publishWideKpis: Publish = (data, questions, answers, kpis) => {
 
 const worlds = Array.from({ length: count }, (_, i) => randomWorld(i + 1));
 
-const withLookAlikes = worlds.filter(({ questions }) => questions.length > 3);
+const withSameWording = worlds.filter(({ questions }) => questions.length > 3);
 
 const kinds = ['figures', 'comments', 'kpis'] as const;
 type Kind = (typeof kinds)[number];
 
-/** What a world publishes, as texts: where a mutant publishes the same, it can’t be broken. */
+/** Returns what a world publishes, as texts. If a mutant publishes the same, it can’t be broken. */
 function textsOf(world: World, by: Publish): Record<Kind, string> {
   const weeks = world.weeks.map((week) =>
     by(weekData(world, week), world.questions, week.answers, world.kpis),
@@ -108,7 +103,7 @@ function textsOf(world: World, by: Publish): Record<Kind, string> {
 
 type Measured = { different: number; broken: number; ways: Record<string, number> };
 
-/** In how many worlds a mutant publishes something else, and in how many of these the adversary breaks it by that. */
+/** Returns in how many worlds a mutant publishes something else, and in how many of these the adversary breaks it. */
 function breaking(procedure: Procedure | undefined, by = publish, among = worlds.slice(0, 60)) {
   const nothing = (): Measured => ({ different: 0, broken: 0, ways: {} });
   const measured = { figures: nothing(), comments: nothing(), kpis: nothing() };
@@ -133,16 +128,16 @@ function breaking(procedure: Procedure | undefined, by = publish, among = worlds
   return measured;
 }
 
-/** The share of worlds broken; none where there were too few to say. */
+/** Returns the share of worlds broken, or none if there were too few to say. */
 const shareOf = ({ different, broken }: Measured): number => (different > 10 ? broken / different : 0);
 
 const report = (name: string, measured: object) =>
   process.stdout.write(`Second adversary, ${name}: ${JSON.stringify(measured)}\n`);
 
 const mutants: [name: string, procedure: () => Procedure][] = [
-  ['a threshold alone', () => thresholdOnly],
-  ['each tree by itself', () => treeByTree(real.procedure as Procedure)],
-  ['nobody left out', () => withoutWithholding(real.procedure as Procedure)],
+  ['only a threshold', () => thresholdOnly],
+  ['each tree separately', () => treeByTree(real.procedure as Procedure)],
+  ['no one left out', () => withoutWithholding(real.procedure as Procedure)],
 ];
 
 describe('the second adversary', () => {
@@ -168,15 +163,15 @@ describe('the second adversary', () => {
     expect(shareOf(comments)).toBeGreaterThan(0.3);
   });
 
-  test('breaks the mutant: distributions by their threshold alone', () => {
+  test('breaks the mutant: distributions with only their own threshold', () => {
     const { figures } = breaking(distributionByThreshold(real.procedure as Procedure));
-    report('distributions by their threshold alone', figures);
+    report('distributions with only their own threshold', figures);
     expect(shareOf(figures)).toBeGreaterThan(0.3);
   });
 
-  test('breaks the mutant: look-alike questions by themselves', () => {
-    const { figures, comments } = breaking(undefined, publishOneByOne, withLookAlikes);
-    report('look-alike questions by themselves', { figures, comments });
+  test('breaks the mutant: questions with the same wording published separately', () => {
+    const { figures, comments } = breaking(undefined, publishOneByOne, withSameWording);
+    report('questions with the same wording published separately', { figures, comments });
     expect(shareOf(figures)).toBeGreaterThan(0.3);
   });
 
@@ -186,7 +181,7 @@ describe('the second adversary', () => {
     expect(shareOf(kpis)).toBeGreaterThan(0.3);
   });
 
-  test('knowing what was answered through handed-out links, finds nothing in figures that do not say so', () => {
+  test('finds nothing in figures that are not marked, even knowing the answers given through handed-out links', () => {
     const unmarked: Publish = (...args) => {
       const published = publish(...args);
       const results = [...published.results].map(
@@ -215,12 +210,12 @@ describe('the second adversary', () => {
       expect({ seed: rest.seed, claims: few(outcome) }).toEqual({ seed: rest.seed, claims: [] });
       if (few(attackWorld(world, publish, known)).length > 0) broken++;
     }
-    report('handed-out links', { worlds: 40, shown, 'broken with figures that say so': broken });
+    report('handed-out links', { worlds: 40, shown, 'broken with marked figures': broken });
     expect(shown).toBeGreaterThan(1000);
     expect(broken).toBeGreaterThan(12);
   });
 
-  test('knowing only who was asked, reads answers from a threshold alone and none from the service', () => {
+  test('knowing only who was asked, infers answers if there is only a threshold, and none from the service', () => {
     const guesses = (guess: typeof guessAnswers, among: World[]) => {
       const all = among.flatMap((world) => world.weeks.flatMap((week) => guess(world, week, publish)));
       return { guesses: all.length, right: all.filter(({ isRight }) => isRight).length };
@@ -236,29 +231,29 @@ describe('the second adversary', () => {
   });
 });
 
-describe('its tools', () => {
+describe("the adversary's tools", () => {
   const row = (people: number[], values: number[]): Row => ({
     name: people.join(),
     weights: new Map(people.map((person) => [`q|${person}`, 1])),
     total: people.reduce((sum, person) => sum + (values[person] as number), 0),
   });
-  const everybody = [0, 1, 2, 3, 4, 5, 6];
+  const everyone = [0, 1, 2, 3, 4, 5, 6];
 
-  test('a combination is found exactly when adding and subtracting finds one', () => {
+  test('find a combination exactly if adding and subtracting finds one', () => {
     const random = randomFrom(1, 'sets');
     let found = 0;
     for (let i = 0; i < 400; i++) {
       const rows = Array.from({ length: 1 + (i % 4) }, () =>
         row(
-          everybody.filter(() => random.chance(0.6)),
-          everybody,
+          everyone.filter(() => random.chance(0.6)),
+          everyone,
         ),
       );
       const threshold = 2 + (i % 3);
-      // All sums with each row taken −2 to 2 times.
+      // All sums with each row used −2 to 2 times.
       const sizes = Array.from({ length: 5 ** rows.length }, (_, code) => {
         const times = rows.map((_row, place) => (Math.floor(code / 5 ** place) % 5) - 2);
-        const left = everybody.filter(
+        const left = everyone.filter(
           (person) =>
             rows.reduce(
               (sum, { weights }, place) => sum + (times[place] as number) * (weights.get(`q|${person}`) ?? 0),
@@ -284,22 +279,22 @@ describe('its tools', () => {
     truth: new Map(values.map((value, person) => [`q|${person}`, value])),
   });
 
-  test('bounds fix an answer that no sum gives', () => {
-    // Twice the first two and once the third is 3 above its lowest; nothing is known of 3 to 6 but that they are there.
+  test('find an answer by bounds that no sum gives', () => {
+    // Twice the first two and once the third is 3 above its minimum. Of 3 to 6, only their existence is known.
     const values = [1, 1, 1, 5, 5, 5, 4];
     const rows = [row([0, 1, 2, 3], values), row([2, 3, 4, 5, 6], values), row([4, 5, 6], values)];
     expect(findInteger(system(rows, values), 3).every(({ isRight }) => isRight)).toBe(true);
-    // Four people with 5 + 5 + 5 + 1, three of them in another figure with 5 + 5 + 5: the fourth has 1, by subtraction.
+    // Four people with 5 + 5 + 5 + 1. Three of them are in another figure with 5 + 5 + 5, so the fourth has 1 by subtraction.
     const few = [5, 5, 5, 1];
     expect(findInteger(system([row([0, 1, 2, 3], few), row([0, 1, 2], few)], few), 3)).toEqual([
       { by: 'integer', system: 'q', people: ['3'], isRight: true },
     ]);
-    // All of a figure agree: that is unanimity.
+    // Everyone in a figure agrees: the answers are unanimous.
     const same = [5, 5, 5, 5];
     expect(findInteger(system([row([0, 1, 2, 3], same)], same), 3)).toEqual([]);
   });
 
-  test('words are the same whatever their case, spaces and marks', () => {
+  test('treat wordings as the same regardless of case, spaces and punctuation', () => {
     expect(isSameText('  Question 1 ')).toBe(isSameText('question 1?'));
     expect(isSameText('Question 1')).not.toBe(isSameText('Question 2'));
   });

@@ -1,24 +1,18 @@
-// Live weeks (privacy.md P16): all that was ever shown of a week, at whatever times it was read, tells of no fewer people than
-// the threshold.
+// Live weeks (privacy.md P16): everything that is ever shown of a week, whenever it is read, reveals nothing about fewer people
+// than the threshold.
 import { describe, expect, test } from 'vitest';
 import { isScaled, type QuestionType } from '../questions/types.ts';
 import { type Random, randomFrom } from '../simulation/random.ts';
 import { add, type Few, findFew, type Sets, sumOf } from '../testing/attacker.ts';
 import { randomHistory, type RandomHistory, type RandomWeek, weekData } from '../testing/histories.ts';
 import { addBatch } from './batches.ts';
-import {
-  type Loaded,
-  classFigures,
-  type Result,
-  turnoutOf,
-  type WeekAnswer,
-  type WeekData,
-} from './figures.ts';
+import { type Loaded, classFigures, type Result } from './figures.ts';
+import { turnoutOf, type WeekAnswer, type WeekData } from './turnout.ts';
 import { type Noise, noiseOf } from './noise.ts';
 
 const histories = Number(process.env['LIVE_ATTACKS'] ?? 300);
 
-type ResponseText = { sums: Sets; distributions: Sets };
+type Revealed = { sums: Sets; distributions: Sets };
 type Live = (
   asked: readonly Loaded[],
   shown: ReadonlyMap<number, Result[]>,
@@ -30,20 +24,20 @@ type Live = (
 };
 
 const inBatches: Live = (asked, shown, data, isLast) => addBatch(asked, shown, turnoutOf(data), { isLast });
-/** The mutant: at each time the figures of all answers so far. */
+/** The mutant: each time, it shows the figures of all answers so far. */
 const recomputed: Live = (asked, _shown, data) => ({
   results: classFigures(asked, turnoutOf(data)).map(({ results }) => results),
   counted: [],
 });
 const marksAtATime = 40;
 
-/** The answers of a class, in the order in which they come, and after how many of them somebody looks. */
+/** The answers of a class in the order in which they arrive, and after how many of them the attacker reads. */
 type Course = {
   type: QuestionType;
   ids: number[];
   answers: (WeekAnswer & { question: number })[];
   looks: number[];
-  /** Whether anybody waits at a look: neither may tell anything. */
+  /** Whether there are waiting answers at a reading. That must reveal nothing either way. */
   isWaiting: boolean;
 };
 
@@ -62,16 +56,16 @@ function courseOf(history: RandomHistory, week: RandomWeek, ids: number[], rando
   };
 }
 
-/** What all looks together tell of who is in which figure. `counts`: each person is counted at most once. */
-function toldBy(live: Live, history: RandomHistory, week: RandomWeek, course: Course): ResponseText {
-  const told: ResponseText = { sums: new Map(), distributions: new Map() };
+/** Returns what all readings together reveal about who is in which figure. `counts`: each person is counted at most once. */
+function revealedBy(live: Live, history: RandomHistory, week: RandomWeek, course: Course): Revealed {
+  const revealed: Revealed = { sums: new Map(), distributions: new Map() };
   const data = weekData(history, week);
   const names = [...new Set(course.answers.map(({ respondent }) => respondent))];
   for (let start = 0; start < names.length; start += marksAtATime) {
     const people = names.slice(start, start + marksAtATime);
     const shown = new Map<number, Result[]>();
     const counted = new Set<string>();
-    // Answers that were there when their person became counted are marked, and none that come later.
+    // Answers that existed when their person became counted are marked, and later ones are not.
     const marked = new Set<WeekAnswer>();
     for (const [look, end] of [...course.looks, course.answers.length].entries()) {
       const asked = course.ids.map((id): Loaded => {
@@ -98,11 +92,11 @@ function toldBy(live: Live, history: RandomHistory, week: RandomWeek, course: Co
         const id = course.ids[number] as number;
         const { type } = (asked[number] as Loaded).question;
         shown.set(id, list);
-        collect(told, type, list, people, (group) => (look * 1_000 + group) * 10 + id);
+        collect(revealed, type, list, people, (group) => (look * 1_000 + group) * 10 + id);
       }
     }
   }
-  return told;
+  return revealed;
 }
 
 const markOf = (type: QuestionType, people: string[], name: string) => {
@@ -112,7 +106,7 @@ const markOf = (type: QuestionType, people: string[], name: string) => {
 };
 
 function collect(
-  told: ResponseText,
+  revealed: Revealed,
   type: QuestionType,
   list: Result[],
   people: string[],
@@ -122,9 +116,9 @@ function collect(
     const sum = value === null ? 0 : sumOf(type, value, answers as number);
     for (const [i, name] of people.entries()) {
       const isInSum = Math.floor(sum / 2 ** i) % 2 === 1;
-      if (isInSum) add(type === 4 ? told.distributions : told.sums, keyOf(groupId), name);
+      if (isInSum) add(type === 4 ? revealed.distributions : revealed.sums, keyOf(groupId), name);
       if (type !== 4 && distribution?.[isScaled(type) ? 2 ** i : name])
-        add(told.distributions, keyOf(groupId), name);
+        add(revealed.distributions, keyOf(groupId), name);
     }
   }
 }
@@ -135,7 +129,7 @@ function attackOn(live: Live, seed: number): Few[] {
   const [week] = history.weeks as [RandomWeek];
   const found: Few[] = [];
   for (const ids of Map.groupBy(week.answers.keys(), (id) => history.classes.get(id)).values()) {
-    const { sums, distributions } = toldBy(live, history, week, courseOf(history, week, ids, random));
+    const { sums, distributions } = revealedBy(live, history, week, courseOf(history, week, ids, random));
     const cells = (sets: Sets) =>
       [...sets.values()].map((people) => people.map((person) => ({ person, question: 1 })));
     found.push(
@@ -146,7 +140,7 @@ function attackOn(live: Live, seed: number): Few[] {
   return found.filter((few) => few !== undefined);
 }
 
-describe('an attacker who reads a live week at any times', () => {
+describe('an attacker who reads a live week at any time', () => {
   test(`finds nothing in ${histories} random weeks`, { timeout: 240_000 }, () => {
     for (let seed = 1; seed <= histories; seed++) {
       expect({ seed, found: attackOn(inBatches, seed) }).toEqual({ seed, found: [] });
@@ -154,14 +148,14 @@ describe('an attacker who reads a live week at any times', () => {
   });
 
   test(
-    'breaks figures that are recomputed at each time, in at least 30 % of the weeks',
+    'breaks figures that are recomputed each time, in at least 30 % of the weeks',
     { timeout: 120_000 },
     () => {
       let broken = 0;
       for (let seed = 1; seed <= 150; seed++) {
         if (attackOn(recomputed, seed).some((few) => few !== 'undecided')) broken++;
       }
-      process.stdout.write(`Live figures that are recomputed are broken: ${broken} of 150\n`);
+      process.stdout.write(`Recomputed live figures are broken: ${broken} of 150\n`);
       expect(broken / 150).toBeGreaterThan(0.3);
     },
   );
@@ -187,7 +181,7 @@ const data: WeekData = {
   }),
   asked: [1, 2, 3].map((groupId) => ({ groupId, questionIds: [1] })),
 };
-const given = (names: string[], counted: string[] = [], more: Partial<WeekAnswer> = {}): Loaded[] => [
+const answersFrom = (names: string[], counted: string[] = [], more: Partial<WeekAnswer> = {}): Loaded[] => [
   {
     question: { id: 1, type: 1, options: [] },
     answers: names.map((respondent, i) => ({
@@ -211,38 +205,38 @@ const add1 = (asked: Loaded[], shown: ReadonlyMap<number, Result[]>, isLast = fa
 describe('a batch', () => {
   test('waits until a team has enough new answers, and then counts them in all groups above', () => {
     const four = people.slice(1, 5);
-    expect(add1(given(four), none)).toMatchObject({ counted: [] });
-    // Four of the one team and four of the other: enough for the company, but missing from their teams for good.
-    expect(add1(given([...four, 'b0', 'b1', 'b2', 'b3']), none)).toMatchObject({ counted: [] });
+    expect(add1(answersFrom(four), none)).toMatchObject({ counted: [] });
+    // Four people of each team: enough for the company, but they would never be counted in their teams.
+    expect(add1(answersFrom([...four, 'b0', 'b1', 'b2', 'b3']), none)).toMatchObject({ counted: [] });
     const five = people.slice(1, 6);
-    const first = add1(given([...five, 'boss', 'b0']), none);
+    const first = add1(answersFrom([...five, 'boss', 'b0']), none);
     expect(first.counted).toEqual(five);
     expect(answersOf(first.results)).toEqual({ 1: 5, 2: 5, 3: null });
     const shown = new Map([[1, first.results[0] as Result[]]]);
-    const second = add1(given(people.slice(0, 14), five), shown);
+    const second = add1(answersFrom(people.slice(0, 14), five), shown);
     expect(second.counted.toSorted()).toEqual(['b0', 'b1', 'b2', 'b3', 'b4']);
     expect(answersOf(second.results)).toEqual({ 1: 10, 2: 5, 3: 5 });
   });
 
-  test('when the week closes, takes whoever is left and makes a cell with others; comments come with it', () => {
+  test('at closing counts the remaining people in cells with others, and adds their comments', () => {
     const five = people.slice(1, 6);
-    const first = add1(given(five), none);
+    const first = add1(answersFrom(five), none);
     expect(first.comments).toEqual([[]]);
     const shown = new Map([[1, first.results[0] as Result[]]]);
-    const last = add1(given(['boss', 'a5', 'a6', 'b0', 'b1', ...five], five), shown, true);
+    const last = add1(answersFrom(['boss', 'a5', 'a6', 'b0', 'b1', ...five], five), shown, true);
     expect(last.counted.toSorted()).toEqual(['a5', 'a6', 'b0', 'b1', 'boss']);
     expect(answersOf(last.results)).toEqual({ 1: 10, 2: 5, 3: null });
     expect(last.comments[0]?.length).toBeGreaterThan(0);
-    // Two alone are in no cell, and stay out.
-    expect(add1(given(['b0', 'b1', ...five], five), shown, true).results).toEqual(first.results);
+    // Two people alone are in no cell, and stay out.
+    expect(add1(answersFrom(['b0', 'b1', ...five], five), shown, true).results).toEqual(first.results);
   });
 
-  test('adds up to the figures of all at once, and never looks at an answer that is counted', () => {
+  test('adds up to the figures of all answers at once, and never reads a counted answer again', () => {
     const team = people.slice(1, 9);
     const other = people.slice(9);
-    const first = add1(given(team), none);
+    const first = add1(answersFrom(team), none);
     const shown = new Map([[1, first.results[0] as Result[]]]);
-    const asked = given([...team, ...other], team);
+    const asked = answersFrom([...team, ...other], team);
     const whole = classFigures(asked, turnoutOf(data))[0]?.results;
     const second = add1(asked, shown, true);
     expect(second.results[0]).toEqual(whole);
@@ -253,11 +247,11 @@ describe('a batch', () => {
     expect(add1(edited, shown, true).results).toEqual(second.results);
   });
 
-  test('that rests on links handed out marks the figure for good, whatever comes later: subtraction tells it from the others', () => {
-    const first = add1(given(people.slice(1, 6), [], { handedOut: true }), none);
+  test('that rests on handed-out links marks the figure for good, because subtraction would separate it from later batches', () => {
+    const first = add1(answersFrom(people.slice(1, 6), [], { handedOut: true }), none);
     expect(first.results[0]?.[0]).toMatchObject({ groupId: 1, handedOut: true });
     const shown = new Map([[1, first.results[0] as Result[]]]);
-    const second = add1(given(people.slice(1, 14), people.slice(1, 6)), shown);
+    const second = add1(answersFrom(people.slice(1, 14), people.slice(1, 6)), shown);
     expect(second.results[0]?.map(({ groupId, handedOut }) => [groupId, handedOut])).toEqual([
       [1, true],
       [2, true],
@@ -265,14 +259,14 @@ describe('a batch', () => {
     ]);
   });
 
-  test('has an error of its own, which adds up with those of the batches before it', () => {
+  test('has its own error, which adds up with those of the batches before it', () => {
     const noise = noiseOf(new Uint8Array(32).fill(6), 2, (one) => one)?.ofQuestion('WORDS') as Noise;
     const noisy = (asked: Loaded[]) => asked.map((one) => ({ ...one, noise }));
     const [team, other] = [people.slice(1, 7), people.slice(9, 14)];
-    const first = add1(noisy(given(team)), none);
+    const first = add1(noisy(answersFrom(team)), none);
     const shown = new Map([[1, first.results[0] as Result[]]]);
-    const second = add1(noisy(given([...team, ...other], team)), shown);
-    const exact = add1(given([...team, ...other]), none);
+    const second = add1(noisy(answersFrom([...team, ...other], team)), shown);
+    const exact = add1(answersFrom([...team, ...other]), none);
     const company = (results: Result[][]) => results[0]?.find(({ groupId }) => groupId === 1);
     const sum = (results: Result[][]) => 4 * (company(results)?.value as number) * team.concat(other).length;
     const errors = [team, other].map((names) => noise.errorOf(noise.keyOf(names), 'sum'));

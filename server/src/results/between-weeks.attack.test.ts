@@ -1,5 +1,5 @@
-// Attacks between weeks, on the service's own figures: how often the best guess of a person's answer is right, without
-// noise and with it (privacy.md P19, P20). BETWEEN_WEEKS=20 makes 20 times as many attacks.
+// Attacks between weeks on the service's own figures: how often the best guess of a person's answer is right, with and without
+// noise (privacy.md P19, P20). BETWEEN_WEEKS=20 runs 20 times as many attacks.
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../simulation/random.ts';
 import {
@@ -15,29 +15,30 @@ import {
   repeatedAnswers,
 } from '../testing/between-weeks.ts';
 import { betweenWeeks } from './between-weeks.ts';
-import { questionFigures, turnoutOf } from './figures.ts';
+import { questionFigures } from './figures.ts';
+import { turnoutOf } from './turnout.ts';
 import { type NoiseLevel, noiseOf } from './noise.ts';
 
 const times = Number(process.env['BETWEEN_WEEKS'] ?? 1);
 
-/** On a scale of 1 to 5, as people really answer: the commonest answer is given by 40 %. */
+/** On a scale of 1 to 5, as people really answer: 40 % give the most common answer. */
 const usual = [0.05, 0.1, 0.25, 0.4, 0.2];
-const commonest = Math.max(...usual);
+const mostCommon = Math.max(...usual);
 
-/** Not better than by guessing the commonest answer, and 3 points. */
-const limit = 100 * commonest + 3;
+/** At most 3 points better than always guessing the most common answer. */
+const limit = 100 * mostCommon + 3;
 
 type Shares = ReturnType<typeof leaving>;
 const levels: NoiseLevel[] = [0, 1, 2];
 
-/** How errors are drawn at a level. */
+/** The possible errors at a level, each equally likely. */
 const errorsAt = (level: NoiseLevel): Errors => Array<number>(2 * level + 1).fill(1 / (2 * level + 1));
 
 /**
- * What is published of a group in which these people answer so, as the sum of their answers, counted from 0. `words`: of
- * which question.
+ * Returns what is published for a group whose people answer like this, as the sum of their answers, counted from 0. `wording`: the
+ * question's text.
  */
-function publishedSum(answers: ReadonlyMap<string, number>, level: NoiseLevel, words: string): number {
+function publishedSum(answers: ReadonlyMap<string, number>, level: NoiseLevel, wording: string): number {
   const respondents = [...answers.keys()];
   const turnout = turnoutOf({
     thresholds: { figures: 5, distribution: 10, comments: 10 },
@@ -54,7 +55,7 @@ function publishedSum(answers: ReadonlyMap<string, number>, level: NoiseLevel, w
     handedOut: false,
     counted: false,
   }));
-  const noise = noiseOf(Buffer.from('key'), level, (respondent) => respondent)?.ofQuestion(words);
+  const noise = noiseOf(Buffer.from('key'), level, (respondent) => respondent)?.ofQuestion(wording);
   const [result] = questionFigures({ id: 1, type: 1, options: [] }, given, turnout, noise).results;
   expect(result?.distribution).toBeNull();
   return Math.round(4 * (result?.value as number) * given.length);
@@ -65,7 +66,7 @@ const percent = (right: number, all: number) => Math.round((1000 * right) / all)
 const report = (name: string, measured: object) =>
   process.stdout.write(`Between weeks, ${name}: ${JSON.stringify(measured)}\n`);
 
-/** A team of eight, of which the first leaves after `before` weeks: what is published of a question. */
+/** A team of eight whose first member leaves after `before` weeks. Returns what is published for a question. */
 function teamSums(
   team: number[][],
   name: string,
@@ -80,7 +81,7 @@ function teamSums(
 }
 
 /**
- * Someone leaves a team of eight that is asked some questions in both weeks: the share of right guesses, by the best rule
+ * Someone leaves a team of eight that is asked some questions in both weeks. Returns the share of right guesses, by the best rule
  * and by the difference of the sums. `isShared`, a mutant: all questions have the same errors.
  */
 function leaving(persistence: number, level: NoiseLevel, count: number, questions = 1, isShared = false) {
@@ -106,7 +107,7 @@ function leaving(persistence: number, level: NoiseLevel, count: number, question
   return { expected: percent(share, 1), best: percent(right, all), difference: percent(rightPlain, all) };
 }
 
-/** The same from six weeks before and six after. Not `isLasting`, a mutant: errors are drawn again each week. */
+/** The same with six weeks before and six after. Without `isLasting`, a mutant: errors are drawn again each week. */
 function leavingAfterWeeks(persistence: number, level: NoiseLevel, count: number, isLasting: boolean) {
   const random = randomFrom(1000 * persistence + 10 * level, 'long leaver');
   const habits: Habits = { usual, persistence };
@@ -120,7 +121,7 @@ function leavingAfterWeeks(persistence: number, level: NoiseLevel, count: number
   return percent(right, count);
 }
 
-/** 40 people are put into other groups of five each week, for twelve weeks: the share of right guesses. */
+/** Moves 40 people into other groups of five each week for twelve weeks. Returns the share of right guesses. */
 function shuffling(persistence: number, level: NoiseLevel, count: number) {
   const random = randomFrom(100 * persistence + level, 'shuffled');
   const habits: Habits = { usual, persistence };
@@ -149,18 +150,18 @@ function shuffling(persistence: number, level: NoiseLevel, count: number) {
   return percent(right, count * people * weeks);
 }
 
-/** Without noise, and at each level. By persistence. */
+/** Measures without noise and at each level, by persistence. */
 const measured = <T>(measure: (persistence: number, level: NoiseLevel) => T) =>
   Object.fromEntries(
     [1, 0.95, 0.9].map((persistence) => [persistence, levels.map((level) => measure(persistence, level))]),
   );
 
 describe('someone leaves a team of eight', () => {
-  test('the best guess and the plain difference, from the two weeks', () => {
+  test('the best guess and the plain difference from the two weeks', () => {
     const shares = measured((persistence, level) => leaving(persistence, level, 400 * times));
     report('a leaver', shares);
     for (const one of Object.values(shares).flat()) {
-      // What the service publishes is as good for guessing as the calculation says.
+      // The figures that the service publishes are as useful for guessing as calculated.
       expect(Math.abs(one.best - one.expected)).toBeLessThan(8);
     }
     const [without, one, two] = shares['0.95'] as [Shares, Shares, Shares];
@@ -168,39 +169,39 @@ describe('someone leaves a team of eight', () => {
     expect([without, one, two].map(({ expected }) => Math.round(expected))).toEqual(
       levels.map((level) => betweenWeeks.leaver[level]),
     );
-    expect(betweenWeeks.commonest).toBe(100 * commonest);
-    // ±1 is enough against the plain difference, and against the best guess ±2 is.
+    expect(betweenWeeks.commonest).toBe(100 * mostCommon);
+    // ±1 is enough against the plain difference, ±2 against the best guess.
     expect(one.difference).toBeLessThan(limit);
     expect(one.expected).toBeLessThan(47);
     expect(two.expected).toBeLessThan(limit);
   });
 
-  test('six weeks before and six after: errors that stay the same do not average out', () => {
+  test('six weeks before and six after: constant errors do not average out', () => {
     const [lasting, drawnAgain] = [true, false].map((isLasting) =>
       [1, 0.95].map((persistence) => leavingAfterWeeks(persistence, 1, 100 * times, isLasting)),
     ) as [number[], number[]];
     report('a leaver, from twelve weeks, ±1, persistence 1 and .95', { lasting, drawnAgain });
     expect(lasting[0]).toBeLessThan(60);
     expect(lasting[1]).toBeLessThan(55);
-    // The mutant, where people always answer the same.
+    // The mutant, with people who always answer the same.
     expect(drawnAgain[0]).toBeGreaterThan((lasting[0] as number) + 15);
   });
 
-  test('ten questions tell no more of each than one: each has errors of its own', () => {
+  test('ten questions reveal no more about each answer than one, because each has its own errors', () => {
     const [own, shared] = [false, true].map((isShared) =>
       levels.map((level) => leaving(0.95, level, 40 * times, 10, isShared).best),
     ) as [number[], number[]];
     report('a leaver, ten questions, persistence .95', { own, shared });
     expect(own[1]).toBeLessThan(51);
     expect(own[2]).toBeLessThan(limit + 4);
-    // The mutant: what is asked besides tells the error.
+    // The mutant: the other questions reveal the error.
     expect(shared[1]).toBeGreaterThan(65);
     expect(shared[2]).toBeGreaterThan(60);
   });
 });
 
-describe('people are put into other groups of five each week', () => {
-  test('after twelve weeks noise of a step or two does not keep their answers', () => {
+describe('people move to other groups of five each week', () => {
+  test('after twelve weeks, noise of one or two steps does not protect their answers', () => {
     const shares = levels.map((level) => shuffling(0.95, level, 3 * times));
     report('other fives each week, persistence .95', shares);
     const [without, one, two] = shares as [number, number, number];

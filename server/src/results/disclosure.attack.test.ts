@@ -1,5 +1,5 @@
 // The promise of privacy.md, on the decisions alone: no combination of figures reveals anything about fewer people than the
-// threshold. An attacker looks for one in thousands of random histories; ATTACKS=100000 makes it look in more.
+// threshold. An attacker searches thousands of random histories. ATTACKS=100000 searches more.
 import { describe, expect, test } from 'vitest';
 import { attack, knownByThreshold, knownOfWeek } from '../testing/attacker.ts';
 import { randomHistory } from '../testing/histories.ts';
@@ -8,7 +8,7 @@ const attacks = Number(process.env['ATTACKS'] ?? 700);
 
 describe('the attacker', () => {
   test(
-    `finds nothing in ${attacks} random histories, and breaks a threshold alone in at least 30 % of them`,
+    `finds nothing in ${attacks} random histories, and breaks a plain threshold in at least 30 % of them`,
     { timeout: 120_000 + attacks * 30 },
     () => {
       const found: object[] = [];
@@ -19,8 +19,8 @@ describe('the attacker', () => {
         for (const [week, one] of history.weeks.entries()) {
           const leaks = attack(knownOfWeek(history, one), history.thresholds);
           found.push(...leaks.map((leak) => ({ seed, week, ...leak })));
-          for (const { by, people: told } of attack(knownByThreshold(history, one), history.thresholds)) {
-            if (told !== 'undecided') ways.add(by);
+          for (const { by, people: revealed } of attack(knownByThreshold(history, one), history.thresholds)) {
+            if (revealed !== 'undecided') ways.add(by);
           }
         }
         for (const way of ways.size > 0 ? [...ways, 'any'] : []) {
@@ -34,7 +34,7 @@ describe('the attacker', () => {
     },
   );
 
-  test('breaks a procedure that takes questions with the same words for different questions', () => {
+  test('breaks a procedure that treats questions with the same wording as different questions', () => {
     const apart = new Map([1, 2, 3].map((id) => [id, id]));
     let [tried, broken] = [0, 0];
     for (let seed = 1; seed <= 1_000; seed++) {
@@ -44,9 +44,11 @@ describe('the attacker', () => {
       const leaks = history.weeks.flatMap((week) =>
         attack(knownOfWeek(history, week, apart), history.thresholds),
       );
-      if (leaks.some(({ people: told }) => told !== 'undecided')) broken++;
+      if (leaks.some(({ people: revealed }) => revealed !== 'undecided')) broken++;
     }
-    process.stdout.write(`Look-alikes taken by themselves are broken: ${broken} of ${tried}\n`);
+    process.stdout.write(
+      `Questions with the same wording published separately are broken: ${broken} of ${tried}\n`,
+    );
     expect(broken / tried).toBeGreaterThan(0.1);
   });
 });

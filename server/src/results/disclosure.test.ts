@@ -1,25 +1,20 @@
-// Which figures may be shown (privacy.md): the rules one by one. The search for a combination of figures that breaks them is in
-// disclosure.attack.test.ts.
+// Which figures may be shown (privacy.md): each rule by itself. disclosure.attack.test.ts searches for a combination of figures
+// that breaks them.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../simulation/random.ts';
 import { findFew } from '../testing/attacker.ts';
 import { randomHistory, weekData } from '../testing/histories.ts';
 import { chooseCells, chooseDistributions, type GroupSet } from './disclosure.ts';
-import {
-  classFigures,
-  kpiValues,
-  questionFigures,
-  responseRates,
-  turnoutOf,
-  type WeekData,
-} from './figures.ts';
+import { classFigures, kpiValues, questionFigures } from './figures.ts';
+import { responseRates } from './response-rates.ts';
+import { turnoutOf, type WeekData } from './turnout.ts';
 
 describe('the attacker', () => {
   const cells = (...sets: number[][]) =>
     sets.map((people) => people.map((one) => ({ person: String(one), question: 1 })));
 
-  test('finds the one whom two sums tell, and the two whom three tell', () => {
+  test('finds the one person that two sums reveal, and the two that three reveal', () => {
     expect(findFew(cells([1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5]), 3)).toEqual(['6']);
     const [a, b] = [
       [1, 2, 3, 4],
@@ -29,18 +24,18 @@ describe('the attacker', () => {
     expect(findFew(cells([...a, ...b, 9, 10], [...a], [...b]), 2)).toBeUndefined();
   });
 
-  test('finds whatever is found by adding and subtracting', () => {
+  test('finds everything that adding and subtracting finds', () => {
     const someSets = fc.array(fc.subarray([0, 1, 2, 3, 4, 5, 6]), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(someSets, fc.integer({ min: 2, max: 4 }), (sets, threshold) => {
-        // All sums with each set taken −2 to 2 times, and whom they tell of.
+        // All sums with each set used −2 to 2 times, and the people that they reveal.
         const sums = Array.from({ length: 5 ** sets.length }, (_, code) => {
           const times = sets.map((_set, i) => (Math.floor(code / 5 ** i) % 5) - 2);
           const sumFor = (one: number) =>
             sets.reduce((sum, set, i) => sum + (set.includes(one) ? (times[i] as number) : 0), 0);
           return [0, 1, 2, 3, 4, 5, 6].filter((one) => sumFor(one) !== 0);
         });
-        const isBroken = sums.some((told) => told.length > 0 && told.length < threshold);
+        const isBroken = sums.some((revealed) => revealed.length > 0 && revealed.length < threshold);
         const few = findFew(cells(...sets), threshold) ?? [];
         expect(few.length).toBeLessThan(threshold);
         expect(few.length > 0 || !isBroken).toBe(true);
@@ -49,7 +44,7 @@ describe('the attacker', () => {
   });
 });
 
-// --- Any sets of people, in any trees.
+// Any sets of people, in any trees.
 
 const people = Array.from({ length: 30 }, (_, i) => i);
 const anySets = fc
@@ -60,33 +55,33 @@ const anySets = fc
   .map((sets) => sets.map((set, i): GroupSet => ({ group: i + 1, ...set })));
 const threshold = fc.integer({ min: 1, max: 7 });
 
-/** Checks that every set is made of whole pieces of at least `k` people. */
-function expectPieces(sets: Iterable<readonly number[]>, cellOf: ArrayLike<number>, k: number) {
+/** Checks that every set consists of whole cells of at least `k` people. */
+function expectCells(sets: Iterable<readonly number[]>, cellOf: ArrayLike<number>, k: number) {
   const members = new Map<number, number[]>();
   for (let person = 0; person < cellOf.length; person++) {
-    const piece = cellOf[person] as number;
-    members.set(piece, [...(members.get(piece) ?? []), person]);
+    const cell = cellOf[person] as number;
+    members.set(cell, [...(members.get(cell) ?? []), person]);
   }
   for (const set of sets) {
-    const pieces = [...new Set(set.map((person) => cellOf[person] as number))];
-    expect(pieces).not.toContain(0);
+    const cells = [...new Set(set.map((person) => cellOf[person] as number))];
+    expect(cells).not.toContain(0);
     expect(set.toSorted((a, b) => a - b)).toEqual(
-      pieces.flatMap((piece) => members.get(piece) as number[]).toSorted((a, b) => a - b),
+      cells.flatMap((cell) => members.get(cell) as number[]).toSorted((a, b) => a - b),
     );
-    for (const piece of pieces) expect(members.get(piece)?.length).toBeGreaterThanOrEqual(k);
+    for (const cell of cells) expect(members.get(cell)?.length).toBeGreaterThanOrEqual(k);
   }
 }
 
 const asCells = (sets: Iterable<readonly number[]>) =>
   [...sets].map((set) => set.map((person) => ({ person: String(person), question: 1 })));
 
-describe('the pieces', () => {
-  test('every shown set is a union of pieces of at least the threshold, and no combination is smaller', () => {
+describe('the cells', () => {
+  test('every shown set is a union of cells with at least as many people as the threshold, and no combination is smaller', () => {
     fc.assert(
       fc.property(anySets, threshold, (sets, k) => {
         const { shown, cellOf, sizes } = chooseCells(sets, people.length, k);
-        expectPieces(shown.values(), cellOf, k);
-        const counted = sizes.map((_, piece) => cellOf.filter((one) => one === piece).length);
+        expectCells(shown.values(), cellOf, k);
+        const counted = sizes.map((_, cell) => cellOf.filter((one) => one === cell).length);
         expect(counted.slice(1)).toEqual(sizes.slice(1));
         for (const [group, rest] of shown) {
           const own = sets.find((set) => set.group === group)?.people;
@@ -97,7 +92,7 @@ describe('the pieces', () => {
     );
   });
 
-  test('of two nested sets of different trees that differ by fewer than the threshold the smaller is withheld', () => {
+  test('of two nested sets in different trees that differ by fewer people than the threshold, the smaller is withheld', () => {
     fc.assert(
       fc.property(anySets, fc.integer({ min: 2, max: 7 }), fc.nat(), (sets, k, pick) => {
         const [outer] = sets as [GroupSet];
@@ -109,7 +104,7 @@ describe('the pieces', () => {
     );
   });
 
-  test('neither the order of the groups nor the numbering of people matters', () => {
+  test('the order of groups and the numbering of people do not matter', () => {
     const orders = fc.tuple(
       fc.shuffledSubarray(people, { minLength: people.length }),
       fc.array(fc.nat(), { minLength: 10, maxLength: 10 }),
@@ -119,16 +114,16 @@ describe('the pieces', () => {
         const renumbered = sets
           .map((set) => ({ ...set, people: set.people.map((person) => numberOf[person] as number) }))
           .toSorted((a, b) => (places[a.group - 1] as number) - (places[b.group - 1] as number));
-        const told = (shown: Map<number, number[]>, name: (person: number) => number) =>
+        const revealed = (shown: Map<number, number[]>, name: (person: number) => number) =>
           new Map([...shown].map(([group, rest]) => [group, rest.map(name).toSorted((a, b) => a - b)]));
-        expect(told(chooseCells(renumbered, people.length, k).shown, (person) => person)).toEqual(
-          told(chooseCells(sets, people.length, k).shown, (person) => numberOf[person] as number),
+        expect(revealed(chooseCells(renumbered, people.length, k).shown, (person) => person)).toEqual(
+          revealed(chooseCells(sets, people.length, k).shown, (person) => numberOf[person] as number),
         );
       }),
     );
   });
 
-  test('in a plain tree no group of the threshold or more is withheld', () => {
+  test('in a single tree no group with at least as many people as the threshold is withheld', () => {
     const plain = fc.record({
       above: fc.array(fc.nat(), { maxLength: 15 }),
       homes: fc.array(fc.nat(), { maxLength: 60 }),
@@ -144,7 +139,7 @@ describe('the pieces', () => {
     );
   });
 
-  test('in an ordinary organization under 2 % of the answers are left out of some figure', () => {
+  test('in an ordinary organization under 2 % of the answers are left out of any figure', () => {
     const { sets, count } = ordinaryOrganization();
     const { shown, cellOf } = chooseCells(sets, count, 5);
     const leftOut = new Set<number>();
@@ -155,43 +150,43 @@ describe('the pieces', () => {
     const share = leftOut.size / count;
     process.stdout.write(
       `Of ${count} answers in ${sets.length} groups ${leftOut.size} (${(100 * share).toFixed(2)} %) are left out of ` +
-        `some figure, and ${cellOf.filter((piece) => piece === 0).length} of all\n`,
+        `some figure, and ${cellOf.filter((cell) => cell === 0).length} of all\n`,
     );
     expect(share).toBeLessThan(0.02);
   });
 
-  test('distributions rest on whole pieces of the figures: they leave out nobody, or the threshold at least', () => {
+  test('distributions consist of whole cells of the figures: they leave out no one, or at least as many people as the threshold', () => {
     fc.assert(
       fc.property(anySets, fc.integer({ min: 1, max: 5 }), fc.nat(5), (sets, k, more) => {
-        const pieces = chooseCells(sets, people.length, k);
-        const wide = chooseDistributions(pieces, (group) => sets[group - 1]?.tree as number, k + more);
+        const figures = chooseCells(sets, people.length, k);
+        const wide = chooseDistributions(figures, (group) => sets[group - 1]?.tree as number, k + more);
         const distribution = wide.shown;
-        expectPieces(distribution.values(), wide.cellOf, k + more);
-        expectPieces(distribution.values(), pieces.cellOf, k);
+        expectCells(distribution.values(), wide.cellOf, k + more);
+        expectCells(distribution.values(), figures.cellOf, k);
         for (const [group, set] of distribution) {
-          const all = pieces.shown.get(group) as number[];
+          const all = figures.shown.get(group) as number[];
           expect(all).toEqual(expect.arrayContaining(set));
           const leftOut = all.length - set.length;
           expect(leftOut === 0 || leftOut >= k).toBe(true);
         }
         expect(findFew(asCells(distribution.values()), k + more)).toBeUndefined();
-        expect(findFew(asCells([...pieces.shown.values(), ...distribution.values()]), k)).toBeUndefined();
+        expect(findFew(asCells([...figures.shown.values(), ...distribution.values()]), k)).toBeUndefined();
       }),
     );
   });
 });
 
-/** The sets of a tree: of each group its own people and those of all beneath. `parents`: of group 0, 1, … */
+/** The sets of a tree: each group's own people and those of its descendants. `parents`: of groups 0, 1, … */
 function setsOfTree(parents: (number | null)[], own: (group: number) => number[]): GroupSet[] {
   const sets = parents.map((_, group) => ({ group, tree: 0, people: own(group) }));
   for (let group = parents.length - 1; group > 0; group--) {
-    // Parents come first: by now the group has everybody beneath it.
+    // Parents come first, so the group already has all its descendants' people.
     sets[parents[group] as number]?.people.push(...(sets[group] as GroupSet).people);
   }
   return sets.filter((set) => set.people.length > 0);
 }
 
-/** 2,000 groups on four levels, a manager in each inner one, and about 11,000 who have answered. */
+/** Creates 2,000 groups on four levels, a manager in each inner one, and about 11,000 people who have answered. */
 function ordinaryOrganization(): { sets: GroupSet[]; count: number } {
   const random = randomFrom(1, 'ordinary');
   const parents: (number | null)[] = [null];
@@ -211,10 +206,10 @@ function ordinaryOrganization(): { sets: GroupSet[]; count: number } {
   return { sets: setsOfTree(parents, (group) => own[group] as number[]), count };
 }
 
-// --- Figures.
+// Figures.
 
 describe('decisions', () => {
-  test('other answers of the same people change nothing but values', () => {
+  test('other answers of the same people change only values', () => {
     for (let seed = 1; seed <= 200; seed++) {
       const history = randomHistory(seed);
       const random = randomFrom(seed, 'answers');
@@ -247,7 +242,7 @@ describe('decisions', () => {
     }
   });
 
-  test('of a look-alike that one person of a team is not asked, no figure tells what that person said', () => {
+  test("if one person of a team is not asked a question with the same wording, no figure reveals that person's answer", () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
     const data: WeekData = {
       thresholds: { figures: 5, distribution: 10, comments: 10 },
@@ -286,14 +281,14 @@ describe('decisions', () => {
         noise: 0,
       })),
     );
-    // By themselves, they would tell it: eight answers and seven.
+    // Published separately, they would reveal it: eight answers and seven.
     const alone = [all, seven].map((one) => classFigures([one], turnoutOf(data))[0]?.results[0]?.answers);
     expect(alone).toEqual([8, 7]);
   });
 
-  test('people who moved between two rounds of a week do not tell by response rates what one of them has done', () => {
-    // Group 2 is all of group 1. The mover was in group 2 in the first round, and in group 1 itself in the second:
-    // asked both in both groups, but for the second question in group 2. Only the mover is in the difference.
+  test('response rates do not reveal what a person who moved between two rounds of a week has done', () => {
+    // Group 2 is all of group 1. The person who moved was in group 2 in the first round, and in group 1 itself in the second:
+    // asked both questions in both groups, except for the second question in group 2. Only that person is in the difference.
     const names = ['a', 'b', 'c', 'd', 'e', 'mover'];
     const data: WeekData = {
       thresholds: { figures: 5, distribution: 10, comments: 10 },
@@ -314,7 +309,7 @@ describe('decisions', () => {
       responseRates({ ...turnoutOf(data), done: new Map(done.map(([name, ids]) => [name, new Set(ids)])) });
     const others = names.slice(0, 5).map((name): [string, number[]] => [name, [1, 2]]);
     const withMover = rates([...others, ['mover', [2]]]);
-    // Group 1 has the mover, so group 2 does not: five people who were asked both.
+    // Group 1 includes that person, so group 2 does not: five people who were asked both.
     expect(withMover).toEqual([
       { groupId: 1, value: 1, people: 6, handedOut: false },
       { groupId: 2, value: 1, people: 6, handedOut: false },

@@ -1,5 +1,5 @@
-// The worked example of docs/example.md: its answers are imported, and every table and every answer that it quotes is
-// compared with what the service says. The figures in the document were worked out by hand.
+// The worked example of docs/example.md: its answers are imported, and every quoted table and response is compared with what the
+// service returns. The figures in the document were calculated manually.
 import type { ResultsValues, Value } from '@soundings/contract/data.ts';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function ask<T>(address: string): Promise<T> {
+async function getJson<T>(address: string): Promise<T> {
   const { status, body } = await world.request<T>('GET', address, {
     headers: { authorization: account.token },
   });
@@ -49,7 +49,7 @@ async function ask<T>(address: string): Promise<T> {
   return body;
 }
 
-/** The rows of the tables under a heading, one table after another, by the names of their columns. */
+/** Returns the rows of the tables under a heading, one table after another, by the names of their columns. */
 function tablesUnder(heading: string): Record<string, string>[][] {
   const after = text.split(new RegExp(`^#+ ${heading}$`, 'm'))[1];
   if (after === undefined) throw new Error(`The document has no heading ${heading}.`);
@@ -80,11 +80,11 @@ describe('the answers', () => {
   const people = tablesUnder('Who answered what')[0]!;
   const answers = lines.flatMap((line) => line.answer ?? []);
 
-  test('are imported whole, and both weeks are published', () => {
+  test('are imported completely, and both weeks are published', () => {
     expect(imported).toEqual({ questions: 4, kpis: 1, rounds: 3, answers: 85, weeks: 2 });
   });
 
-  test('are those of the table: who is asked, and who answered what', () => {
+  test('match the table: who is asked, and who answered what', () => {
     const rounds = lines.flatMap((line) => line.round ?? []);
     const found = people.map(({ person }) => {
       const name = person!.toLowerCase();
@@ -105,20 +105,20 @@ describe('the answers', () => {
     expect(people).toHaveLength(20);
   });
 
-  test('carry the comments of the table', () => {
+  test('have the comments of the table', () => {
     const given = answers.flatMap(({ person, comment }) => (comment ? [{ person, comment }] : []));
-    const told = tablesUnder('Who answered what')[1]!.map(({ person, comment }) => ({
+    const expected = tablesUnder('Who answered what')[1]!.map(({ person, comment }) => ({
       person: person!.toLowerCase(),
       comment,
     }));
-    expect(given.toSorted((a, b) => (a.person < b.person ? -1 : 1))).toEqual(told);
+    expect(given.toSorted((a, b) => (a.person < b.person ? -1 : 1))).toEqual(expected);
   });
 });
 
-/** The answer data of a question in a week, by group; undefined where there is none. */
+/** Returns the answer data of a question in a week by group, or undefined if there is none. */
 async function dataOf(question: string, week: WeekNumber) {
   const id = questions.indexOf(question) + 1;
-  const [body] = await ask<ResultsValues[]>(
+  const [body] = await getJson<ResultsValues[]>(
     `/v1/results?groupId=1&includeSubgroups=true&questionIds=${id}${weeks[week]}`,
   );
   return (group: string) => body?.values[0]?.[id]?.[groups.indexOf(group) + 1]?.[`25${week}`];
@@ -170,12 +170,12 @@ describe('the tables of figures', () => {
     }
   });
 
-  test('comments, week 46: in which groups each is shown', async () => {
+  test('comments, week 46: the groups in which each is shown', async () => {
     const [, , rows] = tablesUnder('`mood`, week 46');
     const authors = new Map(
       tablesUnder('Who answered what')[1]!.map(({ person, comment }) => [comment, person]),
     );
-    const [body] = await ask<ResultsValues[]>(
+    const [body] = await getJson<ResultsValues[]>(
       `/v1/results?groupId=1&includeSubgroups=true&questionIds=1&includeComments=true${weeks[46]}`,
     );
     const shown = Object.entries(body?.comments?.[0]?.['1'] ?? {}).map(([id, byWeek]) => [
@@ -197,7 +197,7 @@ describe('the tables of figures', () => {
     ['`engagement`', '/v1/kpis/engagement/values', 47],
   ] as const)('%s (%s), week %i', async (heading, address, week) => {
     const rows = tablesUnder(`${heading}, week ${week}`)[0]!;
-    const body = await ask<{ values: Value[] } | { values: Value[] }[]>(
+    const body = await getJson<{ values: Value[] } | { values: Value[] }[]>(
       `${address}?groupId=1&includeSubgroups=true${weeks[week]}`,
     );
     const { values } = [body].flat()[0]!;
@@ -207,13 +207,13 @@ describe('the tables of figures', () => {
   });
 });
 
-/** Comments come in an order that tells nothing. */
+/** Sorts comments, because their order is random. */
 const inOneOrder = (body: unknown): unknown =>
   JSON.parse(JSON.stringify(body), (_key, value: unknown) =>
     Array.isArray(value) && value.every((one) => typeof one === 'string') ? value.toSorted() : value,
   );
 
-describe('the quoted answers', () => {
+describe('the quoted responses', () => {
   const quoted = [...text.matchAll(/```http\nGET (\S+)\n```\n\n```json\n(.*?)```/gs)].map(
     ([, address, body]) => [address!, JSON.parse(body!) as unknown] as const,
   );
@@ -224,6 +224,6 @@ describe('the quoted answers', () => {
   });
 
   test.each(quoted)('GET %s', async (address, body) => {
-    expect(inOneOrder(await ask(address))).toEqual(inOneOrder(body));
+    expect(inOneOrder(await getJson(address))).toEqual(inOneOrder(body));
   });
 });

@@ -1,14 +1,16 @@
-// What the figures of a question, and response rates, say beside their values: whether they rest on links that the employer handed out (P14).
+// Whether figures and response rates rest on links that the employer handed out (P14).
 import { describe, expect, test } from 'vitest';
-import { questionFigures, responseRates, turnoutOf, type WeekAnswer, type WeekData } from './figures.ts';
+import { questionFigures } from './figures.ts';
+import { responseRates } from './response-rates.ts';
+import { turnoutOf, type WeekAnswer, type WeekData } from './turnout.ts';
 
 type Person = { groupIds: number[]; handedOut: boolean };
 
-/** So high a threshold that no distribution is shown. */
-const noSpread = 1_000;
+/** A threshold so high that no distribution is shown. */
+const noDistribution = 1_000;
 
-/** People who are asked question 1 by company 1: its figure, and that of team 2. */
-function figuresOf(people: Person[], k = 5, distribution = noSpread) {
+/** Asks people question 1 in company 1. Returns its figure and that of team 2. */
+function figuresOf(people: Person[], k = 5, distribution = noDistribution) {
   const names = people.map((_, i) => `p${i}`);
   const data: WeekData = {
     thresholds: { figures: k, distribution, comments: 10 },
@@ -30,9 +32,9 @@ function figuresOf(people: Person[], k = 5, distribution = noSpread) {
   const { results, comments } = questionFigures({ id: 1, type: 1, options: [] }, answers, turnout);
   const [company, team] = [1, 2].map((id) => results.find(({ groupId }) => groupId === id));
   const rates = responseRates(turnout);
-  for (const { groupId, value, handedOut } of distribution === noSpread ? rates : []) {
+  for (const { groupId, value, handedOut } of distribution === noDistribution ? rates : []) {
     const result = results.find((one) => one.groupId === groupId);
-    // Everyone has answered: who was asked and who has answered are the same people.
+    // Everyone has answered, so the people asked and the people who answered are the same.
     expect({ groupId, isShown: value !== null, handedOut }).toEqual({
       groupId,
       isShown: result?.value !== null && result !== undefined,
@@ -43,8 +45,8 @@ function figuresOf(people: Person[], k = 5, distribution = noSpread) {
   return { company, team, comments };
 }
 
-/** A group of people; the first `handedOut` of them answer through links handed out. */
-function asked(people: number, handedOut: number, k = 5, distribution = noSpread) {
+/** A group of people. The first `handedOut` of them answer through handed-out links. */
+function asked(people: number, handedOut: number, k = 5, distribution = noDistribution) {
   const { company } = figuresOf(
     Array.from({ length: people }, (_, i) => ({ groupIds: [1], handedOut: i < handedOut })),
     k,
@@ -53,7 +55,7 @@ function asked(people: number, handedOut: number, k = 5, distribution = noSpread
   return { value: company?.value, handedOut: company?.handedOut };
 }
 
-/** A company of a team of five and five others; the people of either answer through links handed out, or none do. */
+/** A company with a team of five and five others. All people of a part answer through handed-out links, or none. */
 function teamAndOthers(team: boolean, others: boolean) {
   const five = (groupIds: number[], handedOut: boolean) =>
     Array.from({ length: 5 }, () => ({ groupIds, handedOut }));
@@ -62,20 +64,20 @@ function teamAndOthers(team: boolean, others: boolean) {
 }
 
 describe('links that the employer handed out', () => {
-  test('a figure says so when fewer people than the threshold answered through a link sent to them', () => {
+  test('mark a figure if fewer people than the threshold answered through a link that was sent to them', () => {
     expect(asked(12, 0)).toEqual({ value: 0.75, handedOut: false });
     expect(asked(12, 7)).toEqual({ value: 0.75, handedOut: false });
     expect(asked(12, 8)).toEqual({ value: 0.75, handedOut: true });
     expect(asked(12, 12)).toEqual({ value: 0.75, handedOut: true });
   });
 
-  test('so does one of which a single cell rests on handed-out links alone', () => {
+  test('mark a figure if any cell in it rests only on handed-out links', () => {
     expect(teamAndOthers(true, false)).toEqual({ team: true, company: true });
     expect(teamAndOthers(false, true)).toEqual({ team: false, company: true });
     expect(teamAndOthers(false, false)).toEqual({ team: false, company: false });
   });
 
-  test('a response rate says so when few of the people asked have no such link, whether or not anyone answered through one', () => {
+  test('mark a response rate if few of the people asked have another link, whether or not anyone answered with one', () => {
     const people = Array.from({ length: 12 }, (_, i) => `p${i}`);
     const rate = (handedOut: number) =>
       responseRates({
@@ -92,14 +94,14 @@ describe('links that the employer handed out', () => {
     expect(rate(8)).toEqual([{ groupId: 1, value: 0.5, people: 12, handedOut: true }]);
   });
 
-  test('a distribution says so when fewer people than its own threshold answered through a link sent to them', () => {
+  test('mark a distribution if fewer people than its own threshold answered through a link that was sent to them', () => {
     // Five of ten answered through such a link: enough for a mean, but the ten of a distribution include five that are known.
     expect(asked(14, 5)).toEqual({ value: 0.75, handedOut: false });
     expect(asked(14, 5, 5, 10)).toEqual({ value: 0.75, handedOut: true });
     expect(asked(15, 5, 5, 10)).toEqual({ value: 0.75, handedOut: false });
   });
 
-  test('so do comments, by the threshold for comments', () => {
+  test('mark comments by the threshold for comments', () => {
     const marksOf = (people: number, handedOut: number, k = 5) => {
       const { comments } = figuresOf(
         Array.from({ length: people }, (_, i) => ({ groupIds: [1], handedOut: i < handedOut })),
@@ -112,7 +114,7 @@ describe('links that the employer handed out', () => {
     expect(marksOf(14, 14, 1)).toEqual(new Set(['1 ']));
   });
 
-  test('people whose questions were withdrawn count among those who were asked, as their answers count', () => {
+  test('count people whose questions were withdrawn among the people asked, because their answers count', () => {
     const people = Array.from({ length: 10 }, (_, i) => `p${i}`);
     const rates = responseRates({
       ...turnoutOf({
@@ -131,11 +133,11 @@ describe('links that the employer handed out', () => {
     expect(rates).toEqual([{ groupId: 1, value: 1, people: 10, handedOut: false }]);
   });
 
-  test('a figure that is withheld says nothing', () => {
+  test('do not mark a withheld figure', () => {
     expect(asked(4, 4)).toEqual({ value: null, handedOut: false });
   });
 
-  test('where the threshold is 1 none says so: whose answer is whose is known anyway', () => {
+  test("mark nothing with a threshold of 1, because everyone's answers are known anyway", () => {
     expect(asked(3, 3, 1, 1)).toEqual({ value: 0.75, handedOut: false });
   });
 });

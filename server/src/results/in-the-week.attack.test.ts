@@ -1,6 +1,6 @@
-// Attacks by an administrator while a week is open: live results that are switched on in its middle (privacy.md P16), a second
-// question with the same words that is asked of all but one (P17), and watching how many have answered (P18). From outside, by the
-// console, pushes and the data interface; each attack wins against what it would meet without the rule.
+// Attacks by an administrator while a week is open: switching live results on during the week (privacy.md P16), asking all but
+// one person a second question with the same wording (P17), and watching how many people have answered (P18). All go through the
+// console, pushes and the data interface, and each succeeds against a service without the rule.
 import type { Rounds } from '@soundings/contract/console.asking.ts';
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import { giveAnswer } from '../testing/forgetting.ts';
 import { type Ask, signInNew } from '../testing/signed-in.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
-import { closeWeekNow } from './publish.ts';
+import { closeWeekNow } from './close-week.ts';
 
 let world: World;
 let now = noon;
@@ -27,7 +27,7 @@ beforeEach(() => {
 
 type Office = { account: TestAccount; ask: Ask; groupIds: Map<string, number> };
 
-/** An account with people: the externalIds of each and of the groups. */
+/** Creates an account with people: the externalIds of each person and of their groups. */
 async function office(people: [string, ...string[]][], groups: object[]): Promise<Office> {
   const account = await world.account();
   const { ask } = await signInNew(world, account.id, 'Administrator');
@@ -72,7 +72,7 @@ const newSchedule = (ask: Ask, name: string, groupIds: number[], questionIds: nu
 
 const open = () => openDueRounds(world.pool, world.keys, now);
 
-/** The people of an account by externalId, with a link for each. */
+/** Returns a link for each person of an account, by externalId. */
 async function linksOf({ id }: TestAccount): Promise<Map<string, string>> {
   const people = await world.pool<{ userId: number; name: string }[]>`
     select user_id as "userId", external_id as name from users
@@ -84,7 +84,7 @@ async function linksOf({ id }: TestAccount): Promise<Map<string, string>> {
   return new Map(people.map(({ name }, i) => [name, links[i] as string]));
 }
 
-/** Sums that the data interface tells: "group question" to the sum of answers and how many there are. */
+/** Returns the sums that the data interface reveals: "group question" to the sum and number of answers. */
 async function sumsOf({ account, groupIds }: Office): Promise<Map<string, { sum: number; answers: number }>> {
   const sums = new Map<string, { sum: number; answers: number }>();
   const feed = await world.request<string>('GET', '/v1/feed?format=ndjson&metric=question', {
@@ -101,17 +101,17 @@ async function sumsOf({ account, groupIds }: Office): Promise<Map<string, { sum:
   return sums;
 }
 
-describe('a question with the same words, asked of everyone but one of each team', () => {
+describe('a question with the same wording, asked of everyone but one in each team', () => {
   const teams = Array.from({ length: 12 }, (_, i) => `team ${i}`);
-  const words = 'How do you like your work?';
+  const wording = 'How do you like your work?';
   const valueOf = (team: number, person: number) => 1 + ((team * 7 + person * 3) % 5);
 
-  /** Everyone is in a team; all but one of each in another group as well, which the second schedule asks. */
+  /** Everyone is in a team. All but one of each team are also in another group, which the second schedule asks. */
   async function attack(ways: {
     second: (ask: Ask, first: number) => Promise<number>;
     whileOpen?: (ask: Ask, second: number) => Promise<void>;
     beforeClosing?: (ask: Ask, second: number) => Promise<void>;
-    /** Whether people take the two questions on a page for the same. */
+    /** Whether people think that the two questions on a page are the same. */
     isSame?: (page: string) => boolean;
   }): Promise<number> {
     const people = teams.flatMap((team, t) =>
@@ -128,12 +128,12 @@ describe('a question with the same words, asked of everyone but one of each team
     const at = await office(people, groups);
     const { account, ask } = at;
     const idOf = (name: string) => at.groupIds.get(name) as number;
-    const first = await newQuestion(ask, 'first', words);
+    const first = await newQuestion(ask, 'first', wording);
     const second = await ways.second(ask, first);
     await newSchedule(ask, 'All', teams.map(idOf), [first]);
     await open();
     const rest = teams.map((team) => idOf(`${team} rest`));
-    // Refused when it is made, or when it is opened.
+    // Refused when it is created, or when it is opened.
     await newSchedule(ask, 'Rest', rest, [second]).catch(() => {});
     await open();
     await ways.whileOpen?.(ask, second);
@@ -143,7 +143,7 @@ describe('a question with the same words, asked of everyone but one of each team
     for (const [name, link] of links) {
       const [t, i] = name.split(' ').map(Number) as [number, number];
       for (const question of new Set([first, second])) {
-        // Who is not asked is refused.
+        // An answer of someone who is not asked is refused.
         const value = question === first || isSame ? valueOf(t, i) : 1;
         // oxlint-disable-next-line no-await-in-loop -- likewise
         await giveAnswer(world.address, link, { question, value }).catch(() => {});
@@ -157,26 +157,26 @@ describe('a question with the same words, asked of everyone but one of each team
       const all = sums.get(`${idOf(team)} ${first}`);
       const others = sums.get(`${idOf(`${team} rest`)} ${second}`);
       if (!all || !others || all.answers - others.answers !== 1) return false;
-      // Values are told from 0 to 1: 1 to 5 come from them as 1 + 4 times the value.
+      // Values are reported from 0 to 1: an answer from 1 to 5 is 1 + 4 times the value.
       return Math.round(1 + 4 * (all.sum - others.sum)) === valueOf(t, 0);
     });
     return guesses.filter(Boolean).length;
   }
 
   test.each([
-    ['under another key', { text: words }],
+    ['under another key', { text: wording }],
     ['in capitals, with other punctuation', { text: 'HOW do you like your work …' }],
-    ['with letters that no one sees', { text: 'How do you like your\u200b wo\u00adrk?' }],
-    ['as a translation of another text', { text: 'Something else?', translations: { sv: words } }],
-  ])('%s: no answer is known', async (_, more) => {
+    ['with invisible characters', { text: 'How do you like your\u200b wo\u00adrk?' }],
+    ['as a translation of another text', { text: 'Something else?', translations: { sv: wording } }],
+  ])('%s: no answer is revealed', async (_, more) => {
     expect(await attack({ second: (ask) => newQuestion(ask, 'second', more.text, more) })).toBe(0);
   });
 
-  test('as the same question: no answer is known', async () => {
+  test('as the same question: no answer is revealed', async () => {
     expect(await attack({ second: async (_, first) => first })).toBe(0);
   });
 
-  test('a question that gets the same words for some days: no answer is known', async () => {
+  test('a question that has the same wording for some days: no answer is revealed', async () => {
     const put = async (ask: Ask, id: number, text: string) => {
       const { body } = await ask<{ version: string }>(`GET /library/questions/${id}`);
       const changed = await ask(`PUT /library/questions/${id}`, {
@@ -189,14 +189,14 @@ describe('a question with the same words, asked of everyone but one of each team
     };
     const found = await attack({
       second: (ask) => newQuestion(ask, 'second', 'What is for lunch?'),
-      whileOpen: async (ask, second) => void (await put(ask, second, words)),
+      whileOpen: async (ask, second) => void (await put(ask, second, wording)),
       beforeClosing: async (ask, second) => void (await put(ask, second, 'What is for lunch?')),
-      isSame: (page) => page.split(words).length > 2,
+      isSame: (page) => page.split(wording).length > 2,
     });
     expect(found).toBe(0);
   });
 
-  test('the attack wins where the words are taken for others', async () => {
+  test('the attack succeeds if the wording counts as different', async () => {
     expect(await attack({ second: (ask) => newQuestion(ask, 'second', 'How is your work?') })).toBe(12);
   });
 });
@@ -204,8 +204,8 @@ describe('a question with the same words, asked of everyone but one of each team
 describe('live results', () => {
   const people = Array.from({ length: 12 }, (_, i): [string, string] => [`p${i}`, 'team']);
 
-  /** How many answers are seen, one after another, as they come. */
-  async function seenOf(isLiveBefore: boolean): Promise<number> {
+  /** Returns how many answers are revealed, one after another, as they arrive. */
+  async function revealedAnswers(isLiveBefore: boolean): Promise<number> {
     const at = await office(people, [{ externalId: 'team', name: 'Team' }]);
     const { account, ask } = at;
     const toLive = async () =>
@@ -235,19 +235,19 @@ describe('live results', () => {
     return seen;
   }
 
-  test('switched on in the middle of a week act on no answer of it', async () => {
-    expect(await seenOf(false)).toBe(0);
+  test('switched on during a week reveal none of its answers', async () => {
+    expect(await revealedAnswers(false)).toBe(0);
   });
 
-  test('of a week that was opened live are seen by the same attack', async () => {
-    expect(await seenOf(true)).toBeGreaterThanOrEqual(5);
+  test('of a week that was live when it opened are revealed by the same attack', async () => {
+    expect(await revealedAnswers(true)).toBeGreaterThanOrEqual(5);
   });
 });
 
 describe('how many have answered', () => {
   const real = Array.from({ length: 8 }, (_, i): [string, string] => [`p${i}`, 'team']);
 
-  /** What the console shows after each single answer of an invented and of a real person, an hour apart. */
+  /** Returns what the console shows after each single answer of an invented and of a real person, an hour apart. */
   async function watch({ hoursApart, isEligible }: { hoursApart: number; isEligible: boolean }) {
     const invented = Array.from({ length: 20 }, (_, i): [string, string] => [`invented ${i}`, 'team']);
     const at = await office([...real, ...invented], [{ externalId: 'team', name: 'Team' }]);
@@ -279,24 +279,25 @@ describe('how many have answered', () => {
     return [...shown];
   }
 
-  test('is not shown to change within a day, however many are added', async () => {
+  test('does not change within a day, however many people are added', async () => {
     expect(await watch({ hoursApart: 0.25, isEligible: true })).toEqual(['{"state":"notYet"}']);
   });
 
-  test('does not count invented people who are new', async () => {
+  test('does not include invented people who are new', async () => {
     const shown = await watch({ hoursApart: 2, isEligible: false });
     expect(shown.every((one) => !/"count":[1-9]/.test(one))).toBe(true);
   });
 
-  test('changes for the same attack where invented people are old and days pass', async () => {
+  test('changes for the same attack if the invented people are old and days pass', async () => {
     const shown = await watch({ hoursApart: 5, isEligible: true });
     expect(shown.some((one) => /"count":[1-9]/.test(one))).toBe(true);
   });
 });
 
 /**
- * How often the attacker is right about whether one person answers on the last day: all others are invented. On the days before,
- * invented answers are added such that each count leaves the fewest places for the steps; then all but one up to a step.
+ * Returns how often the attacker is right about whether one person answers on the last day. All other people are invented. On the
+ * days before, the attacker adds invented answers so that each count leaves the fewest possible offsets for the steps, and then
+ * all but one up to a step.
  */
 function guessesRight(days: string[], step: number): number {
   const eligible = 1_000;
@@ -332,10 +333,10 @@ function guessesRight(days: string[], step: number): number {
   return guesses.filter(Boolean).length / guesses.length;
 }
 
-test.each([5, 10])('who finds out in some days where the steps of %i are is hardly ever right', (step) => {
+test.each([5, 10])('an attacker who finds the offset of steps of %i is hardly ever right', (step) => {
   const days = ['tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
   expect(guessesRight(days, step)).toBeLessThan(0.65);
-  // The mutant: the same steps all week.
+  // The mutant: the same offset all week.
   expect(
     guessesRight(
       days.map(() => 'one'),

@@ -1,5 +1,5 @@
-// What noise gives and what it costs (privacy.md P19), measured on many random teams: who leaves a small team can't be read from
-// the difference of two sums, and the figures are as far off as the settings say.
+// What noise protects and what it costs (privacy.md P19), measured on many random teams: the answers of someone who leaves a
+// small team can't be read from the difference of two sums, and the figures are as far off as the settings say.
 import { expect, test } from 'vitest';
 import { randomFrom } from '../simulation/random.ts';
 import { type Noise, noiseOf, noisySum } from './noise.ts';
@@ -9,8 +9,9 @@ const noiseWith = (level: 1 | 2) => noiseOf(accountKey, level, (one) => one) as 
 const names = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `p${from + i}`);
 
 /**
- * Attack 9: who leaves a team of eight, read from the two sums. Colleagues repeat their answers with a probability of 0.95.
- * The attacker guesses the nearest answer, or, knowing how answers and errors are distributed, the likeliest.
+ * Attack 9: reads the answer of someone who leaves a team of eight from the two sums. Colleagues repeat their answers with a
+ * probability of 0.95. The attacker guesses the nearest answer, or, knowing how answers and errors are distributed, the
+ * likeliest.
  */
 function leavers(used: Noise | undefined, tries: number) {
   const shares = [0.05, 0.1, 0.2, 0.4, 0.25];
@@ -43,9 +44,9 @@ function leavers(used: Noise | undefined, tries: number) {
   return { nearest: nearest / tries, likeliest: likeliest / tries, commonest: commonest / tries };
 }
 
-test('who leaves a team of eight is read from the difference without noise, and hardly better than guessed with it', () => {
+test('the difference reveals the answer of someone who leaves a team of eight without noise, and hardly more than guessing with it', () => {
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
-  const told = ([undefined, noiseWith(1), noiseWith(2)] as const).map((used) => {
+  const measured = ([undefined, noiseWith(1), noiseWith(2)] as const).map((used) => {
     const shares = leavers(used, 4_000);
     process.stdout.write(
       `A leaver of eight, noise ${used?.level ?? 0}: nearest ${percent(shares.nearest)}, ` +
@@ -53,14 +54,14 @@ test('who leaves a team of eight is read from the difference without noise, and 
     );
     return shares;
   });
-  const [without, one, two] = told as [(typeof told)[0], (typeof told)[0], (typeof told)[0]];
+  const [without, one, two] = measured as [(typeof measured)[0], (typeof measured)[0], (typeof measured)[0]];
   expect(without.nearest).toBeGreaterThan(0.7);
   expect(one.nearest).toBeLessThan(one.commonest + 0.03);
   expect(two.nearest).toBeLessThan(one.nearest);
   expect(one.likeliest).toBeLessThan(one.commonest + 0.1);
 });
 
-test('what noise costs is what the settings say: eight people on a scale of 1 to 5', () => {
+test('noise costs what the settings say: eight people on a scale of 1 to 5', () => {
   for (const [steps, cost] of [
     [1, 0.08],
     [2, 0.15],

@@ -1,11 +1,12 @@
-// Noise (privacy.md P19): the same for the same people, unbiased, and the same in a mean and its distribution. What it hides and
-// what it costs is measured in noise.attack.test.ts.
+// Noise (privacy.md P19): the same for the same people, unbiased, and the same in a mean and its distribution.
+// noise.attack.test.ts measures what it protects and what it costs.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { distributionOf, individualsOf, type QuestionType, scaledMean, scaleOf } from '../questions/types.ts';
 import { randomFrom } from '../simulation/random.ts';
 import { sumOf } from '../testing/attacker.ts';
-import { questionFigures, turnoutOf, type WeekAnswer, type WeekData } from './figures.ts';
+import { questionFigures } from './figures.ts';
+import { turnoutOf, type WeekAnswer, type WeekData } from './turnout.ts';
 import { type Noise, noiseOf, noisyDistribution, noisySum } from './noise.ts';
 
 const accountKey = new Uint8Array(32).fill(7);
@@ -14,8 +15,8 @@ const names = (count: number, from = 0) => Array.from({ length: count }, (_, i) 
 const level = fc.constantFrom(1 as const, 2 as const);
 const random = fc.nat().map((seed) => randomFrom(seed, 'people'));
 
-describe('the error of a set', () => {
-  test('is the same for the same people in any order, whatever they are called in a week', () => {
+describe('the error of a set of people', () => {
+  test('is the same for the same people in any order, whatever their respondent numbers in a week are', () => {
     fc.assert(
       fc.property(level, random, fc.integer({ min: 1, max: 30 }), (steps, chance, count) => {
         const one = noiseWith(steps);
@@ -39,7 +40,7 @@ describe('the error of a set', () => {
     for (const count of times.values()) expect(count / 5_000).toBeCloseTo(1 / errors.length, 1);
   });
 
-  test('is another with another key of the account, and with one person more', () => {
+  test('differs with another account key, and with one more person', () => {
     const other = noiseOf(new Uint8Array(32).fill(8), 2, (one) => one) as Noise;
     const noise = noiseWith(2);
     const errors = (one: Noise, size: number) =>
@@ -91,7 +92,7 @@ describe('a mean and its distribution', () => {
     );
   });
 
-  test('of options: none is lost, each count is off by at most the level, and from 0 to the number of people', () => {
+  test('of a choice question list all options, each count off by at most the level and between 0 and the number of people', () => {
     const choices = fc.array(fc.subarray(['a', 'b', 'c', 'd']), { minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(fc.constantFrom<QuestionType>(5, 6), level, choices, (type, steps, chosen) => {
@@ -125,7 +126,7 @@ describe('a mean and its distribution', () => {
     );
   });
 
-  test('are the same for the same people in other weeks and to other questions; decisions are as without noise', () => {
+  test('are the same for the same people in other weeks and for other questions, and disclosure decisions ignore the noise', () => {
     const data: WeekData = {
       thresholds: { figures: 5, distribution: 10, comments: 10 },
       rounds: [{ id: 1, groupId: 1, questionIds: [1, 2], aboveIds: [] }],
@@ -146,7 +147,7 @@ describe('a mean and its distribution', () => {
   });
 });
 
-test('sums are those that an attacker reads back from a mean', () => {
+test('sums equal those that an attacker calculates from a mean', () => {
   const noise = noiseWith(1);
   const sum = noisySum(1, { sum: 30, count: 8 }, noise, noise.keyOf(names(8)));
   expect(sumOf(1, scaledMean(1, sum, 8) as number, 8)).toBe(sum);

@@ -1,5 +1,5 @@
-// The privacy report follows what was read: each value that goes in changes what comes out, in codes and in words, and each limit
-// and promise appears and disappears with the setting that it rests on.
+// The privacy report follows what was read: each input value changes the report, in codes and texts, and each limit and promise
+// appears and disappears with the setting that it depends on.
 import type { PrivacyLimit, PrivacyReport, PrivacyRules } from '@soundings/contract/console.privacy.ts';
 import { describe, expect, test } from 'vitest';
 import { privacyText } from '../cli/privacy.ts';
@@ -14,7 +14,7 @@ const rules: PrivacyRules = {
 };
 const seenAt = '2026-11-18T11:59:00.000Z';
 
-/** An installation of which there is as little to complain as can be. */
+/** An installation with as few limits as possible. */
 const facts: PrivacyFacts = {
   account: {
     id: 4,
@@ -70,7 +70,7 @@ const installation: Installation = {
   publicUrl: 'https://surveys.example.com',
   now: Date.parse('2026-11-18T12:00:00Z'),
 };
-/** The same with everything there is to complain of, so that every value that can be read is read. */
+/** The same with every limit, so that every value is read. */
 const troubled: { facts: PrivacyFacts; installation: Installation } = {
   facts: {
     ...facts,
@@ -101,7 +101,7 @@ const troubled: { facts: PrivacyFacts; installation: Installation } = {
 
 type Path = (string | number)[];
 
-/** The places of all values that are not objects or lists. */
+/** Returns the paths of all values that are not objects or lists. */
 function leavesOf(value: unknown, path: Path = []): Path[] {
   if (value === null || typeof value !== 'object' || value instanceof Date) return [path];
   return Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, [...path, key]));
@@ -110,7 +110,7 @@ function leavesOf(value: unknown, path: Path = []): Path[] {
 const valueAt = (value: unknown, path: Path): unknown =>
   path.reduce((inner, key) => (inner as Record<string, unknown>)[key], value);
 
-/** A copy with another value at one place. */
+/** Returns a copy with another value at one path. */
 function changedAt<T>(value: T, path: Path): T {
   const copy = structuredClone(value);
   const last = path.at(-1) as string;
@@ -145,14 +145,14 @@ const reportOf = (given: typeof troubled) => privacyReportOf(given.facts, given.
 describe('every value that is read', () => {
   const leaves = leavesOf(troubled)
     .map((path) => [path.join('.'), path] as const)
-    // Managers without any group have none.
+    // Managers without groups have none.
     .filter(([name]) => name !== 'facts.bases.3.groups')
-    // Said only where the keys are in a file: below.
+    // Mentioned only if the keys are in a file, see below.
     .filter(([name]) => name !== 'facts.closedWeeks.afterCopies');
 
   test('there are many', () => expect(leaves.length).toBeGreaterThan(60));
 
-  test.each(leaves)('%s: another value makes another report, and other words', (_, path) => {
+  test.each(leaves)('changing %s changes the report and its text', (_, path) => {
     const [before, after] = [troubled, changedAt(troubled, path)].map(reportOf) as [
       PrivacyReport,
       PrivacyReport,
@@ -161,9 +161,9 @@ describe('every value that is read', () => {
     expect(privacyText(after)).not.toBe(privacyText(before));
   });
 
-  test('no value of the report is missing from the words', () => {
+  test('every value of the report appears in the text', () => {
     const report = reportOf(troubled);
-    // Which sentence it is, and where it stands, say these.
+    // These decide which sentence is shown, and where.
     const left = leavesOf(report)
       .filter((path) => !['weight', 'code'].includes(path.at(-1) as string))
       .filter((path) => valueAt(report, path) !== null && !path.includes('sees'))
@@ -189,11 +189,11 @@ const ofKeys = (own: Partial<Installation['keys']>): Changes => ({
 });
 
 describe('limits', () => {
-  test('where nothing is set against it, only those of any survey are left', () => {
+  test('with the safest settings, only those of any survey are left', () => {
     expect(codes(changed({}))).toEqual(['betweenWeeks', 'unanimity', 'colleagues', 'invented']);
   });
 
-  test('weeks of several levels of noise: what can be guessed at each', () => {
+  test('weeks with several noise levels list what can be guessed at each', () => {
     const { limits } = changed({
       facts: { ...withRules({ noise: 2 }).facts, ...openWeek({ noise: 0 }).facts },
     });
@@ -349,14 +349,14 @@ describe('limits', () => {
     expect(limit(changed(changes), wanted.code)).toEqual(wanted);
   });
 
-  test('come in the order of their weight', () => {
+  test('are sorted by weight', () => {
     const weights = reportOf(troubled).limits.map(({ weight }) => weight);
     expect(weights).toEqual(weights.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)));
     expect(new Set(weights).size).toBe(3);
   });
   const order = ['broken', 'weaker', 'inherent'];
 
-  test('the own machine is no network', () => {
+  test('the server itself does not count as a network', () => {
     for (const publicUrl of ['http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080'])
       expect(codes(changed({ installation: { publicUrl } }))).not.toContain('plainHttp');
   });
@@ -377,7 +377,7 @@ describe('what is never shown', () => {
     ]);
   });
 
-  test('is said by the lowest thresholds of the account and of the open weeks', () => {
+  test('uses the lowest thresholds of the account and the open weeks', () => {
     expect(
       never(openWeek({ threshold: 3, distributionThreshold: 6, commentThreshold: 40 })).slice(0, 4),
     ).toEqual([
@@ -391,7 +391,7 @@ describe('what is never shown', () => {
   test.each<[string, Partial<Installation['keys']>]>([
     ['the keys had left the database', { inDatabaseUntil: seenAt }],
     ['an exported key was replaced', { exportedAt: seenAt, exportedUntil: seenAt }],
-  ])('who said what: of weeks that began after %s', (_, keys) => {
+  ])('lists who said what for weeks that started after %s', (_, keys) => {
     const closedWeeks = { ...facts.closedWeeks, afterCopies: 4 };
     expect(never({ ...ofKeys(keys), facts: { closedWeeks } }).at(-1)).toEqual({
       code: 'whoSaidWhat',
@@ -401,7 +401,7 @@ describe('what is never shown', () => {
 
   test.each<[string, Changes, string[]]>([
     ['nothing of figures where anything is not anonymous', withRules({ threshold: 1 }), ['whoSaidWhat']],
-    ['likewise of an open week', openWeek({ threshold: 1 }), ['whoSaidWhat']],
+    ['the same in an open week', openWeek({ threshold: 1 }), ['whoSaidWhat']],
   ])('%s', (_, changes, left) => {
     expect(never(changes).map(({ code }) => code)).toEqual(left);
   });
@@ -418,13 +418,13 @@ describe('what is never shown', () => {
     ],
     ['an exported key, however long ago', ofKeys({ exportedAt: '2020-01-01T00:00:00.000Z' }), 'whoSaidWhat'],
     ['rows of closed weeks', { facts: { left: ['links'] } }, 'whoSaidWhat'],
-  ])('%s: a promise less', (_, changes, code) => {
+  ])('%s removes a promise', (_, changes, code) => {
     expect(never({}).some((one) => one.code === code)).toBe(true);
     expect(never(changes).some((one) => one.code === code)).toBe(false);
   });
 });
 
-test('each role sees what the operations of the console let it see', () => {
+test("lists for each role what the console's operations let it see", () => {
   const sees = Object.fromEntries(changed({}).roles.map((one) => [one.role, one.sees]));
   expect(sees).toEqual({
     Administrator: ['results', 'people', 'settings', 'audit', 'report', 'profile'],

@@ -1,5 +1,5 @@
-// The promise of privacy.md, over the wire: what the attacker makes of all that the data interface tells, and what is
-// left of people and answers when a week has closed.
+// The promise of privacy.md, over HTTP: what the attacker learns from everything that the data interface returns, and what
+// remains of people and answers after a week has closed.
 import type {
   AnswerData,
   AskedQuestionsValues,
@@ -25,7 +25,7 @@ import { type RandomHistory, randomHistory, type RandomWeek } from '../testing/h
 import { apply, person, unit } from '../testing/organizations.ts';
 import { answer, importLines, kpi, question, round, skip } from '../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
-import { closeWeekNow } from './publish.ts';
+import { closeWeekNow } from './close-week.ts';
 
 const thisWeek = '2026-11-16';
 const now = Date.parse('2026-11-18T12:00:00Z');
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** An answer, byte for byte. */
+/** Returns a response exactly as sent. */
 async function textOf(account: TestAccount, path: string): Promise<string> {
   const response = await fetch(world.address + path, { headers: { authorization: account.token } });
   expect(`${response.status} ${path}`).toBe(`200 ${path}`);
@@ -47,18 +47,18 @@ async function textOf(account: TestAccount, path: string): Promise<string> {
 const get = async <T>(account: TestAccount, path: string) => JSON.parse(await textOf(account, path)) as T;
 const rangeOf = (first: Week, last: Week) => `&fromDate=${first}&toDate=${lastDay(last)}`;
 
-// --- A random history as a file. Each question is asked many times over of the same people, so that the copies tell
-// between them who is in a figure: in each copy some people give marks, the others nothing that looks like one.
+// A random history as a file. Each question is asked many times of the same people, so that the copies together reveal who is in
+// a figure: in each copy some people give marks, and the others nothing that looks like one.
 
 type Sent = {
   history: RandomHistory;
-  everybody: string[];
+  everyone: string[];
   types: Map<number, QuestionType>;
-  /** The copies of question 1, 2 and 3, by key. */
+  /** The copies of questions 1, 2 and 3, by key. */
   copies: Map<number, string[]>;
   lines: object[];
   weeks: { week: Week; content: RandomWeek }[];
-  /** Weeks like one of those in which one person has done one question. `alike`: who is asked as that person is. */
+  /** Weeks like one of those in which one person has done one question. `alike`: the people who are asked like that person. */
   probes: { week: Week; of: Week; alike: string[]; question: number }[];
   lastWeek: Week;
 };
@@ -76,20 +76,20 @@ function markOf(type: QuestionType, copy: number, number: number, name: string):
 
 function fileOf(history: RandomHistory): Sent {
   const asked = history.weeks.flatMap(({ rounds }) => rounds.flatMap((one) => one.asked));
-  const everybody = [...new Set(asked.map((one) => one.person))];
-  // What tells of single values is alike for types 1 to 3; the marks need the scale of type 3.
+  const everyone = [...new Set(asked.map((one) => one.person))];
+  // Types 1 to 3 reveal single values in the same way. The marks need the scale of type 3.
   const types = new Map(
     history.questions.map(({ id, type }) => [id, Math.max(type, 3) as QuestionType] as const),
   );
   const copies = new Map(
     [...types].map(([id, type]) => [
       id,
-      Array.from({ length: copiesOf(type, everybody.length) }, (_, i) => `q${id}-${i}`),
+      Array.from({ length: copiesOf(type, everyone.length) }, (_, i) => `q${id}-${i}`),
     ]),
   );
   const sent: Sent = {
     history,
-    everybody,
+    everyone,
     types,
     copies,
     lines: [kpi('both', ['q1-0', 'q2-0'])],
@@ -97,7 +97,7 @@ function fileOf(history: RandomHistory): Sent {
     probes: [],
     lastWeek: firstWeek,
   };
-  const options = { options: everybody.map((name) => ({ id: name, text: name })) };
+  const options = { options: everyone.map((name) => ({ id: name, text: name })) };
   for (const [id, keys] of copies) {
     const type = types.get(id) as QuestionType;
     const more = type === 5 || type === 6 ? options : {};
@@ -108,7 +108,7 @@ function fileOf(history: RandomHistory): Sent {
 }
 
 function addWeek(sent: Sent, content: RandomWeek): void {
-  const { lines, copies, types, everybody } = sent;
+  const { lines, copies, types, everyone } = sent;
   const open = (week: Week, keysOf: (id: number) => string[]) => {
     for (const { groupId, questionIds, asked } of content.rounds) {
       const people = Object.fromEntries(asked.map((one) => [one.person, one.memberOf.map(groupName)]));
@@ -125,7 +125,7 @@ function addWeek(sent: Sent, content: RandomWeek): void {
   for (const [id, answers] of content.answers) {
     for (const { respondent: name, skipped } of answers) {
       const group = groupName(roundOf(name, id)?.groupId as number);
-      const number = everybody.indexOf(name);
+      const number = everyone.indexOf(name);
       for (const [copy, key] of (copies.get(id) as string[]).entries()) {
         const value = markOf(types.get(id) as QuestionType, copy, number, name);
         lines.push(
@@ -136,7 +136,7 @@ function addWeek(sent: Sent, content: RandomWeek): void {
       }
     }
   }
-  const alike = Map.groupBy(everybody, (name) =>
+  const alike = Map.groupBy(everyone, (name) =>
     JSON.stringify(content.rounds.map((one) => one.asked.find((who) => who.person === name)?.memberOf)),
   );
   for (const people of alike.values()) {
@@ -153,7 +153,7 @@ function addWeek(sent: Sent, content: RandomWeek): void {
   sent.lastWeek = addWeeks(sent.lastWeek, 1);
 }
 
-/** A new account with the history imported, and its top groups by id. */
+/** Creates an account with the imported history. Returns its top groups by ID too. */
 async function accountWith({ history, lines }: Sent): Promise<{ account: TestAccount; tops: number[] }> {
   const account = await world.account();
   const { figures, distribution, comments } = history.thresholds;
@@ -169,14 +169,14 @@ async function accountWith({ history, lines }: Sent): Promise<{ account: TestAcc
   return { account, tops: (await account.groups()).filter(isTop).map(({ id }) => id) };
 }
 
-// --- All that can be read.
+// Everything that can be read.
 
-type ResponseText<T> = Record<string, Record<string, Record<string, T>>>;
+type ByQuestion<T> = Record<string, Record<string, Record<string, T>>>;
 type Everything = {
-  /** Ids of questions by key. */
+  /** Question IDs by key. */
   ids: Map<string, number>;
-  values: ResponseText<AnswerData>;
-  comments: ResponseText<string[]>;
+  values: ByQuestion<AnswerData>;
+  comments: ByQuestion<string[]>;
   asked: Record<string, Record<string, number[]>>;
   rates: Value[];
   kpi: Value[];
@@ -184,7 +184,7 @@ type Everything = {
 
 async function readEverything(account: TestAccount, tops: number[], range: string): Promise<Everything> {
   const all: Everything = { ids: new Map(), values: {}, comments: {}, asked: {}, rates: [], kpi: [] };
-  const merge = <T>(into: ResponseText<T>, from: ResponseText<T>) => {
+  const merge = <T>(into: ByQuestion<T>, from: ByQuestion<T>) => {
     for (const [id, groups] of Object.entries(from)) into[id] = { ...into[id], ...groups };
   };
   for (const top of tops) {
@@ -192,8 +192,8 @@ async function readEverything(account: TestAccount, tops: number[], range: strin
     const flags = '&includeComments=true&granularData=true';
     const [results] = await get<[ResultsValues]>(account, `/v1/results?${scope}${flags}`);
     for (const { id, question: text } of results.questions) all.ids.set(text.slice(0, -1), id);
-    merge(all.values, results.values[0] as ResponseText<AnswerData>);
-    merge(all.comments, results.comments?.[0] as ResponseText<string[]>);
+    merge(all.values, results.values[0] as ByQuestion<AnswerData>);
+    merge(all.comments, results.comments?.[0] as ByQuestion<string[]>);
     const [asked] = await get<[AskedQuestionsValues]>(account, `/v1/askedquestions?${scope}`);
     Object.assign(all.asked, asked.askedquestions[0]);
     const [rates] = await get<[ResponseRateValues]>(account, `/v1/responserates/values?${scope}`);
@@ -203,15 +203,15 @@ async function readEverything(account: TestAccount, tops: number[], range: strin
   return all;
 }
 
-/** What the answers tell of a week, for the attacker. Fails when copies of a question differ in more than values. */
-function toldOf(sent: Sent, all: Everything, week: Week): KnownOfWeek {
+/** Returns what the responses reveal about a week, for the attacker. Fails if copies of a question differ in more than values. */
+function knownOf(sent: Sent, all: Everything, week: Week): KnownOfWeek {
   const questions = new Map<number, KnownOfQuestion>();
   for (const [id, keys] of sent.copies) {
     const type = sent.types.get(id) as QuestionType;
-    const told: KnownOfQuestion = { type, sums: new Map(), distributions: new Map(), comments: new Map() };
+    const known: KnownOfQuestion = { type, sums: new Map(), distributions: new Map(), comments: new Map() };
     const decisions = new Set<string>();
     for (const [copy, key] of keys.entries()) {
-      const ofWeek = <T>(from: ResponseText<T>) =>
+      const ofWeek = <T>(from: ByQuestion<T>) =>
         Object.entries(from[String(all.ids.get(key))] ?? {}).flatMap(([group, weeks]) => {
           const leaf = weeks[fourDigits(week)];
           return leaf === undefined ? [] : [[Number(group), leaf] as const];
@@ -219,12 +219,12 @@ function toldOf(sent: Sent, all: Everything, week: Week): KnownOfWeek {
       const values = ofWeek(all.values);
       const comments = ofWeek(all.comments).map(([group, texts]) => [group, texts.toSorted()] as const);
       decisions.add(JSON.stringify([values.map(([group, data]) => [group, decisionOf(data)]), comments]));
-      for (const [group, data] of values) collect(type, data, copy, sent.everybody, told, group);
+      for (const [group, data] of values) collect(type, data, copy, sent.everyone, known, group);
       if (copy > 0) continue;
-      for (const [group, texts] of comments) for (const name of texts) add(told.comments, group, name);
+      for (const [group, texts] of comments) for (const name of texts) add(known.comments, group, name);
     }
     expect(decisions.size).toBe(1);
-    questions.set(id, type === 4 ? { ...told, sums: new Map(), distributions: told.sums } : told);
+    questions.set(id, type === 4 ? { ...known, sums: new Map(), distributions: known.sums } : known);
   }
   const rates: KnownOfWeek['rates'] = new Map();
   for (const probe of sent.probes.filter(({ of }) => of === week)) {
@@ -247,7 +247,7 @@ function collect(
   type: QuestionType,
   { value, answers, distribution, individual }: AnswerData,
   copy: number,
-  everybody: string[],
+  everyone: string[],
   { sums, distributions }: KnownOfQuestion,
   group: number,
 ): void {
@@ -257,22 +257,22 @@ function collect(
       Array.from({ length: times }, () => Number(own)),
     );
     expect(individual ?? []).toEqual(given);
-    for (const [i, name] of everybody.slice(4 * copy, 4 * copy + 4).entries()) {
+    for (const [i, name] of everyone.slice(4 * copy, 4 * copy + 4).entries()) {
       if (Math.floor(sum / 2 ** i) % 2 === 1) add(sums, group, name);
       if (distribution?.[2 ** i]) add(distributions, group, name);
     }
   }
-  if (type === 4 && value) add(sums, group, everybody[copy] as string);
+  if (type === 4 && value) add(sums, group, everyone[copy] as string);
   if (type === 5 || type === 6) {
-    for (const name of everybody) if (distribution?.[name]) add(distributions, group, name);
+    for (const name of everyone) if (distribution?.[name]) add(distributions, group, name);
   }
 }
 
 const histories = Number(process.env['WIRE_ATTACKS'] ?? 6);
 
-describe('the attacker, over the wire', () => {
+describe('the attacker, over HTTP', () => {
   test(
-    'finds nothing in what all requests together tell of random histories',
+    'finds nothing in all responses together, in random histories',
     { timeout: 60_000 + histories * 10_000 },
     async () => {
       let [figures, broken] = [0, 0];
@@ -281,15 +281,15 @@ describe('the attacker, over the wire', () => {
         const { account, tops } = await accountWith(sent);
         const all = await readEverything(account, tops, rangeOf(firstWeek, sent.lastWeek));
         for (const { week, content } of sent.weeks) {
-          const told = toldOf(sent, all, week);
-          expect({ seed, week, leaks: attack(told, sent.history.thresholds) }).toEqual({
+          const known = knownOf(sent, all, week);
+          expect({ seed, week, leaks: attack(known, sent.history.thresholds) }).toEqual({
             seed,
             week,
             leaks: [],
           });
           const mutant = attack(knownByThreshold(sent.history, content), sent.history.thresholds);
           if (mutant.some(({ people }) => people !== 'undecided')) broken++;
-          for (const { sums, distributions } of told.questions.values())
+          for (const { sums, distributions } of known.questions.values())
             figures += sums.size + distributions.size;
         }
         expectKpisOfShown(all);
@@ -302,7 +302,7 @@ describe('the attacker, over the wire', () => {
   );
 });
 
-/** A KPI tells nothing that the values of its questions do not. */
+/** A KPI reveals nothing that the values of its questions do not. */
 function expectKpisOfShown({ kpi: values, values: results, ids }: Everything): void {
   for (const { groupId, yearWeek, value } of values) {
     const shown = ['q1-0', 'q2-0']
@@ -313,7 +313,7 @@ function expectKpisOfShown({ kpi: values, values: results, ids }: Everything): v
   }
 }
 
-/** Each group by itself and with those beneath it, single weeks, some questions, and with and without every flag. */
+/** Requests each group alone and with its descendants, single weeks, some questions, and with and without every flag. */
 async function expectAgreement(
   account: TestAccount,
   tops: number[],
@@ -341,7 +341,7 @@ async function expectAgreement(
         account,
         `/v1/results?${scope}${rangeOf(first, last)}${flags}${chosen}`,
       );
-      const part = <T>(from: ResponseText<T>) => partOf(from, some, groups, [first, last].map(fourDigits));
+      const part = <T>(from: ByQuestion<T>) => partOf(from, some, groups, [first, last].map(fourDigits));
       const values = JSON.parse(
         JSON.stringify(part(all.values), (key, leaf: unknown) =>
           key === 'individual' && !granular ? undefined : leaf,
@@ -359,10 +359,10 @@ async function expectAgreement(
           `${path}?${scope}${rangeOf(first, last)}`,
         );
         const latest = await get<KpiValues | [ResponseRateValues]>(account, `${path}?${scope}`);
-        const valuesOf = (told: KpiValues | [ResponseRateValues]) =>
-          (Array.isArray(told) ? told[0] : told).values;
+        const valuesOf = (body: KpiValues | [ResponseRateValues]) =>
+          (Array.isArray(body) ? body[0] : body).values;
         expect(valuesOf(inRange)).toEqual(inOrder(list.filter(isIn)));
-        // The week last in which the group was asked as a whole; else the last.
+        // The last week in which the group was asked as a whole, or else the last week.
         const isWhole = ({ groupId, date }: Value) => list !== all.kpi || whole.has(`${groupId} ${date}`);
         const byPreference = [
           ...inOrder(list.filter((row) => !isWhole(row))),
@@ -381,13 +381,13 @@ async function expectAgreement(
 const inOrder = (list: Value[]) =>
   list.toSorted((a, b) => a.groupId - b.groupId || Number(a.yearWeek) - Number(b.yearWeek));
 
-/** The part of everything that a request asks for. */
+/** Returns the part of everything that a request asks for. */
 function partOf<T>(
-  from: ResponseText<T>,
+  from: ByQuestion<T>,
   questionIds: number[] | undefined,
   groups: Set<number>,
   [first, last]: string[],
-): ResponseText<T> {
+): ByQuestion<T> {
   const keep = <V>(map: Record<string, V>, isWanted: (key: string) => boolean) =>
     Object.entries(map).filter(([key]) => isWanted(key));
   return Object.fromEntries(
@@ -404,11 +404,11 @@ function partOf<T>(
         ),
       ])
       .filter(([, ofGroups]) => Object.keys(ofGroups as object).length > 0),
-  ) as ResponseText<T>;
+  ) as ByQuestion<T>;
 }
 
-describe('once, after the week', () => {
-  test('a closed week reads the same, byte for byte, whatever is moved, renamed or removed afterwards', async () => {
+describe('after the week', () => {
+  test('a closed week reads exactly the same, whatever is moved, renamed or removed afterwards', async () => {
     const seed = 4;
     const random = randomFrom(seed, 'pushes');
     const sent = fileOf(randomHistory(seed, small));
@@ -444,7 +444,7 @@ describe('once, after the week', () => {
           parent: place > 0 && random.chance(0.8) ? random.oneOf(order.slice(0, place)) : null,
         }),
       );
-      const users = sent.everybody
+      const users = sent.everyone
         .filter(() => random.chance(0.8))
         .map((name) => person(name, { accessInfo: { memberOf: [random.oneOf(names)] } }));
       await apply(account, { groups, users });
@@ -454,15 +454,15 @@ describe('once, after the week', () => {
     }
   });
 
-  test('an open week shows what is asked and no figure, however many have answered', async () => {
+  test('an open week shows what is asked and no figure, however many people have answered', async () => {
     const account = await world.account();
     await apply(account, { groups: [unit('all')] });
     const [group] = await account.groups();
-    const everybody = Array.from({ length: 30 }, (_, i) => `Open-${i}`);
+    const everyone = Array.from({ length: 30 }, (_, i) => `Open-${i}`);
     const lastWeek = addWeeks(thisWeek, -1);
     const lines = (week: Week) => [
-      round(weekName(week), 'all', ['q'], Object.fromEntries(everybody.map((name) => [name, ['all']]))),
-      ...everybody.map((name, i) => answer(weekName(week), 'all', name, 'q', 1 + (i % 5), `said in ${week}`)),
+      round(weekName(week), 'all', ['q'], Object.fromEntries(everyone.map((name) => [name, ['all']]))),
+      ...everyone.map((name, i) => answer(weekName(week), 'all', name, 'q', 1 + (i % 5), `said in ${week}`)),
     ];
     const definitions = [question('q', 1), kpi('k', ['q'])];
     await importLines(world, account.id, [...definitions, ...lines(lastWeek), ...lines(thisWeek)], now);
@@ -492,10 +492,10 @@ describe('once, after the week', () => {
     for (const telling of [`"${key}"`, longKey, `said in ${thisWeek}`]) expect(text).toContain(telling);
   });
 
-  test('of a closed week no answer, no assignment, no number of a person, no key and no name is left', async () => {
+  test('a closed week leaves no answer, assignment, respondent number, key or name', async () => {
     const account = await world.account();
     await apply(account, { groups: [unit('top'), unit('team', { parent: 'top' })] });
-    const everybody = Array.from({ length: 25 }, (_, i) => `Kunigunde-${i}`);
+    const everyone = Array.from({ length: 25 }, (_, i) => `Kunigunde-${i}`);
     const lines = [
       question('q', 3),
       question('words', 7),
@@ -503,10 +503,10 @@ describe('once, after the week', () => {
         weekName(thisWeek),
         'top',
         ['q', 'words'],
-        Object.fromEntries(everybody.map((name) => [name, ['team']])),
+        Object.fromEntries(everyone.map((name) => [name, ['team']])),
       ),
-      ...everybody.map((name, i) => answer(weekName(thisWeek), 'top', name, 'q', i % 11, 'a remark')),
-      ...everybody.map((name, i) =>
+      ...everyone.map((name, i) => answer(weekName(thisWeek), 'top', name, 'q', i % 11, 'a remark')),
+      ...everyone.map((name, i) =>
         i % 2
           ? skip(weekName(thisWeek), 'top', name, 'words')
           : answer(weekName(thisWeek), 'top', name, 'words', undefined, 'words'),
@@ -532,14 +532,14 @@ describe('once, after the week', () => {
       select (select count(*)::integer from answers) as answers,
              (select count(*)::integer from assignments) as assignments`;
     expect(counts).toEqual({ answers: 0, assignments: 0 });
-    // Nor do the files of these tables, which a deleted row would stay in until PostgreSQL tidies them.
+    // The files of these tables do not contain them either. A deleted row would stay there until PostgreSQL cleans up.
     const files = await tableFiles(['weeks', 'week_keys', 'answers', 'assignments']);
-    const held = Buffer.from(key as string, 'hex');
-    expect(files.some((bytes) => bytes.includes(held))).toBe(false);
+    const keyBytes = Buffer.from(key as string, 'hex');
+    expect(files.some((bytes) => bytes.includes(keyBytes))).toBe(false);
   });
 });
 
-/** The files of tables as they are on the disk. */
+/** Returns the content of the files of tables on disk. */
 async function tableFiles(tables: string[]): Promise<Buffer[]> {
   await world.pool`checkpoint`;
   const rows = await world.pool<{ path: string }[]>`
@@ -548,7 +548,7 @@ async function tableFiles(tables: string[]): Promise<Buffer[]> {
   return Promise.all(rows.map(({ path }) => readFile(path)));
 }
 
-/** Every row of every table as text. */
+/** Returns every row of every table as text. */
 async function dump(): Promise<string> {
   const tables = await world.pool<{ name: string }[]>`
     select table_name as name from information_schema.tables where table_schema = 'public' order by 1`;

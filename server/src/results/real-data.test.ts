@@ -1,5 +1,5 @@
-// Real questionnaires and real answers: what the service tells of them is what one plain SQL query over the raw rows
-// tells, for every group; and where people are left out, exactly those.
+// Real questionnaires and real answers: the service reports what one plain SQL query over the raw rows returns, for every group,
+// and leaves out exactly the right people.
 import type { KpiValues, ResponseRateValues, ResultsValues, Value } from '@soundings/contract/data.ts';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function ask<T>(account: TestAccount, address: string): Promise<T> {
+async function getJson<T>(account: TestAccount, address: string): Promise<T> {
   const { status, body } = await world.request<T>('GET', address, {
     headers: { authorization: account.token },
   });
@@ -31,7 +31,7 @@ async function ask<T>(account: TestAccount, address: string): Promise<T> {
 const week = '2025-W46';
 const inWeek = '&fromDate=2025-11-10&toDate=2025-11-16';
 
-// The employees of IBM's sample data: 1,470 people, departments as groups and job roles beneath them.
+// The employees of IBM's sample data: 1,470 people, with departments as groups and job roles as their subgroups.
 
 const items = [
   'JobSatisfaction',
@@ -42,7 +42,7 @@ const items = [
 ] as const;
 const satisfaction = items.slice(0, 3);
 
-/** `role`: with the department before it, as some roles are in several. `hasLeft`: the column Attrition. */
+/** `role` includes the department, because some roles exist in several. `hasLeft` is the column Attrition. */
 type Employee = { number: string; department: string; role: string; hasLeft: boolean; scores: number[] };
 
 function employees(): Employee[] {
@@ -65,8 +65,8 @@ function employees(): Employee[] {
 }
 
 /**
- * Pushes the groups, asks everybody in a week, imports the answers of some, and puts the raw rows in a table of their own
- * by that name; without a score for those who did not answer.
+ * Pushes the groups, asks everyone in a week, imports the answers of some, and stores the raw rows in a table of that name,
+ * without a score for people who did not answer.
  */
 async function survey(
   people: Employee[],
@@ -120,7 +120,7 @@ async function survey(
 
 type Figure = { group: string; item: string; value: number | null; answers: number; distribution: string };
 
-/** The rows of each group. `left`: the roles that are left out of a group, as pairs. */
+/** Returns SQL for the rows of each group. `left`: the roles that are left out of a group, as pairs. */
 const counted = (table: string, left: [group: string, role: string][]) => `
   select g.name as "group", r.item, r.score
   from   ${table} r
@@ -129,7 +129,7 @@ const counted = (table: string, left: [group: string, role: string][]) => `
 
 type Left = Parameters<typeof counted>[1];
 
-/** What one plain query says of every group and item. */
+/** Returns the figures of every group and item from one plain query. */
 async function figuresBySql(table: string, left: Left = []): Promise<Figure[]> {
   const figures = await world.pool.unsafe<Figure[]>(`
     select "group", item,
@@ -149,26 +149,26 @@ async function figuresBySql(table: string, left: Left = []): Promise<Figure[]> {
 const places = 12;
 const rounded = (value: number | null) => (value === null ? null : Number(value.toFixed(places)));
 
-/** What the interface says, in the form of the query above. */
-async function told(account: TestAccount) {
+/** Returns the figures of the data interface in the form of the query above. */
+async function readFigures(account: TestAccount) {
   const groups = await account.groups();
   const top = groups.find(({ externalId }) => externalId === 'company')!.id;
   const names = new Map(groups.map(({ id, externalId }) => [id, externalId as string]));
   const query = `groupId=${top}&includeSubgroups=true${inWeek}`;
-  const [results] = await ask<ResultsValues[]>(account, `/v1/results?${query}`);
-  const [rates] = await ask<ResponseRateValues[]>(account, `/v1/responserates/values?${query}`);
+  const [results] = await getJson<ResultsValues[]>(account, `/v1/results?${query}`);
+  const [rates] = await getJson<ResponseRateValues[]>(account, `/v1/responserates/values?${query}`);
   const byName = (values: Value[]) =>
     Object.fromEntries(values.map(({ groupId, value }) => [names.get(groupId), rounded(value)]));
   const kpis: Record<string, Record<string, number | null>> = {};
   for (const id of ['satisfaction', 'all']) {
-    kpis[id] = byName((await ask<KpiValues>(account, `/v1/kpis/${id}/values?${query}`)).values);
+    kpis[id] = byName((await getJson<KpiValues>(account, `/v1/kpis/${id}/values?${query}`)).values);
   }
-  const figures = results!.questions.flatMap(({ id, question: words }) =>
+  const figures = results!.questions.flatMap(({ id, question: text }) =>
     Object.entries(results!.values[0]![id]!).map(([groupId, byWeek]) => {
       const { value, answers, distribution } = byWeek['2546']!;
       return {
         group: names.get(Number(groupId)) as string,
-        item: words.replace('?', ''),
+        item: text.replace('?', ''),
         value: rounded(value),
         answers,
         distribution: distribution === undefined ? null : JSON.stringify(distribution),
@@ -203,14 +203,14 @@ async function ratesBySql(table: string): Promise<Record<string, number>> {
 
 describe(`IBM's employees${skipped}`, () => {
   test.skipIf(absent)(
-    'everybody answers: value, answers, distribution, KPIs and response rates of all 15 groups are those of SQL',
+    'everyone answers: value, answers, distribution, KPIs and response rates of all 15 groups equal those of SQL',
     async () => {
       const people = employees();
       expect(people).toHaveLength(1470);
       const account = await survey(people, () => true, 'raw_all');
-      const { figures, kpis, rates, groups } = await told(account);
+      const { figures, kpis, rates, groups } = await readFigures(account);
       const expected = await figuresBySql('raw_all');
-      // The top, 3 departments and 11 roles within them, the smallest of 11 people: above both thresholds, nobody left out.
+      // The top, 3 departments and 11 roles, the smallest with 11 people: above both thresholds, so no one is left out.
       expect(groups).toBe(15);
       expect(expected).toHaveLength(15 * items.length);
       expect(Math.min(...expected.map(({ answers }) => answers))).toBe(11);
@@ -222,15 +222,15 @@ describe(`IBM's employees${skipped}`, () => {
   );
 
   test.skipIf(absent)(
-    'only the 237 who have left since answer: 4 roles are withheld, 2 people left out of Sales and of the top, and the ' +
-      'rest is what SQL says of the rest',
+    'only the 237 people with attrition answer: 4 roles are withheld, 2 people left out of Sales and the top, and all ' +
+      'other figures equal those of SQL',
     async () => {
       const account = await survey(employees(), ({ hasLeft }) => hasLeft, 'raw_left');
-      const { figures, kpis, rates } = await told(account);
+      const { figures, kpis, rates } = await readFigures(account);
 
-      // By the rules (privacy.md P2), with threshold 5. Of Sales' managers 2 answered: withheld, and nobody further up is in
-      // no piece, with whom they could count. The 3 managers and 2 directors of Research & Development make 5 there. Of
-      // Human Resources' managers nobody answered.
+      // By the rules (privacy.md P2) with threshold 5: 2 managers of Sales answered, so they are withheld, and no one above is
+      // outside a cell that they could count with. The 3 managers and 2 directors of Research & Development make 5 there. No
+      // managers of Human Resources answered.
       const withheld = [
         'Human Resources / Manager',
         'Research & Development / Manager',
@@ -241,23 +241,21 @@ describe(`IBM's employees${skipped}`, () => {
         ['Sales', 'Sales / Manager'],
         ['company', 'Sales / Manager'],
       ];
-      const everybody = await figuresBySql('raw_left');
-      expect(everybody.filter(({ group, answers }) => group === 'company' && answers === 237)).toHaveLength(
-        5,
-      );
+      const everyone = await figuresBySql('raw_left');
+      expect(everyone.filter(({ group, answers }) => group === 'company' && answers === 237)).toHaveLength(5);
       const expected = (await figuresBySql('raw_left', left)).filter(
         ({ group }) => !withheld.includes(group),
       );
       const answersOf = (list: Figure[], wanted: string) =>
         list.find(({ group }) => group === wanted)?.answers;
       expect(
-        ['Sales', 'company', 'Research & Development'].map((group) => answersOf(everybody, group)),
+        ['Sales', 'company', 'Research & Development'].map((group) => answersOf(everyone, group)),
       ).toEqual([92, 237, 133]);
       expect(
         ['Sales', 'company', 'Research & Development'].map((group) => answersOf(expected, group)),
       ).toEqual([90, 235, 133]);
 
-      // Distributions need 10 people in a piece. The 9 representatives have them in their department only, with the 5.
+      // Distributions need 10 people in a cell. The 9 representatives reach that only in their department, with the 5.
       const narrow = 'Research & Development / Healthcare Representative';
       const nothing = { value: null, answers: null, distribution: null };
       expect(inOrder(figures)).toEqual(
@@ -271,7 +269,7 @@ describe(`IBM's employees${skipped}`, () => {
       for (const id of ['satisfaction', 'all']) {
         expect(kpis[id]).toEqual({ ...(await kpisBySql('raw_left', id, left)), ...none });
       }
-      // All were asked, and 11 or more in each group: nobody is left out of the response rates.
+      // Everyone was asked, and each group has at least 11 people, so no one is left out of the response rates.
       expect(rates).toEqual(await ratesBySql('raw_left'));
       expect(rates['company']).toBe(rounded(237 / 1470));
       expect(rates['Human Resources / Manager']).toBe(0);
@@ -279,11 +277,11 @@ describe(`IBM's employees${skipped}`, () => {
   );
 });
 
-// The questionnaire of the UK Civil Service People Survey, as far as it is in the file: three themes.
+// The questionnaire of the UK Civil Service People Survey, as far as the file has it: three themes.
 
 type Theme = { title: string; questions: { id: string; text: string; answerType: string }[] };
 
-/** Reads the very YAML of the file: titles, ids, hints, and texts on the same line or, after a bar, on the next. */
+/** Reads the file's YAML: titles, IDs, hints, and texts on the same line or, after a bar, on the next. */
 function themes(): Theme[] {
   const found: Theme[] = [];
   const rows = readFileSync(sharedData(civilService) as string, 'utf8').split('\n');
@@ -302,7 +300,7 @@ describe(`the Civil Service People Survey${skipped}`, () => {
   const types: Record<string, number> = { 'agree-5-1': 1, 'long-text': 7 };
 
   test.skipIf(absent)(
-    'its themes go in as KPIs and its questions as questions; their words come out as they stand, and agreement is a score',
+    'themes become KPIs and questions keep their exact texts, and agreement becomes a score',
     async () => {
       const questionnaire = themes();
       expect(questionnaire.map(({ title, questions }) => [title, questions.length])).toEqual([
@@ -313,7 +311,7 @@ describe(`the Civil Service People Survey${skipped}`, () => {
       const asked = questionnaire.flatMap(({ questions }) => questions);
       const scored = (list: typeof asked) => list.filter(({ answerType }) => answerType === 'agree-5-1');
       const people = Array.from({ length: 12 }, (_, i) => `p${i}`);
-      // From 1, disagree strongly, to 5, agree strongly: different for each person and question.
+      // From 1, strongly disagree, to 5, strongly agree. Different for each person and question.
       const scoreOf = (person: number, index: number) => ((person * (index + 2) + index) % 5) + 1;
       const account = await world.account();
       await apply(account, { groups: [unit('department')] });
@@ -334,7 +332,7 @@ describe(`the Civil Service People Survey${skipped}`, () => {
       ]);
 
       const group = (await account.groups())[0]!.id;
-      const [results] = await ask<ResultsValues[]>(
+      const [results] = await getJson<ResultsValues[]>(
         account,
         `/v1/results?groupId=${group}&includeComments=true${inWeek}`,
       );
@@ -358,7 +356,7 @@ describe(`the Civil Service People Survey${skipped}`, () => {
 
       for (const { title, questions } of questionnaire) {
         const values = scored(questions).map(({ id }) => means.get(id)!);
-        const body = await ask<KpiValues>(
+        const body = await getJson<KpiValues>(
           account,
           `/v1/kpis/${encodeURIComponent(title)}/values?groupId=${group}`,
         );

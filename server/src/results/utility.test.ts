@@ -1,4 +1,4 @@
-// How much of the demo company is shown: the disclosure procedure must not withhold more than it did when it was chosen.
+// How much of the demo company is shown: the disclosure procedure must not withhold more than when it was chosen.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DemoWorld, openDemoWorld } from '../testing/demo-world.ts';
 
@@ -22,7 +22,7 @@ test('means, distributions and response rates of the demo company are shown as o
            (select avg((value is not null)::integer)::float8
             from   response_rates where account_id = ${accountId})                             as "rates"`;
   process.stdout.write(`Shown of the demo company: ${JSON.stringify(shown)}\n`);
-  // What was measured when the procedure was chosen, on 26 weeks: 0.878, 0.561 and 0.896. These are six of them.
+  // Measured when the procedure was chosen, on 26 weeks: 0.878, 0.561 and 0.896. These are six of them.
   expect(shown?.means).toBeGreaterThanOrEqual(0.878);
   expect(shown?.distributions).toBeGreaterThanOrEqual(0.555);
   expect(shown?.rates).toBeGreaterThanOrEqual(0.896);

@@ -1,10 +1,10 @@
-// Which questions a schedule asks in a week: each comes round, and none too soon.
+// Which questions a schedule asks in a week: each gets its turn, and none is repeated too soon.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { chooseQuestions } from './choose-questions.ts';
 
-/** KPIs with questions of their own and some in common, and how many are asked how often. */
-const wishes = fc
+/** KPIs with their own and shared questions, and how many are asked how often. */
+const anyOptions = fc
   .record({
     pools: fc.array(fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 8 }), {
       minLength: 1,
@@ -12,13 +12,13 @@ const wishes = fc
     }),
     perWeek: fc.integer({ min: 1, max: 8 }),
     everyWeeks: fc.integer({ min: 1, max: 12 }),
-    /** Each how many weeks it asks. */
+    /** The schedule asks every `step` weeks. */
     step: fc.integer({ min: 1, max: 3 }),
   })
   .map((one) => ({ ...one, questions: new Set(one.pools.flat()) }));
-type AskingOptions = typeof wishes extends fc.Arbitrary<infer T> ? T : never;
+type AskingOptions = typeof anyOptions extends fc.Arbitrary<infer T> ? T : never;
 
-/** What is asked in each of so many weeks, each `step` weeks after the one before. */
+/** Returns what is asked in `count` weeks, which are `step` weeks apart. */
 function weeksOf(
   { step, ...choice }: Omit<AskingOptions, 'questions'>,
   count: number,
@@ -33,17 +33,17 @@ function weeksOf(
   });
 }
 
-test('at most so many a week, each once, only of the KPIs, and none before its weeks have passed', () => {
+test('a week has at most perWeek questions, only from the KPIs, without duplicates, and repeats none too soon', () => {
   fc.assert(
-    fc.property(wishes, (wished) => {
-      const weeks = weeksOf(wished, 30);
+    fc.property(anyOptions, (options) => {
+      const weeks = weeksOf(options, 30);
       const last = new Map<number, number>();
       for (const [i, chosen] of weeks.entries()) {
-        expect(chosen.length).toBeLessThanOrEqual(wished.perWeek);
+        expect(chosen.length).toBeLessThanOrEqual(options.perWeek);
         expect(new Set(chosen).size).toBe(chosen.length);
         for (const id of chosen) {
-          expect(wished.questions.has(id)).toBe(true);
-          expect((i - (last.get(id) ?? -Infinity)) * wished.step).toBeGreaterThanOrEqual(wished.everyWeeks);
+          expect(options.questions.has(id)).toBe(true);
+          expect((i - (last.get(id) ?? -Infinity)) * options.step).toBeGreaterThanOrEqual(options.everyWeeks);
           last.set(id, i);
         }
       }
@@ -51,12 +51,12 @@ test('at most so many a week, each once, only of the KPIs, and none before its w
   );
 });
 
-test('each question comes round: as soon as its weeks have passed, or all others have had their turn', () => {
+test('each question gets its turn as soon as its weeks have passed or all others have been asked', () => {
   fc.assert(
-    fc.property(wishes, (wished) => {
-      const { questions, perWeek, everyWeeks, step } = wished;
+    fc.property(anyOptions, (options) => {
+      const { questions, perWeek, everyWeeks, step } = options;
       const turns = Math.max(Math.ceil(questions.size / perWeek), Math.ceil(everyWeeks / step));
-      const weeks = weeksOf(wished, 4 * turns);
+      const weeks = weeksOf(options, 4 * turns);
       for (const id of questions) {
         const at = weeks.flatMap((chosen, i) => (chosen.includes(id) ? [i] : []));
         expect(at.length).toBeGreaterThanOrEqual(4);
@@ -66,42 +66,42 @@ test('each question comes round: as soon as its weeks have passed, or all others
   );
 });
 
-test('as many are asked as may be: a place stays empty only when no other question may come', () => {
+test('as many questions as possible are asked, so a week has fewer only when no other question is available', () => {
   fc.assert(
     fc.property(
-      wishes,
+      anyOptions,
       fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 20 }))),
-      (wished, history) => {
+      (options, history) => {
         const since = new Map(history);
-        const may = [...wished.questions].filter((id) => (since.get(id) ?? Infinity) >= wished.everyWeeks);
-        const chosen = chooseQuestions(wished, since);
-        expect(chosen).toHaveLength(Math.min(wished.perWeek, may.length));
-        // Nobody waits longer than one who is asked.
-        const waited = (id: number) => since.get(id) ?? Infinity;
-        const left = may.filter((id) => !chosen.includes(id)).map(waited);
-        expect(Math.max(0, ...left)).toBeLessThanOrEqual(Math.min(Infinity, ...chosen.map(waited)));
+        const may = [...options.questions].filter((id) => (since.get(id) ?? Infinity) >= options.everyWeeks);
+        const chosen = chooseQuestions(options, since);
+        expect(chosen).toHaveLength(Math.min(options.perWeek, may.length));
+        // No question waits longer than one that is asked.
+        const weeksSince = (id: number) => since.get(id) ?? Infinity;
+        const left = may.filter((id) => !chosen.includes(id)).map(weeksSince);
+        expect(Math.max(0, ...left)).toBeLessThanOrEqual(Math.min(Infinity, ...chosen.map(weeksSince)));
       },
     ),
   );
 });
 
-test('the same history gives the same questions, in whatever order it is told', () => {
+test('the same history gives the same questions, in whatever order it is given', () => {
   fc.assert(
     fc.property(
-      wishes,
+      anyOptions,
       fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 20 })), {
         selector: ([id]) => id,
       }),
-      (wished, history) => {
-        expect(chooseQuestions(wished, new Map(history.toReversed()))).toEqual(
-          chooseQuestions(wished, new Map(history)),
+      (options, history) => {
+        expect(chooseQuestions(options, new Map(history.toReversed()))).toEqual(
+          chooseQuestions(options, new Map(history)),
         );
       },
     ),
   );
 });
 
-test('a week is about several KPIs: as many as there are places, in the order in which the schedule has them', () => {
+test('a week covers as many KPIs as there are places, in the order of the schedule', () => {
   const upTo = (max: number) => fc.integer({ min: 1, max });
   fc.assert(
     fc.property(upTo(6), upTo(8), upTo(8), (kpis, size, perWeek) => {
@@ -121,7 +121,7 @@ test('a fixed list is asked as it is, whatever was asked before', () => {
   expect(chooseQuestions({ questionIds: [3, 1, 2] }, new Map([[1, 1]]))).toEqual([3, 1, 2]);
 });
 
-test('of questions with the same words one is asked at a time, and the other has its turn', () => {
+test('only one of several questions with the same wording is asked at a time, and the other gets its turn later', () => {
   const classes = new Map([
     [1, 1],
     [2, 2],

@@ -1,5 +1,4 @@
-// A clock that jumps weeks ahead and comes back, over opening, writing to people and closing: nothing is done twice, and what was
-// answered is kept.
+// A clock that jumps weeks ahead and back, across opening, sending and closing: nothing happens twice, and no answer is lost.
 import { addWeeks } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
@@ -7,8 +6,8 @@ import { saveAnswers } from '../answers/answering.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { openMailer } from '../mail/mailer.ts';
-import { createUser } from '../people/people.ts';
-import { closeEndedWeeks } from '../results/publish.ts';
+import { createUser } from '../people/users.ts';
+import { closeEndedWeeks } from '../results/close-week.ts';
 import { askedWeek, noon, planAsking } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
@@ -29,7 +28,7 @@ afterAll(async () => {
   await smtp.close();
 });
 
-test('three weeks ahead and back: each week opens and closes once, everyone is written to once, no answer is lost', async () => {
+test('three weeks ahead and back: each week opens and closes once, each person gets one message, no answer is lost', async () => {
   const { pool, keys } = database;
   const accountId = await inTransaction(pool, async (tx) => {
     const { id } = await createAccount(tx, { name: 'Test', timezone: 'UTC' });
@@ -41,7 +40,7 @@ test('three weeks ahead and back: each week opens and closes once, everyone is w
   await pool`update schedules set created_at = '2026-11-01'`;
   const mailer = openMailer(smtp.url, 'hr@example.com');
   const sendDue = openSender({ pool, keys, mailer, publicUrl, log: openLog('silent') });
-  /** All that jobs do by the clock. */
+  /** Runs everything that jobs do by the clock. */
   const at = async (now: number) => {
     await openDueRounds(pool, keys, now);
     await sendDue(now);
@@ -79,7 +78,7 @@ test('three weeks ahead and back: each week opens and closes once, everyone is w
   expect(await closings()).toEqual(closedAt);
   expect(mailed()).toBe(12);
 
-  // The weeks that were skipped come when they come; the one that was asked ahead is not asked again.
+  // The skipped weeks come when their time comes. The week that was asked early is not asked again.
   for (const count of [1, 2, 3]) await at(noon + count * weekMs); // oxlint-disable-line no-await-in-loop -- in turn
   expect(new Set(Object.values(await weeks()))).toEqual(new Set(['opened']));
   expect(Object.keys(await weeks()).toSorted()).toEqual([askedWeek, second, third, fourth]);

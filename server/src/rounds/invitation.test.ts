@@ -1,4 +1,4 @@
-// The mails by which people are asked: what they say, what they never say, and that nothing in them is other than it seems.
+// Invitations and reminders: what they say, what they never say, and that no text in them can pass for something else.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Invitation, invitationOf, replacedNotice } from './invitation.ts';
@@ -14,8 +14,8 @@ const invitation: Invitation = {
   threshold: 5,
   isLive: false,
 };
-const mailOf = (wishes: Partial<Invitation> = {}) =>
-  invitationOf({ ...invitation, ...wishes }, address, stopAddress);
+const mailOf = (options: Partial<Invitation> = {}) =>
+  invitationOf({ ...invitation, ...options }, address, stopAddress);
 const hrefsOf = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
 
 describe.each([
@@ -37,35 +37,35 @@ describe.each([
     /nicht weiter/,
   ],
   ['fi', 'en', 'about a minute', /No one is shown who answered what/, /not anonymous/, /forward/],
-])('to somebody who speaks %s', (language, spoken, time, promise, noPromise, personal) => {
-  test('company, number of questions and time stand in subject, text and HTML, in that language', () => {
+])('in the language %s', (language, spoken, time, promise, noPromise, personal) => {
+  test('company, number of questions and time are in subject, text and HTML', () => {
     for (const kind of ['invitation', 'reminder'] as const) {
       const { subject, text, html } = mailOf({ kind, language });
       expect(html).toContain(`<html lang="${spoken}">`);
-      for (const said of [subject, text, html]) {
-        expect(said).toContain('Nordwind');
-        expect(said).toMatch(/(^|\D)3 \p{L}/u);
-        expect(said).toContain(time);
+      for (const part of [subject, text, html]) {
+        expect(part).toContain('Nordwind');
+        expect(part).toMatch(/(^|\D)3 \p{L}/u);
+        expect(part).toContain(time);
       }
-      for (const said of [text, html]) {
-        expect(said).toContain('Karin');
-        expect(said).toMatch(promise);
-        expect(said).toMatch(/\D5\D/);
-        expect(said).toMatch(personal);
+      for (const part of [text, html]) {
+        expect(part).toContain('Karin');
+        expect(part).toMatch(promise);
+        expect(part).toMatch(/\D5\D/);
+        expect(part).toMatch(personal);
       }
     }
   });
 
-  test('nothing is promised where answers are not anonymous: that is said instead', () => {
-    for (const said of Object.values(mailOf({ language, threshold: 1 }))
+  test('anonymity is not promised if answers are not anonymous, and the mail says so', () => {
+    for (const part of Object.values(mailOf({ language, threshold: 1 }))
       .map(String)
       .slice(1, 3)) {
-      expect(said).toMatch(noPromise);
-      expect(said).not.toMatch(promise);
+      expect(part).toMatch(noPromise);
+      expect(part).not.toMatch(promise);
     }
   });
 
-  test('one question is one, and nobody without a first name is greeted by it', () => {
+  test('one question is in the singular, and a person without a first name is not greeted by name', () => {
     const { subject, text } = mailOf({ language, questions: 1, firstName: '' });
     expect(`${subject} ${text}`).not.toMatch(/\b1 |questions|frågor|Fragen/);
     expect(text.split('\n')[0]).toMatch(/^(Hi|Hej|Hallo)$/);
@@ -73,23 +73,23 @@ describe.each([
 });
 
 describe('a reminder', () => {
-  test('says of managers alone that they are not told who has answered, and says it only where it is so', () => {
+  test("says that managers don't see who has answered, but only if that is true", () => {
     for (const [language, promise] of [
       ['en', 'Managers are not told who has answered.'],
       ['sv', 'Chefer får inte veta vem som har svarat.'],
       ['de', 'Führungskräfte erfahren nicht, wer geantwortet hat.'],
     ] as const) {
       const reminded = (threshold: number) => mailOf({ kind: 'reminder', language, threshold });
-      for (const said of ['text', 'html'] as const) {
-        expect(reminded(3)[said]).toContain(promise);
-        expect(reminded(1)[said]).not.toContain(promise);
-        expect(mailOf({ language })[said]).not.toContain(promise);
+      for (const part of ['text', 'html'] as const) {
+        expect(reminded(3)[part]).toContain(promise);
+        expect(reminded(1)[part]).not.toContain(promise);
+        expect(mailOf({ language })[part]).not.toContain(promise);
       }
     }
   });
 });
 
-test('a live week says so, and that what is counted cannot be changed; in any other, nothing of it is said', () => {
+test("a live week says that results are live and counted answers can't be changed, other weeks say nothing of it", () => {
   for (const [language, live, counted] of [
     ['en', 'shown while the week is still open', 'can’t be changed'],
     ['sv', 'medan veckan fortfarande pågår', 'går inte att ändra'],
@@ -97,11 +97,11 @@ test('a live week says so, and that what is counted cannot be changed; in any ot
   ] as const) {
     for (const kind of ['invitation', 'reminder'] as const) {
       for (const threshold of [1, 5]) {
-        for (const said of ['text', 'html'] as const) {
-          const mail = mailOf({ kind, language, threshold, isLive: true })[said];
+        for (const part of ['text', 'html'] as const) {
+          const mail = mailOf({ kind, language, threshold, isLive: true })[part];
           expect(mail).toContain(live);
           expect(mail).toContain(counted);
-          expect(mailOf({ kind, language, threshold })[said]).not.toContain(live);
+          expect(mailOf({ kind, language, threshold })[part]).not.toContain(live);
         }
       }
     }
@@ -114,17 +114,17 @@ describe('the notice that a link was replaced', () => {
     ['sv', 'Din enkätlänk har ersatts', 'fungerar inte längre', 'HR-avdelning'],
     ['de', 'Dein Umfragelink wurde ersetzt', 'funktioniert nicht mehr', 'Personalabteilung'],
     ['fi', 'Your survey link has been replaced', 'no longer works', 'HR department'],
-  ])('says in %s what happened and what to do, and has no link at all', (language, heading, dead, ask) => {
+  ])('says in %s what happened and what to do, and contains no link', (language, heading, dead, ask) => {
     const { subject, text, html } = replacedNotice({ language, company: 'Nordwind', firstName: 'Karin' });
     expect(subject).toBe(heading);
-    for (const said of [text, html]) {
-      for (const words of ['Karin', 'Nordwind', dead, ask]) expect(said).toContain(words);
-      expect(said).not.toMatch(/https?:\/\//);
+    for (const part of [text, html]) {
+      for (const line of ['Karin', 'Nordwind', dead, ask]) expect(part).toContain(line);
+      expect(part).not.toMatch(/https?:\/\//);
     }
     expect(hrefsOf(html)).toEqual([]);
   });
 
-  test('is text that cannot be clicked, whatever company and person are called', () => {
+  test('has no clickable text, whatever company and person are called', () => {
     const { text, html } = replacedNotice({
       language: 'en',
       company: '<a href="https://evil.example">x</a>',
@@ -135,15 +135,15 @@ describe('the notice that a link was replaced', () => {
   });
 });
 
-describe('the way to the page', () => {
-  test('is a button, and the address on a line of its own to be copied', () => {
+describe('the link to the page', () => {
+  test('is a button, and the address stands on its own line for copying', () => {
     const { text, html } = mailOf();
     expect(text.split('\n')).toContain(address);
     expect(hrefsOf(html)).toEqual([address, address]);
     expect(html).toContain(`>${address}</a>`);
   });
 
-  test('stands in a reminder beside the way to stop reminders, by one click of the mail program too', () => {
+  test('comes in a reminder with a link to turn off reminders, which mail programs can use with one click too', () => {
     const { text, html, headers } = mailOf({ kind: 'reminder' });
     expect(headers).toEqual({
       'List-Unsubscribe': `<${stopAddress}>`,
@@ -155,7 +155,7 @@ describe('the way to the page', () => {
   });
 });
 
-test('whatever company and person are called, it is text that cannot be clicked, hides nothing and breaks no line', () => {
+test("names of companies and people can't be clicked, hide nothing, and break no line", () => {
   const hostile = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 300 }),
     fc.constantFrom(
@@ -168,7 +168,7 @@ test('whatever company and person are called, it is text that cannot be clicked,
       'محمد',
     ),
   );
-  const wishes = fc.record({
+  const options = fc.record({
     kind: fc.constantFrom<Invitation['kind'][]>('invitation', 'reminder'),
     language: fc.constantFrom('en', 'sv', 'de', 'ar', '"><b>'),
     company: hostile,
@@ -179,11 +179,11 @@ test('whatever company and person are called, it is text that cannot be clicked,
   });
   const plain = mailOf({ kind: 'reminder' }).html.match(/<[a-z/!][^>]*>/g)?.length as number;
   fc.assert(
-    fc.property(wishes, (wished) => {
-      const { subject, text, html } = mailOf(wished);
+    fc.property(options, (chosen) => {
+      const { subject, text, html } = mailOf(chosen);
       expect(subject).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]|:\/\/|evil\.example/u);
-      const words = text.replaceAll(address, '').replaceAll(stopAddress, '').replaceAll(/\n/g, ' ');
-      expect(words).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]|:\/\/|evil\.example/u);
+      const line = text.replaceAll(address, '').replaceAll(stopAddress, '').replaceAll(/\n/g, ' ');
+      expect(line).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]|:\/\/|evil\.example/u);
       expect(new Set(hrefsOf(html)).isSubsetOf(new Set([address, stopAddress]))).toBe(true);
       expect(html.match(/<[a-z/!][^>]*>/g)?.length).toBeLessThanOrEqual(plain);
       expect(Buffer.byteLength(html)).toBeLessThan(20_000);

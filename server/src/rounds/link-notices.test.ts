@@ -1,4 +1,4 @@
-// Links that a new address replaces: from when on they are dead, and that each address they were sent to is told.
+// Links that are replaced when an address changes: when they stop working, and that each earlier address is notified.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { openLink } from '../answers/answering.ts';
@@ -14,7 +14,7 @@ import { type LinkNotice, mailLinkNotice } from './link-notices.ts';
 import { openSender } from './messages.ts';
 
 const publicUrl = 'https://soundings.example';
-/** Friday at 9, when those who have not answered are reminded; all were asked at noon on Wednesday. */
+/** Friday at 9, when people who have not answered get a reminder. Everyone was asked on Wednesday at noon. */
 const friday = Date.parse('2026-11-20T09:00:00Z');
 const log = openLog('silent');
 
@@ -24,8 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-async function served(wishes: SmtpOptions = {}): Promise<TestSmtp> {
-  const smtp = await openSmtp(wishes);
+async function newMailServer(options: SmtpOptions = {}): Promise<TestSmtp> {
+  const smtp = await openSmtp(options);
   onTestFinished(() => smtp.close());
   return smtp;
 }
@@ -39,13 +39,13 @@ function mailerTo(smtpUrl: string) {
 const send = (smtpUrl: string, now: number) =>
   openSender({ pool: database.pool, keys: database.keys, mailer: mailerTo(smtpUrl), publicUrl, log })(now);
 
-/** One person who was written to at one address and now has another, and the link that was sent. */
+/** A person whose address changed after the link was sent, and that link. */
 async function moved() {
   const { pool } = database;
   await pool`delete from messages`;
   const { id } = await inTransaction(pool, (tx) => createAccount(tx, { name: 'Nordwind', timezone: 'UTC' }));
   const asked = await askPeople(database, id, { count: 1, reminderDays: 4, reminderHour: 9 });
-  const smtp = await served();
+  const smtp = await newMailServer();
   await send(smtp.url, noon);
   const link = /\/a\/([0-9A-Za-z]{27})/.exec(smtp.mails[0]?.text ?? '')?.[1] as string;
   await pool`
@@ -65,12 +65,12 @@ const noticesOf = async (accountId: number) =>
 const opens = async (link: string) =>
   (await openLink(database.pool, database.keys, { link, visit: null })) !== undefined;
 
-describe('a link that was sent to an earlier address', () => {
-  test('is dead once the mail to the new one is taken, or no one can know whether it is; the earlier address is to be told', async () => {
+describe('a link sent to an earlier address', () => {
+  test('stops working once the mail to the new address is sent or its status is unknown, and the earlier address is to be notified', async () => {
     for (const outcome of ['taken', 'unknown']) {
       const { accountId, userId, week, link } = await moved();
       expect(await opens(link)).toBe(true);
-      const smtp = outcome === 'taken' ? await served() : await openSilentSmtp(() => 'hangs up');
+      const smtp = outcome === 'taken' ? await newMailServer() : await openSilentSmtp(() => 'hangs up');
       if (outcome === 'unknown') onTestFinished(() => smtp.close());
       await send(smtp.url, friday);
       const [row] = await database.pool`
@@ -81,10 +81,10 @@ describe('a link that was sent to an earlier address', () => {
     }
   });
 
-  test('goes on working while the new one is refused or put off, so that the person can answer at all', async () => {
-    for (const said of ['550 no such user', '451 later']) {
+  test('works as long as the mail to the new address is refused or deferred, so that the person can answer at all', async () => {
+    for (const response of ['550 no such user', '451 later']) {
       const { accountId, link } = await moved();
-      await send((await served({ refuseRecipient: () => said })).url, friday);
+      await send((await newMailServer({ refuseRecipient: () => response })).url, friday);
       expect(await opens(link)).toBe(true);
       expect(await noticesOf(accountId)).toEqual([]);
     }
@@ -99,9 +99,9 @@ describe('the notice', () => {
     to: 'p1@example.org',
   });
 
-  test('goes to the earlier address in the language of the person, and not at all to someone who was removed', async () => {
+  test("goes to the earlier address in the person's language, and not to someone who was removed", async () => {
     const one = await moved();
-    const smtp = await served();
+    const smtp = await newMailServer();
     await mailLinkNotice(database.pool, mailerTo(smtp.url), noticeOf(one), log);
     expect(smtp.mails.map(({ to, headers }) => [to[0], headers['subject']])).toEqual([
       ['p1@example.org', 'Dein Umfragelink wurde ersetzt'],
@@ -111,13 +111,13 @@ describe('the notice', () => {
     expect(smtp.mails).toHaveLength(1);
   });
 
-  test('is tried again where the mail server puts it off, and not where it refuses the address', async () => {
+  test('is retried if the mail server defers it, and not if it refuses the address', async () => {
     const one = await moved();
-    const later = mailerTo((await served({ refuseRecipient: () => '451 later' })).url);
+    const later = mailerTo((await newMailServer({ refuseRecipient: () => '451 later' })).url);
     await expect(mailLinkNotice(database.pool, later, noticeOf(one), log)).rejects.toBeInstanceOf(
       MailDeferred,
     );
-    const never = mailerTo((await served({ refuseRecipient: () => '550 no such user' })).url);
+    const never = mailerTo((await newMailServer({ refuseRecipient: () => '550 no such user' })).url);
     await mailLinkNotice(database.pool, never, noticeOf(one), log);
     await mailLinkNotice(database.pool, undefined, noticeOf(one), log);
   });

@@ -1,15 +1,15 @@
-// Messages to the people asked: each is sent once and at a fit hour, whatever stops, fails or runs twice.
+// Messages to the people asked: each is sent once and at a suitable hour, whatever stops, fails or runs twice.
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
-import { askingCommands } from '../cli/asking.ts';
+import { weekCommands } from '../cli/weeks.ts';
 import { saveAnswers, openLink } from '../answers/answering.ts';
 import type { Log } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { type SmtpBehaviour, openSilentSmtp } from '../mail/silent-smtp.fixture.ts';
 import { openMailer } from '../mail/mailer.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { askPeople, mondays, noon, planAsking } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { openSmtp, type SmtpOptions } from '../testing/smtp.ts';
@@ -21,7 +21,7 @@ import { setReminders } from './reminder-opt-out.ts';
 
 const publicUrl = 'https://soundings.example';
 const minute = 60_000;
-/** Friday at 9, when those who have not answered are reminded; all were asked at noon on Wednesday. */
+/** Friday at 9, when people who have not answered get a reminder. Everyone was asked on Wednesday at noon. */
 const friday = Date.parse('2026-11-20T09:00:00Z');
 const reminded = { reminderDays: 4, reminderHour: 9 };
 
@@ -31,35 +31,35 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** A new account, and no message of any other: a sender sends what is due of all accounts. */
-async function opened() {
+/** Creates an account, and deletes all other messages, because a sender sends what is due of all accounts. */
+async function newAccount() {
   const { pool, url } = database;
   await pool`delete from messages`;
   const { id } = await inTransaction(pool, (tx) => createAccount(tx, { name: 'Nordwind', timezone: 'UTC' }));
   return { pool, url, accountId: id };
 }
 
-/** The same with people who are asked as of noon, but not written to yet. */
-async function asked(wishes: Parameters<typeof askPeople>[2] = {}) {
-  const { pool, url, accountId } = await opened();
-  return { url, pool, ...(await askPeople(database, accountId, wishes)) };
+/** Creates an account whose people are asked at noon. No message is sent yet. */
+async function asked(options: Parameters<typeof askPeople>[2] = {}) {
+  const { pool, url, accountId } = await newAccount();
+  return { url, pool, ...(await askPeople(database, accountId, options)) };
 }
 
-async function served(wishes: SmtpOptions = {}) {
-  const smtp = await openSmtp(wishes);
+async function newMailServer(options: SmtpOptions = {}) {
+  const smtp = await openSmtp(options);
   onTestFinished(() => smtp.close());
   return smtp;
 }
 
-async function deaf(manners: SmtpBehaviour) {
-  const smtp = await openSilentSmtp(manners);
+async function newSilentServer(behaviour: SmtpBehaviour) {
+  const smtp = await openSilentSmtp(behaviour);
   onTestFinished(() => smtp.close());
   return smtp;
 }
 
 type Line = { level: number; msg: string } & Record<string, unknown>;
 
-/** A sender, and what it logs. Without an address it has no mail server. */
+/** Creates a sender, and returns its log too. Without an address it has no mail server. */
 function senderOf(pool: Pool, smtpUrl: string | undefined, answer = 10_000) {
   const lines: Line[] = [];
   const write = (chunk: Buffer, _: string, done: () => void) => {
@@ -92,20 +92,20 @@ const duesOf = async (pool: Pool) => {
   return new Map(rows.map(({ name, due, attempts }) => [name, { due, attempts }]));
 };
 
-test('a message in a week whose results are live says so, whatever the account is set to since', async () => {
-  const { pool, accountId } = await opened();
+test("a message of a live week says that results are live, even if the account's setting has changed since", async () => {
+  const { pool, accountId } = await newAccount();
   await pool`update accounts set publication = 'live' where account_id = ${accountId}`;
   await askPeople(database, accountId, { count: 1, reminderDays: null, reminderHour: null });
   await pool`update accounts set publication = 'weekly' where account_id = ${accountId}`;
-  const smtp = await served();
+  const smtp = await newMailServer();
   await senderOf(pool, smtp.url).send(noon);
   expect(smtp.mails[0]?.text).toContain('Results are live: they are shown while the week is still open');
 });
 
 describe('a message is sent once', () => {
-  test('by two processes that send at the same time, each with a link that opens what it names', async () => {
+  test('if two processes send at the same time, and each link opens what the message names', async () => {
     const { pool, url, accountId } = await asked({ count: 300, language: 'sv', ...reminded });
-    const [smtp, other] = [await served(), openPool(url, 5)];
+    const [smtp, other] = [await newMailServer(), openPool(url, 5)];
     onTestFinished(() => other.end());
     const senders = [senderOf(pool, smtp.url), senderOf(other, smtp.url)];
     await Promise.all(senders.map(({ send }) => send(noon)));
@@ -126,9 +126,9 @@ describe('a message is sent once', () => {
     expect(page?.questions).toHaveLength(2);
   });
 
-  test('where a process stops before the mail server has answered: nobody can know, so none is sent again', async () => {
+  test('or not at all if a process stops before the mail server has responded, because the status is unknown', async () => {
     const { pool, url, accountId } = await asked({ count: 3, reminderDays: null, reminderHour: null });
-    const smtp = await deaf((to) => (to.startsWith('p2') ? 'silent' : 'takes'));
+    const smtp = await newSilentServer((to) => (to.startsWith('p2') ? 'silent' : 'takes'));
     const stopped = senderOf(pool, smtp.url);
     const run = stopped.send(noon);
     await expect.poll(() => smtp.got.length).toBe(3);
@@ -150,10 +150,10 @@ describe('a message is sent once', () => {
     expect((await duesOf(pool)).size).toBe(0);
   });
 
-  test('where the server takes it and hangs up; with the others it is tried one at a time', async () => {
+  test('if the server accepts it and disconnects, and the others are then sent one at a time', async () => {
     const { pool, accountId } = await asked({ count: 8, reminderDays: null, reminderHour: null });
     let manner: ReturnType<SmtpBehaviour> = 'hangs up';
-    const smtp = await deaf(() => manner);
+    const smtp = await newSilentServer(() => manner);
     const { send } = senderOf(pool, smtp.url);
     await send(noon);
     expect(await countsOf(pool, accountId)).toEqual({ 'invitation unknown': 4, 'invitation waiting': 4 });
@@ -166,13 +166,13 @@ describe('a message is sent once', () => {
     expect(smtp.got).toHaveLength(8);
   });
 
-  test('where the database is lost when the server has taken it', async () => {
+  test('if the database fails after the server has accepted it', async () => {
     const { pool, accountId } = await asked({ count: 2, reminderDays: null, reminderHour: null });
     const drop = 'drop trigger if exists lost on messages';
     onTestFinished(async () => void (await pool.unsafe(drop)));
     await pool.unsafe(`create function lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$;
       create trigger lost before update on messages for each row when (new.state = 'sent') execute function lose()`);
-    const smtp = await served();
+    const smtp = await newMailServer();
     const { send } = senderOf(pool, smtp.url);
     await expect(send(noon)).rejects.toThrow('lost');
     await pool.unsafe(drop);
@@ -181,9 +181,9 @@ describe('a message is sent once', () => {
     expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p1', 'p2']);
   });
 
-  test('where a slow process holds it, and another has sent it meanwhile', async () => {
+  test('if a slow process holds it and another has sent it meanwhile', async () => {
     const { pool, url } = await asked({ count: 6, reminderDays: null, reminderHour: null });
-    const [bad, good] = [await deaf(() => 'silent'), await served()];
+    const [bad, good] = [await newSilentServer(() => 'silent'), await newMailServer()];
     const other = openPool(url, 2);
     onTestFinished(() => other.end());
     const slow = senderOf(pool, bad.url).send(noon);
@@ -203,14 +203,14 @@ describe('a message is sent once', () => {
     ]);
   });
 
-  test('to somebody whom two schedules ask at the same time: one mail, that speaks of all questions', async () => {
-    const { pool, accountId } = await opened();
+  test('if two schedules ask a person at the same time: one mail names all questions', async () => {
+    const { pool, accountId } = await newAccount();
     const { groupId, questionIds } = await planAsking(pool, accountId, { count: 3 });
     const more = ['workload-rested', ...questionIds.keys()].slice(0, 4).map((key) => questionIds.get(key)!);
     const second = mondays({ groupIds: [groupId], questionIds: [...new Set(more)] });
     await inTransaction(pool, (tx) => createSchedule(tx, accountId, second));
     expect(await openDueRounds(pool, database.keys, noon)).toHaveLength(2);
-    const smtp = await served();
+    const smtp = await newMailServer();
     await senderOf(pool, smtp.url).send(noon);
     expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p1', 'p2', 'p3']);
     const page = await openLink(pool, database.keys, {
@@ -223,7 +223,7 @@ describe('a message is sent once', () => {
 });
 
 describe('a mail server', () => {
-  test('that is down is asked again after growing waits, and gets all of them once when it is back', async () => {
+  test('that is down is retried with growing intervals, and gets each message once when it is back', async () => {
     const { pool, accountId } = await asked({ count: 6, reminderDays: null, reminderHour: null });
     const first = await openSmtp();
     await first.close();
@@ -233,7 +233,7 @@ describe('a mail server', () => {
     expect(tried).toBe(4);
     const waits: number[] = [];
     for (let now = noon + 2 * minute; waits.length < 7;) {
-      // Of all of them only the first is due: one that is tried first.
+      // Of all messages only the first is due, because one is tried first.
       // oxlint-disable-next-line no-await-in-loop -- one run after another
       await pool`update messages m set due_at = to_timestamp(${now / 1000 + (24 * 60 * minute) / 1000}::float8) from users u
                  where u.account_id = m.account_id and u.user_id = m.user_id and u.email <> 'p1@example.org'`;
@@ -245,10 +245,10 @@ describe('a mail server', () => {
       now = due;
     }
     expect(waits).toEqual([2, 4, 8, 16, 32, 60, 60]);
-    // All the while they are late since they were to be sent first, though each is put off.
+    // They count as late since their first send time, although each is deferred.
     expect(await selectDue(pool, noon + 90 * minute)).toEqual({ count: 6, oldestSeconds: 90 * 60 });
     expect(lines.every(({ msg }) => msg.includes('will be retried'))).toBe(true);
-    const second = await served({ port: first.port });
+    const second = await newMailServer({ port: first.port });
     await send(friday + 20 * minute);
     await send(friday + 80 * minute);
     expect(namesOf(second.mails.map(({ to }) => to))).toEqual(['p1', 'p2', 'p3', 'p4', 'p5', 'p6']);
@@ -256,10 +256,10 @@ describe('a mail server', () => {
     expect(await selectDue(pool, friday + 81 * minute)).toEqual({ count: 0, oldestSeconds: 0 });
   });
 
-  test('that refuses one keeps no other waiting; who and why is kept until an invitation is taken, and names nobody else', async () => {
+  test('that refuses one message delays no other, and the reason is kept until an invitation is accepted, without other addresses', async () => {
     const { pool, accountId, userIds, week, scheduleId } = await asked({ count: 6, ...reminded });
     let refused = 'p2';
-    const smtp = await served({
+    const smtp = await newMailServer({
       refuseRecipient: (to) =>
         to.startsWith(refused) ? `550 5.1.1 <${to}> is now boss@example.org, ask it@example.net` : undefined,
     });
@@ -272,9 +272,9 @@ describe('a mail server', () => {
     expect(refusal!.reason + JSON.stringify(lines)).not.toMatch(/@|boss|\/a\//);
     await send(noon + 10 * minute);
     expect(smtp.mails).toHaveLength(5);
-    // Reminders that are due are not counted: with the mail server away, only those to people who have not answered are left.
+    // Due reminders are not counted: during an outage, only those to people who have not answered are left.
     expect(await selectDue(pool, friday + 60 * minute)).toEqual({ count: 0, oldestSeconds: 0 });
-    // What becomes of a reminder says nothing of anybody: only who has not answered gets one.
+    // What happens to a reminder is recorded for no one, because only people who have not answered get one.
     refused = 'p3';
     await send(friday);
     expect(smtp.mails).toHaveLength(10);
@@ -282,8 +282,8 @@ describe('a mail server', () => {
       { kind: 'invitation', userId: userIds[1] },
       { kind: 'reminder', userId: undefined },
     ]);
-    // Nor does the command, or how many there were.
-    const show = askingCommands(() => ({ publicUrl, smtpUrl: undefined }))['week show']!;
+    // The command does not show it either, nor how many there were.
+    const show = weekCommands(() => ({ publicUrl, smtpUrl: undefined }))['week show']!;
     const shown = (await show.run(pool, { account: String(accountId) }, database.keys)) as {
       weeks: { messages: unknown[] }[];
     };
@@ -297,10 +297,10 @@ describe('a mail server', () => {
     expect(await selectRefusals(pool, accountId)).toEqual([]);
   });
 
-  test('that defers mails, as by greylisting, is given all others, and those again later', async () => {
+  test('that defers some mails, as in greylisting, gets all others first and those again later', async () => {
     const { pool } = await asked({ count: 110, reminderDays: null, reminderHour: null });
     let [tries, deferred] = [0, /./]; // all of them
-    const smtp = await served({
+    const smtp = await newMailServer({
       refuseRecipient: (to) => {
         tries++;
         return deferred.test(to) ? '451 4.7.1 later' : undefined;
@@ -319,7 +319,7 @@ describe('a mail server', () => {
     expect(smtp.mails).toHaveLength(110);
   });
 
-  test('that is not set: messages wait as they are, and the log says so once a run, what can be done too', async () => {
+  test('that is not set: messages wait, and the log says so once per run and what you can do', async () => {
     const { pool, accountId } = await asked({ count: 3 });
     const { send, lines } = senderOf(pool, undefined);
     const before = await duesOf(pool);
@@ -328,7 +328,7 @@ describe('a mail server', () => {
     expect(lines).toHaveLength(2);
     expect(lines[0]!.msg).toMatch(/SMTP_URL is not set.*soundings links export/);
     expect(await duesOf(pool)).toEqual(before);
-    const smtp = await served();
+    const smtp = await newMailServer();
     await senderOf(pool, smtp.url).send(noon + minute);
     expect(smtp.mails).toHaveLength(3);
     await send(noon + 2 * minute);
@@ -338,9 +338,9 @@ describe('a mail server', () => {
 });
 
 describe('a reminder', () => {
-  test('goes only to those who are active, have not answered since they were asked and have not stopped reminders', async () => {
+  test('goes only to active people who have not answered since they were asked and have not turned off reminders', async () => {
     const { pool, accountId, userIds, links, questionIds } = await asked({ count: 6, ...reminded });
-    const smtp = await served();
+    const smtp = await newMailServer();
     const { send } = senderOf(pool, smtp.url);
     await send(noon);
     const answer = { questionId: questionIds.get('workload-amount') as number, value: 3 };
@@ -361,20 +361,20 @@ describe('a reminder', () => {
       'list-unsubscribe': expect.stringMatching(/^<https:\/\/soundings\.example\/r\/[\w-]+>$/),
       'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
     });
-    // Who is inactive may be back.
+    // Inactive people can come back.
     expect(await countsOf(pool, accountId)).toEqual({
       'invitation sent': 5,
       'reminder sent': 2,
-      // Of who has answered: kept, as a week without any would say that all have.
+      // Reminders to people who have answered are kept, because a week without any would show that everyone has.
       'reminder unneeded': 1,
       'reminder waiting': 1,
     });
   });
 
-  test('of two schedules is of the one of which nothing was answered, and counts what is not answered yet', async () => {
+  test('of two schedules belongs to the one with no answer, and counts the questions that are still open', async () => {
     const monday = Date.parse('2026-11-16T09:00:00Z');
     const { pool, accountId, groupId, questionIds, links } = await asked({ count: 2, now: monday });
-    const smtp = await served();
+    const smtp = await newMailServer();
     const { send } = senderOf(pool, smtp.url);
     await send(monday);
     const [first, second] = ['workload-amount', 'clarity-tasks'].map((key) => questionIds.get(key) as number);
@@ -388,7 +388,7 @@ describe('a reminder', () => {
     smtp.mails.length = 0;
     await send(wednesday);
     await send(wednesday + 60 * minute);
-    // Both are asked anew; the reminder of who has answered nothing waits for some hours.
+    // Both people are asked again, and the reminder to the one without answers waits for some hours.
     expect(smtp.mails.map(({ to }) => to[0]).toSorted()).toEqual(['p1@example.org', 'p2@example.org']);
     expect(smtp.mails.filter(({ headers }) => headers['subject']?.startsWith('Reminder'))).toEqual([]);
     smtp.mails.length = 0;
@@ -400,10 +400,10 @@ describe('a reminder', () => {
     expect(smtp.mails[1]?.headers['subject']).toContain('2 questions');
   });
 
-  test('an invitation of a second schedule that asks the same goes to everyone: to who has answered as to who has not', async () => {
+  test('an invitation of a second schedule with the same questions goes to everyone, answered or not', async () => {
     const monday = Date.parse('2026-11-16T09:00:00Z');
     const { pool, accountId, groupId, questionIds, links } = await asked({ count: 2, now: monday });
-    const smtp = await served();
+    const smtp = await newMailServer();
     const { send } = senderOf(pool, smtp.url);
     await send(monday);
     const same = questionIds.get('workload-amount') as number;
@@ -420,14 +420,14 @@ describe('a reminder', () => {
     expect(await countsOf(pool, accountId)).toMatchObject({ 'invitation sent': 4 });
   });
 
-  test('waits for an invitation that is late, and goes to nobody who has answered by another way', async () => {
+  test('waits for a late invitation, and is not sent to anyone who has answered in another way', async () => {
     const { pool, links, questionIds } = await asked({ count: 2, now: Date.parse('2026-11-16T09:00:00Z') });
     const answer = { questionId: questionIds.get('workload-amount') as number, value: 3 };
     await saveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [answer]);
-    const smtp = await served();
+    const smtp = await newMailServer();
     const { send } = senderOf(pool, smtp.url);
-    await send(noon); // the mail server is there from Wednesday noon on; the reminder was due at nine
-    // Whoever counts the invitations learns nothing of who has answered.
+    await send(noon); // the mail server is available from Wednesday noon on, and the reminder was due at nine
+    // Counting invitations reveals nothing about who has answered.
     const invited = smtp.mails.map(({ to }) => to[0]).toSorted();
     expect(invited).toEqual(['p1@example.org', 'p2@example.org']);
     expect(new Set(smtp.mails.map(({ headers }) => headers['subject'])).size).toBe(1);
@@ -440,13 +440,13 @@ describe('a reminder', () => {
     expect(reminder?.headers['subject']).toContain('Reminder');
   });
 
-  test('comes once a week, though two schedules would remind', async () => {
+  test('is sent once a week, even if two schedules would send one', async () => {
     const { pool, accountId, groupId, questionIds } = await asked({
       count: 2,
       reminderDays: 3,
       reminderHour: 9,
     });
-    const smtp = await served();
+    const smtp = await newMailServer();
     const { send } = senderOf(pool, smtp.url);
     await send(noon);
     await inTransaction(pool, async (tx) => {
@@ -460,9 +460,9 @@ describe('a reminder', () => {
       });
       await createSchedule(tx, accountId, later);
     });
-    await send(Date.parse('2026-11-19T09:00:00Z')); // the reminder of the first
+    await send(Date.parse('2026-11-19T09:00:00Z')); // the reminder of the first schedule
     await openDueRounds(pool, database.keys, Date.parse('2026-11-19T10:00:00Z'));
-    await send(Date.parse('2026-11-19T10:00:00Z')); // the invitation of the second
+    await send(Date.parse('2026-11-19T10:00:00Z')); // the invitation of the second schedule
     await send(friday + 60 * minute);
     const subjects = smtp.mails
       .filter(({ to }) => to[0] === 'p1@example.org')
@@ -471,9 +471,9 @@ describe('a reminder', () => {
     expect(subjects).toHaveLength(3);
   });
 
-  test('and everything else is gone when the week has closed: no message, link or participant is left', async () => {
+  test('is deleted when the week closes, with all messages, links and participants', async () => {
     const { pool, accountId, week } = await asked({ count: 6, ...reminded });
-    const smtp = await served();
+    const smtp = await newMailServer();
     const { send } = senderOf(pool, smtp.url);
     await send(noon);
     await closeWeekNow(pool, database.keys, accountId, week, friday - 1);
@@ -487,17 +487,17 @@ describe('a reminder', () => {
   });
 });
 
-describe('a message that is late', () => {
+describe('a late message', () => {
   const late = { count: 1, reminderDays: null, reminderHour: null };
 
   async function inZone(timezone: string) {
     const { pool, accountId } = await asked(late);
     await pool`update users set timezone = ${timezone} where account_id = ${accountId}`;
-    const smtp = await served();
+    const smtp = await newMailServer();
     return { pool, smtp, ...senderOf(pool, smtp.url) };
   }
 
-  test('goes out at once in working hours, to their last minute', async () => {
+  test('goes out at once during working hours, up to their last minute', async () => {
     const { smtp, send } = await inZone('Europe/Stockholm');
     await send(Date.parse('2026-11-19T18:58:00Z'));
     expect(smtp.mails).toHaveLength(1);
@@ -512,7 +512,7 @@ describe('a message that is late', () => {
     ],
     ['in the morning of the same day', 'Asia/Kolkata', '2026-11-19T22:00:00Z', '2026-11-20T02:30:00Z'],
     [
-      "by the person's zone, not the account's",
+      "in the person's time zone, not the account's",
       'America/New_York',
       '2026-11-19T08:00:00Z',
       '2026-11-19T13:00:00Z',
@@ -527,8 +527,8 @@ describe('a message that is late', () => {
     expect(smtp.mails).toHaveLength(1);
   });
 
-  test('is not sent at all when the week has ended by then; on a weekend only where any hour is allowed', async () => {
-    const smtp = await served();
+  test('is not sent if the week has ended by then, and on a weekend only if any hour is allowed', async () => {
+    const smtp = await newMailServer();
     const saturday = Date.parse('2026-11-21T23:00:00Z');
     const strict = await asked(late);
     await senderOf(strict.pool, smtp.url).send(saturday);

@@ -1,15 +1,15 @@
-// Opening the rounds of schedules: once, at the right moment, for the right people; and what becomes of those who leave.
+// Opening the rounds of schedules: once, at the right time, for the right people, and what happens when people leave.
 import { addWeeks } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { saveAnswers, openLink } from '../answers/answering.ts';
 import { inTransaction, openPool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser } from '../people/people.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { createUser } from '../people/users.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { askedWeek, askPeople, mondays, noon, planAsking, type AskingOptions } from '../testing/asking.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { exportLinks } from './links.ts';
-import { dueSchedules, openDueRounds } from './opening.ts';
+import { missedReasonOf, dueSchedules, openDueRounds } from './opening.ts';
 import { createSchedule, pauseSchedule } from './schedules.ts';
 import { selectScheduleWeeks } from './schedules.sql.ts';
 
@@ -19,12 +19,12 @@ const monday = (time: string) => Date.parse(`${askedWeek}T${time}:00Z`);
 
 let world: World;
 beforeAll(async () => {
-  // Its own jobs are of another time: they open and close nothing that these tests do.
+  // The world's own jobs run at another time, so they open and close nothing here.
   world = await openWorld(undefined, {}, () => Date.parse('2020-01-01T12:00:00Z'));
 });
 afterAll(() => world.close());
 
-/** Of one account: other tests have schedules too. */
+/** Only one account's, because other tests have schedules too. */
 const dueOf = async ({ id }: TestAccount, now: number) =>
   (await dueSchedules(world.pool, now)).filter(({ accountId }) => accountId === id);
 const weeksOf = (account: TestAccount, scheduleId: number) =>
@@ -35,18 +35,18 @@ const messagesOf = async ({ id }: TestAccount) => [
     from   messages where account_id = ${id} order by user_id, kind`),
 ];
 
-/** An account that has people and a schedule, but nothing open. */
-async function scheduled({ timezone, ...wishes }: AskingOptions & { timezone?: string } = {}) {
+/** Creates an account with people and a schedule. Nothing is open yet. */
+async function scheduled({ timezone, ...options }: AskingOptions & { timezone?: string } = {}) {
   const account = await world.account(timezone === undefined ? {} : { timezone });
-  return { account, ...(await planAsking(world.pool, account.id, wishes)) };
+  return { account, ...(await planAsking(world.pool, account.id, options)) };
 }
 
-/** As if its schedules had been made before all weeks of these tests. */
+/** Makes the account's schedules older than all weeks of these tests. */
 const createdBefore = ({ id }: TestAccount) =>
   world.pool`update schedules set created_at = '2020-01-01' where account_id = ${id}`;
 
-describe('a schedule is opened', () => {
-  test('once, by whichever of several processes comes first, and not again when clocks are set', async () => {
+describe('opening a schedule', () => {
+  test('opens it once, by the first of several processes, and not again when the clock is set back', async () => {
     const { account, scheduleId } = await scheduled();
     const pools = [openPool(world.databaseUrl, 2), openPool(world.databaseUrl, 2)];
     const all = await Promise.all([...pools, ...pools].map((pool) => openDueRounds(pool, world.keys, noon)));
@@ -73,7 +73,7 @@ describe('a schedule is opened', () => {
     expect(await messagesOf(account)).toHaveLength(6);
   });
 
-  test('at its hour in the first of the time zones, and each person is written to at the hour of their own', async () => {
+  test('opens it at its hour in the first of the time zones, and sends to each person at that hour in their own', async () => {
     const { account, groupId } = await scheduled({ count: 1, timezone: 'Europe/Stockholm' });
     await inTransaction(world.pool, (tx) =>
       createUser(tx, account.id, {
@@ -81,7 +81,7 @@ describe('a schedule is opened', () => {
         lastName: 'Ngata',
         email: 'aroha@example.org',
         timezone: 'Pacific/Auckland',
-        memberOf: [groupId],
+        memberships: { memberOf: [groupId] },
       }),
     );
     // Monday 9:00 in Auckland is Sunday 20:00 UTC.
@@ -96,7 +96,7 @@ describe('a schedule is opened', () => {
     ]);
   });
 
-  test('late after a stop: people are written to at once, but not at night, and not on a weekend', async () => {
+  test('opens it late after an outage: messages go out at once, but not at night or on a weekend', async () => {
     const { account } = await scheduled({
       count: 1,
       timezone: 'Europe/Stockholm',
@@ -105,7 +105,7 @@ describe('a schedule is opened', () => {
     });
     await openDueRounds(world.pool, world.keys, Date.parse('2026-11-19T20:30:00Z')); // Thursday evening
     expect(await messagesOf(account)).toMatchObject([{ at: '2026-11-20T07:00' }]);
-    // On Saturday nobody can be written to any more; should the clock have been wrong, nothing is lost yet.
+    // From Saturday on no message can be sent. The clock could be wrong, so the round is not marked as missed yet.
     const late = await scheduled({ count: 1 });
     await createdBefore(late.account);
     const saturday = Date.parse('2026-11-21T10:00:00Z');
@@ -119,7 +119,7 @@ describe('a schedule is opened', () => {
     });
   });
 
-  test('neither while it is paused, nor before its first day, nor after its last', async () => {
+  test('does not open it while paused, before its first day, or after its last', async () => {
     const paused = await scheduled();
     await inTransaction(world.pool, (tx) => pauseSchedule(tx, paused.account.id, paused.scheduleId, true));
     expect(await dueOf(paused.account, noon)).toEqual([]);
@@ -131,7 +131,7 @@ describe('a schedule is opened', () => {
     expect(await dueOf(over.account, noon)).toEqual([]);
   });
 
-  test('not in a week that is closed: it is missed, and says so', async () => {
+  test('does not open it in a closed week, and records the round as missed', async () => {
     const { account, scheduleId, groupId, questionIds } = await scheduled();
     await openDueRounds(world.pool, world.keys, noon);
     await closeWeekNow(world.pool, world.keys, account.id, askedWeek, noon);
@@ -149,7 +149,7 @@ describe('a schedule is opened', () => {
 });
 
 describe('who is asked', () => {
-  test('someone in two of the groups once; nobody who is in an excluded one; no one who is inactive', async () => {
+  test('asks a member of two groups once, and no one who is inactive or in an excluded group', async () => {
     const account = await world.account();
     const { groups, people, scheduleId } = await inTransaction(world.pool, async (tx) => {
       const ids: Record<string, number> = {};
@@ -160,17 +160,16 @@ describe('who is asked', () => {
       const add = (name: string, ...memberOf: string[]) =>
         createUser(tx, account.id, {
           firstName: name,
-          lastName: '',
           email: `${name}@example.org`,
-          memberOf: memberOf.map((group) => ids[group] as number),
+          memberships: { memberOf: memberOf.map((group) => ids[group] as number) },
         });
-      const made = {
+      const created = {
         both: await add('both', 'a', 'b'),
         alone: await add('alone', 'a'),
         excluded: await add('excluded', 'a', 'out'),
         gone: await add('gone', 'b'),
       };
-      await tx`update users set active = false where account_id = ${account.id} and user_id = ${made.gone}`;
+      await tx`update users set active = false where account_id = ${account.id} and user_id = ${created.gone}`;
       const [question] = await tx<{ id: number }[]>`
         insert into questions (account_id, key, type, text, language) values (${account.id}, 'q', 1, 'Q?', 'en')
         returning question_id as id`;
@@ -183,7 +182,7 @@ describe('who is asked', () => {
           questionIds: [question!.id],
         }),
       );
-      return { groups: ids, people: made, scheduleId: schedule };
+      return { groups: ids, people: created, scheduleId: schedule };
     });
     await openDueRounds(world.pool, world.keys, noon);
     expect(await weeksOf(account, scheduleId)).toMatchObject([{ outcome: 'opened', people: 2 }]);
@@ -199,7 +198,7 @@ describe('who is asked', () => {
     expect(rows.map(({ groupId }) => groupId)).toEqual([groups['a'], groups['b']]);
   });
 
-  test('who leaves while the week is open counts as never asked, and what they have answered stays', async () => {
+  test('counts people who leave during the week as never asked, and keeps their answers', async () => {
     const account = await world.account();
     const asked = await askPeople(world, account.id, { count: 12, keys: ['workload-amount'] });
     const question = asked.questionIds.get('workload-amount') as number;
@@ -215,7 +214,7 @@ describe('who is asked', () => {
       // oxlint-disable-next-line no-await-in-loop -- few
       await give(i);
     }
-    // One who has answered and one who has not are deactivated, another who has not is removed.
+    // One person who has answered and one who has not are deactivated, and another who has not is removed.
     const [first, last, second] = [asked.userIds[0]!, asked.userIds[11]!, asked.userIds[10]!];
     await world.pool`update users set active = false where account_id = ${account.id} and user_id in (${first}, ${last})`;
     await world.pool`delete from users where account_id = ${account.id} and user_id = ${second}`;
@@ -237,7 +236,7 @@ describe('who is asked', () => {
   });
 });
 
-test('who is removed by mistake and comes back counts as never asked; nobody else is taken for them', async () => {
+test('a person removed by mistake and created again counts as never asked, and is not confused with anyone else', async () => {
   const account = await world.account();
   const asked = await askPeople(world, account.id, { count: 11, keys: ['workload-amount'] });
   const gone = asked.userIds[10] as number;
@@ -247,7 +246,7 @@ test('who is removed by mistake and comes back counts as never asked; nobody els
       firstName: 'P11',
       lastName: 'Again',
       externalId: 'p11',
-      memberOf: [asked.groupId],
+      memberships: { memberOf: [asked.groupId] },
     }),
   );
   const question = asked.questionIds.get('workload-amount') as number;
@@ -261,23 +260,28 @@ test('who is removed by mistake and comes back counts as never asked; nobody els
   expect(rate?.value).toBe(0.5);
 });
 
-test('an externalId cannot make one person of two', async () => {
+test("an externalId can't turn one person into two", async () => {
   const account = await world.account();
   const { groupId, scheduleId } = await planAsking(world.pool, account.id, { count: 1 });
   await inTransaction(world.pool, async (tx) => {
     const byHand = await createUser(tx, account.id, {
       firstName: 'By',
       lastName: 'Hand',
-      memberOf: [groupId],
+      memberships: { memberOf: [groupId] },
     });
-    const one = { firstName: 'Sly', lastName: 'Id', externalId: `user:${byHand}`, memberOf: [groupId] };
+    const one = {
+      firstName: 'Sly',
+      lastName: 'Id',
+      externalId: `user:${byHand}`,
+      memberships: { memberOf: [groupId] },
+    };
     await createUser(tx, account.id, one);
   });
   await openDueRounds(world.pool, world.keys, noon);
   expect(await weeksOf(account, scheduleId)).toMatchObject([{ outcome: 'opened', people: 3 }]);
 });
 
-test('a schedule of KPIs goes through their questions week after week', async () => {
+test('a schedule of KPIs goes through their questions week by week', async () => {
   const { account, scheduleId } = await scheduled({
     kpiIds: ['workload', 'clarity'],
     perWeek: 3,
@@ -293,9 +297,9 @@ test('a schedule of KPIs goes through their questions week after week', async ()
   expect([ids.length, new Set(ids).size]).toEqual([10, 10]);
 });
 
-describe('a second round of a week', () => {
-  /** A question beside those of the library, with a text that is the first one's but for case and punctuation. */
-  const lookAlikeOf = async (accountId: number, questionId: number) => {
+describe('a second round in a week', () => {
+  /** Creates a question with the same text as a library question, except for case and punctuation. */
+  const sameWordingAs = async (accountId: number, questionId: number) => {
     const [row] = await world.pool<{ id: number }[]>`
       insert into questions (account_id, key, type, text, language)
       select account_id, 'look-alike', type, upper(text) || ' !', language
@@ -304,7 +308,7 @@ describe('a second round of a week', () => {
       returning question_id as id`;
     return row!.id;
   };
-  /** Opens a second schedule of the group without some of its people. Returns what came of it. */
+  /** Opens a second schedule for the group without some of its people. Returns the outcome. */
   const second = async (
     { account, groupId }: { account: TestAccount; groupId: number },
     questionId: number,
@@ -325,12 +329,12 @@ describe('a second round of a week', () => {
     return weeksOf(account, id);
   };
 
-  test('is missed when it asks a question with the same words of any of the same people', async () => {
+  test('is missed if it asks any of the same people a question with the same wording', async () => {
     const planned = await scheduled({ count: 8, keys: ['workload-amount'] });
     await openDueRounds(world.pool, world.keys, noon);
     const original = planned.questionIds.get('workload-amount') as number;
-    const lookAlike = await lookAlikeOf(planned.account.id, original);
-    expect(await second(planned, lookAlike, planned.userIds.slice(1))).toMatchObject([
+    const sameWording = await sameWordingAs(planned.account.id, original);
+    expect(await second(planned, sameWording, planned.userIds.slice(1))).toMatchObject([
       { outcome: 'missed', reason: expect.stringContaining('a question with the same words'), people: 0 },
     ]);
     const [rounds] =
@@ -338,7 +342,7 @@ describe('a second round of a week', () => {
     expect(rounds).toEqual({ count: 1 });
   });
 
-  test('is missed when it asks the same question of all but a few; with other people, it is opened', async () => {
+  test('is missed if it asks the same question to all but a few, and opens for other people', async () => {
     const near = await scheduled({ count: 12, keys: ['workload-amount'] });
     await openDueRounds(world.pool, world.keys, noon);
     const question = near.questionIds.get('workload-amount') as number;
@@ -357,13 +361,31 @@ describe('a second round of a week', () => {
     expect(await second(same, third, [])).toMatchObject([{ outcome: 'opened', people: 12 }]);
   });
 
-  test('cannot be asked by a schedule that has two questions with the same words', async () => {
+  test("can't be asked by a schedule that has two questions with the same wording", async () => {
     const { account, groupId, questionIds } = await scheduled();
     const original = questionIds.get('workload-amount') as number;
-    const lookAlike = await lookAlikeOf(account.id, original);
-    const wanted = mondays({ groupIds: [groupId], questionIds: [original, lookAlike] });
+    const sameWording = await sameWordingAs(account.id, original);
+    const wanted = mondays({ groupIds: [groupId], questionIds: [original, sameWording] });
     await expect(
       inTransaction(world.pool, (tx) => createSchedule(tx, account.id, wanted)),
     ).rejects.toMatchObject({ code: 'same text', details: [{ type: 'same text', path: 'questions' }] });
   });
+});
+
+test('the reasons that are stored for missed weeks are recognized, also those of earlier versions', () => {
+  const stored = {
+    late: 'It was not opened while the week ran: the service did not run, it was paused, or nobody could be written to any more.',
+    noQuestion: 'No question was due.',
+    noGroup: 'None of its groups is there any more.',
+    nobody: 'There was nobody to ask.',
+    closed: 'The week was closed.',
+    imported:
+      'A history file was imported into the week: whoever made it knows answers that would count together with others.',
+    lost: 'The key of the week was lost, and with it its answers.',
+    lookAlike: 'Another round of the week asks some of the same people a question with the same words.',
+    nearlySame:
+      'Another round of the week asks the same question, and only a few people are asked by just one of the two.',
+  };
+  for (const [reason, text] of Object.entries(stored)) expect(missedReasonOf(text)).toBe(reason);
+  expect(missedReasonOf('Something else.')).toBe('other');
 });

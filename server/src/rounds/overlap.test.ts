@@ -1,4 +1,4 @@
-// Which rounds may not be asked in the same week (privacy.md P17).
+// Which rounds can't be asked in the same week (privacy.md P17).
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clashOf, withUnion } from './overlap.ts';
@@ -12,13 +12,13 @@ const asked = (questionIds: number[], ...people: (number | string)[]) => ({ ques
 const clash = (one: ReturnType<typeof asked>, other: ReturnType<typeof asked>, threshold = 5) =>
   clashOf([one], [other], { classes, threshold });
 
-describe('look-alikes', () => {
+describe('questions with the same wording', () => {
   test('clash as soon as one person is asked both, whatever the threshold', () => {
     expect(clash(asked([1, 2], 1, 2, 3), asked([3], 3, 4, 5), 1)).toBe('lookAlike');
     expect(clash(asked([1, 2], 1, 2, 3), asked([3], 4, 5, 6))).toBeUndefined();
   });
 
-  test('are other questions: the same question, or one with other words, is none', () => {
+  test('do not include the same question or one with another wording', () => {
     const everyone = [1, 2, 3, 4, 5, 6];
     expect(clash(asked([1], ...everyone), asked([1], ...everyone))).toBeUndefined();
     expect(clash(asked([1], ...everyone), asked([2], ...everyone, 7))).toBeUndefined();
@@ -26,7 +26,7 @@ describe('look-alikes', () => {
 });
 
 describe('the same question', () => {
-  test('clashes when the two sets differ by one person to one fewer than the threshold', () => {
+  test('clashes when the two sets of people differ by at least one and by fewer people than the threshold', () => {
     const sets = fc.subarray(
       Array.from({ length: 14 }, (_, i) => `person ${i}`),
       { minLength: 1 },
@@ -43,7 +43,7 @@ describe('the same question', () => {
     );
   });
 
-  test('is compared round by round, and with all rounds of a schedule together', () => {
+  test('is compared with each round, and with all rounds of a schedule together', () => {
     const rounds = withUnion([asked([1], 1, 2, 3), asked([1], 4, 5, 6)]);
     const near = (people: number[]) => clashOf([asked([1], ...people)], rounds, { classes, threshold: 3 });
     expect(near([1, 2, 3, 4, 5])).toBe('nearlySame'); // one fewer than both together

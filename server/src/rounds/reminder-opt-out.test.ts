@@ -1,8 +1,8 @@
-// Addresses that stop reminders: for ever the same person's, nobody else's, and kept nowhere.
+// Tokens that turn off reminders: each belongs to one person for good, and none is stored.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction, openPool } from '../db/db.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { openOptOut, setReminders, optOutTokensFor } from './reminder-opt-out.ts';
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** An account with two people. */
+/** Creates an account with two people. */
 async function people() {
   return inTransaction(database.pool, async (tx) => {
     const account = await createAccount(tx, { name: 'Nordwind', language: 'de' });
@@ -29,7 +29,7 @@ async function people() {
   });
 }
 
-test('a token is always the same for a person, and opens that person alone', async () => {
+test("a person's token is always the same, and works only for that person", async () => {
   const [ada, bo] = await people();
   const [other] = await people();
   const tokens = await optOutTokensFor(database.pool, [ada, bo, other]);
@@ -45,7 +45,7 @@ test('a token is always the same for a person, and opens that person alone', asy
   expect(await optOutTokensFor(database.pool, [])).toEqual([]);
 });
 
-test('nothing is kept of whom tokens were made for', async () => {
+test('creating tokens stores nothing', async () => {
   const [ada, bo] = await people();
   const dump = async () => {
     const tables = await database.pool<{ name: string }[]>`
@@ -58,7 +58,7 @@ test('nothing is kept of whom tokens were made for', async () => {
   expect(await dump()).toEqual(before);
 });
 
-test('one that differs in any character opens nothing, nor does one of an id that cannot be', async () => {
+test('a token with any character changed does not work, and neither does one for an impossible ID', async () => {
   const [ada] = await people();
   const [token] = (await optOutTokensFor(database.pool, [ada])) as [string];
   const turned = [...token].map(
@@ -79,7 +79,7 @@ test('one that differs in any character opens nothing, nor does one of an id tha
   }
 });
 
-test('reminders are stopped and wanted again, each as often as somebody likes', async () => {
+test('reminders can be turned off and on again any number of times', async () => {
   const [ada, bo] = await people();
   const tokens = await optOutTokensFor(database.pool, [ada, bo]);
   const states = async () =>
@@ -92,7 +92,7 @@ test('reminders are stopped and wanted again, each as often as somebody likes', 
   }
 });
 
-test('opens for somebody who is inactive, and nothing once the person is removed', async () => {
+test('works for an inactive person, but not after the person is removed', async () => {
   const [ada] = await people();
   const [token] = (await optOutTokensFor(database.pool, [ada])) as [string];
   const { accountId, userId } = ada;
@@ -110,7 +110,7 @@ test('opens for somebody who is inactive, and nothing once the person is removed
   );
 });
 
-test('of two processes that begin at the same time both sign what opens for ever', async () => {
+test('two processes that start at the same time create tokens that stay valid', async () => {
   const [ada, bo] = await people();
   await database.pool`delete from opt_out_keys`;
   const others = openPool(database.url, 2);
@@ -121,7 +121,7 @@ test('of two processes that begin at the same time both sign what opens for ever
     await second.promise;
   });
   const early = await first.promise;
-  // Not committed yet: nobody else sees its key.
+  // Not committed yet, so no other process sees its key.
   const [late] = (await optOutTokensFor(others, [bo])) as [string];
   second.resolve();
   await open;

@@ -1,9 +1,9 @@
-// Opening weeks and rounds: who is asked, under which number, and when a week has ended.
+// Opening weeks and rounds: who is asked, by which respondent number, and when a week ends.
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { WeekKey } from '../sealing/week-key.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { ancestorsOf } from '../people/tree.ts';
@@ -19,7 +19,7 @@ const week = weekNamed('2024-W47') as Week;
 const newAccount = (timezone = 'UTC') =>
   inTransaction(database.pool, async (tx) => (await createAccount(tx, { name: 'Acme', timezone })).id);
 
-// 1 > (2 > 3, 4), and a tree of its own: 5.
+// 1 > (2 > 3, 4), and a separate tree: 5.
 const parents = new Map([
   [1, null],
   [2, 1],
@@ -28,7 +28,7 @@ const parents = new Map([
   [5, null],
 ]);
 
-test('the way up from a group ends at the top; beneath it is what has it on its way', () => {
+test('ancestors end at the top group, and descendants are the groups that have it among their ancestors', () => {
   expect([ancestorsOf(3, parents), ancestorsOf(1, parents)]).toEqual([[3, 2, 1], [1]]);
   expect([descendantsOf(1, parents), descendantsOf(2, parents), descendantsOf(5, parents)]).toEqual([
     [1, 2, 3, 4],
@@ -37,17 +37,17 @@ test('the way up from a group ends at the top; beneath it is what has it on its 
   ]);
 });
 
-describe('the number of a person', () => {
+describe('the respondent number', () => {
   const keyOf = (byte: number) => new WeekKey(1, week, Buffer.alloc(32, byte));
 
-  test('is the same in all rounds of a week, and tells nothing without the key of the week', () => {
+  test("is the same in all rounds of a week, and reveals nothing without the week's key", () => {
     const one = { userId: 1 };
     expect(respondentOf(keyOf(7), one)).toBe(respondentOf(keyOf(7), { userId: 1 }));
     expect(respondentOf(keyOf(7), one)).not.toBe(respondentOf(keyOf(8), one));
     expect(respondentOf(keyOf(7), one)).not.toBe(respondentOf(keyOf(7), { userId: 2 }));
   });
 
-  test('of a user is no number of someone who is in a file alone, whatever the file calls them', () => {
+  test('of a user never equals that of a person from a file, whatever externalId the file uses', () => {
     const own = respondentOf(keyOf(7), { userId: 1 });
     for (const stranger of ['1', 'user 1', 'user:1', 'e1']) {
       expect(respondentOf(keyOf(7), { stranger })).not.toBe(own);
@@ -55,7 +55,7 @@ describe('the number of a person', () => {
     expect(respondentOf(keyOf(7), { stranger: 'e1' })).not.toBe(respondentOf(keyOf(7), { stranger: 'E1' }));
   });
 
-  test('is a uuid, all 128 bits of which are used', () => {
+  test('is a UUID that uses all 128 bits', () => {
     const numbers = Array.from({ length: 10_000 }, (_, i) => respondentOf(keyOf(7), { userId: i }));
     expect(numbers.every((one) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(one))).toBe(true);
     expect(new Set(numbers).size).toBe(10_000);
@@ -71,7 +71,7 @@ describe('openWeek', () => {
   const open = (accountId: number, of = week) =>
     inTransaction(database.pool, (tx) => openWeek(tx, database.keys, accountId, of));
 
-  test('opens a week once, also for two at the same moment: everybody gets the same key', async () => {
+  test('opens a week once even when called twice at the same time, and both get the same key', async () => {
     const id = await newAccount();
     const keys = await Promise.all([1, 2, 3].map(() => open(id)));
     const secrets = keys.map(({ secret }) => Buffer.from(secret).toString('hex'));
@@ -79,7 +79,7 @@ describe('openWeek', () => {
     expect(new Set(secrets).size).toBe(1);
   });
 
-  test('each week and each account has a key of its own', async () => {
+  test('gives each week of each account its own key', async () => {
     const [one, other] = [await newAccount(), await newAccount()];
     const keys = [await open(one), await open(one, '2024-11-25'), await open(other)];
     expect(new Set(keys.map(({ secret }) => Buffer.from(secret).toString('hex'))).size).toBe(3);
@@ -94,7 +94,7 @@ describe('openWeek', () => {
   });
 });
 
-test('what rounds of a week ask of a group, or of one above it, is put together', async () => {
+test('combines what the rounds of a week ask a group and the groups above it', async () => {
   const id = await newAccount();
   await inTransaction(database.pool, async (tx) => {
     const key = await openWeek(tx, database.keys, id, week);
@@ -126,7 +126,7 @@ test('what rounds of a week ask of a group, or of one above it, is put together'
 });
 
 describe('the end of a week', () => {
-  // The first moment after its Sunday. Apia had no 30 December 2011; Stockholm's clocks went back on 27 October 2024.
+  // The first millisecond after its Sunday. Apia had no 30 December 2011, and Stockholm's clocks went back on 27 October 2024.
   const ends: [string, Week, string][] = [
     ['UTC', '2024-11-18', '2024-11-25T00:00:00Z'],
     ['Europe/Stockholm', '2024-11-18', '2024-11-24T23:00:00Z'],
@@ -138,17 +138,14 @@ describe('the end of a week', () => {
     ['UTC', '2026-12-28', '2027-01-04T00:00:00Z'],
   ];
 
-  test.each(ends)('in %s of the week of %s is %s, to the millisecond', async (timezone, monday, end) => {
-    const moment = Date.parse(end);
-    expect([hasEnded(monday, timezone, moment - 1), hasEnded(monday, timezone, moment)]).toEqual([
-      false,
-      true,
-    ]);
+  test.each(ends)('in %s, the week of %s ends at %s exactly', async (timezone, monday, end) => {
+    const time = Date.parse(end);
+    expect([hasEnded(monday, timezone, time - 1), hasEnded(monday, timezone, time)]).toEqual([false, true]);
     const id = await newAccount(timezone);
     await inTransaction(database.pool, (tx) => openWeek(tx, database.keys, id, monday));
     const due = async (now: number) =>
       (await weeksToClose(database.pool, now)).filter(({ accountId }) => accountId === id);
-    expect(await due(moment - 1)).toEqual([]);
-    expect(await due(moment)).toMatchObject([{ accountId: id, week: monday }]);
+    expect(await due(time - 1)).toEqual([]);
+    expect(await due(time)).toMatchObject([{ accountId: id, week: monday }]);
   });
 });

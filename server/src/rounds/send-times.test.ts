@@ -1,4 +1,4 @@
-// When a schedule is due, and when people may be written to: in every time zone, whatever its clocks do.
+// When a schedule is due, and when people can be sent messages, in every time zone and through clock changes.
 import { addWeeks, weekOf } from '@soundings/contract/weeks.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -20,18 +20,18 @@ const hour = 3_600_000;
 const zones = Intl.supportedValuesOf('timeZone');
 const anyZone = fc.constantFrom(...zones);
 const first = Date.parse('2026-01-01T00:00:00Z');
-const anyMoment = fc.integer({ min: first, max: Date.parse('2040-01-01T00:00:00Z') });
+const anyTime = fc.integer({ min: first, max: Date.parse('2040-01-01T00:00:00Z') });
 const anyDay = fc.integer({ min: 0, max: 5000 }).map((count) => addDays('2026-01-01', count));
 
-/** How far a zone is ahead of UTC, by what Intl says of it, in ms. */
-function offsetOf(zone: string, moment: number): number {
+/** Returns how far a zone is ahead of UTC according to Intl, in ms. */
+function offsetOf(zone: string, time: number): number {
   const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
-  const name = format.formatToParts(moment).find(({ type }) => type === 'timeZoneName')!.value;
+  const name = format.formatToParts(time).find(({ type }) => type === 'timeZoneName')!.value;
   const [, sign, hours = 0, minutes = 0] = /GMT(?:([+-])(\d\d):(\d\d))?/.exec(name)!;
   return (sign === '-' ? -1 : 1) * (Number(hours) * hour + Number(minutes) * 60_000);
 }
 
-/** The hours around which a zone's clocks change in a year: the moments of the changes. */
+/** Returns the times at which a zone's clocks change in a year. */
 function changesIn(zone: string, year: number): number[] {
   const start = Date.UTC(year, 0, 1);
   const changes: number[] = [];
@@ -46,25 +46,25 @@ function changesIn(zone: string, year: number): number[] {
   return changes;
 }
 
-/** Whether a moment is in the hours in which people are written to. */
-function isWorking(moment: number, zone: string): boolean {
-  const there = localTime(moment, zone);
+/** Returns whether messages may be sent at this time. */
+function isWorking(time: number, zone: string): boolean {
+  const there = localTime(time, zone);
   return weekdayOf(there.day) <= 5 && there.hour >= workingHours.first && there.hour <= workingHours.last;
 }
 
-describe('the moment of an hour of a day in a time zone', () => {
-  /** It is the beginning of that hour there; or clocks have just left that out, and it is later there. */
+describe('sendTimeOf', () => {
+  /** Returns whether the send time is the start of that hour, or, where clocks skip the hour, the first time after it. */
   function isRight(day: string, wanted: number, zone: string): boolean {
-    const moment = sendTimeOf(day, wanted, zone);
-    const there = localTime(moment, zone);
+    const time = sendTimeOf(day, wanted, zone);
+    const there = localTime(time, zone);
     if (there.day === day && there.hour === wanted && there.rest === 0) return true;
     const stamp = (one: { day: string; hour: number }) => `${one.day} ${String(one.hour).padStart(2, '0')}`;
     const asked = stamp({ day, hour: wanted });
-    const isLeftOut = offsetOf(zone, moment) > offsetOf(zone, moment - hour);
-    return isLeftOut && stamp(localTime(moment - hour, zone)) < asked && stamp(there) >= asked;
+    const isSkipped = offsetOf(zone, time) > offsetOf(zone, time - hour);
+    return isSkipped && stamp(localTime(time - hour, zone)) < asked && stamp(there) >= asked;
   }
 
-  test('is read back as that day and hour, unless clocks leave the hour out', () => {
+  test('returns the given day and hour, unless clocks skip that hour', () => {
     fc.assert(
       fc.property(anyZone, anyDay, fc.integer({ min: 0, max: 23 }), (zone, day, wanted) => {
         expect(isRight(day, wanted, zone)).toBe(true);
@@ -73,7 +73,7 @@ describe('the moment of an hour of a day in a time zone', () => {
     );
   });
 
-  test('holds around each change of clocks', () => {
+  test('is right around each clock change', () => {
     const unusual = ['Australia/Lord_Howe', 'America/St_Johns', 'Asia/Beirut', 'Africa/Cairo'];
     const usual = [
       'America/New_York',
@@ -96,16 +96,16 @@ describe('the moment of an hour of a day in a time zone', () => {
   });
 });
 
-describe('a message that is late', () => {
+describe('a late message', () => {
   const weekEnd = Infinity;
 
-  test('goes out at the first moment that is neither at night nor on a weekend, in any time zone', () => {
+  test('is sent at the first time that is neither at night nor on a weekend, in any time zone', () => {
     fc.assert(
-      fc.property(anyZone, anyMoment, (timezone, now) => {
+      fc.property(anyZone, anyTime, (timezone, now) => {
         const at = sendableAt(now - 1, now, { timezone, anyHour: false, weekEnd }) as number;
         expect(at).toBeGreaterThanOrEqual(now);
         expect(isWorking(at, timezone)).toBe(true);
-        // Nothing was fit before it: the quarters of an hour between were all at night or on a weekend.
+        // No earlier time was possible: all times in between are at night or on a weekend.
         if (at === now) return;
         expect(isWorking(now, timezone)).toBe(false);
         expect(at - now).toBeLessThan(62 * hour);
@@ -118,12 +118,12 @@ describe('a message that is late', () => {
     );
   });
 
-  test('is sent at once where any hour is allowed, and never after the end of the week', () => {
+  test('is sent at once if any hour is allowed, and never after the end of the week', () => {
     fc.assert(
       fc.property(
         anyZone,
         anyZone,
-        anyMoment,
+        anyTime,
         fc.integer({ min: 1, max: 10 * 24 * hour }),
         fc.boolean(),
         (timezone, account, now, ago, anyHour) => {
@@ -138,9 +138,9 @@ describe('a message that is late', () => {
     );
   });
 
-  test('one that is not late keeps its moment', () => {
+  test('keeps its time if it is not late', () => {
     fc.assert(
-      fc.property(anyZone, anyMoment, fc.nat(3 * 24 * hour), (timezone, now, ahead) => {
+      fc.property(anyZone, anyTime, fc.nat(3 * 24 * hour), (timezone, now, ahead) => {
         expect(sendableAt(now + ahead, now, { timezone, anyHour: false, weekEnd })).toBe(now + ahead);
         expect(
           sendableAt(now + ahead, now, { timezone, anyHour: true, weekEnd: now + ahead }),
@@ -150,7 +150,7 @@ describe('a message that is late', () => {
   });
 });
 
-describe('a repetition is due', () => {
+describe('a repeating schedule', () => {
   const repetition = fc.record<Repetition>({
     repeat: fc.constantFrom('once', 'weeks', 'monthly'),
     repeatWeeks: fc.integer({ min: 1, max: 52 }),
@@ -159,7 +159,7 @@ describe('a repetition is due', () => {
     fromDay: anyDay,
     untilDay: fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 500 }).map(String)),
   });
-  /** The days on which it is due, in the `count` weeks from the one before its first day on. */
+  /** Returns the days on which it is due, in the `count` weeks that start one week before its first day. */
   function daysOf(repeated: Repetition, count = 110): string[] {
     const start = addWeeks(weekOf(repeated.fromDay), -1);
     return Array.from({ length: count }, (_, i) => dayDue(repeated, addWeeks(start, i))).filter(
@@ -169,7 +169,7 @@ describe('a repetition is due', () => {
   const ended = (one: Repetition): Repetition =>
     one.untilDay === null ? one : { ...one, untilDay: addDays(one.fromDay, Number(one.untilDay)) };
 
-  test('on its weekday, from its first day to its last, at most once in a week', () => {
+  test('is due on its weekday, from its first day to its last, at most once a week', () => {
     fc.assert(
       fc.property(repetition.map(ended), (one) => {
         for (const day of daysOf(one)) {
@@ -186,7 +186,7 @@ describe('a repetition is due', () => {
       (day) => weekdayOf(day) === weekday,
     ) as string;
 
-  test('once on the first such weekday, or every so many weeks from it on', () => {
+  test('is due once on the first such weekday, or every repeatWeeks weeks from then on', () => {
     fc.assert(
       fc.property(endless, (one) => {
         expect(daysOf({ ...one, repeat: 'once' })).toEqual([firstOf(one)]);
@@ -197,7 +197,7 @@ describe('a repetition is due', () => {
     );
   });
 
-  test('monthly on the first such weekday of each month', () => {
+  test('is due monthly on the first such weekday of each month', () => {
     fc.assert(
       fc.property(endless, (one) => {
         const days = daysOf({ ...one, repeat: 'monthly' });
@@ -209,7 +209,7 @@ describe('a repetition is due', () => {
     );
   });
 
-  test('in the weeks that are listed for it, and in no other', () => {
+  test('is due only in the weeks that are listed', () => {
     fc.assert(
       fc.property(repetition.map(ended), anyDay, fc.integer({ min: 1, max: 20 }), (one, day, count) => {
         const from = weekOf(day);
@@ -227,9 +227,9 @@ describe('a repetition is due', () => {
     ['every third week', { repeat: 'weeks', repeatWeeks: 3 }, ['2026-11-17', '2026-12-08', '2026-12-29']],
     ['once', { repeat: 'once' }, ['2026-11-17']],
     ['monthly', { repeat: 'monthly' }, ['2026-12-01', '2027-01-05', '2027-02-02']],
-    ['weekly to a last day', { repeat: 'weeks', untilDay: '2026-11-24' }, ['2026-11-17', '2026-11-24']],
-    ['never, before its weekday', { repeat: 'weeks', untilDay: '2026-11-16' }, []],
-  ])('%s', (_, wishes, days) => {
+    ['weekly until a last day', { repeat: 'weeks', untilDay: '2026-11-24' }, ['2026-11-17', '2026-11-24']],
+    ['never, if it ends before its weekday', { repeat: 'weeks', untilDay: '2026-11-16' }, []],
+  ])('%s', (_, schedule, days) => {
     const tuesdays = {
       repeatWeeks: 1,
       weekday: 2,
@@ -238,6 +238,6 @@ describe('a repetition is due', () => {
       untilDay: null,
       repeat: 'weeks',
     };
-    expect(daysOf({ ...tuesdays, ...wishes } as Repetition).slice(0, 3)).toEqual(days);
+    expect(daysOf({ ...tuesdays, ...schedule } as Repetition).slice(0, 3)).toEqual(days);
   });
 });

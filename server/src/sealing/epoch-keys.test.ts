@@ -1,15 +1,15 @@
-// Keys that wrap other keys: what they wrap opens by nothing else, and no later one leads to an earlier one.
+// Keys that wrap other keys: only they open what they wrap, and no later key leads to an earlier one.
 import { hkdfSync, randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { follows, freshKey, keyAt, newChain, open, seal, unwrap, wrap, wrappedBy } from './epoch-keys.ts';
 
-describe('what is wrapped', () => {
+describe('a wrapped key', () => {
   const key = newChain();
   const secret = randomBytes(32);
   const wrapped = wrap(key, '1 2026-11-16', secret);
 
-  test('opens by its key in its context, and says by which key', () => {
+  test('can be opened with its key in its context, and names that key', () => {
     expect(unwrap(key, '1 2026-11-16', wrapped)?.equals(secret)).toBe(true);
     expect(wrappedBy(wrapped)).toEqual({ chain: key.chain, epoch: 1 });
     expect(wrapped.includes(secret)).toBe(false);
@@ -17,13 +17,13 @@ describe('what is wrapped', () => {
   });
 
   test.each(['1 2026-11-23', '2 2026-11-16', '12 026-11-16', ''])(
-    'does not open in the context "%s"',
+    'can\'t be opened in the context "%s"',
     (context) => {
       expect(unwrap(key, context, wrapped)).toBeUndefined();
     },
   );
 
-  test('does not open by a key of another chain, of another epoch, or of the same name', () => {
+  test("can't be opened with a key of another chain, another epoch, or the same name", () => {
     const others = [
       newChain(),
       keyAt(key, 2)!,
@@ -33,7 +33,7 @@ describe('what is wrapped', () => {
     for (const other of others.slice(0, 3)) expect(unwrap(other, '1 2026-11-16', wrapped)).toBeUndefined();
   });
 
-  test('does not open when a byte of it was changed, or some are lacking', () => {
+  test("can't be opened if a byte was changed or some are missing", () => {
     fc.assert(
       fc.property(fc.nat(wrapped.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
         const changed = Buffer.from(wrapped);
@@ -44,7 +44,7 @@ describe('what is wrapped', () => {
     );
   });
 
-  test('of what is sealed neither the context nor a part is enough', () => {
+  test('needs both its context and all its bytes', () => {
     const sealed = seal(key.secret, Buffer.from('a'), Buffer.from('text'));
     expect(open(key.secret, Buffer.from('a'), sealed)?.toString()).toBe('text');
     expect(open(key.secret, Buffer.from('b'), sealed)).toBeUndefined();
@@ -56,7 +56,7 @@ describe('what is wrapped', () => {
 });
 
 describe('the key of a later epoch', () => {
-  test('is the same by one step or many, and another in every epoch', () => {
+  test('is the same in one step or many, and different in every epoch', () => {
     const first = newChain();
     const secrets = [1, 2, 3, 4, 5].map((epoch) => keyAt(first, epoch)!.secret.toString('hex'));
     expect(new Set(secrets).size).toBe(5);
@@ -65,14 +65,14 @@ describe('the key of a later epoch', () => {
     expect(keyAt(first, 5)).toMatchObject({ chain: first.chain, epoch: 5 });
   });
 
-  test('is made of the one before by HKDF, with the chain: keys of equal secrets part', () => {
+  test('is derived from the previous key by HKDF with the chain, so equal secrets diverge', () => {
     const first = newChain();
     const next = Buffer.from(hkdfSync('sha256', first.secret, first.chain, 'soundings epoch', 32));
     expect(keyAt(first, 2)!.secret.equals(next)).toBe(true);
     expect(keyAt({ ...first, chain: randomBytes(8) }, 2)!.secret.equals(next)).toBe(false);
   });
 
-  test('leads to no earlier one, and to none that is implausibly far ahead', () => {
+  test('leads to no earlier key, and to none that is implausibly far ahead', () => {
     const third = keyAt(newChain(), 3)!;
     expect([keyAt(third, 2), keyAt(third, 1), keyAt(third, 0)]).toEqual([undefined, undefined, undefined]);
     expect(keyAt(third, 2 ** 31)).toBeUndefined();
@@ -80,7 +80,7 @@ describe('the key of a later epoch', () => {
 });
 
 describe('a fresh key', () => {
-  test('comes after the one before, and no step leads to it', () => {
+  test('comes after the previous key, and no step leads to it', () => {
     const before = keyAt(newChain(), 7)!;
     const fresh = freshKey(before);
     expect(fresh.epoch).toBe(8);
@@ -88,7 +88,7 @@ describe('a fresh key', () => {
     expect(freshKey(before).secret.equals(fresh.secret)).toBe(false);
   });
 
-  test('follows all before it, also where keys have moved forward in between; none before follows it', () => {
+  test('follows all earlier keys, even if they have moved forward in between, and none of them follows it', () => {
     const steps = fc.array(fc.boolean(), { minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(steps, (isFresh) => {

@@ -1,6 +1,6 @@
-// Attacks on closed weeks with everything that exists then (privacy.md P15): the files of the database with dead rows and log, a
-// base backup, dumps of the time when the week was open, and every key that is still anywhere. On services and a PostgreSQL of
-// their own, whose files are read as they are. The same attacker must win against each mutant, and while the week is open.
+// Attacks on closed weeks with everything that exists then (privacy.md P15): the database's files with dead rows and log, a base
+// backup, dumps from when the week was open, and every key that is still anywhere. Each service has its own PostgreSQL, whose
+// files are read directly. The same attacker must succeed against each mutant, and while the week is open.
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { tokenHash } from '../base/secrets.ts';
 import { addClosing } from '../console/asking/asking.sql.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { openEmbedded } from '../db/embedded.ts';
-import { closeWeek, deleteClosedData } from '../results/publish.ts';
+import { closeWeek, deleteClosedData } from '../results/close-week.ts';
 import {
   baseBackup,
   type Dump,
@@ -60,19 +60,19 @@ import { derived, keyAt } from './epoch-keys.ts';
 import { keyText, readKeyFile } from './key-file.ts';
 import { encodeAnswers } from './person-answers.ts';
 
-/** What the attacker takes while a week is open, and what the test knows from the inside. */
+/** What the attacker takes while a week is open, and what only the test knows. */
 type Before = {
   asked: AnsweredWeek;
   dump: Dump;
   files: Source[];
-  /** Secrets that must be nowhere after closing, by name. */
+  /** Secrets that must not exist anywhere after closing, by name. */
   secrets: Record<string, Uint8Array>;
   respondents: string[];
 };
 
 /**
- * Takes everything but the keys while the week is open. Made sure of here: with the key file, all of it can be read. `place`: the
- * directory of the cluster's files; without one, they are not taken.
+ * Takes everything except the keys while the week is open, and checks that all of it can be read with the key file. `place`: the
+ * directory of the cluster's files. Without it, they are not taken.
  */
 async function takeWhileOpen(
   pool: Pool,
@@ -104,7 +104,7 @@ async function takeWhileOpen(
   };
 }
 
-/** How many answers and comments of a week the attacker reads by person, with every key that comes out of the sources. */
+/** Returns how many answers and comments of a week the attacker can read by person, with every key found in the sources. */
 function readOf(asked: AnsweredWeek, sources: Source[], dump: Dump) {
   const read = readWith(weekKeysIn(sources, dump, asked), dump);
   return { answers: read.length, comments: read.filter(({ comment }) => comment !== null).length };
@@ -113,9 +113,8 @@ function readOf(asked: AnsweredWeek, sources: Source[], dump: Dump) {
 const nothing = { read: { answers: 0, comments: 0 }, traces: [], hidden: [], linked: [] };
 
 /**
- * Takes the log, then a base backup, then every file as it is. The checkpoint of the backup writes to the files what was still
- * in memory, and may remove segments of the log. `hasBackup`: false where the files alone are to do, for they have all that is
- * in a backup.
+ * Takes the log, then a base backup, then all files. The backup's checkpoint writes to the files what was only in memory, and may
+ * remove log segments. `hasBackup`: false if the files are enough, because they contain everything that a backup would.
  */
 async function filesNow(pool: Pool, dataDir: string, hasBackup = true): Promise<Source[]> {
   const log = filesBelow(join(dataDir, 'postgres', 'pg_wal'));
@@ -130,18 +129,18 @@ async function filesNow(pool: Pool, dataDir: string, hasBackup = true): Promise<
   return [...log, ...backup, ...filesBelow(dataDir)];
 }
 
-/** All that the attacker finds after a week has closed. `said`: what the service has logged. */
-async function attack(pool: Pool, before: Before, dataDir: string, said = '') {
-  return foundIn(before, [...(await filesNow(pool, dataDir)), ...(await textsNow(pool, said))]);
+/** Returns everything that the attacker finds after a week has closed. `logged`: the service's log. */
+async function attack(pool: Pool, before: Before, dataDir: string, logged = '') {
+  return foundIn(before, [...(await filesNow(pool, dataDir)), ...(await textsNow(pool, logged))]);
 }
 
-/** A dump, and what the service has logged. */
-const textsNow = async (pool: Pool, said: string): Promise<Source[]> => [
+/** Returns a dump and the service's log. */
+const textsNow = async (pool: Pool, logged: string): Promise<Source[]> => [
   dumpFile(await dumpOf(pool)),
-  { name: 'log of the service', bytes: Buffer.from(said) },
+  { name: 'log of the service', bytes: Buffer.from(logged) },
 ];
 
-/** What the attacker finds in what there is after closing, and in what was taken before. */
+/** Returns what the attacker finds in the sources from after closing and in those taken before. */
 function foundIn(before: Before, after: Source[]) {
   const sources = withoutCopies([...before.files, dumpFile(before.dump), ...after]);
   const { asked } = before;
@@ -152,12 +151,12 @@ function foundIn(before: Before, after: Source[]) {
     read: readOf(asked, sources, before.dump),
     traces: traces.filter((one) => !one.startsWith('hidden ')),
     hidden: traces.filter((one) => one.startsWith('hidden ')),
-    linked: linkedPieces(before, mark, sources),
+    linked: linkedFragments(before, mark, sources),
   };
 }
 
-/** Records of the log, and pages, in which a published comment stands beside something that leads to a person. */
-function linkedPieces({ asked, respondents }: Before, mark: Buffer, sources: Source[]): string[] {
+/** Returns log records and pages in which a published comment stands next to something that leads to a person. */
+function linkedFragments({ asked, respondents }: Before, mark: Buffer, sources: Source[]): string[] {
   const names = [
     ...respondents.map((one) => Buffer.from(one)),
     ...respondents.map((one) => Buffer.from(one.replaceAll('-', ''), 'hex')),
@@ -178,14 +177,14 @@ async function askToClose(service: Service, pool: Pool, { accountId, adminId, we
   expect((await ask(`POST /rounds/${week}/close`)).status).toBe(204);
 }
 
-const forgottenBy = (pool: Pool, asked: AnsweredWeek, ...dataDirs: string[]) =>
+const untilForgotten = (pool: Pool, asked: AnsweredWeek, ...dataDirs: string[]) =>
   until(() => isForgotten(pool, asked, dataDirs));
 
-/** The same without the console, which would wait for locks that the test has. */
+/** The same without the console, which would wait for locks that the test holds. */
 const addClosingOf = (pool: Pool, { accountId, week }: AnsweredWeek) =>
   inTransaction(pool, (tx) => addClosing(tx, accountId, week));
 
-/** A week after this one, of the same account, that is imported and stays open. */
+/** Imports a later week of the same account, which stays open. */
 async function importNextWeek(pool: Pool, dataDir: string, { accountId, week }: AnsweredWeek) {
   const next = weekName(addWeeks(week, 1));
   const people = Array.from({ length: 6 }, (_, i) => `stranger ${i}`);
@@ -203,7 +202,7 @@ async function importNextWeek(pool: Pool, dataDir: string, { accountId, week }: 
 
 const longAgo = '1970-01-05';
 
-/** What was published long ago: more than the operating system takes of responses that no one reads. */
+/** Publishes so many figures long ago that the operating system can't buffer a response that no one reads. */
 async function publishMuch(pool: Pool, feed: AnsweredWeek, results: AnsweredWeek): Promise<void> {
   await pool`
     insert into kpi_values (account_id, kpi_id, group_id, week, value)
@@ -216,7 +215,7 @@ async function publishMuch(pool: Pool, feed: AnsweredWeek, results: AnsweredWeek
     where  g.account_id = ${results.accountId} and g.name = 'Large'`;
 }
 
-/** Five clients that ask for long answers and read nothing of them. */
+/** Opens five clients that request long responses and read nothing. */
 async function openSlowReaders(
   service: Service,
   pool: Pool,
@@ -241,7 +240,7 @@ async function openSlowReaders(
   });
 }
 
-/** How many connections stand in the middle of a statement whose rows no one takes, with a snapshot. */
+/** Returns how many connections are in the middle of a statement that no one reads from, with a snapshot. */
 async function snapshots(pool: Pool): Promise<number> {
   const rows = await pool`
     select 1 from pg_stat_activity
@@ -250,9 +249,9 @@ async function snapshots(pool: Pool): Promise<number> {
   return rows.length;
 }
 
-describe('after a week has closed', () => {
+describe('after a week closes', () => {
   test(
-    'no answer and no comment of it can be read by person: of a single week, of one of several, with readers that read nothing',
+    'none of its answers and comments can be read by person: as the only open week, as one of several, and with stalled readers',
     { timeout: 120_000 },
     async () => {
       const service = await started(await newDataDir());
@@ -262,7 +261,7 @@ describe('after a week has closed', () => {
       const single = await answeredWeek(data, [service.address]);
       const beforeSingle = await takeWhileOpen(pool, dataDir, single, dataDir);
       await askToClose(service, pool, single);
-      await forgottenBy(pool, single, dataDir);
+      await untilForgotten(pool, single, dataDir);
       expect(await attack(pool, beforeSingle, dataDir, service.said())).toEqual(nothing);
 
       const asked = await answeredWeek(data, [service.address]);
@@ -271,31 +270,31 @@ describe('after a week has closed', () => {
       expect(await pool`select 1 from week_keys`).toHaveLength(3);
       const sockets = await openSlowReaders(service, pool, [asked, other]);
       await until(async () => (await snapshots(pool)) === 5);
-      // Only those readers see it from here on.
+      // From here on, only those readers see it.
       await pool`delete from kpi_values where week = ${longAgo}`;
       await pool`delete from results where week < '2020-01-06'`;
       const before = await takeWhileOpen(pool, dataDir, asked, dataDir);
       await askToClose(service, pool, asked);
-      await forgottenBy(pool, asked, dataDir);
+      await untilForgotten(pool, asked, dataDir);
       expect(await snapshots(pool)).toBe(5);
       expect(await attack(pool, before, dataDir, service.said())).toEqual(nothing);
       for (const socket of sockets) socket.destroy();
-      // What is still open is as it was: it can be read by its key, and answered.
+      // The week that is still open is unchanged: it can be read with its key, and answered.
       const open = await takeWhileOpen(pool, dataDir, other, undefined);
       await giveAnswer(service.address, other.links[1] as string, {
         question: other.questionIds[1],
         value: 2,
       });
       await askToClose(service, pool, other);
-      await forgottenBy(pool, other, dataDir);
+      await untilForgotten(pool, other, dataDir);
       const after = [...(await filesNow(pool, dataDir, false)), ...(await textsNow(pool, service.said()))];
       expect(foundIn(open, after)).toEqual(nothing);
     },
   );
 });
 
-/** Waits until a connection of the service, as a user of the database, waits for a lock in a statement like this one. */
-const untilStuck = (pool: Pool, statement: string, user = 'soundings') =>
+/** Waits until a connection of the service, with this database user, waits for a lock in a matching statement. */
+const untilBlocked = (pool: Pool, statement: string, user = 'soundings') =>
   until(async () => {
     const rows = await pool`
       select 1 from pg_stat_activity
@@ -308,18 +307,18 @@ type Interrupted = {
   pool: Pool;
   service: Service;
   asked: AnsweredWeek;
-  /** Another week that is open. */
+  /** Another open week. */
   other: AnsweredWeek;
 };
 
-/** Brings a week to where the service is killed; returns what lets go. */
-type GoTo = (scene: Interrupted) => Promise<() => Promise<void>>;
+/** Brings a week to the point where the service is killed. Returns a function that releases the lock. */
+type Interruption = (scene: Interrupted) => Promise<() => Promise<void>>;
 
-/** Within the transaction that closes a week, or shows one. Each waits for a row of its own account. */
-const pointsWithin: Record<string, GoTo> = {
-  'with 2,000 rows of answers open, and others not': async ({ pool, service, asked }) => {
+/** Points within the transaction that closes a week, or shows a live week. Each waits for a row of its own account. */
+const pointsWithin: Record<string, Interruption> = {
+  'with 2,000 rows of answers decrypted and others not': async ({ pool, service, asked }) => {
     await addEmptyRows(pool, service, asked);
-    // To read a row that lies outside of the table's pages, this index is needed.
+    // Reading a row that is stored outside of the table's pages needs this index.
     const letGo = await heldOpen(pool, async (tx) => {
       const [toast] = await tx<{ index: string }[]>`
         select indexrelid::regclass::text as index
@@ -328,11 +327,11 @@ const pointsWithin: Record<string, GoTo> = {
       await tx.unsafe(`reindex index ${toast?.index}`);
     });
     await addClosingOf(pool, asked);
-    await untilStuck(pool, 'select respondent%from%answers');
+    await untilBlocked(pool, 'select respondent%from%answers');
     return letGo;
   },
 
-  'with all answers open, before any figure is written': async (scene) =>
+  'with all answers decrypted, before any figure is written': async (scene) =>
     closingAt(scene, accountOf(scene), 'accounts'),
 
   'with a batch of a live week marked as counted, before it is added to the figures': async (scene) => {
@@ -340,11 +339,11 @@ const pointsWithin: Record<string, GoTo> = {
     await goLive(scene);
     const letGo = await heldOpen(pool, accountOf(scene));
     await pool`select graphile_worker.add_job('show live weeks')`;
-    await untilStuck(pool, 'accounts');
+    await untilBlocked(pool, 'accounts');
     return letGo;
   },
 
-  'of a live week, with what was shown replaced, before its comments are written': async (scene) => {
+  'with the figures of a live week replaced, before its comments are written': async (scene) => {
     const { pool, asked } = scene;
     await goLive(scene);
     await pool`select graphile_worker.add_job('show live weeks')`;
@@ -382,28 +381,28 @@ const pointsWithin: Record<string, GoTo> = {
   },
 };
 
-/** From the commit of that transaction on, which the epoch is locked in by one week at a time. */
-const pointsAfter: Record<string, GoTo> = {
+/** Points from the commit of that transaction on. One week at a time locks the epoch. */
+const pointsAfter: Record<string, Interruption> = {
   'when everything is written, before the commit': async (scene) => beforeCommit(scene),
 
   'after the commit, before the epoch ends': async (scene) => {
     const { pool } = scene;
     const commit = await beforeCommit(scene);
-    // It may be spent, but no one may end it.
+    // The epoch may be marked as spent, but can't end.
     const letGo = await heldOpen(pool, (tx) => tx`select 1 from answer_keys for key share`);
     await commit();
     await until(async () => (await pool`select 1 from answer_keys where is_spent`).length > 0);
-    await untilStuck(pool, 'answer_keys');
+    await untilBlocked(pool, 'answer_keys');
     return letGo;
   },
 
-  'while the keys of other weeks are wrapped again': async (scene) => {
+  'while the keys of other weeks are rewrapped': async (scene) => {
     const { accountId } = scene.other;
     const lock = (tx: Pool) => tx`select 1 from week_keys where account_id = ${accountId} for update`;
     return closingAt(scene, lock, 'update week_keys');
   },
 
-  'when the epoch has ended in the database, and the file has the key before': async (scene) =>
+  'when the epoch has ended in the database, and the file has the previous key': async (scene) =>
     beforeFile(scene),
 
   'while the next key is written to its file': async (scene) => {
@@ -413,14 +412,14 @@ const pointsAfter: Record<string, GoTo> = {
     return letGo;
   },
 
-  'when the next key is written, before the one before is overwritten': async (scene) => {
+  'when the next key is written, before the previous key is overwritten': async (scene) => {
     const letGo = await beforeFile(scene);
     const { path, next } = await killedWithFiles(scene);
     await writeFile(`${path}.next`, next);
     return letGo;
   },
 
-  'while the key before is overwritten': async (scene) => {
+  'while the previous key is overwritten': async (scene) => {
     const letGo = await beforeFile(scene);
     const { path, next } = await killedWithFiles(scene);
     await writeFile(`${path}.next`, next);
@@ -428,7 +427,7 @@ const pointsAfter: Record<string, GoTo> = {
     return letGo;
   },
 
-  'after the key before is erased, with some tables tidied and others not': async (scene) =>
+  'after the previous key is erased, with some tables vacuumed and others not': async (scene) =>
     closingAt(scene, (tx) => tx`lock table links in share update exclusive mode`, 'vacuum'),
 };
 
@@ -448,7 +447,7 @@ async function closingAt(
 ): Promise<() => Promise<void>> {
   const letGo = await heldOpen(pool, lock);
   await addClosingOf(pool, asked);
-  await untilStuck(pool, statement);
+  await untilBlocked(pool, statement);
   return letGo;
 }
 
@@ -459,7 +458,7 @@ const beforeCommit = (scene: Interrupted) =>
     'delete from week_keys',
   );
 
-/** Stands before the file is written: who writes it has this lock. */
+/** Stops before the file is written, by taking the lock that its writer needs. */
 async function beforeFile(scene: Interrupted): Promise<() => Promise<void>> {
   const { pool, service } = scene;
   const [before] = await pool<{ epoch: number }[]>`select epoch from answer_keys`;
@@ -469,7 +468,7 @@ async function beforeFile(scene: Interrupted): Promise<() => Promise<void>> {
   return letGo;
 }
 
-/** Kills the service; then a test may leave its key files as the step would have. `next`: the text of the next key. */
+/** Kills the service. A test can then put the key files into the state of the step. `next`: the text of the next key. */
 async function killedWithFiles({ pool, service }: Interrupted): Promise<{ path: string; next: string }> {
   const path = keyPathOf(service.dataDir);
   const key = readKeyFile(path)!;
@@ -480,8 +479,8 @@ async function killedWithFiles({ pool, service }: Interrupted): Promise<{ path: 
 }
 
 /**
- * Adds to a week 2,000 rows without answers, which are read first, and one that is read last and is so long that it lies outside
- * of the table's pages.
+ * Adds 2,000 rows without answers to a week, which are read first, and one row that is read last and is so long that it is stored
+ * outside of the table's pages.
  */
 async function addEmptyRows(pool: Pool, { dataDir }: Service, { accountId, week }: AnsweredWeek) {
   const key = (await keysBeside(dataDir, pool).of(pool, accountId, week))!;
@@ -498,26 +497,26 @@ async function addEmptyRows(pool: Pool, { dataDir }: Service, { accountId, week 
     values (${accountId}, ${week}, ${last!}, ${key.seal(last!, long)})`;
 }
 
-describe('the service is killed in the middle of closing', () => {
+describe('the service is killed while it closes a week', () => {
   test(
-    'at any point: when it has started again, nothing can be read by person, and nothing is lost',
+    'at any point: after a restart nothing can be read by person, and nothing is lost',
     { timeout: 240_000 },
     async () => {
       let service = await started(await newDataDir());
       const { dataDir } = service;
-      // As the superuser, who may hold up what PostgreSQL does within.
+      // As the superuser, who can block what PostgreSQL does internally.
       const pool = connections(asSuperuser(await databaseUrlOf(service)));
       const data = { pool, keys: keysBeside(dataDir, pool) };
       const other = await answeredWeek(data, [service.address]);
-      // Each time two weeks are closing: one is in the middle of its transaction, the other at its end or later.
+      // Two weeks are closing each time: one is in the middle of its transaction, the other at its end or later.
       const within = Object.entries(pointsWithin);
       for (const [i, after] of Object.entries(pointsAfter).entries()) {
-        const weeks: { point: string; asked: AnsweredWeek; before: Before; goTo: GoTo }[] = [];
+        const weeks: { point: string; asked: AnsweredWeek; before: Before; goTo: Interruption }[] = [];
         // oxlint-disable no-await-in-loop -- one after another is the point
         for (const [point, goTo] of [within[i] ?? [], after]) {
           if (!point || !goTo) continue;
           const asked = await answeredWeek(data, [service.address]);
-          // The files of before are searched in the tests above.
+          // The tests above search the files from before.
           const before = await takeWhileOpen(pool, dataDir, asked, undefined);
           weeks.push({ point, asked, before, goTo });
         }
@@ -530,7 +529,7 @@ describe('the service is killed in the middle of closing', () => {
         for (const { asked } of weeks) {
           if ((await pool`select 1 from week_keys where account_id = ${asked.accountId}`).length > 0)
             await askToClose(service, pool, asked);
-          await forgottenBy(pool, asked, dataDir);
+          await untilForgotten(pool, asked, dataDir);
         }
         const files = [...(await filesNow(pool, dataDir, false)), ...(await textsNow(pool, service.said()))];
         for (const { point, asked, before } of weeks) {
@@ -543,25 +542,25 @@ describe('the service is killed in the middle of closing', () => {
         }
       }
       expect(within.length).toBeLessThanOrEqual(Object.keys(pointsAfter).length);
-      // The week that was open all the time has all of its answers.
+      // The week that was open all the time has all its answers.
       await takeWhileOpen(pool, dataDir, other, undefined);
     },
   );
 });
 
-describe('a step of the epoch that failed', () => {
-  test('has written keys by which no week can be read that closes before the next step', async () => {
+describe('a failed step of the epoch', () => {
+  test('leaves no key with which a week that closes before the next step can be read', async () => {
     const { dataDir, pool, keys, before, close, answerAnother } = await openForMutants();
     const [first, stays] = [await answerAnother(), await answerAnother()];
     await inTransaction(pool, (tx) => closeWeek(tx, keys, first.accountId, first.week));
-    // The key of the week that closes next is wrapped again; that of another one waits for a lock.
+    // The key of the week that closes next is rewrapped. That of another week waits for a lock.
     const letGo = await heldOpen(
       pool,
       (tx) => tx`select 1 from week_keys where account_id = ${stays.accountId} for update`,
     );
-    const step = keys.advance();
+    const step = keys.chain.advance();
     step.catch(() => {});
-    await untilStuck(pool, 'update week_keys');
+    await untilBlocked(pool, 'update week_keys');
     await pool`
       select pg_terminate_backend(pid) from pg_stat_activity
       where  wait_event_type = 'Lock' and query ilike '%update week_keys%'`;
@@ -570,20 +569,20 @@ describe('a step of the epoch that failed', () => {
     await close();
     await deleteClosedData(pool, keys);
     expect(await attack(pool, before, dataDir)).toEqual(nothing);
-    // The week that is open is as it was.
+    // The open week is unchanged.
     await takeWhileOpen(pool, dataDir, stays, undefined);
   });
 });
 
 describe('two services with one database', () => {
-  test('answers come by both, one closes: the other forgets as well', { timeout: 120_000 }, async () => {
+  test('both receive answers, one closes: both delete the key', { timeout: 120_000 }, async () => {
     const place = await newDataDir();
     const embedded = await openEmbedded(place, { role: 'service', log: () => {}, fast: true });
     onTestFinished(() => embedded.stop());
     const pool = openPool(asSuperuser(embedded.url), 6);
     onTestFinished(() => pool.end({ timeout: 0 }));
     const [one, other] = [join(place, 'one'), join(place, 'other')];
-    // As another user of the database, so that its connections can be told from those of the first.
+    // As another database user, so that its connections can be distinguished from those of the first.
     await pool`create role other superuser login password 'other'`;
     const otherUrl = embedded.url.replace(/\/\/.*@/, '//other:other@');
     const env = (dataDir: string) => ({
@@ -598,42 +597,42 @@ describe('two services with one database', () => {
     const open = await answeredWeek({ pool, keys: keysBeside(one, pool) }, [second.address, first.address]);
     const before = await takeWhileOpen(pool, one, asked, place);
     await askToClose(first, pool, asked);
-    await forgottenBy(pool, asked, one, other);
-    const said = () => first.said() + second.said();
-    expect(await attack(pool, before, place, said())).toEqual(nothing);
-    // Both go on with what is open.
+    await untilForgotten(pool, asked, one, other);
+    const logged = () => first.said() + second.said();
+    expect(await attack(pool, before, place, logged())).toEqual(nothing);
+    // Both continue with the open weeks.
     const [, questionId] = open.questionIds;
     for (const { address } of [first, second]) {
       // oxlint-disable-next-line no-await-in-loop -- two
       await giveAnswer(address, open.links[2] as string, { question: questionId, value: 3 });
     }
-    // The other is killed when it is about to do the same: it does so when it starts again.
+    // The other service is killed just before it deletes the key, and does so after its restart.
     const beforeOpen = await takeWhileOpen(pool, one, open, place);
     const letGo = await heldOpen(pool, (tx) => tx`select pg_advisory_xact_lock(7302)`);
     await askToClose(first, pool, open);
-    await untilStuck(pool, 'pg_advisory_xact_lock', 'other');
+    await untilBlocked(pool, 'pg_advisory_xact_lock', 'other');
     second.child.kill('SIGKILL');
     await second.exited;
     await letGo();
-    await forgottenBy(pool, open, one);
+    await untilForgotten(pool, open, one);
     expect(await isForgotten(pool, open, [other])).toBe(false);
     const again = await started(other, env(other));
     expect(await isForgotten(pool, open, [one, other])).toBe(true);
-    expect(await attack(pool, beforeOpen, place, said() + again.said())).toEqual(nothing);
+    expect(await attack(pool, beforeOpen, place, logged() + again.said())).toEqual(nothing);
   });
 });
 
 const cli = fileURLToPath(new URL('../cli/cli.ts', import.meta.url));
 
-/** Runs a command of the service; returns what it prints. */
-async function command(words: string[], env: Record<string, string>, input = ''): Promise<string> {
-  const done = exec(process.execPath, [cli, ...words], { env: { ...bareEnvironment, ...env } });
+/** Runs a soundings command and returns its output. */
+async function command(args: string[], env: Record<string, string>, input = ''): Promise<string> {
+  const done = exec(process.execPath, [cli, ...args], { env: { ...bareEnvironment, ...env } });
   done.child.stdin?.end(input);
   return (await done).stdout;
 }
 
 describe('ANSWER_KEYS=database', () => {
-  test('the same attack reads everything from the log: the service and the privacy report say so', async () => {
+  test('the same attack reads everything from the log, which the service and the privacy report mention', async () => {
     const dataDir = await newDataDir();
     const env = { ANSWER_KEYS: 'database' };
     const service = await started(dataDir, env);
@@ -659,7 +658,7 @@ describe('ANSWER_KEYS=database', () => {
   });
 });
 
-/** A database of its own, an open week in which everyone has answered, and what the attacker takes of it meanwhile. */
+/** Creates a database with an open week in which everyone has answered, and takes what the attacker takes. */
 async function openForMutants() {
   const dataDir = await newDataDir();
   const embedded = await openEmbedded(dataDir, { role: 'service', log: () => {}, fast: true });
@@ -686,19 +685,19 @@ async function openForMutants() {
   };
 }
 
-describe('the answering page does not promise what a copy of the key breaks', () => {
+describe('the answering page does not promise what a copy of the key would break', () => {
   const promise = 'the key that links them to you is destroyed';
-  const saidAt = async (address: string, link: string) => (await fetch(`${address}/a/${link}`)).text();
+  const pageAt = async (address: string, link: string) => (await fetch(`${address}/a/${link}`)).text();
 
-  test('the key goes to the database and back in the middle of a week: the log opens its answers, and the page says so', async () => {
+  test('the key moves to the database and back during the week: the log reveals its answers, and the page mentions it', async () => {
     const { dataDir, pool, keys, asked, close, address } = await openForMutants();
     const link = asked.links[0]!;
-    expect(await saidAt(address, link)).toContain(promise);
+    expect(await pageAt(address, link)).toContain(promise);
     const inDatabase = new AnswerKeys(pool, { place: 'database', directory: join(dataDir, 'keys') });
-    await inDatabase.advance();
+    await inDatabase.chain.advance();
     const dump = await dumpOf(pool);
-    await keysBeside(dataDir, pool).advance();
-    const page = await saidAt(address, link);
+    await keysBeside(dataDir, pool).chain.advance();
+    const page = await pageAt(address, link);
     expect(page).toContain('Until older backups and logs of the database are gone');
     expect(page).not.toContain(promise);
     await close();
@@ -708,29 +707,29 @@ describe('the answering page does not promise what a copy of the key breaks', ()
     expect(answers).toBe(asked.answers);
   });
 
-  test('the key was exported, or a process that has it does not run', async () => {
+  test('the key was exported, or a process that has it is not running', async () => {
     const { pool, keys, asked, address } = await openForMutants();
     const link = asked.links[0]!;
     const elsewhere = 'a copy of the key to the answers is kept elsewhere';
     await pool`insert into key_processes (name, epoch, seen_at) values ('gone', 1, now() - interval '11 minutes')`;
-    expect(await saidAt(address, link)).toContain(elsewhere);
-    await keys.forgetProcess('gone');
-    expect(await saidAt(address, link)).toContain(promise);
-    await keys.exported();
-    const page = await saidAt(address, link);
+    expect(await pageAt(address, link)).toContain(elsewhere);
+    await keys.chain.forgetProcess('gone');
+    expect(await pageAt(address, link)).toContain(promise);
+    await keys.chain.exported();
+    const page = await pageAt(address, link);
     expect(page).toContain(elsewhere);
     expect(page).not.toContain(promise);
   });
 });
 
-test('the attacker reads the same records from the segments of the log as PostgreSQL', async () => {
+test('the attacker reads the same records from the log segments as PostgreSQL', async () => {
   const { dataDir, url } = await openForMutants();
   const pool = connections(asSuperuser(url));
   await pool`create extension pg_walinspect`;
   const write = (count: number) => pool`
     select pg_logical_emit_message(false, 'long', repeat('x', 3000000 + i * i), true)
     from   generate_series(1, ${count}) i`;
-  // What is written from here on lies in segments that are used again, over several of them, the last of which is not full.
+  // What is written from here on goes to reused segments, several of them, the last of which is not full.
   await write(8);
   await pool`checkpoint`;
   await pool`select pg_switch_wal()`;
@@ -754,15 +753,15 @@ test('the attacker reads the same records from the segments of the log as Postgr
       .map(({ address, bytes }) => ({ address: String(address), length: bytes.length })),
   );
   expect(wanted.length).toBeGreaterThan(5000);
-  // Other processes of PostgreSQL may have written more since.
+  // Other PostgreSQL processes may have written more since.
   expect(read.slice(0, wanted.length)).toEqual([...wanted]);
   expect(parts.length).toBeGreaterThan(1);
-  // And of what was there before, in segments that are not used again yet.
+  // Older records are read too, from segments that are not reused yet.
   expect(parts.flatMap(({ records }) => records()).some(({ address }) => address < start)).toBe(true);
 });
 
-describe('the attacker wins', () => {
-  test('against an epoch that never ends, and no more when it ends', async () => {
+describe('the attacker succeeds', () => {
+  test('against an epoch that never ends, and fails when it ends', async () => {
     const { dataDir, pool, keys, asked, before, close } = await openForMutants();
     await close();
     const { read, traces } = await attack(pool, before, dataDir);
@@ -772,7 +771,7 @@ describe('the attacker wins', () => {
     expect(await attack(pool, before, dataDir)).toEqual(nothing);
   });
 
-  test('against a week key in clear, a comment that is kept, and one that is kept with its number', async () => {
+  test('against a plain-text week key, a stored comment, and a comment stored with its respondent number', async () => {
     const { dataDir, pool, keys, asked, before, close } = await openForMutants();
     const weekKey = (await keys.of(pool, asked.accountId, asked.week))!.secret;
     await pool`create table clear (week_key bytea, text text, respondent uuid)`;
@@ -789,13 +788,13 @@ describe('the attacker wins', () => {
     expect(traces).toContainEqual(expect.stringMatching(/^week key in .*\/pg_wal\//));
     expect(hidden).toContainEqual(expect.stringMatching(/\/pg_wal\//));
     expect(linked).not.toEqual([]);
-    // The key that was found opens the rows of the dump.
+    // The found key decrypts the rows of the dump.
     const found = new Map([[`${asked.accountId} ${asked.week}`, weekKey]]);
     expect(readWith(found, before.dump)).toHaveLength(asked.answers);
   });
 });
 
-test('what is stored of a person outside of the sealed part does not tell a skip from an answer or a comment', async () => {
+test('what is stored about a person outside of the encrypted part does not reveal whether they skipped, answered or commented', async () => {
   const { asked, before } = await openForMutants();
   const rows = (before.dump.get('answers') ?? []).filter((row) => row['account_id'] === asked.accountId);
   expect(rows).toHaveLength(asked.links.length);
@@ -805,7 +804,7 @@ test('what is stored of a person outside of the sealed part does not tell a skip
   const isSkipper = (respondent: string) => skippers.has(respondent);
   expect(skippers.size).toBe(9);
   expect(telltales(rows, isSkipper)).toEqual([]);
-  // The mutants: a column beside the sealed part, and a sealed part that is as long as what is in it.
+  // The mutants: a column next to the encrypted part, and an encrypted part as long as its content.
   const withFlag = rows.map((row) => ({ ...row, skipped: isSkipper(row['respondent'] as string) }));
   expect(telltales(withFlag, isSkipper)).toEqual(['skipped']);
   const notPadded = rows.map((row) => ({

@@ -1,4 +1,4 @@
-// The key file: whatever interrupts a step, the next reader finds a whole key, and once a step is done no file has the key before.
+// The key file: whatever interrupts a step, the next reader finds a complete key, and after a step no file has the previous key.
 import type * as fs from 'node:fs';
 import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import {
   writeKeyFile,
 } from './key-file.ts';
 
-/** When the process dies: after so many steps on the disk; in the middle of a writing where `isTorn`. */
+/** When the process dies: after this number of disk operations, with `isTorn` in the middle of a write. */
 const death = vi.hoisted(() => ({ left: Infinity, isTorn: false, isDead: false }));
 vi.mock('node:fs', async (original) => {
   const real = await original<typeof fs>();
@@ -58,14 +58,14 @@ afterAll(() => {
 
 const first = newChain();
 const [second, third] = [keyAt(first, 2), keyAt(first, 3)] as [EpochKey, EpochKey];
-/** All that the files of the directory have. */
+/** Returns the content of all files in the directory. */
 const onDisk = () =>
   readdirSync(join(path, '..'))
     .map((name) => readFileSync(join(path, '..', name), 'latin1'))
     .join('\n');
 const has = (key: EpochKey) => onDisk().includes(key.secret.toString('hex'));
 
-/** Does something that dies after so many steps. False when it did not need as many. */
+/** Runs something that dies after this number of disk operations. Returns false if it needed fewer. */
 function dies(after: number, isTorn: boolean, work: () => void): boolean {
   Object.assign(death, { left: after, isTorn, isDead: false });
   try {
@@ -78,7 +78,7 @@ function dies(after: number, isTorn: boolean, work: () => void): boolean {
   return hasDied;
 }
 
-test('the text of a key is always as long, and reads as the key; of any other text there is none', () => {
+test('the text of a key always has the same length and reads as the key, and no other text does', () => {
   const lengths = [first, second, { ...first, epoch: 4_000_000_000 }].map((key) => keyText(key).length);
   expect(new Set(lengths).size).toBe(1);
   expect(keyIn(keyText(second))).toEqual(second);
@@ -93,7 +93,7 @@ test('the text of a key is always as long, and reads as the key; of any other te
   for (const other of ['', '0'.repeat(text.length), `${text}${text}`]) expect(keyIn(other)).toBeUndefined();
 });
 
-test('a key is kept for its owner alone, in a directory of its own; where there is none there is no key', () => {
+test('a key is readable only by its owner, in its own directory, and a missing file means no key', () => {
   expect(readKeyFile(path)).toBeUndefined();
   writeKeyFile(path, first);
   expect(readKeyFile(path)).toEqual(first);
@@ -101,7 +101,7 @@ test('a key is kept for its owner alone, in a directory of its own; where there 
   expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
 });
 
-test('the key before is overwritten where it lies, not only unlinked', () => {
+test('the previous key is overwritten in place, not only unlinked', () => {
   writeKeyFile(path, first);
   // Another name for the same place on the disk.
   linkSync(path, `${path}.seen`);
@@ -115,9 +115,9 @@ test('the key before is overwritten where it lies, not only unlinked', () => {
 
 describe.each([
   ['at once', false],
-  ['in the middle of a writing', true],
+  ['in the middle of a write', true],
 ])('a process that dies %s', (_, isTorn) => {
-  test('at any step leaves a whole key, this one or the one before; the next step goes on, and leaves no older key', () => {
+  test('at any step leaves a complete key, the new or the previous one, and the next step finishes and leaves no older key', () => {
     let steps = 0;
     for (let after = 0, isOver = false; !isOver; after++) {
       path = join(home, `${tests} ${isTorn} ${after}`, 'answers');
@@ -126,7 +126,7 @@ describe.each([
       steps = after;
       const found = readKeyFile(path);
       expect(isOver ? [second] : [first, second]).toContainEqual(found);
-      // As AnswerKeys does at the start: whatever is unfinished is written again.
+      // As AnswerKeys does at startup: unfinished steps are written again.
       if (isKeyFileUnfinished(path) || found?.epoch === 1) writeKeyFile(path, second);
       expect(readKeyFile(path)).toEqual(second);
       expect([has(first), isKeyFileUnfinished(path)]).toEqual([false, false]);
@@ -134,7 +134,7 @@ describe.each([
     expect(steps).toBeGreaterThan(8);
   });
 
-  test('again and again, in writing and in going on, never leaves nothing', () => {
+  test('again and again, while writing and while recovering, always leaves a key', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(14), fc.constantFrom('write', 'finish')), { maxLength: 8 }),
@@ -158,7 +158,7 @@ describe.each([
     );
   });
 
-  test('while a key is removed, can be gone on from: then no file has a key', () => {
+  test('while a key is removed can be recovered from, and then no file has a key', () => {
     for (let after = 0, isOver = false; !isOver; after++) {
       path = join(home, `${tests} removed ${isTorn} ${after}`, 'answers');
       writeKeyFile(path, first);
@@ -169,25 +169,25 @@ describe.each([
   });
 });
 
-describe('what an interrupted step leaves', () => {
+describe('after an interrupted step', () => {
   const states: [string, string | undefined, string | undefined, EpochKey | undefined][] = [
-    ['the key before and part of the new one', keyText(first), keyText(second).slice(0, 90), first],
-    ['the key before and an empty file', keyText(first), '', first],
+    ['the previous key and part of the new one', keyText(first), keyText(second).slice(0, 90), first],
+    ['the previous key and an empty file', keyText(first), '', first],
     ['both keys', keyText(first), keyText(second), second],
     [
-      'part of the key before, and the new one',
+      'part of the previous key, and the new one',
       `${'0'.repeat(99)}${keyText(first).slice(99)}`,
       keyText(second),
       second,
     ],
     ['zeros and the new one', '0'.repeat(200), keyText(second), second],
-    ['the new one alone, without its name', undefined, keyText(second), second],
+    ['only the new one, without its name', undefined, keyText(second), second],
     ['an older one that was never removed', keyText(second), keyText(first), second],
     ['nothing whole', '0'.repeat(200), keyText(second).slice(0, 90), undefined],
   ];
 
   test.each(states)(
-    '%s: the next reader finds what it should, and the next step leaves one key',
+    'with %s, the next reader finds the right key, and the next step leaves one key',
     (_, now, next, found) => {
       writeKeyFile(path, third);
       if (now === undefined) rmSync(path);

@@ -1,5 +1,5 @@
-// Secrets that the service must read again: neither the database nor its backups reveal them, and what happens to them when the
-// key is created, moved, missing or lost.
+// Secrets that the service must be able to read again: neither the database nor its backups reveal them, and what happens to them
+// when the key is created, moved, missing or lost.
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { hostKeys } from '../sftp/host-keys.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { dumpFile, dumpOf } from '../testing/file-attacker.ts';
 import { freePort } from '../testing/free-port.ts';
@@ -44,11 +44,11 @@ beforeEach(async () => {
 });
 afterEach(() => database.close());
 
-/** The secrets as a process of a machine has them. */
+/** Returns the secrets as a process on another machine has them. */
 const on = (machine: string, place: 'file' | 'database' = 'file') =>
   new Secrets(database.pool, { place, directory: join(database.keyPlace.directory, machine) });
 
-/** Turns on codes for the person, and returns what makes and checks them. */
+/** Turns on two-factor authentication for the person, and returns what is needed to create and check codes. */
 async function codes() {
   const { secret } = await beginTwoFactor(database.pool, secrets, person, 'label');
   const totp = new TOTP({ secret });
@@ -68,7 +68,7 @@ const noiseKey = async (by: Secrets) =>
 
 const missing = { kind: 'unavailable', code: 'secrets key missing' };
 
-/** As versions before this one have stored them. */
+/** Stores secrets as earlier versions did. */
 async function storePlain({ bytes }: { bytes: Buffer }): Promise<string[]> {
   const before = await hostKeys(database.pool, secrets, openLog('fatal'));
   const opened = await database.pool<{ kind: string; privateKey: string }[]>`
@@ -86,14 +86,14 @@ async function storePlain({ bytes }: { bytes: Buffer }): Promise<string[]> {
   return before.map(({ fingerprint }) => fingerprint);
 }
 
-/** Whether the database, as a dump has it, reveals a secret: in any of the ways bytes are written there. */
+/** Returns whether a dump of the database reveals a secret, in any notation in which bytes are written there. */
 async function reveals(bytes: Buffer): Promise<boolean> {
   const dump = dumpFile(await dumpOf(database.pool)).bytes.toString();
   return ['hex', 'base64', 'latin1'].some((how) => dump.includes(bytes.toString(how as 'hex')));
 }
 
 describe('secrets', () => {
-  test('are not in the database, and are read again by each process that has the key', async () => {
+  test('are not readable in the database, and every process with the key can read them', async () => {
     const { bytes, check } = await codes();
     const keys = await fingerprints(secrets);
     const noise = await noiseKey(secrets);
@@ -108,7 +108,7 @@ describe('secrets', () => {
     expect(readFileSync(secrets.path, 'utf8')).toContain('docs/operations.md');
   });
 
-  test('of one person open for no other', async () => {
+  test("of one person can't be decrypted for another", async () => {
     const { check } = await codes();
     const other = await inTransaction(database.pool, (tx) =>
       createUser(tx, person.accountId, { firstName: 'C', lastName: 'D', email: 'c@d.example', role: 'User' }),
@@ -118,33 +118,33 @@ describe('secrets', () => {
     expect(await check(secrets)).toBeUndefined();
   });
 
-  test('that were stored by an earlier version are sealed at the start, and go on working', async () => {
-    const made = await codes();
+  test('stored by an earlier version are encrypted at startup and still work', async () => {
+    const codesOfPerson = await codes();
     const noise = await noiseKey(secrets);
-    const keys = await storePlain(made);
-    expect(await reveals(made.bytes)).toBe(true);
+    const keys = await storePlain(codesOfPerson);
+    expect(await reveals(codesOfPerson.bytes)).toBe(true);
     expect(await reveals(noise)).toBe(true);
     const upgraded = on('one');
     expect(await Promise.all([upgraded.prepare(), on('one').prepare()])).toEqual([true, true]);
-    expect(await reveals(made.bytes)).toBe(false);
+    expect(await reveals(codesOfPerson.bytes)).toBe(false);
     expect(await reveals(noise)).toBe(false);
     expect(await noiseKey(upgraded)).toEqual(noise);
     expect(dumpFile(await dumpOf(database.pool)).bytes.toString()).not.toContain('PRIVATE KEY');
-    expect(await made.check(upgraded)).toBe('code');
+    expect(await codesOfPerson.check(upgraded)).toBe('code');
     expect(await fingerprints(upgraded)).toEqual(keys);
   });
 });
 
-test('a noise key that an earlier version stored is kept by whoever needs it first', async () => {
-  const made = await codes();
+test('a noise key stored by an earlier version is encrypted when it is first needed', async () => {
+  const codesOfPerson = await codes();
   const noise = await noiseKey(secrets);
-  await storePlain(made);
+  await storePlain(codesOfPerson);
   expect(await noiseKey(on('one'))).toEqual(noise);
   expect(await reveals(noise)).toBe(false);
 });
 
-describe('where the key is missing', () => {
-  test('codes, host keys and noise are refused in words, recovery codes work, and nothing is replaced', async () => {
+describe('without the key', () => {
+  test('codes, host keys and noise get a clear error, recovery codes work, and nothing is replaced', async () => {
     const { check, recovery } = await codes();
     const keys = await fingerprints(secrets);
     const other = on('two');
@@ -174,7 +174,7 @@ describe('where the key is missing', () => {
     expect(errors).toEqual([expect.stringContaining('soundings keys import')]);
     const socket = connect(sftpPort, '127.0.0.1');
     await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    // The console says that there is no SFTP.
+    // The console says that SFTP is off.
     const { ask } = await signInNew(
       { pool: database.pool, address: app.address },
       person.accountId,
@@ -183,7 +183,7 @@ describe('where the key is missing', () => {
     expect((await ask<{ sftp: unknown }>('GET /access')).body.sftp).toBeNull();
   });
 
-  test('it is imported, or its file is copied', async () => {
+  test('everything works again after the key is imported or its file copied', async () => {
     const { check } = await codes();
     const [two, three] = [on('two'), on('three')];
     await expect(check(two)).rejects.toMatchObject(missing);
@@ -195,7 +195,7 @@ describe('where the key is missing', () => {
     expect(await on('two').prepare()).toBe(true);
   });
 
-  test('no other key is taken for it', async () => {
+  test('no other key is accepted', async () => {
     await codes();
     const stranger = await openTestDatabase();
     const text = await new Secrets(stranger.pool, stranger.keyPlace).exported();
@@ -206,7 +206,7 @@ describe('where the key is missing', () => {
     expect(existsSync(two.path)).toBe(false);
   });
 
-  test('giving it up makes new host keys and other errors, and leaves a password alone not enough', async () => {
+  test('resetting it creates new host keys and noise, and a password alone is still not enough', async () => {
     const { check, recovery } = await codes();
     const keys = await fingerprints(secrets);
     const noise = await noiseKey(secrets);
@@ -218,13 +218,13 @@ describe('where the key is missing', () => {
     const fresh = await fingerprints(two);
     expect(fresh).toHaveLength(2);
     expect(fresh.filter((one) => keys.includes(one))).toEqual([]);
-    // A process that still has the one before notices.
+    // A process that still has the previous key notices.
     await expect(fingerprints(secrets)).rejects.toMatchObject(missing);
   });
 });
 
 describe('ANSWER_KEYS=database', () => {
-  test('has the key in the database; moved to a file, it is a new one, and all secrets go on working', async () => {
+  test('stores the key in the database, and moving it to a file replaces it and keeps all secrets working', async () => {
     const { check } = await codes();
     const keys = await fingerprints(secrets);
     const noise = await noiseKey(secrets);

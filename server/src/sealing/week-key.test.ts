@@ -1,4 +1,4 @@
-// A week's key: numbers that nothing else leads to, and seals whose length tells next to nothing.
+// A week's key: respondent numbers that can't be found without it, and encrypted rows whose length reveals almost nothing.
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import * as fc from 'fast-check';
@@ -10,14 +10,21 @@ const week = '2026-11-16';
 const secret = randomBytes(32);
 const key = new WeekKey(1, week, secret);
 const giving = { link: 'aaaaaaaaaa', visit: 'v'.repeat(22), handedOut: false };
-const said: PersonAnswer = { value: 4, choices: null, comment: null, skipped: false, counted: false, giving };
+const stored: PersonAnswer = {
+  value: 4,
+  choices: null,
+  comment: null,
+  skipped: false,
+  counted: false,
+  giving,
+};
 const sealedOf = (answers: PersonAnswers) => key.seal(key.respondentOf(1), encodeAnswers(answers));
 
-describe('what is sealed', () => {
+describe('an encrypted row', () => {
   const respondent = key.respondentOf(1);
   const sealed = key.seal(respondent, Buffer.from('answers'));
 
-  test('opens for its respondent by the key of its week and account', () => {
+  test('can be decrypted for its respondent with the key of its week and account', () => {
     expect(key.open(respondent, sealed).toString()).toBe('answers');
     expect(new WeekKey(1, week, secret).open(respondent, sealed).toString()).toBe('answers');
   });
@@ -27,11 +34,11 @@ describe('what is sealed', () => {
     ['another week', new WeekKey(1, '2026-11-23', secret), respondent],
     ['another account', new WeekKey(2, week, secret), respondent],
     ['another key', new WeekKey(1, week, randomBytes(32)), respondent],
-  ])('does not open for %s: rows cannot be swapped', (_, other, whose) => {
+  ])("can't be decrypted for %s, so rows can't be swapped", (_, other, whose) => {
     expect(() => other.open(whose, sealed)).toThrow('cannot be decrypted');
   });
 
-  test('does not open when it was changed or cut', () => {
+  test("can't be decrypted after it was changed or truncated", () => {
     const changed = Buffer.from(sealed);
     changed[20] = (changed[20] as number) ^ 1;
     expect(() => key.open(respondent, changed)).toThrow('cannot be decrypted');
@@ -39,7 +46,7 @@ describe('what is sealed', () => {
     expect(() => key.open(respondent, Buffer.alloc(0))).toThrow('cannot be decrypted');
   });
 
-  test('arrives as it was, whatever it is', () => {
+  test('keeps its content exactly, whatever it is', () => {
     const answer = fc.record({
       value: fc.option(fc.integer({ min: 0, max: 10 })),
       choices: fc.option(fc.array(fc.string(), { maxLength: 4 })),
@@ -63,15 +70,15 @@ describe('what is sealed', () => {
   });
 });
 
-describe('the length of what is sealed', () => {
-  test('is the same for a skip, an answer and a short comment, by whatever link they came', () => {
+describe('the length of an encrypted row', () => {
+  test('is the same for a skip, an answer and a short comment, whatever link was used', () => {
     const elsewhere = { link: 'history', visit: null, handedOut: true };
     const all: PersonAnswer[] = [
-      said,
-      { ...said, value: null, skipped: true },
-      { ...said, comment: 'Too much of everything, as we have said for a year now.' },
-      { ...said, value: null, choices: ['one', 'two'] },
-      { ...said, giving: elsewhere, counted: true },
+      stored,
+      { ...stored, value: null, skipped: true },
+      { ...stored, comment: 'Too much of everything, as we have said for a year now.' },
+      { ...stored, value: null, choices: ['one', 'two'] },
+      { ...stored, giving: elsewhere, counted: true },
     ];
     const lengths = all.flatMap((one) =>
       [1, 5].map(
@@ -81,7 +88,7 @@ describe('the length of what is sealed', () => {
     expect(new Set(lengths)).toEqual(new Set([512 + 28]));
   });
 
-  test('has few classes, each four times the one before, whatever is in it', () => {
+  test('has few classes, each four times the previous one, whatever the content', () => {
     const classes = new Set([512, 2048, 8192, 32_768, 131_072].map((length) => length + 28));
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100_000 }), (length) => {
@@ -93,7 +100,7 @@ describe('the length of what is sealed', () => {
 });
 
 describe('a key', () => {
-  test('is in no log and no error text', () => {
+  test('does not appear in logs and error texts', () => {
     const hex = secret.toString('hex');
     for (const text of [JSON.stringify({ key }), inspect(key, { depth: 9 }), String(key)]) {
       expect(text).not.toContain(hex);
@@ -101,7 +108,7 @@ describe('a key', () => {
     }
   });
 
-  test('makes other numbers, orders and seals, none of which is the key', () => {
+  test('produces other respondent numbers, orders and encrypted rows, none of which is the key', () => {
     const other = new WeekKey(1, week, randomBytes(32));
     expect(key.respondentOf(1)).not.toBe(other.respondentOf(1));
     expect(key.orderKey.equals(other.orderKey)).toBe(false);

@@ -19,7 +19,7 @@ export async function openHostKey(secrets: Sealer, { kind, privateKey }: HostKey
   return { kind, privateKey: opened.toString() };
 }
 
-/** Seals the host keys with another secrets key, including unsealed ones of earlier versions. See resealSecondSteps. */
+/** Seals the host keys with another secrets key, including unsealed ones of earlier versions. See resealTwoFactorSecrets. */
 export async function resealHostKeys(
   tx: Transaction,
   reseal: (context: string, secret: { plain: Buffer } | { sealed: Buffer }) => Buffer | undefined,

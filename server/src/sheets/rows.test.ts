@@ -1,8 +1,8 @@
-// What whoever sent a file reads of what went wrong in a reader.
+// What the sender of a file is told to do when a reader fails.
 import { expect, test } from 'vitest';
 import { faultOf, unreadable } from './rows.ts';
 
-test('an error of ours is told as what to do, and kept as the cause', () => {
+test('a defect in a reader becomes a message about what to do, with the error as its cause', () => {
   const error = new TypeError("Cannot read properties of undefined (reading 't')");
   const fault = faultOf(error);
   expect(fault).toMatchObject({ kind: 'invalid', code: 'unreadable file', cause: error });
@@ -12,7 +12,7 @@ test('an error of ours is told as what to do, and kept as the cause', () => {
   expect(fault.details).toEqual([{ type: 'unreadable file', message: fault.message }]);
 });
 
-test('a fault stays as it is', () => {
+test('a fault is returned unchanged', () => {
   const fault = unreadable('The file is empty.');
   expect(faultOf(fault)).toBe(fault);
 });

@@ -1,4 +1,4 @@
-// Simulated weeks: what comes of them, that they can be repeated, and that nothing else is touched.
+// Simulated weeks: their results, that they are repeatable, and that they change nothing else.
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { Fault } from '../base/errors.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { defineLibrary, selectQuestions } from '../questions/questions.ts';
-import { closeEndedWeeks } from '../results/publish.ts';
+import { closeEndedWeeks } from '../results/close-week.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { openSender } from '../rounds/messages.ts';
 import { weeksToClose } from '../rounds/rounds.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** An account with people in two teams under one group, as pushed. */
+/** Creates an account with people in two teams under one group, by push. */
 async function company(count: number, settings = {}): Promise<TestAccount> {
   const account = await world.account(settings);
   const teams = ['north', 'south'];
@@ -55,7 +55,7 @@ async function company(count: number, settings = {}): Promise<TestAccount> {
   return account;
 }
 
-/** All figures of an account, with groups and questions by the names that its company gave them. */
+/** Returns all figures of an account, with the names of groups and questions. */
 async function figuresOf(account: TestAccount) {
   const { id } = account;
   const { pool } = world;
@@ -84,7 +84,7 @@ async function countOf(table: string, accountId: number): Promise<number> {
 }
 
 describe('a week', () => {
-  test('its figures are exactly the arithmetic of what was answered', async () => {
+  test('has exactly the figures that follow from the answers', async () => {
     const account = await company(60);
     const given: { person: string; answers: Said[] }[] = [];
     const { weeks, pulse } = await simulate(world.pool, world.keys, account.id, {
@@ -120,7 +120,7 @@ describe('a week', () => {
     }
   });
 
-  test('the same seed gives the same figures in another account, another seed others', async () => {
+  test('the same seed gives the same figures in another account, and another seed gives others', async () => {
     const wanted = { ...simulation, weeks: 2 };
     const [one, same, other] = await Promise.all([company(40), company(40), company(40)]);
     await simulate(world.pool, world.keys, one.id, wanted);
@@ -132,7 +132,7 @@ describe('a week', () => {
     expect(await figuresOf(other)).not.toEqual(figures);
   });
 
-  test('the weeks are those before the present one, the questions come round, and the pulse goes on', async () => {
+  test('the weeks before the current one are simulated, questions get their turn, and the weekly pulse continues', async () => {
     const account = await company(12);
     const { weeks, pulse } = await simulate(world.pool, world.keys, account.id, {
       ...simulation,
@@ -151,7 +151,7 @@ describe('a week', () => {
     expect(opened).toMatchObject([{ scheduleId: pulse?.scheduleId, week: askedWeek, outcome: 'opened' }]);
   });
 
-  test('a schedule of the account is asked as it is, without those whom it leaves out', async () => {
+  test('a schedule of the account is asked as it is, without excluded people', async () => {
     const account = await company(24);
     const groups = new Map((await account.groups()).map(({ name, id }) => [name, id]));
     const key = 'anything-else';
@@ -185,8 +185,8 @@ describe('a week', () => {
   });
 });
 
-describe('beside a running service', () => {
-  test('its jobs neither close a week under way nor write to anybody, and nothing is left of it', async () => {
+describe('next to a running service', () => {
+  test('its jobs neither close a simulated week nor send messages, and nothing temporary remains', async () => {
     const account = await company(20);
     const sent: string[] = [];
     const mailer = {
@@ -224,7 +224,7 @@ describe('beside a running service', () => {
     }
   });
 
-  test('stopped in the middle of a week, what is done is done, and the service closes that week', async () => {
+  test('when stopped during a week, completed weeks stay, and the service closes that week', async () => {
     const account = await company(20);
     const [first, second] = [addWeeks(askedWeek, -2), addWeeks(askedWeek, -1)];
     const wanted = { ...simulation, weeks: 2, rate: 1 };
@@ -253,28 +253,28 @@ describe('beside a running service', () => {
   });
 });
 
-describe('refused', () => {
+describe('refusals', () => {
   const refused = async (accountId: number, more: Partial<Simulation> = {}) =>
     simulate(world.pool, world.keys, accountId, { ...simulation, ...more }).then(
       () => 'done',
       (error: unknown) => (error instanceof Fault ? error.message : error),
     );
 
-  test('weeks that were asked already, with how many are free', async () => {
+  test('weeks that were already asked, with the number of free weeks', async () => {
     const account = await company(6);
     await simulate(world.pool, world.keys, account.id, { ...simulation, now: noon - 14 * 86_400_000 });
     expect(await refused(account.id, { weeks: 4 })).toBe(
-      'The account was asked in the week 2026-W44 already. Simulate the 2 after it (--weeks 2), or another account.',
+      'Questions were already asked in week 2026-W44. Simulate only the weeks after it (--weeks 2), or use another account.',
     );
     expect(
       (await simulate(world.pool, world.keys, account.id, { ...simulation, weeks: 2 })).weeks,
     ).toHaveLength(2);
     expect(await refused(account.id)).toBe(
-      'The account was asked in the week 2026-W46 already. Simulate another account.',
+      'Questions were already asked in week 2026-W46. Use another account.',
     );
   });
 
-  test('an account without people in groups, and one that is not there', async () => {
+  test('an account without people in groups, and an unknown account', async () => {
     const account = await world.account();
     expect(await refused(account.id)).toMatch(/there is no one to ask/);
     expect(await selectSchedules(world.pool, account.id)).toEqual([]);
@@ -291,7 +291,7 @@ describe('refused', () => {
     expect(await refused(account.id)).toMatch(/^No schedule of the account is due/);
   });
 
-  test('numbers that cannot be', async () => {
+  test('impossible numbers', async () => {
     const account = await company(6);
     for (const wrong of [
       { weeks: 0 },
@@ -306,7 +306,7 @@ describe('refused', () => {
   });
 });
 
-test('about as many answer as the rate says, and each is asked once', () => {
+test('about as many people answer as the rate says, and each is asked once', () => {
   const people = Array.from({ length: 300 }, (_, i) => ({
     person: `p${i}`,
     language: 'en',

@@ -1,9 +1,9 @@
-// An account that asks, for tests: people in groups, a schedule, its round opened, and everybody's link.
+// An account that asks, for tests: people in groups, a schedule, its opened round, and everyone's link.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { defineLibrary, selectQuestions } from '../questions/questions.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
@@ -22,12 +22,12 @@ export type AskedAccount = {
   links: string[];
 };
 
-/** A week in which tests ask: it began on Monday 16 November 2026. `noon`: its Wednesday, 12:00 UTC. */
+/** A week in which tests ask, starting on Monday 16 November 2026. `noon`: its Wednesday, 12:00 UTC. */
 export const askedWeek: Week = '2026-11-16';
 export const noon = Date.parse('2026-11-18T12:00:00Z');
 
-/** A schedule of every Monday at 9; say what differs. */
-export const mondays = (wanted: Partial<NewSchedule> & Pick<NewSchedule, 'groupIds'>): NewSchedule => ({
+/** A schedule for every Monday at 9, except for what is given. */
+export const mondays = (values: Partial<NewSchedule> & Pick<NewSchedule, 'groupIds'>): NewSchedule => ({
   name: 'Weekly pulse',
   questionIds: [],
   kpiIds: [],
@@ -43,22 +43,22 @@ export const mondays = (wanted: Partial<NewSchedule> & Pick<NewSchedule, 'groupI
   reminderHour: 9,
   fromDay: askedWeek,
   untilDay: null,
-  ...wanted,
+  ...values,
 });
 
-/** What differs from the usual. `keys`: of the questions that are asked; `language`: of the people. */
+/** What differs from the default. `keys`: of the questions that are asked. `language`: of the people. */
 export type AskingOptions = { count?: number; keys?: string[]; language?: string } & Partial<NewSchedule>;
 
 /**
- * Gives an account the library, one group with `count` people (p1@example.org …), and a schedule that asks two questions
- * each Monday. Nothing is opened yet.
+ * Gives an account the library, one group with `count` people (p1@example.org …), and a schedule that asks two questions each
+ * Monday. Nothing is open yet.
  */
 export async function planAsking(
   pool: Pool,
   accountId: number,
-  wishes: AskingOptions = {},
+  options: AskingOptions = {},
 ): Promise<Omit<AskedAccount, 'week' | 'links'>> {
-  const { count = 6, keys = ['workload-amount', 'workload-rested'], language, ...schedule } = wishes;
+  const { count = 6, keys = ['workload-amount', 'workload-rested'], language, ...schedule } = options;
   return inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
     const account = await accountById(tx, accountId);
@@ -72,26 +72,26 @@ export async function planAsking(
         lastName: 'Person',
         email: `p${i}@example.org`,
         externalId: `p${i}`,
-        memberOf: [groupId],
+        memberships: { memberOf: [groupId] },
         ...(language !== undefined && { language }),
       });
       userIds.push(id);
     }
     const questionIds = new Map((await selectQuestions(tx, accountId)).map(({ key, id }) => [key, id]));
     const asked = schedule.kpiIds ? [] : keys.map((key) => questionIds.get(key) as number);
-    const wanted = mondays({ groupIds: [groupId], questionIds: asked, ...schedule });
-    const scheduleId = await createSchedule(tx, accountId, wanted);
+    const values = mondays({ groupIds: [groupId], questionIds: asked, ...schedule });
+    const scheduleId = await createSchedule(tx, accountId, values);
     return { accountId, groupId, userIds, questionIds, scheduleId };
   });
 }
 
-/** The same, with the round opened as of `now`, and everybody's link. */
+/** The same, with the round opened as of `now`, and everyone's link. */
 export async function askPeople(
   { pool, keys }: TestData,
   accountId: number,
-  { now = noon, ...wishes }: AskingOptions & { now?: number } = {},
+  { now = noon, ...options }: AskingOptions & { now?: number } = {},
 ): Promise<AskedAccount> {
-  const planned = await planAsking(pool, accountId, wishes);
+  const planned = await planAsking(pool, accountId, options);
   await openDueRounds(pool, keys, now);
   const [row] = await pool<
     { week: Week }[]

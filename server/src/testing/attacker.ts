@@ -1,25 +1,18 @@
-// The attacker of privacy.md: finds out which people each figure rests on, and looks for figures that, each taken some
-// number of times and added up, tell of a few people alone.
+// The attacker of privacy.md: finds out which people each figure rests on, and searches for figures that, multiplied and added
+// up, reveal something about a few people alone.
 import { isScaled, type QuestionType } from '../questions/types.ts';
-import {
-  type Loaded,
-  classFigures,
-  type Result,
-  responseRates,
-  type Thresholds,
-  type Turnout,
-  turnoutOf,
-  type WeekAnswer,
-} from '../results/figures.ts';
+import { type Loaded, classFigures, type Result } from '../results/figures.ts';
+import { responseRates } from '../results/response-rates.ts';
+import { type Thresholds, type Turnout, turnoutOf, type WeekAnswer } from '../results/turnout.ts';
 import { type RandomHistory, type RandomWeek, weekData } from './histories.ts';
 
-/** For each group the people that something told of it rests on. */
+/** For each group, the people that a published figure rests on. */
 export type Sets = Map<number, string[]>;
 
-/** What is told of a question in a week. A mean times the number of its answers is their sum. */
+/** What is known of a question in a week. A mean times the number of its answers is their sum. */
 export type KnownOfQuestion = { type: QuestionType; sums: Sets; distributions: Sets; comments: Sets };
 
-/** Whether a person has done a question: what response rates count. */
+/** Whether a person has done a question, which is what response rates count. */
 export type Cell = { person: string; question: number };
 export type KnownOfWeek = { questions: Map<number, KnownOfQuestion>; rates: Map<number, Cell[]> };
 
@@ -29,12 +22,13 @@ export const add = <T>(sets: Map<number, T[]>, group: number, one: T): void => {
   else sets.set(group, [one]);
 };
 
-// --- What is told. Decisions look at counts only (P3), so the attacker may choose the answers, and chooses such that
-// every person can be told from what is published. It takes the figures as they come out, and knows nothing of how.
+// What is known. Decisions depend on counts only (P3), so the attacker may choose the answers, and chooses them so that every
+// person can be identified from what is published. The attacker reads the published figures, and knows nothing about how they
+// were computed.
 
 /**
- * All that a week tells. Questions with the same words have the same answers: what is told of them is told of one
- * question. `classes`: which of them the procedure takes for one; a mutant takes each by itself.
+ * Returns everything that a week reveals. Questions with the same wording have the same answers, so what is known of them counts
+ * as known of one question. `classes`: the questions that the procedure treats as one. A mutant treats each separately.
  */
 export function knownOfWeek(
   history: RandomHistory,
@@ -49,44 +43,44 @@ export function knownOfWeek(
       type: history.questions.find((one) => one.id === id)?.type as QuestionType,
       answers: week.answers.get(id) as WeekAnswer[],
     }));
-    for (const [i, told] of toldOfClass(asked, turnout).entries()) {
-      addTold(questions, history.classes.get(alike[i] as number) as number, alike[i] as number, told);
+    for (const [i, known] of knownOfClass(asked, turnout).entries()) {
+      addKnown(questions, history.classes.get(alike[i] as number) as number, alike[i] as number, known);
     }
   }
-  return { questions, rates: toldByRates(turnout) };
+  return { questions, rates: knownByRates(turnout) };
 }
 
-/** Adds what is told of a question to what is told of those with the same words. */
-function addTold(
+/** Adds what is known of a question to what is known of the questions with the same wording. */
+function addKnown(
   questions: Map<number, KnownOfQuestion>,
   first: number,
   id: number,
-  told: KnownOfQuestion,
+  known: KnownOfQuestion,
 ): void {
   const all = questions.get(first) ?? {
-    ...told,
+    ...known,
     sums: new Map(),
     distributions: new Map(),
     comments: new Map(),
   };
   questions.set(first, all);
   for (const kind of ['sums', 'distributions', 'comments'] as const) {
-    for (const [group, people] of told[kind]) all[kind].set(group * 10 + id, people);
+    for (const [group, people] of known[kind]) all[kind].set(group * 10 + id, people);
   }
 }
 
 type Asked = { id: number; type: QuestionType; answers: WeekAnswer[] };
 
-function toldOfClass(asked: Asked[], turnout: Turnout): KnownOfQuestion[] {
+function knownOfClass(asked: Asked[], turnout: Turnout): KnownOfQuestion[] {
   const names = [...new Set(asked.flatMap(({ answers }) => answers.map(({ respondent }) => respondent)))];
-  const tolds = asked.map(({ type }): KnownOfQuestion => ({
+  const knownList = asked.map(({ type }): KnownOfQuestion => ({
     type,
     sums: new Map(),
     distributions: new Map(),
     comments: new Map(),
   }));
-  // People give powers of two, 40 at a time: a sum tells who is in it, and so does a distribution. Or each chooses an
-  // option of the person's own.
+  // People give powers of two, 40 at a time, so that a sum reveals who is in it, and so does a distribution. For choice
+  // questions, each person chooses a different option.
   const step = asked.some(({ type }) => isScaled(type)) ? 40 : names.length;
   for (let start = 0; start < names.length; start += step) {
     const marked = asked.map(({ id, type, answers }): Loaded => ({
@@ -101,20 +95,20 @@ function toldOfClass(asked: Asked[], turnout: Turnout): KnownOfQuestion[] {
       }),
     }));
     for (const [number, { results, comments }] of classFigures(marked, turnout).entries()) {
-      const told = tolds[number] as KnownOfQuestion;
-      collect(told, results, names.slice(start, start + step));
+      const known = knownList[number] as KnownOfQuestion;
+      collect(known, results, names.slice(start, start + step));
       if (start > 0) continue;
       for (const { text, groupIds } of comments)
-        for (const group of groupIds) add(told.comments, group, text);
+        for (const group of groupIds) add(known.comments, group, text);
     }
   }
-  // A mean of yes and no is their distribution.
-  return tolds.map((told) =>
-    told.type === 4 ? { ...told, sums: new Map(), distributions: told.sums } : told,
+  // The mean of a yes/no question is its distribution.
+  return knownList.map((known) =>
+    known.type === 4 ? { ...known, sums: new Map(), distributions: known.sums } : known,
   );
 }
 
-/** Notes which of some people the figures of a question rest on. */
+/** Records which of some people the figures of a question rest on. */
 function collect({ type, sums, distributions }: KnownOfQuestion, results: Result[], names: string[]): void {
   for (const { groupId, value, answers: count, distribution } of results) {
     const sum = value === null ? 0 : sumOf(type, value, count as number);
@@ -132,18 +126,18 @@ const scales: Partial<Record<QuestionType, [low: number, high: number]>> = {
   4: [0, 1],
 };
 
-/** The sum of the answers behind a mean, on the question's own scale. */
+/** Returns the sum of the answers behind a mean, on the question's own scale. */
 export function sumOf(type: QuestionType, mean: number, count: number): number {
   const [low, high] = scales[type] as [number, number];
   return Math.round((mean * (high - low) + low) * count);
 }
 
 /**
- * Lets one person after another do one question and sees which rates rise. People who are asked alike are counted alike,
- * and so are questions that the same rounds ask: one stands for all.
+ * Lets one person after another do one question, and observes which rates rise. People who are asked the same are counted the
+ * same, and so are questions in the same rounds, so one stands for all.
  */
-function toldByRates(turnout: Turnout): Map<number, Cell[]> {
-  const told = new Map<number, Cell[]>();
+function knownByRates(turnout: Turnout): Map<number, Cell[]> {
+  const known = new Map<number, Cell[]>();
   const { rounds } = turnout.data;
   const questions = new Map<string, { question: number; roundIds: number[] }>();
   for (const question of rounds.flatMap(({ questionIds }) => questionIds)) {
@@ -162,14 +156,14 @@ function toldByRates(turnout: Turnout): Map<number, Cell[]> {
       if (!roundIds.some((id) => asked.has(id))) continue;
       const done = new Map([[first, new Set([question])]]);
       for (const { groupId, value } of responseRates({ ...turnout, done })) {
-        if (value) for (const person of people) add(told, groupId, { person, question });
+        if (value) for (const person of people) add(known, groupId, { person, question });
       }
     }
   }
-  return told;
+  return known;
 }
 
-/** The mutant: a threshold and nothing else. What is told of a group rests on everybody who counts in it. */
+/** The mutant: only a threshold. What is known of a group rests on everyone who counts in it. */
 export function knownByThreshold(history: RandomHistory, week: RandomWeek): KnownOfWeek {
   const { figures, distribution, comments } = history.thresholds;
   const { assignmentsOf, roundById } = turnoutOf(weekData(history, week));
@@ -188,7 +182,7 @@ export function knownByThreshold(history: RandomHistory, week: RandomWeek): Know
     for (const { respondent, skipped } of answers) {
       if (!skipped) for (const group of countsIn(respondent, id)) add(all, group, respondent);
     }
-    addTold(questions, history.classes.get(id) as number, id, {
+    addKnown(questions, history.classes.get(id) as number, id, {
       type,
       sums: type <= 3 ? atLeast(figures, all) : new Map(),
       distributions: type <= 6 ? atLeast(distribution, all) : new Map(),
@@ -214,26 +208,26 @@ export function knownByThreshold(history: RandomHistory, week: RandomWeek): Know
   return { questions, rates };
 }
 
-// --- What follows from it.
+// What follows from it.
 
-/** Fewer people than the threshold. Undecided: there may be such, but to find them would take too long. */
+/** Fewer people than the threshold. Undecided: there may be some, but finding them would take too long. */
 export type Few = string[] | 'undecided' | undefined;
 
-/** A way below a threshold: by what, and to whom. */
+/** A way below a threshold: the figures that show it, and the people they reveal. */
 export type Leak = { by: string; people: string[] | 'undecided' };
 
 /**
- * Every way that is found to break the promise with what a week tells. Answers of other weeks and other questions are
- * other unknowns, of which no figure holds two kinds, but for KPIs, which are made of figures: a sum of figures that
- * tells of few people would do so in each question and week by itself. So each is attacked by itself.
+ * Returns every way that is found to break the promise with what a week reveals. Each question and week is attacked separately:
+ * answers of other weeks and questions are other unknowns, and no figure contains two kinds. KPIs do, but they are computed from
+ * figures. So any sum of figures that reveals something about few people would also do so in one question and week.
  */
 export function attack({ questions, rates }: KnownOfWeek, thresholds: Thresholds): Leak[] {
   const leaks: Leak[] = [];
   const note = (by: string, people: Few) => people && leaks.push({ by, people });
   for (const [id, { sums, distributions, comments }] of questions) {
     const cells = (sets: Sets) => [...sets.values()].map((people) => people.map(cellOf(id)));
-    // A distribution is a sum for each value. Whatever is made of sums and distributions, tells of some value alone, or
-    // of the mean, something that is made of these sets: those of distributions alone, or both.
+    // A distribution is a sum for each value. Any combination of sums and distributions that reveals something reveals it of some
+    // value or of the mean, so it is a combination of these sets: of distributions alone, or of both.
     note('means and distributions', findFew([...cells(sums), ...cells(distributions)], thresholds.figures));
     note('distributions', findFew(cells(distributions), thresholds.distribution));
     note('comments', authorsOf(comments, thresholds.comments));
@@ -244,7 +238,7 @@ export function attack({ questions, rates }: KnownOfWeek, thresholds: Thresholds
 
 const cellOf = (question: number) => (person: string) => ({ person, question });
 
-/** Fewer people than the threshold of whom one must have written a comment, by where it is shown and where not. */
+/** Returns fewer people than the threshold if one of them must have written a comment, by where it is shown and where not. */
 function authorsOf(comments: Sets, threshold: number): string[] | undefined {
   const places = new Map<string, string>();
   for (const [group, people] of comments) {
@@ -265,15 +259,14 @@ function groupedBy<T>(list: Iterable<T>, keyOf: (one: T) => string): Iterable<T[
   return groups.values();
 }
 
-/** Of 26 bits: products are exact. */
+/** 26 bits, so that products are exact. */
 const prime = 67_108_859;
 
 /**
- * People, fewer than `threshold`, of whom the sets, each taken some number of times and added up, tell alone. Undefined
- * when there are none, which is certain but for a chance of about one in the prime.
- *
- * People who are in the same sets are never told from each other. So they count as one, and where each such company is
- * large there is nothing to find. Else the large ones are eliminated: what remains, if anything, tells of the others.
+ * Returns fewer people than `threshold` if the sets, multiplied and added up, reveal something about alone, or undefined if
+ * there are none, with a chance of error of about one in the prime. People in the same sets can't be distinguished, so they count
+ * as one company. If every company is large, there is nothing to find. Otherwise the large ones are eliminated, and what remains
+ * reveals something about the others.
  */
 export function findFew(sets: Cell[][], threshold: number): Few {
   const questionsOf = new Map<string, Set<number>>();
@@ -288,7 +281,7 @@ export function findFew(sets: Cell[][], threshold: number): Few {
   const few = companies.filter((people) => people.length < threshold);
   if (few.length === 0) return undefined;
 
-  // One person stands for each company, the large ones first; `ends`: where the columns of each end.
+  // One person stands for each company, the large ones first. `ends`: where the columns of each end.
   const columns = new Map<string, number>();
   const ends: number[] = [];
   for (const [person] of [...companies.filter((people) => people.length >= threshold), ...few] as [
@@ -319,7 +312,7 @@ export function findFew(sets: Cell[][], threshold: number): Few {
 
 type Span = { people: string[]; from: number; to: number };
 
-/** The people of some spans, fewer than `threshold`, outside of whose columns a combination of the rows is 0. */
+/** Returns the people of some spans, fewer than `threshold`, outside of whose columns a combination of the rows is 0. */
 function fewest(rows: Float64Array[], spans: Span[], threshold: number): Few {
   if (rows.length === 0) return undefined;
   for (const row of rows) {
@@ -327,7 +320,7 @@ function fewest(rows: Float64Array[], spans: Span[], threshold: number): Few {
     const people = inRow.flatMap((span) => span.people);
     if (people.length < threshold) return people;
   }
-  // Not in sight: go through all choices of spans.
+  // Not found directly, so try all choices of spans.
   let tries = 0;
   const choose = (chosen: Span[], size: number, next: number): Few => {
     for (let i = next; i < spans.length; i++) {
@@ -351,8 +344,8 @@ function fewest(rows: Float64Array[], spans: Span[], threshold: number): Few {
 }
 
 /**
- * Gauss–Jordan elimination of the columns `from` to `to` − 1, in place. The rows that carry the rank come first, and it
- * is returned; the others are 0 in these columns.
+ * Gauss–Jordan elimination of the columns `from` to `to` − 1, in place. Returns the rank. Its rows come first, and the others are
+ * 0 in these columns.
  */
 function eliminate(rows: Float64Array[], from: number, to: number): number {
   let rank = 0;

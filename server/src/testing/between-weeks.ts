@@ -1,15 +1,15 @@
-// Attacks between weeks (privacy.md P19, P20): people mostly repeat their answers, and the sets of people change. The
-// attacker knows how often answers are repeated, how usual each answer is, who is in each set and how noise is drawn, and
-// makes the best guess that follows: the most probable answer.
+// Attacks between weeks (privacy.md P19, P20): people mostly repeat their answers, and the sets of people change. The attacker
+// knows how often answers are repeated, how common each answer is, who is in each set and how noise is drawn, and makes the best
+// guess: the most probable answer.
 import type { Random } from '../simulation/random.ts';
 
-/** How probable each answer is, from the lowest of the scale, and how probably a person repeats the last one. */
+/** How probable each answer is, starting with the lowest of the scale, and how probably a person repeats the last one. */
 export type Habits = { usual: readonly number[]; persistence: number };
 
-/** How probable each error of a sum is, from −`most` to `most`; the middle one is none. */
+/** How probable each error of a sum is, from −`most` to `most`. The middle one is no error. */
 export type Errors = readonly number[];
 
-/** An answer by chance, from 0. */
+/** Draws a random answer, counted from 0. */
 export function draw(random: Random, probabilities: readonly number[]): number {
   let left = random.next();
   for (const [value, probability] of probabilities.entries()) {
@@ -19,7 +19,7 @@ export function draw(random: Random, probabilities: readonly number[]): number {
   return probabilities.length - 1;
 }
 
-/** One person’s answers in some weeks, from 0: each is the last one, or drawn again. */
+/** Returns one person’s answers in some weeks, counted from 0. Each repeats the last one, or is drawn again. */
 export function repeatedAnswers(random: Random, { usual, persistence }: Habits, weeks: number): number[] {
   const answers = [draw(random, usual)];
   while (answers.length < weeks) {
@@ -30,22 +30,22 @@ export function repeatedAnswers(random: Random, { usual, persistence }: Habits, 
 
 const largestAt = (list: readonly number[]) => list.indexOf(Math.max(...list));
 
-// --- Someone leaves a team between two weeks.
+// Someone leaves a team between two weeks.
 
-/** The sums of a question with the leaver, and of the colleagues a week later. */
+/** The sum of a question with the person who leaves, and that of the colleagues a week later. */
 export type Leaving = [sum: number, sumAfter: number];
 
 /**
- * The best guess of a leaver’s answer from the two sums, answers counted from 0, and the share of such guesses that are
- * right, by exact probabilities of all that can happen. `guessAll`: the guesses for several questions of the same two weeks
- * whose sums have the same errors.
+ * Returns the best guess of a leaver’s answer from the two sums, with answers counted from 0, and the share of such guesses that
+ * are right, by exact probabilities of everything that can happen. `guessAll`: the guesses for several questions in the same two
+ * weeks whose sums have the same errors.
  */
 export function leaverRule({ usual, persistence }: Habits, errors: Errors, colleagues: number) {
   const top = usual.length - 1;
   const most = (errors.length - 1) / 2;
   const width = colleagues * top + 1;
   const pairs = pairsOfSums({ usual, persistence }, colleagues);
-  /** How probable each answer and these sums are with such errors. */
+  /** How probable each answer is together with these sums and errors. */
   const likelyWith = ([sum, sumAfter]: Leaving, i: number, j: number) =>
     usual.map((chance, own) => {
       const [before, after] = [sum - own - (i - most), sumAfter - (j - most)];
@@ -88,7 +88,7 @@ export function leaverRule({ usual, persistence }: Habits, errors: Errors, colle
   return { guessAll, share };
 }
 
-/** How probable each pair of sums of some people’s answers in two weeks is. */
+/** Returns how probable each pair of sums of some people’s answers in two weeks is. */
 function pairsOfSums({ usual, persistence }: Habits, people: number): Float64Array {
   const top = usual.length - 1;
   const width = people * top + 1;
@@ -113,18 +113,18 @@ function pairsOfSums({ usual, persistence }: Habits, people: number): Float64Arr
   return pairs;
 }
 
-/** The plain guess: the difference of the sums, where it is on the scale. */
+/** The plain guess: the difference of the sums, if it is on the scale. */
 export const differenceGuess = (top: number) => (sum: number, sumAfter: number) =>
   Math.min(top, Math.max(0, sum - sumAfter));
 
-// --- Sets that change every week.
+// Sets that change every week.
 
 /** A published sum of some people’s answers in a week, counted from 0. */
 export type Observation = { week: number; people: number[]; sum: number };
 
 /**
- * How probable each answer of each person in each week is, given all observations: belief propagation between the people’s
- * chains of weeks and the sums. Nearly exact where the sums share few people with each other.
+ * Returns how probable each answer of each person in each week is, given all observations: belief propagation between the
+ * people’s chains of weeks and the sums. Nearly exact if the sums share few people with each other.
  */
 export function beliefs(
   observations: Observation[],
@@ -138,25 +138,25 @@ export function beliefs(
   const values = usual.length;
   const flat = () =>
     Array.from({ length: people }, () => Array.from({ length: weeks }, () => Array<number>(values).fill(1)));
-  // What each sum says of each of its people, and together.
-  const said = observations.map(({ people: some }) => some.map(() => Array<number>(values).fill(1)));
+  // What each sum says about each of its people, and all sums together.
+  const messages = observations.map(({ people: some }) => some.map(() => Array<number>(values).fill(1)));
   const all = flat();
   const fromChains = flat();
   for (let round = 0; round < rounds; round++) {
-    // Sums are taken for rough at first, so that no belief becomes certain before the others have been heard.
+    // Sums count as rough at first, so that no belief becomes certain before the others are considered.
     const rough = convolved(errors, bell(Math.max(0.35, 3 - (4 * round) / rounds)));
     for (const row of all) for (const likelihood of row) likelihood.fill(1);
     for (const [o, { week, people: some }] of observations.entries()) {
       for (const [i, person] of some.entries()) {
-        multiply(all[person]?.[week] as number[], said[o]?.[i] as number[]);
+        multiply(all[person]?.[week] as number[], messages[o]?.[i] as number[]);
       }
     }
     for (let person = 0; person < people; person++) {
       fromChains[person] = alongChain(all[person] as number[][], habits);
     }
     for (const [o, { week, people: some, sum }] of observations.entries()) {
-      const own = said[o] as number[][];
-      // What is known of each person without this sum.
+      const own = messages[o] as number[][];
+      // What is known about each person without this sum.
       const incoming = some.map((person, i) => {
         const [chain, heard] = [fromChains[person]?.[week] as number[], all[person]?.[week] as number[]];
         const message = chain.map(
@@ -166,7 +166,7 @@ export function beliefs(
       });
       const outgoing = sumMessages(incoming, sum, rough);
       for (const [i, message] of outgoing.entries()) {
-        // Half of the way from the last: full steps may go back and forth for ever.
+        // Half of the way from the last value, because full steps may oscillate.
         own[i] = normalized(message.map((one, value) => Math.sqrt(one * (own[i]?.[value] as number))));
       }
     }
@@ -178,7 +178,7 @@ export function beliefs(
 
 const tiny = 1e-12;
 
-/** Errors of about that deviation, and at most twice as large. */
+/** Returns errors of about that deviation, and at most twice as large. */
 function bell(deviation: number): number[] {
   if (deviation < 0.3) return [1];
   const most = Math.ceil(2 * deviation);
@@ -198,13 +198,13 @@ function normalized(list: readonly number[]): number[] {
   return sum > 0 ? list.map((one) => one / sum + tiny) : list.map(() => 1 / list.length);
 }
 
-/** For each week what the other weeks of the person say of it. */
+/** Returns for each week what the person's other weeks say about it. */
 function alongChain(likelihoods: number[][], { usual, persistence }: Habits): number[][] {
   const step = (message: number[]) => {
     const sum = message.reduce((so, one) => so + one, 0);
     return message.map((one, i) => persistence * one + (1 - persistence) * sum * (usual[i] as number));
   };
-  // The transition is reversible, so that a message back is one forward of what is likely times what is usual.
+  // The transition is reversible, so a backward message is a forward message of the likelihood times the usual probability.
   const forward: number[][] = [[...usual]];
   for (let week = 1; week < likelihoods.length; week++) {
     const last = (forward[week - 1] as number[]).map(
@@ -221,13 +221,13 @@ function alongChain(likelihoods: number[][], { usual, persistence }: Habits): nu
   return forward.map((one, week) => one.map((belief, i) => belief * (backward[week]?.[i] as number)));
 }
 
-/** For each of the people how probable the sum is by that person’s answer, given what is believed of the others. */
+/** Returns for each person how probable the sum is by that person’s answer, given the beliefs about the others. */
 function sumMessages(incoming: number[][], sum: number, errors: Errors): number[][] {
   const most = (errors.length - 1) / 2;
   const before: number[][] = [[1]];
   for (const [i, one] of incoming.entries()) before.push(convolved(before[i] as number[], one));
   const messages: number[][] = [];
-  // What the later ones and the error add up to.
+  // The sum of the later ones and the error.
   let after: number[] = [...errors];
   for (let i = incoming.length - 1; i >= 0; i--) {
     const others = convolved(before[i] as number[], after);
@@ -246,16 +246,16 @@ function convolved(a: readonly number[], b: readonly number[]): number[] {
   return sums;
 }
 
-/** The most probable answer of each person in a week. */
+/** Returns the most probable answer of each person in a week. */
 export const guessesOf = (probabilities: number[][][], week: number): number[] =>
   probabilities.map((row) => largestAt(row[week] as number[]));
 
-// --- A leaver again, from several weeks before and after.
+// A leaver again, from several weeks before and after.
 
 /**
- * The best guess of a leaver’s answer in the last week with the team, from the sums of `before` weeks with the leaver and
- * `after` weeks without, all answers counted from 0. Sums are taken for normally distributed. `isLasting`: the error stays
- * the same while the people do; else it is drawn again each week.
+ * Returns the best guess of a leaver’s answer in the last week with the team, from the sums of `before` weeks with the leaver and
+ * `after` weeks without, with answers counted from 0. Sums are treated as normally distributed. `isLasting`: the error stays the
+ * same while the people do. Otherwise it is drawn again each week.
  */
 export function longLeaverGuess(
   { usual, persistence }: Habits,
@@ -278,7 +278,7 @@ export function longLeaverGuess(
     weeks.map((other) => {
       const ofColleagues = colleagues * variance * persistence ** Math.abs(one - other);
       const bothWith = isWith(one) && isWith(other);
-      // What is left open of the leaver’s other weeks when the last one is known.
+      // What remains unknown of the leaver’s other weeks when the last one is known.
       const ofLeaver = bothWith
         ? variance * (persistence ** Math.abs(one - other) - apart(one) * apart(other))
         : 0;
@@ -299,7 +299,7 @@ export function longLeaverGuess(
   };
 }
 
-/** Solves the equations of a symmetric positive matrix, by Cholesky’s roots. */
+/** Returns a solver for equations with a symmetric positive matrix, by Cholesky decomposition. */
 function solver(matrix: number[][]): (right: number[]) => number[] {
   const root: number[][] = matrix.map((row) => row.map(() => 0));
   const at = (list: number[][], i: number, j: number) => list[i]?.[j] as number;

@@ -1,5 +1,5 @@
-// The attacker of closed weeks: has every file of the database, of any date, a dump that was made while the week was open, and
-// every key that is still anywhere. Looks for keys and answers in the bytes themselves; knows how Soundings stores them.
+// The attacker of closed weeks: has every file of the database, of any date, a dump from when the week was open, and every key
+// that is still anywhere. It searches the bytes for keys and answers, and knows how Soundings stores them.
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,14 +11,14 @@ import { contextOf, WeekKey } from '../sealing/week-key.ts';
 import { isSegment, logParts, pageSize } from './log-segments.ts';
 import { superuser, superuserPassword } from './postgres.ts';
 
-/** A file, or what was made of one. `pieces`: what in it was written together; a page each where it is not given. */
-export type Source = { name: string; bytes: Buffer; pieces?: () => Buffer[] };
+/** A file, or data from one. `fragments`: the parts that were written together, by default each page. */
+export type Source = { name: string; bytes: Buffer; fragments?: () => Buffer[] };
 
-// --- What the attacker has
+// What the attacker has
 
 /**
- * Returns every file below directories, each content once. The log is joined: its records go on from one page and one segment to
- * the next. A file that is deleted meanwhile is left out.
+ * Returns every file in the directories, each content once. The log is joined, because its records continue from one page and
+ * segment to the next. Files that are deleted meanwhile are left out.
  */
 export function filesBelow(...directories: string[]): Source[] {
   const found = directories.flatMap((one) => readdirSync(one, { recursive: true, withFileTypes: true }));
@@ -35,7 +35,7 @@ export function filesBelow(...directories: string[]): Source[] {
   );
 }
 
-/** Files, with what the segments of the log have in the place of these. */
+/** Returns files with the joined log in place of its segments. */
 function withJoinedLog(files: Source[]): Source[] {
   const segments = files.filter(({ name }) => isSegment(name)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const places = Map.groupBy(segments, ({ name }) => name.slice(0, name.lastIndexOf('/')));
@@ -43,16 +43,16 @@ function withJoinedLog(files: Source[]): Source[] {
     logParts(own.map(({ bytes }) => bytes)).map(({ from, bytes, records }) => ({
       name: `${place}/ from ${from}`,
       bytes,
-      pieces: () => records().map((record) => record.bytes),
+      fragments: () => records().map((record) => record.bytes),
     })),
   );
   return [...withoutCopies(files.filter(({ name }) => !isSegment(name))), ...logs];
 }
 
 /**
- * Returns the files of a base backup as pg_basebackup takes it: by the command BASE_BACKUP of the replication protocol, with the
- * log that belongs to it. The program itself does not come with the embedded PostgreSQL. `place`: a directory that does not
- * exist, where the user that PostgreSQL runs as can create it.
+ * Returns the files of a base backup as pg_basebackup takes it: with the command BASE_BACKUP of the replication protocol,
+ * including its log. The embedded PostgreSQL does not include the program itself. `place`: a directory that does not exist yet,
+ * where PostgreSQL's user can create it.
  */
 export async function baseBackup(pool: Pool, place: string): Promise<Source[]> {
   const { host, port } = pool.options;
@@ -79,7 +79,7 @@ export async function baseBackup(pool: Pool, place: string): Promise<Source[]> {
   return withJoinedLog(filesOfTar(readFileSync(join(place, 'base.tar')), '/postgres/'));
 }
 
-/** The files of a tar archive: blocks of 512 bytes, of which one is the head of each file. */
+/** Returns the files of a tar archive: blocks of 512 bytes, one of which is the header of each file. */
 function filesOfTar(bytes: Buffer, place: string): Source[] {
   const files: Source[] = [];
   const textAt = (at: number, length: number) =>
@@ -93,7 +93,7 @@ function filesOfTar(bytes: Buffer, place: string): Source[] {
   return files;
 }
 
-/** Files with the same bytes once: the databases of a server have many in common. */
+/** Keeps one of several files with the same content, because a server's databases have many in common. */
 export function withoutCopies(sources: Source[]): Source[] {
   const bySize = Map.groupBy(sources, ({ bytes }) => bytes.length);
   return [...bySize.values()].flatMap((alike) =>
@@ -103,7 +103,7 @@ export function withoutCopies(sources: Source[]): Source[] {
 
 type Row = Record<string, unknown>;
 
-/** All rows of all tables, as they are at one moment. */
+/** All rows of all tables at the same time. */
 export type Dump = Map<string, Row[]>;
 
 export async function dumpOf(pool: Pool): Promise<Dump> {
@@ -132,13 +132,13 @@ export const dumpFile = (dump: Dump): Source => ({
 const rowsOf = <T>(dump: Dump, table: string) => (dump.get(table) ?? []) as T[];
 const bytesOf = (text: string) => Buffer.from(text.replace(/^\\x/, ''), 'hex');
 
-// --- Searching bytes
+// Searching bytes
 
 type Place = { needle: number; at: number };
 
 /**
- * Returns a function that finds all places of all needles in bytes, in one pass. It looks at two bytes in so many that every needle
- * has such two: what takes seconds with one search for each needle takes a tenth of that.
+ * Returns a function that finds all places of all needles in one pass. It reads two bytes at a stride that every needle must
+ * contain, which takes a tenth of the seconds that one search per needle takes.
  */
 export function finderOf(needles: Buffer[]): (bytes: Buffer) => Place[] {
   const stride = Math.min(...needles.map(({ length }) => length)) - 1;
@@ -170,7 +170,7 @@ function isAt(needle: Buffer, bytes: Buffer, at: number): boolean {
   return true;
 }
 
-/** The ways in which bytes may be written. */
+/** The ways in which bytes can be written. */
 const aliases = (bytes: Buffer): Buffer[] => {
   const texts = [
     bytes.toString('hex'),
@@ -181,7 +181,7 @@ const aliases = (bytes: Buffer): Buffer[] => {
   return [bytes, ...new Set(texts)].map((one) => Buffer.from(one as never));
 };
 
-/** In which sources one of the secrets stands, as bytes, hexadecimal digits or base64: "what in where". */
+/** Returns the sources that contain one of the secrets as bytes, hexadecimal digits or base64: "what in where". */
 export function tracesOf(secrets: Record<string, Uint8Array>, sources: Source[]): string[] {
   const wanted = Object.entries(secrets).flatMap(([what, secret]) =>
     aliases(Buffer.from(secret)).map((needle) => ({ what, needle })),
@@ -193,14 +193,14 @@ export function tracesOf(secrets: Record<string, Uint8Array>, sources: Source[])
   });
 }
 
-/** What is written together: the records of the log, and the pages of the other files. */
-export function fragmentsOf({ bytes, pieces }: Source): Buffer[] {
-  if (pieces) return pieces();
+/** Returns what was written together: the records of the log, and the pages of other files. */
+export function fragmentsOf({ bytes, fragments }: Source): Buffer[] {
+  if (fragments) return fragments();
   const count = Math.ceil(bytes.length / pageSize);
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * pageSize, (i + 1) * pageSize));
 }
 
-/** In which pieces of sources both one of some needles and one of others stand. */
+/** Returns the fragments of sources that contain both one of some needles and one of others. */
 export function fragmentsWithBoth(some: Buffer[], others: Buffer[], sources: Source[]): string[] {
   const [findSome, findOther] = [finderOf(some), finderOf(others)];
   return sources
@@ -214,24 +214,24 @@ export function fragmentsWithBoth(some: Buffer[], others: Buffer[], sources: Sou
     );
 }
 
-// --- Keys
+// Keys
 
-/** Week keys as they are stored begin with 1, the name of the chain and the number of the epoch. */
+/** Stored week keys start with 1, the name of the chain and the number of the epoch. */
 const wrappedLength = 73;
 
-/** In a row of an epoch key, zeros follow the chain or its epoch; in a wrapped key, bytes that look random. */
+/** In a row of an epoch key, zeros follow the chain or its epoch. In a wrapped key, bytes that look random follow. */
 function isLikeWrapped(bytes: Buffer): boolean {
   if (bytes.length !== wrappedLength) return false;
   const { epoch } = wrappedBy(bytes);
   return epoch > 0 && epoch < 10_000 && bytes.readUInt16BE(13) !== 0;
 }
 
-/** What may be keys: wrapped week keys, and epoch keys. */
+/** Possible keys: wrapped week keys, and epoch keys. */
 type Keys = { wrapped: Map<string, Buffer>; epochKeys: Map<string, EpochKey> };
 
 /**
- * All that sources have of keys. Anything may be an epoch key that is in the form of the key file, and every 32 bytes that follow
- * the name of a chain.
+ * Returns all possible keys in the sources. Anything in the form of the key file may be an epoch key, and so may the 32 bytes
+ * after each occurrence of a chain's name.
  */
 function keysIn(sources: Source[], chains: Buffer[]): Keys {
   const keys: Keys = { wrapped: new Map(), epochKeys: new Map() };
@@ -246,7 +246,7 @@ function keysIn(sources: Source[], chains: Buffer[]): Keys {
     for (const { needle, at } of find(bytes)) {
       const chain = chains[needle >> 1]!;
       if (needle % 2 === 0) {
-        // The log leaves out how a changed row begins where it begins as before: then the 1 is not there.
+        // The log omits the start of a changed row if it is the same as before. Then the 1 is missing.
         const wrapped = Buffer.concat([Buffer.of(1), bytes.subarray(at, at + wrappedLength - 1)]);
         if (bytes[at - 1] === 1 || isLikeWrapped(wrapped)) addWrapped(wrapped);
         else {
@@ -259,7 +259,7 @@ function keysIn(sources: Source[], chains: Buffer[]): Keys {
       addWrapped(bytesOf(text.slice(0, 2 * wrappedLength)));
       for (const [digits] of text.slice(18).matchAll(/[0-9a-f]{64}/g))
         addKey({ chain, epoch: 0, secret: bytesOf(digits) });
-      // The key file: it says which epoch the key is of, so later ones follow from it.
+      // The key file names the key's epoch, so later keys follow from it.
       const [, epoch, key] = /^..[0-9a-f]{16}\s+epoch (\d+)\s+key ([0-9a-f]{64})/s.exec(text) ?? [];
       if (key) addKey({ chain, epoch: Number(epoch), secret: bytesOf(key) });
     }
@@ -268,19 +268,19 @@ function keysIn(sources: Source[], chains: Buffer[]): Keys {
 }
 
 /**
- * Tries a key on wrapped ones. Of a key of an unknown epoch (0) it is tried whether it is the one. A key object is made once, since
- * that takes three times as long as a try.
+ * Returns a function that tries a key on wrapped keys. A key of an unknown epoch (0) is tried as the key of each. A key object is
+ * created once, because that takes three times as long as a try.
  */
 function opener(key: EpochKey): (context: string, wrapped: Buffer) => Buffer | undefined {
-  const made = new Map<number, KeyObject | undefined>();
+  const keyObjects = new Map<number, KeyObject | undefined>();
   const secretAt = (epoch: number) => {
     const at = epoch > 1_000_000 ? undefined : keyAt(key, epoch);
     return at && createSecretKey(at.secret);
   };
   return (context, wrapped) => {
     const epoch = key.epoch === 0 ? 0 : wrappedBy(wrapped).epoch;
-    if (!made.has(epoch)) made.set(epoch, secretAt(epoch));
-    const secret = made.get(epoch);
+    if (!keyObjects.has(epoch)) keyObjects.set(epoch, secretAt(epoch));
+    const secret = keyObjects.get(epoch);
     return secret && unwrap({ secret }, context, wrapped);
   };
 }
@@ -298,8 +298,8 @@ export type Read = {
 type OneWeek = { accountId: number; week: string };
 
 /**
- * The key of a week if it comes out of what the attacker has, by "account week". `sources`: files and dumps of any date, with all
- * that there is of keys; `dump`: what was open.
+ * Returns the keys of a week that can be derived from what the attacker has, by "account week". `sources`: files and dumps of any
+ * date, with all keys that exist. `dump`: what was open.
  */
 export function weekKeysIn(sources: Source[], dump: Dump, { accountId, week }: OneWeek): Map<string, Buffer> {
   const chains = rowsOf<{ chain: string }>(dump, 'answer_keys').map(({ chain }) => bytesOf(chain));
@@ -315,7 +315,7 @@ export function weekKeysIn(sources: Source[], dump: Dump, { accountId, week }: O
   return new Map();
 }
 
-/** Everything that week keys open of a dump, with the users that the numbers are of. */
+/** Returns everything in a dump that the week keys decrypt, with the users behind the respondent numbers. */
 export function readWith(weekKeys: ReadonlyMap<string, Uint8Array>, dump: Dump): Read[] {
   const users = rowsOf<{ account_id: number; user_id: number }>(dump, 'users');
   type Sealed = { account_id: number; week: string; respondent: string; sealed: string };
@@ -342,11 +342,11 @@ export function readWith(weekKeys: ReadonlyMap<string, Uint8Array>, dump: Dump):
   });
 }
 
-// --- What rows tell without a key
+// What rows reveal without a key
 
 /**
- * By which columns of a table two kinds of respondents can be told apart: what is written of one kind is never written of the
- * other. What cannot be read counts by its length.
+ * Returns the columns of a table that distinguish two kinds of respondents: a value of one kind never occurs in the other.
+ * Unreadable values count by their length.
  */
 export function telltales(rows: Row[], isOfKind: (respondent: string) => boolean): string[] {
   const [some, others] = [true, false].map((kind) =>

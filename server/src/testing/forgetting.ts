@@ -1,11 +1,11 @@
-// Weeks in which people answer over HTTP, for attacks on what is left of them after they have closed.
+// Weeks in which people answer over HTTP, for attacks on what remains of them after they have closed.
 import { createHash, randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { createAccount, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { defineLibrary, selectQuestions } from '../questions/questions.ts';
 import { newLinks } from '../rounds/links.ts';
 import { weekdayOf } from '../rounds/send-times.ts';
@@ -23,27 +23,28 @@ export type AnsweredWeek = {
   week: Week;
   userIds: number[];
   links: string[];
-  /** Who has skipped the second question; the others have answered it. */
+  /** The people who have skipped the second question. Everyone else has answered it. */
   skippers: Set<number>;
-  /** Each comment of the large group has the one in it, each of the small group the other. */
+  /** Each comment of the large group contains the first mark, each of the small group the second. */
   shownMark: string;
   hiddenMark: string;
   questionIds: number[];
-  /** How many answers there are in all. */
+  /** The total number of answers. */
   answers: number;
 };
 
 const [large, small] = [24, 3];
 
 /**
- * An account with a group whose comments are published and one that is too small for anything, and its schedule of this week.
- * Everyone answers two questions, one of them with a comment, one after another at the given services in turn.
+ * Creates an account with a group whose comments are published and one that is too small for anything, and their schedule for
+ * this week. Everyone answers two questions, one of them with a comment, one person after another, through the given services in
+ * turn.
  */
 export async function answeredWeek({ pool, keys }: TestData, addresses: string[]): Promise<AnsweredWeek> {
   const [now, today] = [Date.now(), dayIn('UTC', Date.now())];
   const mark = randomBytes(9).toString('hex');
   const [shownMark, hiddenMark] = [`shown${mark}`, `hidden${mark}`];
-  const made = await inTransaction(pool, async (tx) => {
+  const created = await inTransaction(pool, async (tx) => {
     const { id: accountId, language } = await createAccount(tx, { name: 'Test' });
     await lockAccount(tx, accountId);
     const adminId = await createUser(tx, accountId, {
@@ -70,7 +71,7 @@ export async function answeredWeek({ pool, keys }: TestData, addresses: string[]
             lastName: String(i),
             externalId: own,
             email: `${own}@example.org`.toLowerCase(),
-            memberOf: [groupId],
+            memberships: { memberOf: [groupId] },
           }),
         );
       }
@@ -96,16 +97,16 @@ export async function answeredWeek({ pool, keys }: TestData, addresses: string[]
   });
   await openDueRounds(pool, keys, now);
   const week = weekOf(today);
-  const people = made.userIds.map((userId) => ({ accountId: made.accountId, userId, week }));
+  const people = created.userIds.map((userId) => ({ accountId: created.accountId, userId, week }));
   const links = await newLinks(pool, people);
   const skippers = new Set<number>();
   await Promise.all(
     links.map(async (link, i) => {
       const address = addresses[i % addresses.length] as string;
-      const [first, second] = made.questionIds as [number, number];
+      const [first, second] = created.questionIds as [number, number];
       const comment = `${i < large ? shownMark : hiddenMark} number ${i}`;
       await giveAnswer(address, link, { question: first, value: 1 + (i % 5), comment });
-      if (i % 3 === 0) skippers.add(made.userIds[i] as number);
+      if (i % 3 === 0) skippers.add(created.userIds[i] as number);
       await giveAnswer(
         address,
         link,
@@ -113,7 +114,7 @@ export async function answeredWeek({ pool, keys }: TestData, addresses: string[]
       );
     }),
   );
-  const { accountId, adminId, userIds, questionIds } = made;
+  const { accountId, adminId, userIds, questionIds } = created;
   return {
     accountId,
     adminId,
@@ -130,7 +131,7 @@ export async function answeredWeek({ pool, keys }: TestData, addresses: string[]
 
 export const visitOf = (link: string): string => createHash('sha256').update(link).digest('hex').slice(0, 27);
 
-/** Gives an answer as the page does. Throws when it is not kept. */
+/** Gives an answer like the page does. Throws if it is not stored. */
 export async function giveAnswer(address: string, link: string, answer: object): Promise<void> {
   const given = await fetch(`${address}/a/${link}/answers`, {
     method: 'POST',
@@ -140,13 +141,13 @@ export async function giveAnswer(address: string, link: string, answer: object):
   if (given.status !== 204) throw new Error(`Not kept: ${given.status} ${await given.text()}`);
 }
 
-/** The keys of a service, beside its own. */
+/** The keys of a service, as another process with its files has them. */
 export const keysBeside = (dataDir: string, pool: Pool): AnswerKeys =>
   new AnswerKeys(pool, { place: 'file', directory: join(dataDir, 'keys') });
 
 export const keyPathOf = (dataDir: string): string => join(resolve(dataDir), 'keys', 'answers');
 
-/** Whether the week has closed, its epoch has ended, and these services have nothing but the key of the present one. */
+/** Returns whether the week has closed, its epoch has ended, and these services have no key except that of the current epoch. */
 export async function isForgotten(
   pool: Pool,
   { accountId, week }: Pick<AnsweredWeek, 'accountId' | 'week'>,

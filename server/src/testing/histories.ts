@@ -1,7 +1,7 @@
-// Organizations and what was asked and answered in them, all by chance: the same seed gives the same history.
+// Random organizations, and what was asked and answered in them. The same seed gives the same history.
 import { type Random, randomFrom } from '../simulation/random.ts';
 import type { QuestionType } from '../questions/types.ts';
-import type { Assignment, Thresholds, WeekAnswer, WeekData } from '../results/figures.ts';
+import type { Assignment, Thresholds, WeekAnswer, WeekData } from '../results/turnout.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import { descendantsOf, type Parents } from '../rounds/rounds.ts';
 
@@ -16,19 +16,19 @@ export type RandomHistory = {
   thresholds: Thresholds;
   parents: Parents;
   questions: { id: number; type: QuestionType }[];
-  /** Of each question the first that has the same words. */
+  /** For each question, the first question with the same wording. */
   classes: Map<number, number>;
   kpis: { id: string; questionIds: number[] }[];
   weeks: RandomWeek[];
 };
 
-/** The groups of which each person is a member. */
+/** The groups that each person is a member of. */
 type Homes = Map<string, number[]>;
 type Setting = { random: Random; parents: Map<number, number | null>; leaves: number[] };
 
 const between = (random: Random, low: number, high: number) =>
   low + Math.floor(random.next() * (high - low + 1));
-/** The same, but small numbers come more often. */
+/** The same, but small numbers are more common. */
 const mostlySmall = (random: Random, low: number, high: number) =>
   low + Math.floor(random.next() ** 3 * (high - low + 1));
 
@@ -60,7 +60,7 @@ export function randomHistory(seed: number, size = { people: [5, 80], groups: 40
   };
 }
 
-/** In some histories questions have the same words: two of them, or all. */
+/** In some histories, two or all questions have the same wording. */
 function randomClasses(seed: number): Map<number, number> {
   const classes = randomFrom(seed, 'look-alikes').oneOf([
     [1, 2, 3],
@@ -75,7 +75,7 @@ function randomClasses(seed: number): Map<number, number> {
   return new Map(classes.map((first, i) => [i + 1, first]));
 }
 
-/** One to three trees of at most four levels. */
+/** Returns one to three trees with at most four levels. */
 function randomForest(random: Random, count: number): Map<number, number | null> {
   const trees = random.oneOf([1, 1, 1, 1, 2, 2, 3]);
   const levels = between(random, trees > 1 ? 1 : 2, 4);
@@ -87,7 +87,7 @@ function randomForest(random: Random, count: number): Map<number, number | null>
   return parents;
 }
 
-/** Most inner groups have a manager of their own, all others are in teams; some people are in a second group too. */
+/** Most inner groups have their own manager, and everyone else is in a team. Some people are in a second group too. */
 function randomHomes(setting: Setting, count: number): Homes {
   const { random, parents, leaves } = setting;
   const inner = [...parents.keys()].filter((id) => !leaves.includes(id) && random.chance(0.8));
@@ -109,7 +109,7 @@ const moved = (setting: Setting, homes: Homes, share: number): Homes =>
     [...homes].map(([person, own]) => [person, setting.random.chance(share) ? [homeIn(setting)] : own]),
   );
 
-/** One to three rounds, the first mostly of a top group. Between the openings of two rounds people may move. */
+/** Returns one to three rounds, the first usually of a top group. People may move between the openings of two rounds. */
 function randomWeek(setting: Setting, homes: Homes): RandomWeek {
   const { random, parents } = setting;
   const tops = [...parents.keys()].filter((id) => parents.get(id) === null);
@@ -154,7 +154,7 @@ function randomAnswers(random: Random, rounds: RandomRound[]): Map<number, WeekA
   return answers;
 }
 
-/** A week as it is kept while it is open: as rounds.ts makes it of who is a member of what (decision A11). */
+/** Returns a week as it is stored while it is open, like rounds.ts creates it from memberships (decision A11). */
 export function weekData(
   { thresholds, parents }: Pick<RandomHistory, 'thresholds' | 'parents'>,
   { rounds }: RandomWeek,

@@ -1,14 +1,14 @@
-// What is stored of people in an open week, opened: all of it is sealed (sealing/).
+// The decrypted answers of people in an open week. The database has them only encrypted (sealing/).
 import type { Week } from '@soundings/contract/weeks.ts';
 import { decodeAnswers, type PersonAnswer } from '../sealing/person-answers.ts';
 import type { TestData } from './database.ts';
 
-/** An answer as it is stored, but for how it came. `respondent`: a number that only the week's key leads to. */
+/** A stored answer without how it was given. `respondent`: a number that only the week's key leads to. */
 export type KeptRow = Pick<PersonAnswer, 'value' | 'choices' | 'comment' | 'skipped'> & {
   questionId: number;
 };
 
-/** All that is stored of the answers of an open week, by question, then by respondent, with how each came. */
+/** Returns all stored answers of an open week, by question, then by respondent, with how each was given. */
 export async function storedAnswers(
   { pool, keys }: TestData,
   accountId: number,
@@ -33,14 +33,14 @@ export async function storedAnswers(
     .toSorted((a, b) => a.questionId - b.questionId);
 }
 
-/** The same, without whose they are and how they came. */
+/** The same, without respondents and how they were given. */
 export async function keptAnswers(data: TestData, accountId: number, week: Week): Promise<KeptRow[]> {
   return (await storedAnswers(data, accountId, week)).map(
     ({ questionId, value, choices, comment, skipped }) => ({ questionId, value, choices, comment, skipped }),
   );
 }
 
-/** What is stored of one person, by question. */
+/** Returns what is stored of one person, by question. */
 export async function answersOfPerson(
   data: TestData,
   accountId: number,

@@ -1,27 +1,27 @@
-// Reads the segments of PostgreSQL's write-ahead log as PostgreSQL writes them: pages of 8 KB with a head each, and records that
-// go on from one page to the next and from one segment to the next.
+// Reads the segments of PostgreSQL's write-ahead log: pages of 8 KB, each with a header, and records that continue from one page
+// and segment to the next.
 
 export const pageSize = 8192;
 
-/** A part of the log that was written without a gap, without the heads of its pages. */
+/** A part of the log without gaps, without page headers. */
 export type LogPart = {
-  /** Where the part begins in the log, as PostgreSQL writes it: 0/1A2B3C. */
+  /** Where the part starts in the log, in PostgreSQL's notation: 0/1A2B3C. */
   from: string;
   bytes: Buffer;
-  /** Reads the records, one after another. */
+  /** Reads the records in order. */
   records: () => LogRecord[];
 };
 
 /**
- * A record, or as much as there is of one. `isWhole` is false if its beginning was on a page that is no longer there, or if it
- * was never finished.
+ * A record, or as much of it as exists. `isWhole` is false if its start was on a page that no longer exists, or if it was never
+ * finished.
  */
 export type LogRecord = { address: bigint; bytes: Buffer; isWhole: boolean };
 
-/** `rest`: how many bytes of a record that began earlier come first on the page. `at`: where the page begins in the part. */
+/** `rest`: how many bytes at the start of the page belong to an earlier record. `at`: where the page starts in the part. */
 type Page = { address: bigint; rest: number; head: number; at: number; bytes: Buffer };
 
-// Bits of a page's head (xlp_info).
+// Bits of a page header (xlp_info).
 const [isContinued, isLong] = [1, 2];
 const [shortHead, longHead, recordHead] = [24, 40, 24];
 const emptyPage = Buffer.alloc(pageSize);
@@ -29,9 +29,9 @@ const emptyPage = Buffer.alloc(pageSize);
 export const isSegment = (name: string): boolean => /\/pg_wal\/[0-9A-F]{24}$/.test(name);
 
 /**
- * Returns what segments contain, in the order of their names. PostgreSQL uses a segment again under a later name, and its pages
- * keep what they had until they are written. Each page says which part of the log it belongs to, so the end of the log and what
- * older pages have left are different parts.
+ * Returns what segments contain, in the order of their names. PostgreSQL reuses a segment under a later name, and its pages keep
+ * their content until they are overwritten. Each page says which part of the log it belongs to, so the end of the log and the
+ * remains of older pages are different parts.
  */
 export function logParts(segments: Buffer[]): LogPart[] {
   const parts: Page[][] = [];
@@ -71,7 +71,7 @@ function pageOf(bytes: Buffer): Page {
 const shownAddress = (address: bigint): string =>
   `${(address >> 32n).toString(16)}/${(address & 0xffff_ffffn).toString(16)}`.toUpperCase();
 
-/** The records of a part, one after another: every byte but those between records belongs to one of them. */
+/** Returns the records of a part in order. Every byte except the padding between records belongs to one of them. */
 function* recordsOf(pages: Page[], joined: Buffer): Generator<LogRecord> {
   let [start, missing, address, isKnown] = [0, 0, 0n, true];
   const until = (end: number, isWhole: boolean): LogRecord => ({
@@ -89,7 +89,7 @@ function* recordsOf(pages: Page[], joined: Buffer): Generator<LogRecord> {
     while (at < end) {
       if (missing === 0) {
         const length = joined.readUInt32LE(at);
-        // The log ends here, so far.
+        // The log currently ends here.
         if (length < recordHead) break;
         [start, missing, isKnown] = [at, length, true];
         address = page.address + BigInt(page.head + at - page.at);

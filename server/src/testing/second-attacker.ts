@@ -1,11 +1,13 @@
-// The second adversary of privacy.md, written without the first: it combines figures of several questions, groups, trees
-// and rounds, by rational arithmetic and by the bounds that whole answers have, and checks each claim against the truth.
+// The second adversary of privacy.md, written independently of the first: it combines figures of several questions, groups, trees
+// and rounds, with rational arithmetic and with the bounds of integer answers, and checks each claim against the truth.
 import { type QuestionType, isScaled } from '../questions/types.ts';
-import type { KpiValue, Rate, Result, ShownComment, WeekAnswer, WeekData } from '../results/figures.ts';
+import type { KpiValue, Result, ShownComment } from '../results/figures.ts';
+import type { Rate } from '../results/response-rates.ts';
+import type { WeekAnswer, WeekData } from '../results/turnout.ts';
 import { weekData } from './histories.ts';
 import { boundsOf, type World, type WorldQuestion } from './second-worlds.ts';
 
-/** All that is published of a week. */
+/** Everything that is published of a week. */
 export type PublishedWeek = {
   results: Map<number, Result[]>;
   comments: Map<number, ShownComment[]>;
@@ -22,57 +24,57 @@ export type Publish = (
 ) => PublishedWeek;
 
 /**
- * Something published that is a sum over unknowns. `weights`: how many times each unknown is in it, a whole number.
- * `total`: what these add up to. An unknown is a person's answer to some words, and is named so.
+ * A published figure as a sum over unknowns. An unknown is a person's answer to a question's wording, and is named after both.
+ * `weights`: how many times each unknown is in the sum, an integer. `total`: the sum.
  */
 export type Row = { name: string; weights: Map<string, number>; total: number };
 
-/** Rows over the same kind of unknowns, each of which is a whole number from `low` to `high`. */
+/** Rows over the same kind of unknowns, each of which is an integer from `low` to `high`. */
 export type System = { name: string; rows: Row[]; low: number; high: number; truth: Map<string, number> };
 
 export type Claim = {
   by: 'linear' | 'integer' | 'comments';
   system: string;
-  /** The people that the claim is about. */
+  /** The people whom the claim is about. */
   people: string[];
-  /** Whether what the claim says is so. */
+  /** Whether the claim is true. */
   isRight: boolean;
 };
 
 const personOf = (unknown: string) => unknown.slice(unknown.indexOf('|') + 1);
 
-/** Question texts that readers take for the same. */
+/** Returns a key for question texts that readers would consider the same. */
 export const isSameText = (text: string): string =>
   text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 
-// --- What is published, as rows. The adversary knows who answered and the rules of the service, so it knows the people
-// that each figure rests on. It finds them as an experiment: it lets the same people give answers that mark them.
+// Published figures as rows. The adversary knows who answered and the service's rules, so it knows the people that each figure
+// rests on. It finds them by experiment: the same people give answers that mark them.
 
 type Membership = { sums: Map<string, string[]>; distributions: Map<string, string[]> };
 
 const keyOf = (questionId: number, groupId: number) => `${questionId} ${groupId}`;
 
-/** For each figure, by question and group, the people that it rests on. */
+/** Returns for each figure, by question and group, the people that it rests on. */
 function membersOf(
   world: World,
   data: WeekData,
   answers: Map<number, WeekAnswer[]>,
   publish: Publish,
 ): Membership {
-  const everybody = [
+  const everyone = [
     ...new Set([...answers.values()].flatMap((list) => list.map(({ respondent }) => respondent))),
   ];
   const found: Membership = { sums: new Map(), distributions: new Map() };
   const note = (sets: Map<string, string[]>, key: string, person: string) =>
     sets.set(key, [...(sets.get(key) ?? []), person]);
-  // 30 people at a time are worth a bit each, all others nothing.
-  for (let start = 0; start < everybody.length; start += 30) {
-    const marked = everybody.slice(start, start + 30);
+  // 30 people at a time have one bit each, and all others have 0.
+  for (let start = 0; start < everyone.length; start += 30) {
+    const marked = everyone.slice(start, start + 30);
     const bitOf = new Map(marked.map((person, i) => [person, 2 ** i]));
-    const questions = world.questions.map((one) => (one.type > 4 ? { ...one, options: everybody } : one));
+    const questions = world.questions.map((one) => (one.type > 4 ? { ...one, options: everyone } : one));
     const marking = (type: QuestionType, answer: WeekAnswer): WeekAnswer => {
       const bit = bitOf.get(answer.respondent) ?? 0;
       return isScaled(type)
@@ -101,13 +103,13 @@ function membersOf(
   return found;
 }
 
-/** The sum of the answers behind a mean. */
+/** Returns the sum of the answers behind a mean. */
 export function ownSum(type: QuestionType, mean: number, count: number): number {
   const [low, high] = boundsOf(type);
   return Math.round((mean * (high - low) + low) * count);
 }
 
-/** Every system of rows that a week gives. */
+/** Returns every system of rows of a week. */
 function systemsOf(world: World, week: World['weeks'][number], publish: Publish) {
   const data = weekData(world, week);
   const members = membersOf(world, data, week.answers, publish);
@@ -115,10 +117,10 @@ function systemsOf(world: World, week: World['weeks'][number], publish: Publish)
   const means = new Map<string, System>();
   const distributions = new Map<string, System>();
   for (const question of world.questions) {
-    const words = isSameText(question.text);
+    const wording = isSameText(question.text);
     const [low, high] = boundsOf(question.type);
     const counted = (week.answers.get(question.id) ?? []).filter(({ skipped }) => !skipped);
-    const unknown = (person: string) => `${words}|${person}`;
+    const unknown = (person: string) => `${wording}|${person}`;
     const systemOf = (systems: Map<string, System>, name: string, bounds: [number, number]) => {
       const system: System = systems.get(name) ?? {
         name,
@@ -138,11 +140,11 @@ function systemsOf(world: World, week: World['weeks'][number], publish: Publish)
       });
       const key = keyOf(question.id, groupId);
       if (question.type <= 3 && value !== null) {
-        const system = systemOf(means, words, [low, high]);
+        const system = systemOf(means, wording, [low, high]);
         system.rows.push(row(members.sums.get(key) ?? [], ownSum(question.type, value, answers as number)));
       }
       for (const [name, times] of Object.entries(distribution ?? {})) {
-        const system = systemOf(distributions, `${words}: ${name}`, [0, 1]);
+        const system = systemOf(distributions, `${wording}: ${name}`, [0, 1]);
         system.rows.push(row(members.distributions.get(key) ?? [], times));
       }
       if (question.type <= 3 && distribution) {
@@ -151,14 +153,14 @@ function systemsOf(world: World, week: World['weeks'][number], publish: Publish)
           (sum, [name, times]) => sum + Number(name) * times,
           0,
         );
-        means.get(words)?.rows.push(row(members.distributions.get(key) ?? [], total));
+        means.get(wording)?.rows.push(row(members.distributions.get(key) ?? [], total));
       }
     }
     for (const { respondent, value, choices } of counted) {
-      means.get(words)?.truth.set(unknown(respondent), value as number);
+      means.get(wording)?.truth.set(unknown(respondent), value as number);
       for (const [name, system] of distributions) {
-        if (!name.startsWith(`${words}: `)) continue;
-        const option = name.slice(words.length + 2);
+        if (!name.startsWith(`${wording}: `)) continue;
+        const option = name.slice(wording.length + 2);
         const own = question.type === 4 ? [value === 1 ? 'yes' : 'no'] : (choices ?? [String(value)]);
         system.truth.set(unknown(respondent), own.includes(option) ? 1 : 0);
       }
@@ -168,8 +170,8 @@ function systemsOf(world: World, week: World['weeks'][number], publish: Publish)
 }
 
 /**
- * One system of all questions of the week, with a row for each KPI value that does not follow from the values shown of
- * its questions. The adversary takes such a value for a mean over everybody who counts in the group.
+ * Returns one system of all questions of the week, with a row for each KPI value that does not follow from the shown values of
+ * its questions. The adversary treats such a value as a mean over everyone who counts in the group.
  */
 function withKpis(
   world: World,
@@ -195,9 +197,9 @@ function withKpis(
       const people = (week.answers.get(id) ?? []).filter(
         ({ respondent, skipped }) => !skipped && asked.get(keyOf(id, groupId))?.has(respondent),
       );
-      return people.length > 0 ? [{ type, words: isSameText(text), people }] : [];
+      return people.length > 0 ? [{ type, wording: isSameText(text), people }] : [];
     });
-    // Whole numbers: times the scales and the numbers of people.
+    // Integers: multiplied by the scales and the numbers of people.
     const ranges = parts.map(({ type, people }) => (boundsOf(type)[1] - boundsOf(type)[0]) * people.length);
     const common = ranges.reduce((product, one) => product * one, 1);
     const row: Row = {
@@ -205,11 +207,11 @@ function withKpis(
       weights: new Map(),
       total: value * common * parts.length,
     };
-    for (const [i, { type, words, people }] of parts.entries()) {
+    for (const [i, { type, wording, people }] of parts.entries()) {
       const weight = common / (ranges[i] as number);
       for (const { respondent, value: own } of people) {
-        row.weights.set(`${words}|${respondent}`, weight);
-        joint.truth.set(`${words}|${respondent}`, own as number);
+        row.weights.set(`${wording}|${respondent}`, weight);
+        joint.truth.set(`${wording}|${respondent}`, own as number);
       }
       row.total += weight * boundsOf(type)[0] * people.length;
     }
@@ -219,20 +221,20 @@ function withKpis(
   return beyond > 0 ? joint : undefined;
 }
 
-// --- Rational combinations: some figures, each taken any number of times and added up.
+// Rational combinations: some figures, each multiplied by any number and added up.
 
-/** People that no row tells apart. */
+/** People that no row distinguishes. */
 type Company = { people: string[]; columns: number[] };
 
 const primes = [67_108_859, 67_108_837] as const;
 
-/** Rows taken some number of times: what is left of the unknowns, fewer people than the threshold. */
+/** Rows with multipliers. `left`: the unknowns that remain, of fewer people than the threshold. */
 export type Combination = { times: bigint[]; left: Map<string, bigint>; people: string[] };
 
 /**
- * A combination of the rows that has something of fewer than `threshold` people alone. Modulo a prime first: the vectors
- * that all rows are 0 on show which companies’ sums are fixed together. What is found is checked in whole numbers.
- * 'undecided': there may be one, but none was found in the time allowed.
+ * Returns a combination of the rows that depends on fewer than `threshold` people alone. Works modulo a prime first: the vectors
+ * on which all rows are 0 show which companies’ sums are determined together. The result is checked in integers. 'undecided':
+ * there may be one, but none was found in the time limit.
  */
 export function findCombination(rows: Row[], threshold: number): Combination | 'undecided' | undefined {
   const { companies, matrix } = columnsOf(rows);
@@ -265,7 +267,7 @@ export function findCombination(rows: Row[], threshold: number): Combination | '
 const totalOf = (totals: number[], times: bigint[]) =>
   times.reduce((sum, time, i) => sum + time * BigInt(totals[i] as number), 0n);
 
-/** The claim that such a combination makes: what is left of the unknowns is what the figures add up to. */
+/** Returns the claim of such a combination: the remaining unknowns add up to the combined figures. */
 export function findLinear(
   { name, rows, truth }: System,
   threshold: number,
@@ -284,15 +286,15 @@ export function findLinear(
   return { by: 'linear', system: name, people, isRight: real === claimed };
 }
 
-/** The rows as a matrix with a column for each company and words. */
+/** Returns the rows as a matrix with a column for each company and wording. */
 function columnsOf(rows: Row[]): { companies: Company[]; matrix: number[][] } {
   const placesOf = new Map<string, string[]>();
   const wordsOf = new Map<string, Set<string>>();
   for (const [i, { weights }] of rows.entries()) {
     for (const [unknown, weight] of weights) {
-      const [person, words] = [personOf(unknown), unknown.slice(0, unknown.indexOf('|'))];
-      placesOf.set(person, [...(placesOf.get(person) ?? []), `${i} ${words} ${weight}`]);
-      wordsOf.set(person, (wordsOf.get(person) ?? new Set()).add(words));
+      const [person, wording] = [personOf(unknown), unknown.slice(0, unknown.indexOf('|'))];
+      placesOf.set(person, [...(placesOf.get(person) ?? []), `${i} ${wording} ${weight}`]);
+      wordsOf.set(person, (wordsOf.get(person) ?? new Set()).add(wording));
     }
   }
   const byPlaces = new Map<string, Company>();
@@ -304,8 +306,8 @@ function columnsOf(rows: Row[]): { companies: Company[]; matrix: number[][] } {
       company.people.push(person);
       continue;
     }
-    const columns = [...(wordsOf.get(person) as Set<string>)].map((words) => {
-      columnOf.set(`${words}|${person}`, columnOf.size);
+    const columns = [...(wordsOf.get(person) as Set<string>)].map((wording) => {
+      columnOf.set(`${wording}|${person}`, columnOf.size);
       return columnOf.size - 1;
     });
     byPlaces.set(key, { people: [person], columns });
@@ -323,7 +325,7 @@ function columnsOf(rows: Row[]): { companies: Company[]; matrix: number[][] } {
 
 const modulo = (value: number, prime: number) => ((value % prime) + prime) % prime;
 
-/** 1 / value, by the algorithm of Euclid. */
+/** 1 / value, by the Euclidean algorithm. */
 function inverse(value: number, prime: number): number {
   let [a, b, x, y] = [value, prime, 1, 0];
   while (b > 0) {
@@ -333,7 +335,7 @@ function inverse(value: number, prime: number): number {
   return modulo(x, prime);
 }
 
-/** Takes `row` some number of times from another, so that `column` becomes 0. */
+/** Subtracts a multiple of `row` from another, so that `column` becomes 0. */
 function clear(other: number[], row: readonly number[], column: number, prime: number): void {
   const times = other[column] as number;
   if (times === 0) return;
@@ -342,7 +344,7 @@ function clear(other: number[], row: readonly number[], column: number, prime: n
   }
 }
 
-/** Echelon form of the first `width` columns; returns the column of each leading 1. */
+/** Computes the echelon form of the first `width` columns. Returns the column of each leading 1. */
 function echelon(matrix: number[][], width: number, prime: number): number[] {
   const leads: number[] = [];
   for (let column = 0; column < width && leads.length < matrix.length; column++) {
@@ -358,7 +360,7 @@ function echelon(matrix: number[][], width: number, prime: number): number[] {
   return leads;
 }
 
-/** For each column its part in the vectors on which all rows are 0. */
+/** Returns for each column its components in the vectors on which all rows are 0. */
 function kernelOf(rows: readonly number[][], prime: number): number[][] {
   const matrix = rows.map((row) => row.map((weight) => modulo(weight, prime)));
   const width = matrix[0]?.length ?? 0;
@@ -376,8 +378,8 @@ function kernelOf(rows: readonly number[][], prime: number): number[][] {
 }
 
 /**
- * Companies of fewer than `threshold` people together whose parts in the kernel depend on each other: then some sum over
- * them is the same in all that the rows leave possible. First single companies, then two, then more.
+ * Returns companies of together fewer than `threshold` people whose components in the kernel are dependent: some sum over them is
+ * the same in every solution of the rows. Tries single companies first, then two, then more.
  */
 function dependent(few: Company[], kernel: number[][], threshold: number, prime: number) {
   let tries = 0;
@@ -419,7 +421,7 @@ function dependent(few: Company[], kernel: number[][], threshold: number, prime:
   return tries > 20_000 ? 'undecided' : undefined;
 }
 
-/** How many times to take each row so that only `columns` are left, in whole numbers. */
+/** Returns integer multipliers of the rows so that only `columns` remain. */
 function combination(rows: readonly number[][], columns: Set<number>, prime: number): bigint[] | undefined {
   const width = rows[0]?.length ?? 0;
   const order = Array.from({ length: width }, (_, i) => i).toSorted(
@@ -441,7 +443,7 @@ function combination(rows: readonly number[][], columns: Set<number>, prime: num
 
 const greatest = (a: bigint, b: bigint): bigint => (b === 0n ? a : greatest(b, a % b));
 
-/** The fraction of small whole numbers that a number modulo the prime stands for. */
+/** Returns the fraction of small integers that equals a number modulo the prime. */
 function fractionOf(value: number, prime: number): [over: number, under: number] | undefined {
   const most = Math.sqrt(prime / 2);
   let [a, b, x, y] = [prime, value, 0, 1];
@@ -453,16 +455,16 @@ function fractionOf(value: number, prime: number): [over: number, under: number]
   return y < 0 ? [-b, -y] : [b, y];
 }
 
-// --- Whole answers within bounds: a combination near the lowest or highest value that it can have fixes answers.
+// Bounded integer answers: a combination near the lowest or highest possible value determines answers.
 
 /** Figures of one system over companies. */
 type Table = { sizes: number[]; people: string[][]; sets: Uint8Array[]; totals: number[] };
 
 /**
- * Claims that fix the answers of fewer than `threshold` people, by up to three figures, each taken −2 to 2 times. When
- * each of a company must be at the lowest or highest value, so that the combination can be what it is, these answers are
- * known; and so is that of one person when the others’ sum is known modulo a number. Not a claim of this kind: that all of
- * a published set agree, which is unanimity, a limit that is stated.
+ * Returns claims that determine the answers of fewer than `threshold` people, from up to three figures with multipliers from −2
+ * to 2. If everyone in a company must have the lowest or highest value for the combination to be possible, these answers are
+ * known, and so is one person's answer if the others’ sum is known modulo a number. That everyone in a published set agrees is
+ * not such a claim: unanimity is a stated limit.
  */
 export function findInteger(system: System, threshold: number): Claim[] {
   const table = tableOf(system);
@@ -484,8 +486,8 @@ export function findInteger(system: System, threshold: number): Claim[] {
       if (isKnown(company) || seen.has(`${company}`)) continue;
       seen.add(`${company}`);
       const people = table.people[company] as string[];
-      const words = system.rows[0]?.weights.keys().next().value?.split('|')[0];
-      const isRight = people.every((person) => system.truth.get(`${words}|${person}`) === value);
+      const wording = system.rows[0]?.weights.keys().next().value?.split('|')[0];
+      const isRight = people.every((person) => system.truth.get(`${wording}|${person}`) === value);
       claims.push({ by: 'integer', system: system.name, people, isRight });
     }
   };
@@ -515,14 +517,14 @@ export function findInteger(system: System, threshold: number): Claim[] {
   return claims;
 }
 
-/** At most 12 different sets: more would take too long. */
+/** At most 12 different sets, because more would take too long. */
 function tableOf({ rows }: System): Table {
   const different = new Map(rows.map((row) => [[...row.weights.keys()].toSorted().join(), row]));
   const some = [...different.values()].toSorted((a, b) => a.weights.size - b.weights.size).slice(0, 12);
   const { companies } = columnsOf(some);
-  const words = some[0]?.weights.keys().next().value?.split('|')[0];
+  const wording = some[0]?.weights.keys().next().value?.split('|')[0];
   const sets = some.map(({ weights }) =>
-    Uint8Array.from(companies, ({ people }) => (weights.has(`${words}|${people[0]}`) ? 1 : 0)),
+    Uint8Array.from(companies, ({ people }) => (weights.has(`${wording}|${people[0]}`) ? 1 : 0)),
   );
   return {
     sizes: companies.map(({ people }) => people.length),
@@ -537,7 +539,7 @@ function isExtreme(set: Uint8Array, total: number, { sizes }: Table, { low, high
   return total === count * low || total === count * high;
 }
 
-/** The companies, together fewer than `threshold` people, whose answers a combination fixes, and the value of each. */
+/** Returns the companies, of together fewer than `threshold` people, whose answers a combination determines, with each value. */
 function fixedBy(
   weights: Int8Array,
   total: number,
@@ -559,7 +561,7 @@ function fixedBy(
     const fixed: { company: number; value: number }[] = [];
     for (let i = 0; i < weights.length && count < threshold; i++) {
       const weight = weights[i] as number;
-      // One step away from its end would be more than there is.
+      // One step away from its end would exceed the total.
       if (Math.abs(weight) <= slack) continue;
       count += sizes[i] as number;
       fixed.push({ company: i, value: weight > 0 === isLowest ? low : high });
@@ -569,7 +571,7 @@ function fixedBy(
   return fixedModulo(weights, total, sizes, low, high);
 }
 
-/** One person, when all other weights have a common divisor that leaves one value for the person’s answer. */
+/** Returns one person if all other weights have a common divisor that leaves one value for the person’s answer. */
 function fixedModulo(weights: Int8Array, total: number, sizes: number[], low: number, high: number) {
   const common = (a: number, b: number): number => (b === 0 ? Math.abs(a) : common(b, a % b));
   for (let i = 0; i < weights.length; i++) {
@@ -588,10 +590,11 @@ function fixedModulo(weights: Int8Array, total: number, sizes: number[], low: nu
   return [];
 }
 
-// --- Comments: the places in which one is shown leave few who can have written it.
+// Comments: the places where one is shown leave only few possible authors.
 
 function findAuthors(published: PublishedWeek, marked: PublishedWeek, threshold: number): Claim[] {
-  // In the experiment each comment is its author’s name: all who would be shown in the same places can be the author.
+  // In the experiment each comment is its author’s name. Everyone whose comment would be shown in the same places can be the
+  // author.
   const claims: Claim[] = [];
   for (const [id, list] of marked.comments) {
     const authors = new Map<string, string[]>();
@@ -609,9 +612,9 @@ function findAuthors(published: PublishedWeek, marked: PublishedWeek, threshold:
   return claims;
 }
 
-// --- The whole attack.
+// The whole attack.
 
-/** The same system for someone who knows the answers of some people already. */
+/** Returns the same system for someone who already knows the answers of some people. */
 function knowing(known: ReadonlySet<string>, system: System): System {
   const rows = system.rows.map(({ name, weights, total }): Row => {
     const isKnown = ([unknown]: [string, number]) => known.has(personOf(unknown));
@@ -625,7 +628,7 @@ function knowing(known: ReadonlySet<string>, system: System): System {
 
 export type Outcome = { claims: Claim[]; undecided: number; figures: number };
 
-/** Every way below a threshold that is found in one week. `known`: the people whose answers the adversary gave. */
+/** Returns every way below a threshold that is found in one week. `known`: the people whose answers the adversary gave. */
 export function attackWeek(
   world: World,
   week: World['weeks'][number],
@@ -665,7 +668,7 @@ export function attackWeek(
   return outcome;
 }
 
-/** The same for all weeks. Each week’s answers are unknowns of their own: between weeks is another attack (P19). */
+/** The same for all weeks. Each week’s answers are separate unknowns. Comparing weeks is another attack (P19). */
 export function attackWorld(world: World, publish: Publish, known?: ReadonlySet<string>): Outcome {
   const all: Outcome = { claims: [], undecided: 0, figures: 0 };
   for (const week of world.weeks) {
@@ -677,13 +680,13 @@ export function attackWorld(world: World, publish: Publish, known?: ReadonlySet<
   return all;
 }
 
-// --- Who does not know who answered, but only who was asked: what an employer knows.
+// An attacker who knows only who was asked, not who answered, like an employer.
 
 export type Guess = { people: string[]; isRight: boolean };
 
 /**
- * What follows for fewer people than the threshold when every figure is taken to rest on all who were asked and answered:
- * how many of these people answered, and the sum of their answers. Guesses that can’t be are not among them.
+ * Returns what follows about fewer people than the threshold if every figure is assumed to rest on everyone asked who answered:
+ * how many of these people answered, and the sum of their answers. Impossible guesses are left out.
  */
 export function guessAnswers(world: World, week: World['weeks'][number], publish: Publish): Guess[] {
   const data = weekData(world, week);
@@ -719,7 +722,7 @@ export function guessAnswers(world: World, week: World['weeks'][number], publish
   });
 }
 
-/** By question and group the people whose answers would count there. */
+/** Returns by question and group the people whose answers would count there. */
 function askedIn({ assignments, rounds }: WeekData): Map<string, Set<string>> {
   const asked = new Map<string, Set<string>>();
   for (const { respondent, roundId, groupIds } of assignments) {
@@ -734,8 +737,8 @@ function askedIn({ assignments, rounds }: WeekData): Map<string, Set<string>> {
 }
 
 /**
- * What follows for fewer people than the threshold from response rates, taken to rest on all who were asked: how many of
- * the questions that these people were asked they have answered or skipped. That somebody took part is no answer.
+ * Returns what follows about fewer people than the threshold from response rates, assumed to rest on everyone asked: how many
+ * questions these people have answered or skipped. Taking part is not an answer.
  */
 export function guessParticipation(world: World, week: World['weeks'][number], publish: Publish): Guess[] {
   const data = weekData(world, week);

@@ -1,8 +1,8 @@
-// Worlds for the second adversary, at random: one to three trees, people in several of them, overlapping rounds, the same
-// words asked twice, several weeks with moves, and answers that people could really give. The same seed, the same world.
+// Random worlds for the second adversary: one to three trees, people in several of them, overlapping rounds, the same wording
+// asked twice, several weeks with moves, and realistic answers. The same seed gives the same world.
 import { ancestorsOf } from '../people/tree.ts';
 import type { QuestionType } from '../questions/types.ts';
-import type { Thresholds, WeekAnswer } from '../results/figures.ts';
+import type { Thresholds, WeekAnswer } from '../results/turnout.ts';
 import { type Random, randomFrom } from '../simulation/random.ts';
 import type { RandomRound, RandomWeek } from './histories.ts';
 
@@ -28,7 +28,7 @@ type Organization = {
 const between = (random: Random, low: number, high: number) =>
   low + Math.floor(random.next() * (high - low + 1));
 
-/** The lowest and highest answer on the question's own scale. */
+/** Returns the lowest and highest answer on the question's own scale. */
 export const boundsOf = (type: QuestionType): [low: number, high: number] =>
   (({ 1: [1, 5], 2: [1, 10], 3: [0, 10] }) as Partial<Record<QuestionType, [number, number]>>)[type] ?? [
     0, 1,
@@ -62,7 +62,7 @@ export function randomWorld(seed: number): World {
   };
 }
 
-/** One to three trees of at most four levels. */
+/** Returns one to three trees with at most four levels. */
 function randomOrganization(random: Random): Organization {
   const trees = between(random, 1, 3);
   const count = between(random, 2 * trees + 1, 12);
@@ -82,7 +82,7 @@ function randomOrganization(random: Random): Organization {
   };
 }
 
-/** Questions 1 and 4 have the same words in half of the worlds: what the service takes for one question. */
+/** In half of the worlds, questions 1 and 4 have the same wording, so the service treats them as one question. */
 function randomQuestions(random: Random): WorldQuestion[] {
   const first = random.oneOf([1, 2, 3] as const);
   const plain = (id: number, type: QuestionType): WorldQuestion => ({
@@ -99,7 +99,7 @@ function randomQuestions(random: Random): WorldQuestion[] {
   return random.chance(0.5) ? [...questions, { ...plain(4, first), text: '  question 1 ' }] : questions;
 }
 
-/** Inner groups mostly have one to three people of their own; many people are in a second tree or in a second group. */
+/** Inner groups usually have one to three people of their own, and many people are in a second tree or group. */
 function randomHomes(organization: Organization, count: number): Homes {
   const { random, inner, parents, tops } = organization;
   const inSecondTree = tops.length > 1 ? random.oneOf([0.1, 0.4, 0.8]) : 0;
@@ -131,7 +131,10 @@ const withMoves = (organization: Organization, homes: Homes, share: number): Hom
     ]),
   );
 
-/** A round of each top group or two, mostly, and one of another group; the look-alike goes to nearly the same people. */
+/**
+ * Usually one round for each one or two top groups, and one for another group. Nearly the same people get the question with the
+ * same wording.
+ */
 function randomWeek(organization: Organization, homes: Homes, questions: WorldQuestion[]): RandomWeek {
   const { random, parents, tops, inner } = organization;
   const rounds: RandomRound[] = [];
@@ -154,7 +157,7 @@ function randomWeek(organization: Organization, homes: Homes, questions: WorldQu
   return { rounds, answers: randomAnswers(random, rounds, questions) };
 }
 
-/** People mostly agree with others of the world; who is asked the same words twice gives the same answer. */
+/** People mostly agree with others in the world. People who are asked the same wording twice give the same answer. */
 function randomAnswers(random: Random, rounds: RandomRound[], questions: WorldQuestion[]) {
   const share = 0.5 + 0.5 * random.next();
   const answers = new Map<number, WeekAnswer[]>();

@@ -1,4 +1,4 @@
-// Surveys for tests: history lines made short, and their import.
+// Surveys for tests: short forms of history lines, and their import.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { type Imported, importHistory } from '../history/history.ts';
 import { newLinks } from '../rounds/links.ts';
 import type { TestData } from './database.ts';
 
-/** A moment after all weeks that tests import, and one before. */
+/** A time after all weeks that tests import, and one before. */
 export const later = Date.parse('2026-11-21T12:00:00Z');
 
 type GroupName = string | { id: number };
@@ -45,7 +45,7 @@ export const skip = (week: string, group: GroupName, person: string, questionKey
   answer: { week, group, person, question: questionKey, skipped: true },
 });
 
-/** Imports lines: objects, or the very text of a line. */
+/** Imports lines, which are objects or the exact text of a line. */
 export async function importLines(
   { pool, keys }: TestData,
   accountId: number,
@@ -64,7 +64,7 @@ export async function importLines(
   }
 }
 
-/** A person's link in an open week that was imported: only a week that a schedule opens has participants by itself. */
+/** Returns a person's link for an imported open week. Only weeks that a schedule opens have participants automatically. */
 export async function linkOf(
   pool: Pool,
   { accountId, userId, week }: { accountId: number; userId: number; week: Week },

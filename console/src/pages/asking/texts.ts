@@ -4,7 +4,8 @@ import type { KpiName, QuestionWords, ScheduleBody, WeekName } from '@soundings/
 import { useCallback } from 'react';
 import { useLanguageNames } from '../../text/languages.ts';
 import { folded } from '../../ui/form/find-groups.ts';
-import { localeOf, onceForLanguage, useLanguage, useText } from '../../text/text.tsx';
+import { localeOf, onceForLanguage } from '@soundings/contract/texts.ts';
+import { useLanguage, useText } from '../../text/text.tsx';
 
 type Texted = { text: string; language: string; translations: Record<string, string> };
 
