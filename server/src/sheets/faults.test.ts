@@ -1,6 +1,6 @@
-// What the sender of a file is told to do when a reader fails.
+// What the sender of a file reads when a reader fails.
 import { expect, test } from 'vitest';
-import { faultOf, unreadable } from './rows.ts';
+import { faultOf, unreadable } from './faults.ts';
 
 test('a defect in a reader becomes a message about what to do, with the error as its cause', () => {
   const error = new TypeError("Cannot read properties of undefined (reading 't')");
