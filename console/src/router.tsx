@@ -111,7 +111,7 @@ function guarded(area: Area, { path, minimumRole, ...page }: PageRoute): RouteCo
   return Object.assign(Guarded, { preload: (Page as AsyncRouteComponent<unknown>).preload });
 }
 
-export function makeRouter() {
+export function buildRouter() {
   const root = createRootRoute({ component: Outlet, notFoundComponent: Missing });
   const inside = createRoute({ getParentRoute: () => root, id: 'inside', component: Inside });
   const outside = openRoutes.map((page) =>

@@ -192,9 +192,9 @@ export function SessionProvider({ opened, children }: { opened: Promise<unknown>
         {SignInAgain && session && (
           <SignInAgain
             session={session}
-            onDone={(made) => {
-              if (!isSamePerson(session, made)) return location.reload();
-              queries.setQueryData(['GET /session'], made);
+            onDone={(next) => {
+              if (!isSamePerson(session, next)) return location.reload();
+              queries.setQueryData(['GET /session'], next);
               resume();
             }}
           />

@@ -81,7 +81,7 @@ export function useRepetition(): (
   };
 }
 
-/** Returns a key made from a text: "How is the canteen?" becomes how-is-the-canteen. */
+/** Returns a key for a text: "How is the canteen?" becomes how-is-the-canteen. */
 export const keyOf = (words: string): string =>
   folded(words)
     .replace(/[^a-z0-9]+/g, '-')

@@ -20,14 +20,14 @@ import { type Doing, GroupDialogs } from './GroupDialogs.tsx';
 import css from './GroupPage.module.css';
 import { People, useGroupItems } from './GroupRow.tsx';
 import { GroupPeople } from './GroupPeople.tsx';
-import { makeTree, rowOf, type Tree, type TreeRow } from './tree.ts';
+import { buildTree, rowOf, type Tree, type TreeRow } from './tree.ts';
 
 export function GroupPage() {
   const { groupId } = useParams({ strict: false }) as { groupId: string };
   const t = useText();
   const details = useData('GET /groups/{groupId}', { params: { groupId } });
   const all = useData('GET /groups/tree');
-  const tree = useMemo(() => makeTree(all.data?.groups ?? []), [all.data]);
+  const tree = useMemo(() => buildTree(all.data?.groups ?? []), [all.data]);
   const waiting = (
     <Page title="" crumbs={[{ label: t('groups.title'), to: '/groups' }]}>
       <Skeleton />
@@ -201,7 +201,7 @@ function Subgroups({ rows, onAdd }: { rows: TreeRow[]; onAdd: (() => void) | und
               width: 140,
               align: 'end',
               wideOnly: true,
-              cell: ({ beneath }) => number(beneath),
+              cell: ({ descendants }) => number(descendants),
             },
             {
               key: 'people',

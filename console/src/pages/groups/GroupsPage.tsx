@@ -14,7 +14,7 @@ import { type Doing, GroupDialogs } from './GroupDialogs.tsx';
 import { GroupTree } from './GroupTree.tsx';
 import { DragGhost, MovingBar } from './GroupRow.tsx';
 import { type Drag, useDragging } from './dragging.ts';
-import { found, makeTree, mayMove, rowOf, type Tree, unfolded } from './tree.ts';
+import { found, buildTree, mayMove, rowOf, type Tree, unfolded } from './tree.ts';
 import { useUnfolding } from './unfolding.ts';
 
 export function GroupsPage() {
@@ -49,7 +49,7 @@ function NoGroups() {
         text={t(isAdministrator ? 'groups.noneText' : 'groups.noneOpen')}
         action={isAdministrator && <LinkButton to="/access">{t('groups.toAccess')}</LinkButton>}
       />
-      <GroupDialogs doing={doing} tree={makeTree([])} onClose={() => setDoing(undefined)} />
+      <GroupDialogs doing={doing} tree={buildTree([])} onClose={() => setDoing(undefined)} />
     </Page>
   );
 }
@@ -85,7 +85,7 @@ function useMoving(tree: Tree, isEditable: boolean, onPut: (id: number, target: 
 }
 
 function Groups({ groups }: { groups: TreeGroup[] }) {
-  const tree = useMemo(() => makeTree(groups), [groups]);
+  const tree = useMemo(() => buildTree(groups), [groups]);
   const unfolding = useUnfolding(tree);
   const [{ q = '' }, setAddress] = useAddress<'q'>();
   const [doing, setDoing] = useState<Doing>();

@@ -9,7 +9,7 @@ import { useWeekText } from '../../text/weeks.ts';
 import { useMedia } from '../../hooks/media.ts';
 import { usePrinting } from '../../hooks/printing.ts';
 import { cx } from '../../ui/cx.ts';
-import { makeReasons, ManyReasons, OneReason } from '../../ui/floating/Reason.tsx';
+import { createReasons, ManyReasons, OneReason } from '../../ui/floating/Reason.tsx';
 import { useScroller } from '../../ui/table/scroller.ts';
 import { heatStep } from './figures.ts';
 import css from './HeatTable.module.css';
@@ -40,7 +40,7 @@ type Shared = HeatTableProps & {
   signed: (value: number) => string;
   hidden: ReturnType<typeof useWithheldText>;
   /** The popup with the reasons of withheld cells. */
-  reasons: ReturnType<typeof makeReasons>;
+  reasons: ReturnType<typeof createReasons>;
 };
 const HeatContext = createContext<Shared | undefined>(undefined);
 const useHeat = (): Shared => useContext(HeatContext) as Shared;
@@ -79,7 +79,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
   const { map, rows, company } = props;
   const t = useText();
   const { number } = useFormat();
-  const [reasons] = useState(makeReasons);
+  const [reasons] = useState(createReasons);
   const shared = { ...props, t, number, signed: useSigned(), hidden: useWithheldText(), reasons };
   const isPhone = useMedia('(max-width: 720px)');
   const { body, first, last, before, after } = useVisible(rows.length, isPhone ? phoneRowHeight : rowHeight);
@@ -283,9 +283,9 @@ function Cell({ row, kpi, isCompany }: CellProps) {
       </td>
     );
   }
-  const told =
+  const figure =
     value === null ? null : isDifference && isCompany ? Math.round(value * 100) : valueOf(value, kpi);
-  if (told === null) {
+  if (figure === null) {
     const words =
       value === null ? hidden.figure(map.kpis[kpi]?.week ?? null, row.people) : t('results.companyHidden');
     return (
@@ -300,8 +300,8 @@ function Cell({ row, kpi, isCompany }: CellProps) {
   }
   const isHandedOut =
     row.handedOut.includes(kpi) || (isDifference && company?.handedOut.includes(kpi) === true);
-  const words = isDifference && !isCompany ? signed(told) : told;
-  const step = isDifference && isCompany ? 5 : heatStep(told, bounds.low, bounds.high);
+  const words = isDifference && !isCompany ? signed(figure) : figure;
+  const step = isDifference && isCompany ? 5 : heatStep(figure, bounds.low, bounds.high);
   return (
     <td>
       {isHandedOut ? (

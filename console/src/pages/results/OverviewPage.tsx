@@ -144,7 +144,7 @@ function Content({ results }: { results: GroupResults }) {
 /** An explanation instead of empty charts, with a link to the group where the answers count. */
 function TooFew({ results: { group, path, weeks } }: { results: GroupResults }) {
   const t = useText();
-  const least = weeks.findLast(({ thresholds }) => thresholds !== null)?.thresholds?.figures ?? 5;
+  const threshold = weeks.findLast(({ thresholds }) => thresholds !== null)?.thresholds?.figures ?? 5;
   const above = path.at(-1);
   return (
     <Empty
@@ -152,9 +152,9 @@ function TooFew({ results: { group, path, weeks } }: { results: GroupResults }) 
       title={t('results.tooFew')}
       text={
         <>
-          <p>{t('results.tooFewText', { least })}</p>
+          <p>{t('results.tooFewText', { least: threshold })}</p>
           <p>
-            {group.people < least
+            {group.people < threshold
               ? t('results.tooFewPeople', { count: group.people })
               : t('results.tooFewEither')}{' '}
             {t('results.countAbove')}

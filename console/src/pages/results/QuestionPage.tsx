@@ -106,8 +106,8 @@ function Content({ results }: { results: QuestionResults }) {
         text={t('results.neverAskedThisText', { name: group.name })}
       />
     );
-  const least = chosen.thresholds?.comments ?? 10;
-  const isEnough = (figures.find(({ week }) => week === chosen.week)?.answers ?? 0) >= least;
+  const threshold = chosen.thresholds?.comments ?? 10;
+  const isEnough = (figures.find(({ week }) => week === chosen.week)?.answers ?? 0) >= threshold;
   return (
     <>
       <Chosen results={results} />
@@ -119,7 +119,7 @@ function Content({ results }: { results: QuestionResults }) {
       ) : (
         <Section title={t('nav.comments')}>
           <p className={css['soft']}>
-            {isEnough ? t('results.noneWritten') : t('results.noCommentsShown', { least })}
+            {isEnough ? t('results.noneWritten') : t('results.noCommentsShown', { least: threshold })}
           </p>
         </Section>
       )}

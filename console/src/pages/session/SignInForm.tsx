@@ -78,7 +78,7 @@ function PasswordStep({ as, begins, other, onResponse }: PasswordStepProps) {
       }
     >
       {as ? (
-        // Tells password managers which account the password belongs to.
+        // Lets password managers know which account the password belongs to.
         <Username email={as.email} />
       ) : (
         <TextField

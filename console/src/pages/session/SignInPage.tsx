@@ -25,7 +25,7 @@ export function SignInPage() {
       {data?.isEmpty ? (
         <Notice title={t('session.empty')}>{t('session.emptyText')}</Notice>
       ) : (
-        <SignInForm onDone={(made) => signedIn(made, to)}>
+        <SignInForm onDone={(next) => signedIn(next, to)}>
           <OrDivider>{t('session.or')}</OrDivider>
           <Stacked>
             <LinkButton to="/password">{t('session.forgotten')}</LinkButton>

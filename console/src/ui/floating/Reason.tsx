@@ -33,7 +33,7 @@ export function Reason({
 type Reasons = ReturnType<typeof Base.createHandle<string>>;
 
 /** Creates the shared popup for very many reasons, used by `OneReason` and `ManyReasons`. */
-export const makeReasons = (): Reasons => Base.createHandle<string>();
+export const createReasons = (): Reasons => Base.createHandle<string>();
 
 /** One of many reasons, shown in the popup of `ManyReasons`. */
 export const OneReason = (props: {

@@ -27,7 +27,7 @@ export function draftOf({ text, translations, options }: LibraryQuestion): Draft
   ]) as Draft;
 }
 
-/** Returns the id of an option whose id field is empty, made from its text. */
+/** Returns the id of an option whose id field is empty, from its text. */
 export const suggestedId = (draft: Draft, option: number): string =>
   keyOf(draft[`options/${option}/text`] ?? '');
 
