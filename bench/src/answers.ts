@@ -44,7 +44,7 @@ export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
     const { opening, week, questionIds } = await open(service, account);
     say(`opening: ${time(opening)}`);
     const links = await linksOfAll(service.pool, account.id, week);
-    const load = await service.beside('giving.ts', service.databaseUrl);
+    const load = await service.beside('submitting.ts', service.databaseUrl);
     const giving = { links: links.map(({ link }) => link), questionIds };
     const rows = [
       {

@@ -185,7 +185,7 @@ async function measureReading(scene: Scene, accounts: Account[]): Promise<Row[]>
   // New processes: the one that received the pushes still has some of their memory.
   const [service, uncached] = await Promise.all([
     scene.service.another(),
-    scene.service.another({ ANSWER_CACHE_MB: '0' }),
+    scene.service.another({ RESPONSE_CACHE_MB: '0' }),
   ]);
   const names = chooseGroups(company);
   const filled: Filled[] = [];

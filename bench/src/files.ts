@@ -6,7 +6,7 @@ import { changeAccount, createAccount } from '@soundings/server/src/accounts/acc
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
 import type { FileKind } from '@soundings/server/src/sheets/file-names.ts';
-import { createUser } from '@soundings/server/src/people/people.ts';
+import { createUser } from '@soundings/server/src/people/users.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Row, time, timed } from './measure.ts';
 import type { Plans, Sized } from './plans.ts';

@@ -162,3 +162,13 @@ const languages = new Set(
 export function isLanguage(s: string): boolean {
   return languages.has(s);
 }
+
+/** What a value that fails one of these checks is not, by the type of the error. Every interface uses these sentences. */
+export const formatFaults = {
+  'invalid externalId':
+    'Not a valid externalId. Use 1 to 255 characters without leading or trailing spaces or control characters.',
+  'invalid email': 'Not a valid email address (for example, anna@example.com).',
+  'invalid phone': 'Not a valid phone number with a country code (E.164, for example +46701234567).',
+  'invalid timezone': 'Not a valid time zone (for example, Europe/Stockholm).',
+  'invalid language': 'Not a valid language code (ISO 639-1, for example en).',
+} as const;

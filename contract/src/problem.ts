@@ -1,5 +1,6 @@
 // The JSON body of every error, the same for all interfaces (§2.3, decision 4).
 import { Type, type Static } from 'typebox';
+import { formatFaults } from './formats.ts';
 
 export const Detail = Type.Object(
   {
@@ -77,14 +78,13 @@ export const detailTypes = {
     'The field is not part of the interface. In a user or group this is a warning, and the field is ignored.',
   'out of range': 'A number or choice is outside the allowed range.',
   'too long': 'A text is longer than allowed.',
-  'invalid externalId':
-    'An externalId must have 1 to 255 characters, no white space at its start or end, and no control characters.',
-  'invalid email': 'Not a valid email address.',
-  'invalid phone': 'Not a valid phone number with a country code, such as +46701234567 (E.164).',
+  'invalid externalId': formatFaults['invalid externalId'],
+  'invalid email': formatFaults['invalid email'],
+  'invalid phone': formatFaults['invalid phone'],
   'trunk zero':
     'Warning: a phone number contains the zero that is dialled only within the country, as in +46 (0)70. The zero was removed.',
-  'invalid timezone': 'Not a valid time zone name, such as Europe/Stockholm.',
-  'invalid language': 'Not a valid language code (ISO 639-1), such as en.',
+  'invalid timezone': formatFaults['invalid timezone'],
+  'invalid language': formatFaults['invalid language'],
   'invalid threshold':
     'The threshold is too low to keep answers anonymous. Use 3 or more, or 1 to turn anonymity off.',
   'invalid address range': 'Not a valid IP address or range.',

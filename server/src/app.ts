@@ -44,9 +44,10 @@ import { type Mailer } from './mail/mail.ts';
 import { openMailer } from './mail/mailer.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { deleteEmailsBefore } from './people/users.ts';
-import { serveData } from './results/data.routes.ts';
+import { serveData } from './results/data/data.routes.ts';
 import { closeLostWeeks, type LostMail, mailLostWeek } from './results/lost-weeks.ts';
-import { dueWeeks } from './results/publish.ts';
+import { hasEndedWeeks } from './results/close-week.ts';
+import { hasLiveWeeks } from './results/live-week.ts';
 import { type LinkNotice, mailLinkNotice } from './rounds/link-notices.ts';
 import { selectDue, insertRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
@@ -58,12 +59,12 @@ import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
 import { migrationSteps } from './answers/seal-open-weeks.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
-import { type Approve, openApprover } from './files/approving.ts';
+import { type Approve, openApprover } from './files/approval-thread.ts';
 import { type MailedReport, mailReport } from './files/report-mails.ts';
-import { processInTurn } from './files/process.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './sftp/server.ts';
 import { serveStorage } from './files/storage.routes.ts';
 import { deleteOldFilesDue, addLostProcessing, countWaiting } from './files/store.ts';
+import { processInTurn } from './files/queue.ts';
 
 /** The settings, except those of the process and its database. */
 export type AppConfig = Omit<
@@ -268,7 +269,7 @@ const keyIntervalMs = 5_000;
 /** Keeps this process's copy of the key of open weeks in step with others. Not a job, because each process has its own copy. */
 function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
   return setInterval(() => {
-    keys.advance().catch((error: unknown) => {
+    keys.chain.advance().catch((error: unknown) => {
       log.warn(
         { cause: (error as Error).message },
         'The key of open weeks could not be advanced. It will be retried',
@@ -279,8 +280,8 @@ function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
 
 /** Prepares the keys at their place, and logs problems and weaker guarantees. Returns whether the secrets key is available. */
 async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<boolean> {
-  await keys.advance();
-  const { place, state } = await keys.state();
+  await keys.chain.advance();
+  const { place, state } = await keys.chain.state();
   if (place === 'database') {
     log.warn(
       'ANSWER_KEYS=database: individual answers of a closed week can still be read from the database log and backups, until these are deleted',
@@ -431,7 +432,7 @@ function serveConsole(
   serveSchedules(console, askingParts);
   serveRounds(console, askingParts);
   servePrivacy(console, pool, async () => ({
-    keys: await (await keys).state(),
+    keys: await (await keys).chain.state(),
     version,
     fileDays: config.fileDays,
     hasMail: mailer !== undefined,
@@ -473,8 +474,8 @@ function workOf({
   };
   const sendDue = openSender({ pool, keys, mailer, publicUrl: config.publicUrl, log });
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
-  const toShow = whenDue('show', async () => (await dueWeeks(pool, now())).show);
-  const toClose = whenDue('close', async () => (await dueWeeks(pool, now())).close);
+  const toShow = whenDue('show', () => hasLiveWeeks(pool));
+  const toClose = whenDue('close', () => hasEndedWeeks(pool, now()));
   return {
     recurring: [
       {

@@ -7,7 +7,7 @@ import { openLink } from './answers/answering.ts';
 import { inTransaction, type Pool } from './db/db.ts';
 import { randomText } from './base/secrets.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
-import { createUser } from './people/people.ts';
+import { createUser } from './people/users.ts';
 import { weekdayOf } from './rounds/send-times.ts';
 import { askPeople, planAsking } from './testing/asking.ts';
 import {

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { inTransaction } from './db/db.ts';
-import { createUser } from './people/people.ts';
+import { createUser } from './people/users.ts';
 import { freePort } from './testing/free-port.ts';
 import { openSmtp } from './testing/smtp.ts';
 import { until } from './testing/until.ts';

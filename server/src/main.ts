@@ -2,7 +2,7 @@
 // serves the console from its sources.
 import { describeFirstStartLink, createFirstStartLink } from './auth/first-start.ts';
 import { startAnswering, startApp } from './app.ts';
-import { type Config, readConfig } from './base/config.ts';
+import { type Config, readConfig, settingWarnings } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import { connectionsWithin, maxOpenFiles } from './base/open-files.ts';
 import { type Log, openLog } from './base/log.ts';
@@ -15,7 +15,9 @@ import { openSimulationPool } from './simulation/simulation.ts';
 
 try {
   const config = readConfig(process.env);
-  await serve(config, openLog(config.logLevel));
+  const log = openLog(config.logLevel);
+  for (const warning of settingWarnings(process.env)) log.warn(warning);
+  await serve(config, log);
 } catch (error) {
   fail(error);
 }

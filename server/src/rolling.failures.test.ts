@@ -13,7 +13,7 @@ import { createAccount } from './accounts/accounts.ts';
 import { createToken } from './accounts/tokens.ts';
 import { randomText } from './base/secrets.ts';
 import { inTransaction, type Pool } from './db/db.ts';
-import { createUser } from './people/people.ts';
+import { createUser } from './people/users.ts';
 import { weekdayOf } from './rounds/send-times.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
 import { askPeople } from './testing/asking.ts';

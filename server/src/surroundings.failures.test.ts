@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createAccount } from './accounts/accounts.ts';
 import { createToken } from './accounts/tokens.ts';
 import { inTransaction, type Pool } from './db/db.ts';
-import { createUser } from './people/people.ts';
+import { createUser } from './people/users.ts';
 import { openTestDatabase, type TestDatabase } from './testing/database.ts';
 import { freePort } from './testing/free-port.ts';
 import {

@@ -1,15 +1,16 @@
 // Creates accounts and changes their settings.
 import { countries } from '@soundings/contract/countries.ts';
-import { isEmail, isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
-import {
-  defaultThreshold,
-  maxChangesCeiling,
-  maxNameLength,
-  minimumThreshold,
-} from '@soundings/contract/limits.ts';
+import { defaultThreshold, maxChangesCeiling, minimumThreshold } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { isAddressRange } from '../base/network.ts';
 import { Fault } from '../base/errors.ts';
+import {
+  emailFault,
+  type FieldFault,
+  languageFault,
+  nameFault,
+  timeZoneFault,
+} from '../base/field-faults.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { type Actor, audit } from './audit.ts';
@@ -98,21 +99,13 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
   const details: Detail[] = [];
   const wrong = (path: string, message: string, type: DetailType = 'invalid value', value?: string) =>
     details.push({ type, message, path: `/${path}`, ...(value !== undefined && { value }) });
+  const report = (path: string, fault: FieldFault | undefined, value?: string) => {
+    if (fault) wrong(path, fault.message, fault.type, value);
+  };
   const { name, timezone, language, threshold, publication, noise, allow, notify, defaultCountry } = settings;
-  if (name !== undefined && (name.trim() === '' || name.length > maxNameLength)) {
-    const type = name.trim() === '' ? 'missing field' : 'too long';
-    wrong('name', `The name must have 1 to ${maxNameLength} characters.`, type);
-  }
-  if (timezone !== undefined && !isTimeZone(timezone)) {
-    wrong(
-      'timezone',
-      `"${timezone}" is not a valid time zone (for example, Europe/Stockholm).`,
-      'invalid timezone',
-    );
-  }
-  if (language !== undefined && !isLanguage(language)) {
-    wrong('language', `"${language}" is not a valid language code (for example, en).`, 'invalid language');
-  }
+  if (name !== undefined) report('name', nameFault('name', name));
+  if (timezone !== undefined) report('timezone', timeZoneFault(timezone));
+  if (language !== undefined) report('language', languageFault(language));
   if (threshold !== undefined && !isThreshold(threshold)) {
     wrong(
       'threshold',
@@ -142,15 +135,7 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
         range,
       );
   }
-  for (const address of notify ?? []) {
-    if (!isEmail(address))
-      wrong(
-        'notify',
-        `"${address}" is not a valid email address (for example, anna@example.com).`,
-        'invalid email',
-        address,
-      );
-  }
+  for (const address of notify ?? []) report('notify', emailFault(address), address);
   for (const [setting, value] of Object.entries(settings)) {
     if (!setting.startsWith('max') || isCount(value)) continue;
     wrong(setting, `${setting} must be a whole number from 0 to ${maxChangesCeiling}.`);

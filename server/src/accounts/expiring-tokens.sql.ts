@@ -1,4 +1,4 @@
-// SQL for API tokens that expire soon. Writers: ending-tokens.ts.
+// SQL for API tokens that expire soon. Writers: expiring-tokens.ts.
 import type { Db } from '../db/db.ts';
 
 export type ExpiringToken = {

@@ -1,6 +1,6 @@
 // The rate limit of API tokens: requests per minute, counted across all processes of a database without storing each request.
-import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { tooEarly, waitOf } from '../base/throttle.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { addTokenUsage } from './usage.sql.ts';
 
@@ -28,6 +28,7 @@ const minuteMs = 60_000;
  * less than n batches. If the database is unavailable, each process counts alone.
  */
 export function meterTokens(pool: Promise<Pool>, limit: number, now: () => number, log: Log): Meter {
+  const quota = { free: limit, windowMs: minuteMs };
   const batch = Math.max(1, Math.floor(limit / 20));
   let minute = 0;
   let uses = new Map<string, Use>();
@@ -66,14 +67,12 @@ export function meterTokens(pool: Promise<Pool>, limit: number, now: () => numbe
       // oxlint-disable-next-line no-await-in-loop -- only one batch of the waiting requests may continue
       await use.saving;
     }
-    if (use.requests >= limit) {
-      // At least 1, because the minute may have ended meanwhile.
-      const seconds = Math.max(1, Math.ceil((began + minuteMs - now()) / 1000));
-      throw new Fault(
-        'too_many',
+    // The request belongs to the minute in which it began, even if that has ended meanwhile.
+    if (waitOf({ count: use.requests, at: began }, quota, began) > 0) {
+      throw tooEarly(
         'too many requests',
-        `Rate limit exceeded: this API token can send ${limit} requests per minute. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
-        { retryAfter: seconds },
+        `Rate limit exceeded: this API token can send ${limit} requests per minute.`,
+        began + minuteMs - now(),
       );
     }
     use.requests++;

@@ -1,11 +1,11 @@
-// What is kept of the answers of an open week, and of whose: read by the week's key. Closing is in results/publish.test.ts.
+// What is kept of the answers of an open week, and of whose: read by the week's key. Closing is in results/close-week.test.ts.
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser } from '../people/people.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { createUser } from '../people/users.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { keptAnswers } from '../testing/kept-answers.ts';
 import { importLines, linkOf, question, round } from '../testing/surveys.ts';
@@ -34,7 +34,7 @@ async function asking() {
     const made: number[] = [];
     for (const externalId of names) {
       // oxlint-disable-next-line no-await-in-loop -- three
-      made.push(await createUser(tx, account.id, { firstName: externalId, lastName: '', externalId }));
+      made.push(await createUser(tx, account.id, { firstName: externalId, externalId }));
     }
     return { id: account.id, userIds: made };
   });

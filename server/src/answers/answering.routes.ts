@@ -1,13 +1,15 @@
 // HTTP routes of the answering page, with and without JavaScript, and of the page on which people turn reminders off. The work is
-// done in answering.ts and stops.ts. A link is a secret: it is never logged, and every link that opens nothing gets the same
-// response.
+// done in answering.ts and rounds/reminder-opt-out.ts. A link is a secret: it is never logged, and every link that opens nothing
+// gets the same response.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { maxCommentLength } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
+import { networkOf } from '../base/network.ts';
 import { randomText, tokenHash } from '../base/secrets.ts';
+import { openThrottle, retryAfterOf } from '../base/throttle.ts';
 import { asFault, type Pool } from '../db/db.ts';
 import { cookieOf } from '../http/cookies.ts';
 import { acceptedEncoding, compress } from '../http/encoding.ts';
@@ -16,23 +18,26 @@ import type { Server } from '../http/server.ts';
 import { openOptOut, setReminders } from '../rounds/reminder-opt-out.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type Asking, type SubmittedAnswer, saveAnswers, openLink } from './answering.ts';
-import { openDeadLinks } from './dead-links.ts';
 import { answersIn, storedValuesIn, type SubmittedValue, submittedIn } from './form.ts';
 import {
   askingPage,
-  faultWords,
+  faultText,
   type PageFault,
   pageLanguage,
   plainPage,
   remindersPage,
   spokenLanguage,
   thanksPage,
-  wordsOf,
 } from './page.ts';
-import type { PlainKind } from './page-texts.ts';
+import { pageTexts, type PlainKind } from './page-texts.ts';
 
 /** Maximum sizes in bytes. A form contains all comments of a person, an answer only one. */
 const [formLimit, answerLimit] = [1024 * 1024, 64 * 1024];
+
+/** How many links that open nothing a network can try. Links that work are never slowed down. */
+const deadLinksLimit = { free: 30, windowMs: 60_000 };
+/** How many networks are remembered. */
+const maxNetworks = 10_000;
 
 /** Returns the lines of a file without indentation and comments, to keep the page small. */
 const linesOf = (name: string) =>
@@ -84,13 +89,13 @@ export type AnsweringParts = {
 };
 
 export function serveAnswering(server: Server, { pool, keys, isSecure, now }: AnsweringParts): void {
-  const deadLinks = openDeadLinks(now);
+  const deadLinks = openThrottle(deadLinksLimit, maxNetworks, now);
 
-  /** Responds to a link that opens nothing, and counts it for the client's address. */
+  /** Responds to a link that opens nothing, and counts it for the client's network. */
   function dead(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const seconds = deadLinks.count(request.address);
-    if (seconds !== undefined) reply.header('retry-after', String(seconds));
-    return plain(request, reply, seconds === undefined ? 404 : 429, 'dead');
+    const wait = deadLinks.attempt(networkOf(request.address));
+    if (wait > 0) reply.header('retry-after', String(retryAfterOf(wait)));
+    return plain(request, reply, wait > 0 ? 429 : 404, 'dead');
   }
 
   const routes: [method: 'GET' | 'POST', url: string, handler: Handler, bodyLimit?: number][] = [
@@ -261,8 +266,8 @@ async function takeAnswer(
   const answer = answerIn(request.body as Buffer | undefined);
   const refused = (status: number, fault: PageFault) => {
     const language = queryOf(request)['language'];
-    const words = wordsOf(typeof language === 'string' ? language : browserLanguage(request));
-    return sendMessage(reply, status, faultWords(words, fault));
+    const t = pageTexts.in(typeof language === 'string' ? language : browserLanguage(request));
+    return sendMessage(reply, status, faultText(t, fault));
   };
   // The link is checked first, so that other faults reveal nothing about it.
   if (answer === undefined) {
@@ -338,7 +343,7 @@ function plain(
   more: Parameters<typeof plainPage>[3] = {},
 ): FastifyReply {
   const language = browserLanguage(request);
-  if (isScript(request)) return sendMessage(reply, status, wordsOf(language).plain[kind].heading);
+  if (isScript(request)) return sendMessage(reply, status, pageTexts.in(language)(`plain.${kind}.heading`));
   return reply.code(status).send(plainPage(withHeaders, language, kind, more));
 }
 

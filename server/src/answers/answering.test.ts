@@ -1,6 +1,6 @@
 // Answers by a personal link while the week is open, while it closes and after; and what a dump of the database tells.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { exportLinks, newLinks } from '../rounds/links.ts';
 import { respondentOf } from '../rounds/rounds.ts';
 import { askPeople, noon } from '../testing/asking.ts';
@@ -9,7 +9,7 @@ import { answersOfPerson } from '../testing/kept-answers.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { createAccount } from '../accounts/accounts.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { until } from '../testing/until.ts';
 import { saveAnswers, openLink } from './answering.ts';
 

@@ -1,4 +1,4 @@
-// SQL for the link that creates the first account. Writers: first-links.ts.
+// SQL for the link that creates the first account. Writers: first-start.ts.
 import type { Db } from '../db/db.ts';
 
 /** Replaces the link if no account exists. Returns whether it did. */

@@ -1,18 +1,20 @@
-// SQL for failed sign-ins. Writers: signin-throttle.ts. They belong to addresses and networks, not to accounts (account_id).
+// SQL for failed sign-ins. Writer: sign-in-throttle.ts. They belong to addresses and networks, not to accounts (account_id).
+import type { Attempts, Backoff } from '../base/throttle.ts';
 import type { Db } from '../db/db.ts';
 
-/** After `free` failures, each further one doubles the wait, from 1 second up to `longestMs`. Failures expire after `memoryMs`. */
-export type Limit = { free: number; longestMs: number; memoryMs: number };
+/** A limit that upsertFailure can apply: it computes the wait in SQL, as base/throttle.ts does. */
+export type SignInLimit = Backoff & { growth: 'doubles' };
 
-export type Failures = { kind: string; count: number; lastAt: Date };
+export type Failures = Attempts & { kind: string };
 
 /** Returns the failures of the given keys, of any account (account_id). */
 export async function selectFailures(db: Db, keys: [kind: string, key: Buffer][]): Promise<Failures[]> {
-  return db<Failures[]>`
+  const rows = await db<{ kind: string; count: number; lastAt: Date }[]>`
     select f.kind as "kind", f.count as "count", f.last_at as "lastAt"
     from   unnest(${keys.map(([kind]) => kind)}::text[], ${keys.map(([, key]) => key.toString('hex'))}::text[])
              as wanted (kind, key)
     join   sign_in_failures f on f.kind = wanted.kind and f.key = decode(wanted.key, 'hex')`;
+  return rows.map(({ kind, count, lastAt }) => ({ kind, count, at: lastAt.getTime() }));
 }
 
 /** Counts a failure, of any account (account_id). Returns false, and counts nothing, if it is too early. One statement, so that parallel attempts can't get around the limit. */
@@ -20,7 +22,7 @@ export async function upsertFailure(
   db: Db,
   kind: string,
   key: Buffer,
-  { free, longestMs, memoryMs }: Limit,
+  { free, firstWaitMs, longestMs, memoryMs }: SignInLimit,
   at: Date,
 ): Promise<boolean> {
   const rows = await db`
@@ -32,7 +34,7 @@ export async function upsertFailure(
     where  f.last_at < ${at}::timestamptz - ${memoryMs} * interval '1 ms'
        or  f.count < ${free}
        or  least(f.last_at, ${at}::timestamptz)
-             + least(${longestMs}, 1000 * power(2, least(f.count - ${free}, 30))) * interval '1 ms' <= ${at}
+             + least(${longestMs}, ${firstWaitMs} * power(2, least(f.count - ${free}, 30))) * interval '1 ms' <= ${at}
     returning 1`;
   return rows.length > 0;
 }

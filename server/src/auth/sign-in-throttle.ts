@@ -7,6 +7,7 @@
 import { tokenHash } from '../base/secrets.ts';
 import { networkOf } from '../base/network.ts';
 import { Fault } from '../base/errors.ts';
+import { countOf, tooEarly, waitOf } from '../base/throttle.ts';
 import type { Pool } from '../db/db.ts';
 import {
   deleteFailures,
@@ -14,24 +15,29 @@ import {
   selectFailures,
   takeBackFailure,
   upsertFailure,
-  type Failures,
-  type Limit,
+  type SignInLimit,
 } from './sign-in-throttle.sql.ts';
 
 const [minuteMs, dayMs] = [60_000, 24 * 3_600_000];
+/** After `free` failures, the wait is a second. Each further failure doubles it. */
+const doubling = (limit: Pick<SignInLimit, 'free' | 'longestMs' | 'memoryMs'>): SignInLimit => ({
+  ...limit,
+  firstWaitMs: 1000,
+  growth: 'doubles',
+});
 /** Per email address and network: enough for a person to try a few passwords. */
-const ofPair: Limit = { free: 5, longestMs: minuteMs, memoryMs: 30 * minuteMs };
+const ofPair = doubling({ free: 5, longestMs: minuteMs, memoryMs: 30 * minuteMs });
 /** Like `ofPair`, for networks that the person has not signed in from before, while there are many failures for the address. */
-const ofPairUnderAttack: Limit = { ...ofPair, free: 1 };
+const ofPairUnderAttack = { ...ofPair, free: 1 };
 const manyFailures = 100;
 /** Per network; an office shares one. Doesn't apply to people who have signed in from that network before. */
-const ofNetwork: Limit = { free: 50, longestMs: minuteMs, memoryMs: 30 * minuteMs };
+const ofNetwork = doubling({ free: 50, longestMs: minuteMs, memoryMs: 30 * minuteMs });
 /** For two-factor codes: three of a million are valid at a time, and anyone who tries them already knows the password. */
-const ofCodes: Limit = { free: 5, longestMs: 15 * minuteMs, memoryMs: dayMs };
+const ofCodes = doubling({ free: 5, longestMs: 15 * minuteMs, memoryMs: dayMs });
 /** For mails with links, per network. High, because a whole office may be invited at once. */
-const ofMails: Limit = { free: 100, longestMs: 10 * minuteMs, memoryMs: 60 * minuteMs };
+const ofMails = doubling({ free: 100, longestMs: 10 * minuteMs, memoryMs: 60 * minuteMs });
 /** Only counts and never refuses. */
-const counting: Limit = { free: 2 ** 31 - 1, longestMs: 0, memoryMs: 30 * minuteMs };
+const counting = doubling({ free: 2 ** 31 - 1, longestMs: 0, memoryMs: 30 * minuteMs });
 /** How long a network counts as known after someone has signed in from it. */
 const knownMs = 90 * dayMs;
 
@@ -72,10 +78,10 @@ export async function recordAttempt<T>(
 /** Opens the throttle. `now`: the clock, in milliseconds. */
 export function openSignInThrottle(pool: Promise<Pool>, now: () => number): Throttle {
   /** Counts a failure. Throws a Fault if it is too early for another attempt. */
-  async function count(kind: string, key: Buffer, limit: Limit): Promise<void> {
+  async function count(kind: string, key: Buffer, limit: SignInLimit): Promise<void> {
     if (await upsertFailure(await pool, kind, key, limit, new Date(now()))) return;
     const [failures] = await selectFailures(await pool, [[kind, key]]);
-    throw tooEarly(Math.max(1, waitOf(failures, limit, now())));
+    throw tooManyFailures(waitOf(failures, limit, now()));
   }
   const clear = async (kind: string, key: Buffer) => deleteFailures(await pool, kind, key);
   const takeBack = async (kind: string, key: Buffer) => takeBackFailure(await pool, kind, key);
@@ -96,9 +102,9 @@ export function openSignInThrottle(pool: Promise<Pool>, now: () => number): Thro
       const [known, ofEmail, ofThisNetwork] = ['known', 'email', 'network'].map((kind) =>
         found.find((one) => one.kind === kind),
       );
-      const isKnown = known !== undefined && now() - known.lastAt.getTime() <= knownMs;
+      const isKnown = known !== undefined && now() - known.at <= knownMs;
       const wait = isKnown ? 0 : waitOf(ofThisNetwork, ofNetwork, now());
-      if (wait > 0) throw tooEarly(wait);
+      if (wait > 0) throw tooManyFailures(wait);
       const isUnderAttack = countOf(ofEmail, counting, now()) >= manyFailures;
       await count('pair', keys.pair, isUnderAttack && !isKnown ? ofPairUnderAttack : ofPair);
       return {
@@ -128,22 +134,5 @@ export function openSignInThrottle(pool: Promise<Pool>, now: () => number): Thro
 export const deleteOldSignInFailures = (pool: Pool, now: number): Promise<void> =>
   deleteOldFailures(pool, new Date(now - knownMs), new Date(now - dayMs));
 
-function countOf(failures: Failures | undefined, { memoryMs }: Limit, now: number): number {
-  return failures && now - failures.lastAt.getTime() <= memoryMs ? failures.count : 0;
-}
-
-/** Returns the wait in seconds, rounded up; 0 for none. Must match the condition in upsertFailure. */
-function waitOf(failures: Failures | undefined, limit: Limit, now: number): number {
-  const count = countOf(failures, limit, now);
-  if (!failures || count < limit.free) return 0;
-  const last = Math.min(failures.lastAt.getTime(), now);
-  const wait = last + Math.min(limit.longestMs, 1000 * 2 ** (count - limit.free)) - now;
-  return Math.max(0, Math.ceil(wait / 1000));
-}
-
-function tooEarly(seconds: number): Fault {
-  const wait = seconds === 1 ? '1 second' : `${seconds} seconds`;
-  return new Fault('too_many', 'too many attempts', `Too many failed attempts. Try again in ${wait}.`, {
-    retryAfter: seconds,
-  });
-}
+const tooManyFailures = (waitMs: number) =>
+  tooEarly('too many attempts', 'Too many failed attempts.', waitMs);

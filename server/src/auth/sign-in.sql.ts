@@ -1,4 +1,4 @@
-// SQL for passwords. Writers: signin.ts.
+// SQL for passwords. Writers: sign-in.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** Sets a password, replacing any earlier one. */

@@ -1,4 +1,4 @@
-// SQL for two-factor authentication. Writers: totp.ts.
+// SQL for two-factor authentication. Writers: two-factor.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** The two-factor authentication of a person. `secret` is sealed; `onSince` is null until a code has confirmed it. */

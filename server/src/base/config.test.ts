@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Config, readConfig, settings } from './config.ts';
+import { type Config, readConfig, settings, settingWarnings } from './config.ts';
 import { Fault } from './errors.ts';
 
 type Environment = Record<string, string | undefined>;
@@ -136,7 +136,7 @@ describe('the values', () => {
     ['CORS_ORIGINS', 'https://a.example, *'],
     ['CORS_ORIGINS', 'null'],
     ['CORS_ORIGINS', 'file:///tmp'],
-    ['ANSWER_CACHE_MB', '-1'],
+    ['RESPONSE_CACHE_MB', '-1'],
     ['ANSWER_KEYS', 'Database'],
     ['ANSWER_KEYS', '/run/keys'],
     ['RATE_LIMIT', '-1'],
@@ -199,7 +199,7 @@ describe('NAME_FILE', () => {
       PUBLIC_URL: 'https://p',
       CORS_ORIGINS: 'https://a.example',
       RATE_LIMIT: '5',
-      ANSWER_CACHE_MB: '5',
+      RESPONSE_CACHE_MB: '5',
       SFTP_PORT: '22',
       FILE_DAYS: '7',
       SMTP_URL: 'smtp://u:p@mail.example.com',
@@ -227,6 +227,27 @@ describe('NAME_FILE', () => {
   test('is held to the same rules, and a secret in it is not repeated either', () => {
     expect(faultsOf({ PORT_FILE: file('x') })).toEqual([expect.stringMatching(/^PORT must be .*"x"/)]);
     expect(faultsOf({ DATABASE_URL_FILE: file('hunter2') })[0]).not.toContain('hunter2');
+  });
+});
+
+describe('the old name of a setting', () => {
+  test('still works, also as a file, and a warning names the new one', () => {
+    for (const env of [{ ANSWER_CACHE_MB: '7' }, { ANSWER_CACHE_MB_FILE: file('7\n') }])
+      expect(readConfig(env)).toEqual(readConfig({ RESPONSE_CACHE_MB: '7' }));
+    expect(settingWarnings({ ANSWER_CACHE_MB: '7' })).toEqual([
+      'ANSWER_CACHE_MB is now called RESPONSE_CACHE_MB. The old name still works, but will be removed',
+    ]);
+    expect(settingWarnings({ ANSWER_CACHE_MB_FILE: '/x' })[0]).toContain('RESPONSE_CACHE_MB_FILE');
+    expect(settingWarnings({ RESPONSE_CACHE_MB: '7', ANSWER_CACHE_MB: ' ' })).toEqual([]);
+  });
+
+  test('is checked like the new one, and refused beside it', () => {
+    expect(faultsOf({ ANSWER_CACHE_MB: '-1' })).toEqual([
+      expect.stringMatching(/^RESPONSE_CACHE_MB must be/),
+    ]);
+    expect(faultsOf({ ANSWER_CACHE_MB: '7', RESPONSE_CACHE_MB: '8' })).toEqual([
+      'ANSWER_CACHE_MB is now called RESPONSE_CACHE_MB, and both are set. Remove ANSWER_CACHE_MB.',
+    ]);
   });
 });
 

@@ -93,7 +93,7 @@ export const settings = [
       'The maximum number of requests per minute for each API token, across all interfaces. 0: no limit. SFTP has its own limits.',
   },
   {
-    name: 'ANSWER_CACHE_MB',
+    name: 'RESPONSE_CACHE_MB',
     kind: 'count',
     fallback: '32',
     sentence: 'The size in MB of the in-memory cache for responses of the data interface. 0: no cache.',
@@ -154,13 +154,16 @@ export const settings = [
   },
 ] as const satisfies readonly Setting[];
 
+/** Settings that have been renamed: the old names still work, and `settingWarnings` says so. */
+const newNames: Record<string, (typeof settings)[number]['name']> = { ANSWER_CACHE_MB: 'RESPONSE_CACHE_MB' };
+
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
 export type Config = {
   host: string;
   port: number;
   dataDir: string;
-  /** Where the keys of open weeks are stored (sealing/answer-keys.ts). */
+  /** Where the keys of open weeks are stored (sealing/epoch-chain.ts). */
   answerKeys: { place: 'file' | 'database'; directory: string };
   databaseUrl: string | undefined;
   tls: { cert: string; key: string } | undefined;
@@ -189,8 +192,9 @@ type Environment = Record<string, string | undefined>;
  */
 export function readConfig(env: Environment): Config {
   const faults: string[] = [];
+  const renamed = withNewNames(env, faults);
   const value = Object.fromEntries(
-    settings.map((setting) => [setting.name, readSetting(setting, env, faults)]),
+    settings.map((setting) => [setting.name, readSetting(setting, renamed, faults)]),
   ) as Record<(typeof settings)[number]['name'], string>;
   const tls = readTls(value.TLS_CERT_FILE, value.TLS_KEY_FILE, faults);
   const trustProxy = listOf(value.TRUST_PROXY);
@@ -232,7 +236,7 @@ export function readConfig(env: Environment): Config {
     publicUrl,
     corsOrigins: listOf(value.CORS_ORIGINS),
     rateLimit: Number(value.RATE_LIMIT),
-    responseCacheMb: Number(value.ANSWER_CACHE_MB),
+    responseCacheMb: Number(value.RESPONSE_CACHE_MB),
     sftpPort: Number(value.SFTP_PORT),
     fileDays: Number(value.FILE_DAYS),
     smtpUrl: value.SMTP_URL || undefined,
@@ -243,6 +247,28 @@ export function readConfig(env: Environment): Config {
     shutdownSeconds: Number(value.SHUTDOWN_SECONDS),
   };
 }
+
+/** Returns a warning for each old name of a setting that is still used. */
+export function settingWarnings(env: Environment): string[] {
+  return oldNamesIn(env).map(
+    ({ old, name }) => `${old} is now called ${name}. The old name still works, but will be removed`,
+  );
+}
+
+/** Returns the settings under their current names. */
+function withNewNames(env: Environment, faults: string[]): Environment {
+  const renamed = { ...env };
+  for (const { old, name } of oldNamesIn(env)) {
+    if (env[name]?.trim()) faults.push(`${old} is now called ${name}, and both are set. Remove ${old}.`);
+    else renamed[name] = env[old];
+  }
+  return renamed;
+}
+
+const oldNamesIn = (env: Environment) =>
+  Object.entries(newNames)
+    .flatMap(([old, name]) => ['', '_FILE'].map((end) => ({ old: old + end, name: name + end })))
+    .filter(({ old }) => env[old]?.trim());
 
 function listOf(value: string): string[] {
   return value

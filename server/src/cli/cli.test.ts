@@ -18,8 +18,8 @@ import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { type Embedded, openEmbedded } from '../db/embedded.ts';
 import { migrations } from '../db/migrate.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser } from '../people/people.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { createUser } from '../people/users.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { bareEnvironment } from '../testing/environment.ts';
 
@@ -93,7 +93,7 @@ async function newAccount(): Promise<string> {
   const email = 'admin@example.org';
   return inTransaction(pool, async (tx) => {
     const { id } = await createAccount(tx, { name: 'Acme' });
-    await createUser(tx, id, { firstName: '', lastName: '', email, role: 'Administrator' });
+    await createUser(tx, id, { email, role: 'Administrator' });
     return String(id);
   });
 }
@@ -601,6 +601,11 @@ describe('user create', () => {
     ];
     await Promise.all(wrong.map((options) => refused(create(id, ...options))));
     await refused(create(id, '--member-of', 'sales'), 2);
+    expect(await refused(create(id, '--first-name', ' ', '--email', 'nobody', '--role', 'user'))).toBe(
+      '"firstName" is required.\n' +
+        '- "nobody" is not a valid email address (for example, anna@example.com).\n' +
+        '- "role" must be one of Administrator, Manager, Auditor, User (case-sensitive).\n',
+    );
     expect(
       await pool`select from users where account_id = ${id} and not role = 'Administrator'`,
     ).toHaveLength(1);

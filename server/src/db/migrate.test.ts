@@ -12,7 +12,7 @@ import { createAccount } from '../accounts/accounts.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { bareEnvironment } from '../testing/environment.ts';
 import { freePort } from '../testing/free-port.ts';

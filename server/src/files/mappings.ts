@@ -8,10 +8,11 @@ import { type Actor, audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { attributesOf } from '../people/people.ts';
 import { mappingFaults } from '../layout/columns.ts';
 import { headersKey, type Mappings } from '../layout/headers.ts';
 import type { Knowledge } from '../layout/layout.ts';
+import { keyOfValue, maxValueLength, wordOf } from '../layout/values.ts';
+import { attributesOf } from '../people/attributes.changes.ts';
 import {
   countMappingsWith,
   deleteMapping,
@@ -22,7 +23,6 @@ import {
   upsertMapping,
   upsertValues,
 } from './mappings.sql.ts';
-import { keyOfValue, maxValueLength, wordOf } from '../layout/values.ts';
 
 export { selectValues };
 

@@ -5,12 +5,13 @@ import { csvRow } from '../base/csv.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { columnsIn } from '../layout/columns.ts';
-import { attributesBy, headersIn, placeIn } from '../layout/headers.ts';
-import { knowledgeOf } from './mappings.ts';
+import { attributesBy, headersIn } from '../layout/headers.ts';
+import { placeIn } from '../layout/tables.ts';
+import { textOf } from '../layout/values.ts';
 import { kindOf } from '../sheets/file-names.ts';
 import { readSheets, type Sheet } from '../sheets/sheet.ts';
+import { knowledgeOf } from './mappings.ts';
 import { contentOf } from './store.ts';
-import { textOf } from '../layout/values.ts';
 
 /** The last read. Files are read one at a time, because each takes a process with up to 512 MB. */
 let last: Promise<void> = Promise.resolve();

@@ -5,12 +5,12 @@ import { createToken } from '../accounts/tokens.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
-import { createUser } from '../people/people.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { createUser } from '../people/users.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import type { FileReport } from './process.sql.ts';
-import { processFiles } from './process.ts';
+import { processFiles } from './queue.ts';
 import { openUpload } from './store.ts';
 
 export let database: TestDatabase;

@@ -1,4 +1,4 @@
-// SQL for processing files. Written by process.ts.
+// SQL for processing files: the queue, the turn of an account, reports, and the current values that empty cells keep.
 import type { FileReport as WholeReport } from '@soundings/contract/storage.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 

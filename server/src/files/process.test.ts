@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { changeAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { defineAttribute } from '../people/people.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { defineAttribute } from '../people/attributes.changes.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { listRuns } from '../sync/runs.ts';
-import { approveRun } from './process.ts';
+import { approveRun } from './approval.ts';
 import {
   pool,
   type Company,

@@ -4,11 +4,11 @@ import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { inTransaction, openPool } from '../db/db.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { listRuns } from '../sync/runs.ts';
 import { until } from '../testing/until.ts';
 import { isTurnFree, takeTurn } from './process.sql.ts';
-import { processInTurn, processFiles } from './process.ts';
+import { processInTurn, processFiles } from './queue.ts';
 import {
   database,
   pool,

@@ -3,7 +3,7 @@ import type { Detail } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
 import { changeAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
-import { defineAttribute } from '../people/people.ts';
+import { defineAttribute } from '../people/attributes.changes.ts';
 import { confirmValues } from './mappings.ts';
 import { workbookOf, zipOf } from '../sheets/zip.fixture.ts';
 import {

@@ -3,7 +3,7 @@ import { openLog } from '../base/log.ts';
 import { openPool } from '../db/db.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { runThread } from '../jobs/threads.ts';
-import { processInTurn } from './process.ts';
+import { processInTurn } from './queue.ts';
 
 const [databaseUrl] = process.argv.slice(2) as [string];
 const log = openLog('error', 2);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { inTransaction } from '../db/db.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { bareEnvironment } from '../testing/environment.ts';
 import { until } from '../testing/until.ts';

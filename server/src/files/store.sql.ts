@@ -1,4 +1,4 @@
-// SQL for uploads and files. Written by store.ts, and by process.ts when a file is processed.
+// SQL for uploads and stored files.
 import type { FileReport } from '@soundings/contract/storage.ts';
 import { type AccountId, copyBytes, type Db, onConnection, type Pool, type Transaction } from '../db/db.ts';
 

@@ -4,14 +4,13 @@ import { maxStoredBytes, maxStoredFiles, maxUploadBytes } from '@soundings/contr
 import type { FileReport } from '@soundings/contract/storage.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { expirePendingRuns } from '../sync/pending-runs.ts';
 import { contentFault, structureFault } from '../sheets/content.ts';
 import { type FileKind, fileNameOf, kindOf, plainNameOf, refusal } from '../sheets/file-names.ts';
-import { openParts, type Parts } from './upload-parts.ts';
+import { expirePendingRuns } from '../sync/pending-runs.ts';
 import {
   addLostProcessing,
-  countWaiting,
   addProcessing,
+  countWaiting,
   deleteOldFiles,
   deleteParkedByOthers,
   deleteUpload,
@@ -28,6 +27,7 @@ import {
   updateUpload,
   type Via,
 } from './store.sql.ts';
+import { openParts, type Parts } from './upload-parts.ts';
 
 export type { StoredFile, Via };
 export { selectFile, selectFiles };

@@ -16,8 +16,8 @@ import { saveAnswers } from '../answers/answering.ts';
 import { Fault } from '../base/errors.ts';
 import { inTransaction, type Transaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser } from '../people/people.ts';
-import { closeEndedWeeks } from '../results/publish.ts';
+import { createUser } from '../people/users.ts';
+import { closeEndedWeeks } from '../results/close-week.ts';
 import { askPeople, noon } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { answer, importLines, kpi, later, question, round, skip } from '../testing/surveys.ts';
@@ -30,7 +30,7 @@ let database: TestDatabase;
 let home: string;
 beforeAll(async () => {
   database = await openTestDatabase();
-  await database.keys.prepare(); // as the service does at its start
+  await database.keys.chain.prepare(); // as the service does at its start
   home = await mkdtemp(join(tmpdir(), 'soundings-history-test-'));
 });
 afterAll(async () => {
@@ -187,6 +187,7 @@ describe('a line that is wrong', () => {
     ['a question without language', q({ language: undefined }), 'language must be a text'],
     ['a question in an unknown language', q({ language: 'qq' }), '"qq" is not a valid language code'],
     ['a question in upper case', q({ language: 'EN' }), '"EN" is not a valid language code'],
+    ['a question in no language', q({ language: 'klingon' }), '"klingon" is not a valid language code'],
     ['translations in an array', q({ translations: ['x'] }), 'translations must be an object'],
     [
       'a translation into no language',
@@ -695,10 +696,8 @@ describe('an open week', () => {
     const acme = await company();
     const userId = await inTransaction(database.pool, (tx) =>
       createUser(tx, acme.id, {
-        firstName: '',
-        lastName: '',
         externalId: 'e1',
-        memberOf: [acme.groups.team],
+        memberships: { memberOf: [acme.groups.team] },
       }),
     );
     await importLines(database, acme.id, first, open);
@@ -827,7 +826,7 @@ describe('who is asked', () => {
     const { top, north, team, south } = acme.groups;
     await inTransaction(database.pool, async (tx) => {
       const member = (externalId: string, ...memberOf: number[]) =>
-        createUser(tx, acme.id, { firstName: '', lastName: '', externalId, memberOf });
+        createUser(tx, acme.id, { externalId, memberships: { memberOf } });
       await member('e1', team);
       await member('e2', north, team);
       await member('e3', south);
@@ -836,7 +835,7 @@ describe('who is asked', () => {
       await member('e6');
       const idle = await member('idle', team);
       await tx`update users set active = false where account_id = ${acme.id} and user_id = ${idle}`;
-      await createUser(tx, acme.id, { firstName: '', lastName: '', memberOf: [team] }); // without externalId
+      await createUser(tx, acme.id, { memberships: { memberOf: [team] } }); // without externalId
       const boss = await member('boss');
       await tx`insert into memberships (account_id, user_id, kind, group_id)
                values (${acme.id}, ${boss}, 'adminOf', ${team})`;

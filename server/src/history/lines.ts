@@ -1,8 +1,8 @@
 // Reads and validates one line of a history file (docs/history.md). Pure. history.ts checks that the groups, questions and
 // people that a line refers to exist.
-import { isLanguage } from '@soundings/contract/formats.ts';
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
+import { type FieldFault, languageFault } from '../base/field-faults.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import type { NewQuestion, Option } from '../questions/questions.ts';
@@ -68,9 +68,8 @@ function readQuestion(value: JsonObject): QuestionLine {
   refuseUnknown(value, ['key', 'type', 'text', 'language', 'translations', 'options']);
   const type = value['type'];
   if (!isQuestionType(type)) throw new LineFault('type must be a whole number from 1 to 7.');
-  const language = textOf(value, 'language', 2);
-  if (!isLanguage(language))
-    throw new LineFault(`language: ${quote(language)} is not a valid language code (for example, en).`);
+  const language = textOf(value, 'language', maxNameLength);
+  refuse('language', languageFault(language));
   return {
     kind: 'question',
     question: {
@@ -88,9 +87,7 @@ function translationsOf(value: JsonValue | undefined, maxLength = maxCommentLeng
   if (value === undefined) return {};
   const translations = objectOf(value, 'translations');
   for (const language of Object.keys(translations)) {
-    if (!isLanguage(language)) {
-      throw new LineFault(`translations: ${quote(language)} is not a valid language code (for example, en).`);
-    }
+    refuse('translations', languageFault(language));
     textOf(translations, language, maxLength);
   }
   return translations as Record<string, string>;
@@ -193,6 +190,10 @@ function groupOf(value: JsonValue | undefined, field: string): GroupName {
   const id = typeof value === 'object' && value !== null && !Array.isArray(value) ? value['id'] : undefined;
   if (Number.isInteger(id) && Object.keys(value as JsonObject).length === 1) return { id: id as number };
   throw new LineFault(`${field} must be the externalId of a group, or {"id": 12} for a group without one.`);
+}
+
+function refuse(field: string, fault: FieldFault | undefined): void {
+  if (fault) throw new LineFault(`${field}: ${fault.message}`);
 }
 
 function objectOf(value: JsonValue | undefined, what: string): JsonObject {

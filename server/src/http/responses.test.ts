@@ -15,7 +15,8 @@ import { Fault } from '../base/errors.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { StreamedResponse } from './responses.ts';
 import { openResponseCache } from './response-cache.ts';
-import { type RequestContext, createServer } from './server.ts';
+import type { RequestContext } from './operations.ts';
+import { createServer } from './server.ts';
 import { limitConcurrency } from './concurrency.ts';
 
 let world: World;

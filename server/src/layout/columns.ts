@@ -15,30 +15,28 @@ import {
   type ValueMeaning,
 } from '@soundings/contract/shared-values.ts';
 import { quote } from '../base/text.ts';
-import { columnsOf } from './entities.ts';
+import type { Cell, Sheet } from '../sheets/sheet.ts';
+import type { Kind, Meaning } from './header-aliases.ts';
 import {
   type Attributes,
   attributesBy,
-  type Column,
   headersIn,
   headersKey,
   headersOf,
   headerTexts,
-  type Recognised,
+  type RecognizedHeaders,
   rowsToHeaders,
   startOf,
-  tableOf,
 } from './headers.ts';
 import type { Knowledge } from './layout.ts';
-import type { Cell, Sheet } from '../sheets/sheet.ts';
-import type { Kind, Meaning } from './header-aliases.ts';
+import { type Column, columnsOf, tableOf } from './tables.ts';
 import {
   isLocalNumber,
+  type MappedValues,
   maxValueLength,
   meaningOfValue,
   phoneOf,
   proposalOf,
-  type MappedValues,
   shown,
   textOf,
   wordOf,
@@ -142,7 +140,7 @@ const localNumbersIn = (rows: Cell[][], index: number): number =>
 
 /** Returns what ignored columns would mean if no other column had that meaning. */
 function alternativesOf(
-  { kind, headers }: Recognised,
+  { kind, headers }: RecognizedHeaders,
   read: ReadonlyMap<number, string>,
 ): Map<number, string> {
   const taken = new Set(read.values());
@@ -157,7 +155,7 @@ function alternativesOf(
 }
 
 /** Guesses the header row if no header is known: the first row with nearly as many texts as the fullest row. */
-function likeliest({ rows }: Sheet, attributes: Attributes): Recognised {
+function likeliest({ rows }: Sheet, attributes: Attributes): RecognizedHeaders {
   const counts = rows.slice(0, rowsToHeaders).map((row) => headerTexts(row).length);
   const index = counts.findIndex((count) => count > 1 && count >= 0.6 * Math.max(...counts));
   const of = (kind: Kind) => headersOf(rows[index] ?? [], kind, attributes);
@@ -167,7 +165,7 @@ function likeliest({ rows }: Sheet, attributes: Attributes): Recognised {
 }
 
 /** Returns what each column that is read means, by its index. */
-function meaningsOf(sheet: Sheet, best: Recognised, { isThere }: Knowledge): Map<number, string> {
+function meaningsOf(sheet: Sheet, best: RecognizedHeaders, { isThere }: Knowledge): Map<number, string> {
   const table = tableOf(sheet, best, { fault: () => {}, warn: () => {} }, isThere);
   const meansOf = ({ field, attribute }: Column) =>
     field === 'attribute' ? `attribute:${attribute}` : field;
@@ -175,7 +173,7 @@ function meaningsOf(sheet: Sheet, best: Recognised, { isThere }: Knowledge): Map
 }
 
 /** Returns the likely meaning of each header, without regard to the values. */
-function guessesOf({ kind, headers }: Recognised): Map<number, string> {
+function guessesOf({ kind, headers }: RecognizedHeaders): Map<number, string> {
   const allowed: readonly string[] = columnMeanings[kind];
   const guesses = new Map<number, string>();
   for (const { index, means } of headers) {

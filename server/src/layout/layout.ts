@@ -1,39 +1,26 @@
 // Converts the sheets of a file to the data of an organization request (decision C8). Pure. Rows of one person become one
 // user, cells become values, and each value keeps its place in the file. The sync validates the values.
-import { type MembershipKind, membershipKinds } from '@soundings/contract/shared-values.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/shared-values.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
-import {
-  columnsOf,
-  type Entity,
-  type Entry,
-  entitiesOf,
-  type FilePlace,
-  groupWordsIn,
-  inspect,
-  maxEntries,
-  type Person,
-  personOf,
-  placeAt,
-  type Reading,
-  type Row,
-  type Task,
-} from './entities.ts';
+import type { Sheet } from '../sheets/sheet.ts';
+import { type FilePlace, inspect, placeAt, type Row } from './cells.ts';
+import { entitiesOf, type Entity, type Reading, type Task } from './entities.ts';
+import { headerTexts, type Mappings } from './headers.ts';
+import { inferredRole, readManagers } from './managers.ts';
+import { type Entry, groupWordsIn, maxEntries, type Person, personOf } from './memberships.ts';
+import { noteValues } from './noted-values.ts';
 import {
   type Column,
-  foundHeaders,
-  headerTexts,
+  columnsOf,
   type Exists,
-  type Mappings,
+  foundHeaders,
   type Notes,
   placeIn,
   type Table,
   tablesOf,
-} from './headers.ts';
-import { inferredRole, readManagers } from './managers.ts';
-import { noteValues } from './noted-values.ts';
-import type { Sheet } from '../sheets/sheet.ts';
+} from './tables.ts';
 
 type JsonObject = { [key: string]: JsonValue };
 

@@ -2,24 +2,12 @@
 import { emailKey } from '@soundings/contract/formats.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
 import { quote } from '../base/text.ts';
-import {
-  type Entity,
-  type Entry,
-  groupsIn,
-  hasRoom,
-  isNoted,
-  noteNumbers,
-  type Person,
-  placeAt,
-  type Row,
-  rowsOf,
-  type Task,
-  textIn,
-  yesOrNoIn,
-} from './entities.ts';
-import { type Column, repeatedColumn, type Table } from './headers.ts';
+import { noteNumbers, placeAt, type Row, rowsOf, textIn } from './cells.ts';
+import { type Entity, isNoted, type Task, yesOrNoIn } from './entities.ts';
+import { type Entry, groupsIn, hasRoom, type Person } from './memberships.ts';
 import { placesOf } from './noted-values.ts';
-import { isPlaceholder, meaningOfValue, type MappedValues, shown } from './values.ts';
+import { type Column, repeatedColumn, type Table } from './tables.ts';
+import { isPlaceholder, type MappedValues, meaningOfValue, shown } from './values.ts';
 
 /**
  * Reads who manages what, from columns such as IsManager and from columns that name the manager of a person or group.

@@ -1,9 +1,10 @@
 // Warns about cells that were not read as written: unknown values, phone numbers without a country code, placeholders and
 // unreadable values. One warning for each column, or for each of its values, with counts. Pure.
-import { quote } from '../base/text.ts';
 import type { ValueField } from '@soundings/contract/shared-values.ts';
-import { placeAt, type Row, type Task, textIn, type ValueRows } from './entities.ts';
-import type { Column } from './headers.ts';
+import { quote } from '../base/text.ts';
+import { placeAt, type Row, textIn } from './cells.ts';
+import type { Task, ValueRows } from './entities.ts';
+import type { Column } from './tables.ts';
 import { shown } from './values.ts';
 
 /** The most values, and the most rows, that a warning lists. */

@@ -1,19 +1,48 @@
-// Changes the attributes of an account in the console. Attributes can't be renamed, because pushes and files refer to them by name.
+// Reads and changes the attributes of an account. They can't be renamed, because pushes and files refer to them by name.
+import { maxNameLength } from '@soundings/contract/limits.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault, type FaultKind } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Attribute } from './attributes.ts';
-import { deleteAttribute, eraseValues, selectValues } from './attributes.sql.ts';
-import { attributesOf, defineAttribute } from './people.ts';
+import {
+  clearFingerprints,
+  deleteAttribute,
+  eraseValues,
+  selectAttributes,
+  selectValues,
+  upsertAttribute,
+} from './attributes.sql.ts';
 
-/** Creates an attribute. Throws a Fault if the name is invalid or taken, or if a value is invalid. */
+/** Returns the attributes of the account, by name. */
+export async function attributesOf(db: Db, accountId: AccountId): Promise<Map<string, Attribute>> {
+  const attributes = await selectAttributes(db, accountId);
+  return new Map(attributes.map((attribute) => [attribute.name, attribute]));
+}
+
+/**
+ * Defines an attribute, or changes its allowed values. Values that users already have stay. Throws a Fault if the name or a
+ * value is invalid.
+ */
+export async function defineAttribute(
+  tx: Transaction,
+  accountId: AccountId,
+  { name, allowedValues }: Attribute,
+): Promise<Attribute> {
+  refuseAttribute({ name, allowedValues });
+  await lockAccount(tx, accountId);
+  const values = allowedValues && [...new Set(allowedValues)];
+  await upsertAttribute(tx, accountId, name, values);
+  await clearFingerprints(tx, accountId, name);
+  return { name, allowedValues: values };
+}
+
+/** Like defineAttribute, but throws a Fault if the name is taken. */
 export async function createAttribute(
   tx: Transaction,
   accountId: AccountId,
   attribute: Attribute,
 ): Promise<void> {
-  refuseAttribute(attribute);
   await lockAccount(tx, accountId);
   if ((await attributesOf(tx, accountId)).has(attribute.name)) {
     throw fault(
@@ -26,13 +55,12 @@ export async function createAttribute(
   await defineAttribute(tx, accountId, attribute);
 }
 
-/** Changes the allowed values of an attribute. Values that people already have stay. */
+/** Like defineAttribute, but throws a Fault if the attribute does not exist. */
 export async function changeAttribute(
   tx: Transaction,
   accountId: AccountId,
   attribute: Attribute,
 ): Promise<void> {
-  refuseAttribute(attribute);
   await lockAccount(tx, accountId);
   if (!(await attributesOf(tx, accountId)).has(attribute.name)) throw attributeNotFound();
   await defineAttribute(tx, accountId, attribute);
@@ -57,18 +85,16 @@ export async function disallowedValues(
   return (await selectValues(db, accountId, name)).filter(({ value }) => !allowed.has(value));
 }
 
-/** Refuses what defineAttribute refuses, but with the path of the field. */
 function refuseAttribute({ name, allowedValues }: Attribute): void {
-  if (name.trim() !== name || name === '' || name === '__proto__') {
-    const message = 'Enter a name without leading or trailing spaces. __proto__ is a reserved name.';
+  if (name.trim() !== name || name === '' || name.length > maxNameLength || name === '__proto__') {
+    const message = `Enter a name of 1 to ${maxNameLength} characters without leading or trailing spaces. __proto__ is a reserved name.`;
     throw fault('invalid', 'invalid value', '/name', message);
   }
   if (allowedValues?.length === 0) {
-    throw fault('invalid', 'missing field', '/allowedValues', 'Enter at least one value.');
+    throw fault('invalid', 'missing field', '/allowedValues', 'Enter at least one allowed value.');
   }
-  const untrimmed = allowedValues?.findIndex((value) => value.trim() !== value) ?? -1;
-  if (untrimmed >= 0) {
-    const message = 'A value must not have leading or trailing spaces.';
+  if (allowedValues?.some((value) => value === '' || value.trim() !== value)) {
+    const message = 'An allowed value must not be empty or have leading or trailing spaces.';
     throw fault('invalid', 'invalid value', '/allowedValues', message);
   }
 }

@@ -1,5 +1,36 @@
 // SQL for the attributes of an account and their values. Writers: attributes.changes.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import type { Attribute } from './attributes.ts';
+
+export async function selectAttributes(db: Db, accountId: AccountId): Promise<Attribute[]> {
+  return db<Attribute[]>`
+    select name, allowed_values as "allowedValues" from attributes where account_id = ${accountId} order by name`;
+}
+
+/** Defines an attribute, or replaces the allowed values of an existing one. */
+export async function upsertAttribute(
+  tx: Transaction,
+  accountId: AccountId,
+  name: string,
+  allowedValues: string[] | null,
+): Promise<void> {
+  await tx`
+    insert into attributes (account_id, name, allowed_values)
+    values (${accountId}, ${name}, ${allowedValues})
+    on conflict (account_id, name) do update set allowed_values = excluded.allowed_values`;
+}
+
+/** Makes the next push compare users with this attribute again, because their values may no longer be allowed. */
+export async function clearFingerprints(
+  tx: Transaction,
+  accountId: AccountId,
+  attribute: string,
+): Promise<void> {
+  await tx`
+    update users
+    set    fingerprint = null
+    where  account_id = ${accountId} and fingerprint is not null and attributes ? ${attribute}`;
+}
 
 /** Returns each value of an attribute and how many people have it, the most frequent first. */
 export async function selectValues(

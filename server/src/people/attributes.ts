@@ -1,6 +1,6 @@
 // Custom attributes: which values a user can have. Pure.
 import { maxAttributeLength } from '@soundings/contract/limits.ts';
-import type { DetailType } from '@soundings/contract/problem.ts';
+import { type FieldFault, lengthFault } from '../base/field-faults.ts';
 import { quote } from '../base/text.ts';
 
 /** An attribute of the account. If `allowedValues` is null, any text is allowed. */
@@ -11,7 +11,7 @@ export function attributeFault(
   defined: ReadonlyMap<string, Attribute>,
   name: string,
   value: string | null,
-): { type: DetailType; message: string } | undefined {
+): FieldFault | undefined {
   const attribute = defined.get(name);
   if (!attribute) {
     const known = [...defined.keys()].slice(0, 20).join(', ');
@@ -21,12 +21,8 @@ export function attributeFault(
     };
   }
   if (value === null) return undefined;
-  if (value.length > maxAttributeLength) {
-    return {
-      type: 'too long',
-      message: `The value of ${quote(name)} is too long. The maximum is ${maxAttributeLength} characters.`,
-    };
-  }
+  const tooLong = lengthFault(name, value, maxAttributeLength);
+  if (tooLong) return tooLong;
   if (attribute.allowedValues === null || attribute.allowedValues.includes(value)) return undefined;
   const allowed = attribute.allowedValues.slice(0, 20).join(', ');
   return {

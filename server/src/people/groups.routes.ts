@@ -2,7 +2,7 @@
 import { getGroups, type Group } from '@soundings/contract/data.ts';
 import type { Pool } from '../db/db.ts';
 import type { Server } from '../http/server.ts';
-import { type GroupRow, selectGroups } from './people.sql.ts';
+import { type GroupRow, selectGroups } from './groups.sql.ts';
 import { subgroupsOf } from './tree.ts';
 
 export function serveGroups(server: Server, pool: Promise<Pool>): void {

@@ -1,5 +1,49 @@
-// SQL for changing groups manually. Writers: groups.ts.
+// SQL for reading groups and changing them manually. Writers: groups.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+
+export type GroupRow = {
+  id: number;
+  externalId: string | null;
+  managed: boolean;
+  name: string;
+  description: string | null;
+  parentId: number | null;
+};
+
+/** Returns all groups of the account, ordered by id. */
+export async function selectGroups(db: Db, accountId: AccountId): Promise<GroupRow[]> {
+  return db<GroupRow[]>`
+    select group_id    as "id",
+           external_id as "externalId",
+           managed     as "managed",
+           name        as "name",
+           description as "description",
+           parent_id   as "parentId"
+    from   groups
+    where  account_id = ${accountId}
+    order  by group_id`;
+}
+
+/**
+ * Returns the groups that a person without the role Administrator can see: groups they administer or have access to, and groups
+ * they administer with all subgroups.
+ */
+export async function selectGroupsOpenTo(db: Db, accountId: AccountId, userId: number): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`
+    with recursive open as (
+      select group_id, kind = 'inheritedAdminOf' as "withSubgroups"
+      from   memberships
+      where  account_id = ${accountId} and user_id = ${userId}
+        and  kind in ('adminOf', 'inheritedAdminOf', 'interestOf')
+      union
+      select g.group_id, true
+      from   open o
+      join   groups g on g.account_id = ${accountId} and g.parent_id = o.group_id
+      where  o."withSubgroups"
+    )
+    select distinct group_id as id from open order by id`;
+  return rows.map(({ id }) => id);
+}
 
 /** Creates a manual group and returns its id. */
 export async function insertGroup(

@@ -1,24 +1,26 @@
 // Creates and changes groups manually. Managed groups are changed in the HR system, except for their position: a push without
 // parents leaves every group where it is. Each function locks the account and raises its version.
-import { isExternalId } from '@soundings/contract/formats.ts';
-import { maxDescriptionLength, maxNameLength, maxTreeDepth } from '@soundings/contract/limits.ts';
+import { maxDescriptionLength, maxTreeDepth } from '@soundings/contract/limits.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
 import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { Fault, type FaultKind } from '../base/errors.ts';
+import { externalIdFault, type FieldFault, lengthFault, missing, nameFault } from '../base/field-faults.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { type GroupRow, selectGroups } from './people.sql.ts';
 import {
   clearFingerprintsIn,
   deleteGroup,
+  type GroupRow,
   insertGroup,
   selectExternalIdTaken,
+  selectGroups,
+  selectGroupsOpenTo,
   updateGroup,
   updateManaged,
   updateParent,
 } from './groups.sql.ts';
 import { parentsIn, subgroupsOf, treeFaults, ancestorsOf } from './tree.ts';
 
-export { selectGroups };
+export { selectGroups, selectGroupsOpenTo };
 export type { GroupRow };
 
 /** Deletes the results and other data of removed groups, in the same transaction. Passed in because it is in a layer above. */
@@ -165,7 +167,7 @@ export async function adoptGroup(
 ): Promise<void> {
   refuseFields({ externalId });
   const group = await lockGroup(tx, accountId, groupId);
-  if (externalId === null) throw fault('invalid', 'missing field', '/externalId', 'This field is required.');
+  refuse('externalId', externalId === null ? missing('externalId') : undefined);
   if (group.managed)
     throw fault('conflict', 'changed since', '', 'This group is already managed by your HR system.');
   if (externalId !== group.externalId) await refuseTaken(tx, accountId, externalId);
@@ -201,19 +203,15 @@ async function lockGroup(tx: Transaction, accountId: AccountId, groupId: number)
 }
 
 function refuseFields({ name, description = null, externalId = null }: Partial<GroupFields>): void {
-  if (name !== undefined && (name.trim() === '' || name.length > maxNameLength)) {
-    const message = `Enter a name of 1 to ${maxNameLength} characters.`;
-    throw fault('invalid', 'invalid value', '/name', message);
+  if (name !== undefined) refuse('name', nameFault('name', name));
+  if (description !== null) {
+    refuse('description', lengthFault('description', description, maxDescriptionLength));
   }
-  if (description !== null && description.length > maxDescriptionLength) {
-    const message = `The description is too long. The maximum is ${maxDescriptionLength} characters.`;
-    throw fault('invalid', 'too long', '/description', message);
-  }
-  if (externalId !== null && !isExternalId(externalId)) {
-    const message =
-      'Invalid externalId. Use 1 to 255 characters without leading or trailing spaces or control characters.';
-    throw fault('invalid', 'invalid externalId', '/externalId', message);
-  }
+  if (externalId !== null) refuse('externalId', externalIdFault(externalId));
+}
+
+function refuse(field: string, found: FieldFault | undefined): void {
+  if (found) throw fault('invalid', found.type, `/${field}`, found.message);
 }
 
 async function refuseTaken(tx: Transaction, accountId: AccountId, externalId: string | null): Promise<void> {

@@ -1,4 +1,4 @@
-// SQL for creating and changing people manually, one at a time, and for handing many over. Writers: users.ts and people.ts.
+// SQL for creating and changing users manually, one at a time, and for handing many over. Writers: users.ts, handover.ts, administrators.ts.
 // sync/sync.sql.ts writes managed people.
 import type { MembershipKind, Role } from '@soundings/contract/organization.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
@@ -168,7 +168,7 @@ export async function selectHandover(
     select coalesce(array_agg(user_id order by user_id) filter (where reason = 'changing'), '{}') as "changing",
            count(*) filter (where reason = 'already')::integer                                 as "already",
            count(*) filter (where reason = 'without')::integer                                 as "withoutExternalId",
-           count(*) filter (where reason = 'own account')::integer                                 as "own account"
+           count(*) filter (where reason = 'own account')::integer                             as "oneself"
     from  (select user_id,
                   case when managed = ${toManaged}                     then 'already'
                        when ${toManaged} and user_id = ${by}           then 'own account'

@@ -1,12 +1,12 @@
 // Validates questions and KPIs that are written by hand, and reports each fault at its field. Pure.
-import { isLanguage } from '@soundings/contract/formats.ts';
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { quote } from '../base/text.ts';
-import type { KpiRow, NewQuestion, Option } from './questions.sql.ts';
+import { fieldAt, type FieldFault, languageFault, nameFault } from '../base/field-faults.ts';
+import type { Kpi, NewQuestion, Option } from './questions.sql.ts';
 import { isChoice, isQuestionType } from './types.ts';
 
 const wrong = (path: string, type: DetailType, message: string): Detail => ({ type, message, path });
+const at = (path: string, fault: FieldFault | undefined): Detail[] => (fault ? [{ ...fault, path }] : []);
 
 /** Returns everything that is wrong with a question. Paths are JSON pointers into it. */
 export function questionFaults(question: NewQuestion): Detail[] {
@@ -16,15 +16,7 @@ export function questionFaults(question: NewQuestion): Detail[] {
     ...(isQuestionType(type)
       ? []
       : [wrong('/type', 'out of range', 'The type must be a number from 1 to 7.')]),
-    ...(isLanguage(language)
-      ? []
-      : [
-          wrong(
-            '/language',
-            'invalid language',
-            `${quote(language)} is not a valid language code (for example, en).`,
-          ),
-        ]),
+    ...at('/language', languageFault(language)),
     ...textFaults('/text', text, maxCommentLength),
     ...translationFaults('', translations, language),
     ...optionFaults(type, options, language),
@@ -38,11 +30,8 @@ function keyFaults(path: string, key: string): Detail[] {
   return textFaults(path, key, maxNameLength);
 }
 
-function textFaults(path: string, text: string, maxLength: number): Detail[] {
-  if (text.trim() === '') return [{ type: 'missing field', message: 'This field is required.', path }];
-  if (text.length <= maxLength) return [];
-  return [{ type: 'too long', message: `The maximum is ${maxLength} characters.`, path }];
-}
+const textFaults = (path: string, text: string, maxLength: number): Detail[] =>
+  at(path, nameFault(fieldAt(path), text, maxLength));
 
 /** `own`: the language of the text itself, if known. */
 function translationFaults(
@@ -53,10 +42,8 @@ function translationFaults(
 ): Detail[] {
   return Object.entries(translations).flatMap(([language, text]) => {
     const path = `${place}/translations/${language}`;
-    if (!isLanguage(language))
-      return [
-        wrong(path, 'invalid language', `${quote(language)} is not a valid language code (for example, en).`),
-      ];
+    const fault = languageFault(language);
+    if (fault) return at(path, fault);
     if (language === own)
       return [
         wrong(
@@ -91,7 +78,7 @@ function optionFaults(type: number, options: Option[], language: string): Detail
 }
 
 /** Returns everything that is wrong with a KPI, except for its questions. */
-export function kpiFaults({ id, name, translations, imageUrl }: KpiRow): Detail[] {
+export function kpiFaults({ id, name, translations, imageUrl }: Kpi): Detail[] {
   // Pages display this image, so no scheme that a browser could execute is accepted.
   const isAddress = imageUrl === null || (/^https?:\/\//i.test(imageUrl) && URL.canParse(imageUrl));
   return [

@@ -23,18 +23,13 @@ import {
   type System,
 } from '../testing/second-attacker.ts';
 import { randomWorld, type World, type WorldQuestion } from '../testing/second-worlds.ts';
-import {
-  classFigures,
-  kpiValues,
-  responseRates,
-  type Result,
-  type ShownComment,
-  turnoutOf,
-} from './figures.ts';
+import { classFigures, kpiValues, type Result, type ShownComment } from './figures.ts';
+import { responseRates } from './response-rates.ts';
+import { turnoutOf } from './turnout.ts';
 
 const count = Number(process.env['ADVERSARIES'] ?? 60);
 
-// The figures are made by the service's own code throughout; a mutant takes the place of anonymity.ts.
+// The figures are made by the service's own code throughout; a mutant takes the place of disclosure.ts.
 const { mutant, real } = vi.hoisted(() => ({
   mutant: { procedure: undefined as Procedure | undefined },
   real: { procedure: undefined as Procedure | undefined },
@@ -54,7 +49,7 @@ beforeEach(() => {
   mutant.procedure = undefined;
 });
 
-/** Publishes a week as publish.ts does: questions with the same words together. `classes`: the class of each question. */
+/** Publishes a week like published-figures.ts: questions with the same text together. `classes`: the class of each question. */
 const publishing =
   (classes: (questions: WorldQuestion[]) => ReadonlyMap<number, number>): Publish =>
   (data, questions, answers, kpis) => {

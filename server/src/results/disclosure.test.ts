@@ -1,19 +1,14 @@
 // Which figures may be shown (privacy.md): the rules one by one. The search for a combination of figures that breaks them is in
-// anonymity.attack.test.ts.
+// disclosure.attack.test.ts.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../simulation/random.ts';
 import { findFew } from '../testing/attacker.ts';
 import { randomHistory, weekData } from '../testing/histories.ts';
 import { chooseCells, chooseDistributions, type GroupSet } from './disclosure.ts';
-import {
-  classFigures,
-  kpiValues,
-  questionFigures,
-  responseRates,
-  turnoutOf,
-  type WeekData,
-} from './figures.ts';
+import { classFigures, kpiValues, questionFigures } from './figures.ts';
+import { responseRates } from './response-rates.ts';
+import { turnoutOf, type WeekData } from './turnout.ts';
 
 describe('the attacker', () => {
   const cells = (...sets: number[][]) =>

@@ -9,7 +9,7 @@ export type Clash = 'lookAlike' | 'nearlySame';
 /**
  * Returns why the `wanted` sets can't be asked in addition to the `present` ones; undefined if they can. `lookAlike`: a person would
  * be asked two questions with the same text. `nearlySame`: two sets share people and a question, and only 1 to threshold − 1 people
- * are in just one of them. `classes`: see same-words.ts.
+ * are in just one of them. `classes`: see similar-wording.ts.
  */
 export function clashOf<P>(
   wanted: readonly AskedSet<P>[],

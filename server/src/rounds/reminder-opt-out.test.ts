@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction, openPool } from '../db/db.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { openOptOut, setReminders, optOutTokensFor } from './reminder-opt-out.ts';
 

@@ -58,7 +58,7 @@ const weekAt = (i: number): Week =>
 const open = (keys: AnswerKeys, week: Week) =>
   inTransaction(database.pool, async (tx) => Buffer.from((await openWeek(tx, keys, accountId, week)).secret));
 
-/** As results/publish.ts closes a week, but for its figures. */
+/** Closes a week like results/close-week.ts, but without figures. */
 async function closeIn(tx: Transaction, keys: AnswerKeys, week: Week): Promise<void> {
   await keys.forget(tx, accountId, week);
   await tx`update weeks set closed_at = now() where account_id = ${accountId} and week = ${week}`;
@@ -116,14 +116,14 @@ describe('prepare', () => {
   test('at the first start makes a key in the file, and nothing of it is in the database', async () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
-    await keys.prepare();
+    await keys.chain.prepare();
     const [key, ...others] = keysOnDisk(directory);
     expect(others).toEqual([]);
     expect(await chainOf()).toEqual({ chain: key!.chain, epoch: 1, isSpent: false, secret: null });
-    expect(await keys.state()).toMatchObject({ place: 'file', state: 'ready', epoch: 1 });
+    expect(await keys.chain.state()).toMatchObject({ place: 'file', state: 'ready', epoch: 1 });
     const secret = await open(keys, weekAt(0));
     expect(await secretOf(keysIn(directory), weekAt(0))).toEqual(secret);
-    expect(await keysIn(directory).exported()).toContain(key!.secret.toString('hex'));
+    expect(await keysIn(directory).chain.exported()).toContain(key!.secret.toString('hex'));
   });
 
   test('of processes that start together on one directory: one key, which all of them have', async () => {
@@ -141,13 +141,13 @@ describe('prepare', () => {
     const keys = keysIn(directory);
     await open(keys, weekAt(0));
     mkdirSync(behind, { recursive: true });
-    writeFileSync(join(behind, 'answers'), await keys.exported());
+    writeFileSync(join(behind, 'answers'), await keys.chain.exported());
     const secret = await open(keys, weekAt(1));
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     expect((await chainOf()).epoch).toBe(2);
     const other = keysIn(behind);
-    await other.prepare();
+    await other.chain.prepare();
     expect(keysOnDisk(behind)).toEqual(keysOnDisk(directory));
     expect(await secretOf(other, weekAt(1))).toEqual(secret);
   });
@@ -159,16 +159,16 @@ describe('prepare', () => {
     const { pool } = database;
     const before = { weeks: await pool`select * from week_keys`, chain: await chainOf() };
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     await pool`delete from week_keys`;
     for (const row of before.weeks) await pool`insert into week_keys ${pool(row)}`;
     await pool`update weeks set closed_at = null where account_id = ${accountId}`;
     await pool`update answer_keys set epoch = ${before.chain.epoch}, is_spent = false`;
-    const restarted = keysIn((await keys.state()).path!.replace(/\/answers$/, ''));
+    const restarted = keysIn((await keys.chain.state()).path!.replace(/\/answers$/, ''));
     expect(await restarted.lostWeeks()).toEqual([0, 1].map((i) => ({ accountId, week: weekAt(i) })));
     await expect(restarted.of(pool, accountId, weekAt(1))).rejects.toMatchObject(missing);
     for (const i of [0, 1]) await close(restarted, weekAt(i));
-    await restarted.advance();
+    await restarted.chain.advance();
     expect(await restarted.lostWeeks()).toEqual([]);
     expect(await secretOf(restarted, weekAt(1))).toBeUndefined();
     const secret = await open(restarted, weekAt(2));
@@ -179,15 +179,15 @@ describe('prepare', () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
     const secret = await open(keys, weekAt(0));
-    const text = await keys.exported();
+    const text = await keys.chain.exported();
     rmSync(directory, { recursive: true });
     const restarted = keysIn(directory);
-    expect(await restarted.state()).toMatchObject({ state: 'missing' });
+    expect(await restarted.chain.state()).toMatchObject({ state: 'missing' });
     expect(await restarted.lostWeeks()).toEqual([]);
     const uses = [
       () => restarted.of(database.pool, accountId, weekAt(0)),
       () => open(restarted, weekAt(1)),
-      () => restarted.exported(),
+      () => restarted.chain.exported(),
     ];
     for (const use of uses) {
       const error = await use().catch((thrown: unknown) => thrown as Fault);
@@ -196,12 +196,12 @@ describe('prepare', () => {
       for (const words of ['keys export', 'keys import', 'keys reset', 'ANSWER_KEYS=database'])
         expect((error as Fault).message).toContain(words);
     }
-    await restarted.advance();
-    expect(await restarted.state()).toMatchObject({ state: 'missing' });
+    await restarted.chain.advance();
+    expect(await restarted.chain.state()).toMatchObject({ state: 'missing' });
     expect(keysOnDisk(directory)).toEqual([]);
-    await restarted.imported(text);
+    await restarted.chain.imported(text);
     expect(await secretOf(restarted, weekAt(0))).toEqual(secret);
-    expect(await restarted.state()).toMatchObject({ state: 'ready' });
+    expect(await restarted.chain.state()).toMatchObject({ state: 'ready' });
   });
 
   test('where the file is gone and nothing is open: a new key, for no one needs the one before', async () => {
@@ -209,10 +209,10 @@ describe('prepare', () => {
     const keys = keysIn(directory);
     await open(keys, weekAt(0));
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     rmSync(directory, { recursive: true });
     const restarted = keysIn(directory);
-    expect(await restarted.state()).toMatchObject({ state: 'ready' });
+    expect(await restarted.chain.state()).toMatchObject({ state: 'ready' });
     expect(await secretOf(restarted, weekAt(0))).toBeUndefined();
     expect(await open(restarted, weekAt(1))).toHaveLength(32);
   });
@@ -222,7 +222,7 @@ describe('prepare', () => {
     await open(keysIn(directory), weekAt(0));
     rmSync(directory, { recursive: true });
     const keys = keysIn(directory);
-    await keys.reset();
+    await keys.chain.reset();
     expect(await keys.lostWeeks()).toEqual([{ accountId, week: weekAt(0) }]);
     await close(keys, weekAt(0));
     expect(await keys.lostWeeks()).toEqual([]);
@@ -233,36 +233,42 @@ describe('prepare', () => {
   test('a process with a directory of its own has no key until it gets it from another, and follows it from then on', async () => {
     const [one, two] = [newDirectory(), newDirectory()];
     const [first, second] = [keysIn(one), keysIn(two)];
-    await first.advance(); // as at the start: it is seen
-    await second.prepare();
-    expect(await second.state()).toMatchObject({ state: 'missing' });
+    await first.chain.advance(); // as at the start: it is seen
+    await second.chain.prepare();
+    expect(await second.chain.state()).toMatchObject({ state: 'missing' });
     const secret = await open(first, weekAt(0));
     await expect(second.of(database.pool, accountId, weekAt(0))).rejects.toMatchObject(missing);
-    await expect(second.imported('no key')).rejects.toMatchObject({ kind: 'invalid' });
-    await expect(second.imported((await first.exported()).replace(/key ./, 'key g'))).rejects.toMatchObject({
+    await expect(second.chain.imported('no key')).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(
+      second.chain.imported((await first.chain.exported()).replace(/key ./, 'key g')),
+    ).rejects.toMatchObject({
       kind: 'invalid',
     });
-    await second.imported(await first.exported());
+    await second.chain.imported(await first.chain.exported());
     expect(await secretOf(second, weekAt(0))).toEqual(secret);
     await open(first, weekAt(1));
     await close(second, weekAt(1));
-    await second.advance();
-    expect((await first.state()).processes.map(({ isBehind }) => isBehind).toSorted()).toEqual([false, true]);
+    await second.chain.advance();
+    expect((await first.chain.state()).processes.map(({ isBehind }) => isBehind).toSorted()).toEqual([
+      false,
+      true,
+    ]);
     expect(await secretOf(first, weekAt(0))).toEqual(secret);
-    await first.advance();
+    await first.chain.advance();
     expect(keysOnDisk(one)).toEqual(keysOnDisk(two));
-    expect((await first.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false, false]);
+    expect((await first.chain.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false, false]);
   });
 
   test('a key of another installation, or later than the database, is not imported', async () => {
     const keys = keysIn(newDirectory());
     await open(keys, weekAt(0));
-    const key = keyFile.keyIn(await keys.exported()) as EpochKey;
+    const key = keyFile.keyIn(await keys.chain.exported()) as EpochKey;
     const others = [
       keyFile.keyText(keyAt(key, 2) as EpochKey),
       keyFile.keyText({ ...key, chain: Buffer.alloc(8) }),
     ];
-    for (const text of others) await expect(keys.imported(text)).rejects.toMatchObject({ kind: 'conflict' });
+    for (const text of others)
+      await expect(keys.chain.imported(text)).rejects.toMatchObject({ kind: 'conflict' });
     expect(await secretOf(keys, weekAt(0))).toHaveLength(32);
   });
 
@@ -270,20 +276,20 @@ describe('prepare', () => {
     const [one, two] = [newDirectory(), newDirectory()];
     const first = keysIn(one);
     await open(first, weekAt(0));
-    await first.advance();
+    await first.chain.advance();
     await close(first, weekAt(0));
     const second = keysIn(two);
-    await second.advance();
-    expect(await second.state()).toMatchObject({ state: 'missing' });
+    await second.chain.advance();
+    expect(await second.chain.state()).toMatchObject({ state: 'missing' });
     await database.pool`update key_processes set seen_at = now() - interval '1 hour'`;
-    await second.advance();
-    expect(await second.state()).toMatchObject({ state: 'ready' });
+    await second.chain.advance();
+    expect(await second.chain.state()).toMatchObject({ state: 'ready' });
   });
 });
 
 describe('what is noted of copies', () => {
   const noted = async (keys: AnswerKeys) => {
-    const { exportedAt, exportedUntil, inDatabaseUntil } = await keys.state();
+    const { exportedAt, exportedUntil, inDatabaseUntil } = await keys.chain.state();
     const wasExported = exportedAt !== null && (exportedUntil === null ? 'still' : 'once');
     return { wasExported, wasInDatabase: inDatabaseUntil !== null };
   };
@@ -293,19 +299,19 @@ describe('what is noted of copies', () => {
     await open(keys, weekAt(0));
     await open(keys, weekAt(1));
     expect(await noted(keys)).toEqual({ wasExported: false, wasInDatabase: false });
-    await keys.exported();
+    await keys.chain.exported();
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     expect(await noted(keys)).toEqual({ wasExported: 'still', wasInDatabase: false });
-    await keys.reset();
+    await keys.chain.reset();
     expect(await noted(keys)).toEqual({ wasExported: 'once', wasInDatabase: false });
-    const { exportedAt, exportedUntil } = await keys.state();
-    await keys.reset();
-    expect(await keys.state()).toMatchObject({ exportedAt, exportedUntil });
-    await keys.exported();
+    const { exportedAt, exportedUntil } = await keys.chain.state();
+    await keys.chain.reset();
+    expect(await keys.chain.state()).toMatchObject({ exportedAt, exportedUntil });
+    await keys.chain.exported();
     expect(await noted(keys)).toEqual({ wasExported: 'still', wasInDatabase: false });
     await close(keys, weekAt(1));
-    await keys.advance(); // no week is open
+    await keys.chain.advance(); // no week is open
     expect(await noted(keys)).toEqual({ wasExported: 'once', wasInDatabase: false });
   });
 
@@ -314,53 +320,53 @@ describe('what is noted of copies', () => {
     await open(keysIn(directory), weekAt(0));
     const inDatabase = keysIn(directory, 'database');
     await close(inDatabase, weekAt(0));
-    await inDatabase.advance();
+    await inDatabase.chain.advance();
     expect(await noted(inDatabase)).toEqual({ wasExported: false, wasInDatabase: false });
     const keys = keysIn(directory);
     const began = Date.now();
-    const { inDatabaseUntil } = await keys.state();
+    const { inDatabaseUntil } = await keys.chain.state();
     expect(Math.abs(Date.parse(inDatabaseUntil as string) - began)).toBeLessThan(10_000);
-    await keys.reset();
-    expect((await keys.state()).inDatabaseUntil).toBe(inDatabaseUntil);
+    await keys.chain.reset();
+    expect((await keys.chain.state()).inDatabaseUntil).toBe(inDatabaseUntil);
   });
 
   test('a process that was switched off, until it is said to be gone', async () => {
     const [first, second] = [keysIn(newDirectory()), keysIn(newDirectory())];
     await open(first, weekAt(0));
-    await second.imported(await first.exported());
+    await second.chain.imported(await first.chain.exported());
     await database.pool`update key_processes set seen_at = now() - interval '900 days'`;
     await close(first, weekAt(0));
-    await first.advance();
-    const behind = (await first.state()).processes.filter(({ isBehind }) => isBehind);
+    await first.chain.advance();
+    const behind = (await first.chain.state()).processes.filter(({ isBehind }) => isBehind);
     expect(behind).toHaveLength(1);
-    await first.forgetProcess(behind[0]!.name);
-    expect((await first.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false]);
-    await expect(first.forgetProcess(behind[0]!.name)).rejects.toMatchObject({ kind: 'not_found' });
+    await first.chain.forgetProcess(behind[0]!.name);
+    expect((await first.chain.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false]);
+    await expect(first.chain.forgetProcess(behind[0]!.name)).rejects.toMatchObject({ kind: 'not_found' });
   });
 
   test('a process by the name that stands beside its key: a container that starts again is the same one', async () => {
     const directory = newDirectory();
-    const names = async () => (await keysIn(directory).state()).processes.map(({ name }) => name);
-    await keysIn(directory).advance();
+    const names = async () => (await keysIn(directory).chain.state()).processes.map(({ name }) => name);
+    await keysIn(directory).chain.advance();
     expect(await names()).toEqual([`${hostname()}:${join(directory, 'answers')}`]);
     expect(readFileSync(join(directory, 'name'), 'utf8')).toBe(`${(await names())[0]}\n`);
     await database.pool`delete from key_processes`;
     writeFileSync(join(directory, 'name'), 'a-container:/data/keys/answers\n'); // as it was called when it first ran
     await open(keysIn(directory), weekAt(0));
-    await keysIn(directory).advance();
+    await keysIn(directory).chain.advance();
     expect(await names()).toEqual(['a-container:/data/keys/answers']);
   });
 
   test('a process whose key has gone to the database no longer, and the database no longer when the key is in a file again', async () => {
     const directory = newDirectory();
-    const names = async (keys: AnswerKeys) => (await keys.state()).processes.map(({ name }) => name);
+    const names = async (keys: AnswerKeys) => (await keys.chain.state()).processes.map(({ name }) => name);
     await open(keysIn(directory), weekAt(0));
-    await keysIn(directory).advance();
+    await keysIn(directory).chain.advance();
     const inDatabase = keysIn(directory, 'database');
-    await inDatabase.advance();
+    await inDatabase.chain.advance();
     expect(await names(inDatabase)).toEqual(['database']);
     const keys = keysIn(directory);
-    await keys.advance();
+    await keys.chain.advance();
     expect(await names(keys)).toEqual([expect.stringContaining(directory)]);
   });
 });
@@ -375,31 +381,31 @@ describe('when the last open week has closed', () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
     await open(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     const copy = keysOnDisk(directory);
     expect(copy).toHaveLength(1);
     await open(keys, weekAt(1));
     await close(keys, weekAt(0));
-    await keys.advance(); // a week is open: the key moves forward
+    await keys.chain.advance(); // a week is open: the key moves forward
     expect(await copyIsUseless(copy, weekAt(1))).toBe(false);
     await close(keys, weekAt(1));
-    await keys.advance();
+    await keys.chain.advance();
     const secret = await open(keys, weekAt(2));
     expect(await copyIsUseless(copy, weekAt(2))).toBe(true);
     // It is on the disk, and processes that share the file have it.
     expect(await secretOf(keysIn(directory), weekAt(2))).toEqual(secret);
     expect(await openableBy(keysOnDisk(directory))).toEqual(new Set([weekAt(2)]));
-    expect((await keys.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false]);
+    expect((await keys.chain.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false]);
   });
 
   test('where another process has to follow, the key moves forward: no one there has to import anything', async () => {
     const [first, second] = [keysIn(newDirectory()), keysIn(newDirectory())];
     await open(first, weekAt(0));
-    await first.advance();
-    await second.imported(await first.exported());
+    await first.chain.advance();
+    await second.chain.imported(await first.chain.exported());
     await database.pool`update key_processes set seen_at = now() - interval '30 days'`;
     await close(first, weekAt(0));
-    await first.advance();
+    await first.chain.advance();
     const secret = await open(first, weekAt(1));
     expect(await secretOf(second, weekAt(1))).toEqual(secret);
   });
@@ -411,11 +417,11 @@ describe('when the last open week has closed', () => {
       const secret = await open(keys, weekAt(i));
       expect(await secretOf(beside, weekAt(i))).toEqual(secret);
       await close(beside, weekAt(i));
-      await keys.advance();
+      await keys.chain.advance();
       const next = await open(beside, weekAt(i + 1));
       expect(await secretOf(keys, weekAt(i + 1))).toEqual(next);
       await close(keys, weekAt(i + 1));
-      await beside.advance();
+      await beside.chain.advance();
     }
     expect(await keys.lostWeeks()).toEqual([]);
   });
@@ -425,7 +431,7 @@ describe('when the last open week has closed', () => {
     async function interrupted(directory: string) {
       const keys = keysIn(directory);
       await open(keys, weekAt(0));
-      await keys.advance();
+      await keys.chain.advance();
       const beside = keysIn(directory);
       await secretOf(beside, weekAt(0));
       await close(keys, weekAt(0));
@@ -435,7 +441,7 @@ describe('when the last open week has closed', () => {
         writeKeyFile(path, key);
         throw new Error('crash');
       });
-      await expect(keys.advance()).rejects.toThrow('crash');
+      await expect(keys.chain.advance()).rejects.toThrow('crash');
       expect(await chainOf()).toEqual(before);
       expect(keysOnDisk(directory)[0]!.chain).not.toEqual(before.chain);
       return { keys, beside };
@@ -447,7 +453,7 @@ describe('when the last open week has closed', () => {
       const next = who === 'the next start' ? keysIn(directory) : keys;
       const secret = await open(next, weekAt(1));
       expect(await secretOf(keysIn(directory), weekAt(1))).toEqual(secret);
-      await next.advance();
+      await next.chain.advance();
       expect(keysOnDisk(directory)).toMatchObject([{ chain: (await chainOf()).chain }]);
       expect(await next.lostWeeks()).toEqual([]);
     });
@@ -462,7 +468,7 @@ describe('when the last open week has closed', () => {
       const keys = keysIn(directory);
       await open(keys, weekAt(0));
       await close(keys, weekAt(0));
-      await expect(keys.advance()).rejects.toThrow('no commit');
+      await expect(keys.chain.advance()).rejects.toThrow('no commit');
       await pool.unsafe('drop function refuse_commit cascade');
       const secret = await open(keys, weekAt(1));
       expect(await secretOf(keysIn(directory), weekAt(1))).toEqual(secret);
@@ -486,20 +492,20 @@ describe('when the last open week has closed', () => {
     const [row] = await pool`select * from week_keys`;
     const chain = await chainOf();
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     for (const i of [1, 2]) {
       await open(keys, weekAt(i));
       await close(keys, weekAt(i));
-      await keys.advance();
+      await keys.chain.advance();
     }
     await pool`insert into week_keys ${pool(row!)}`;
     await pool`update weeks set closed_at = null where account_id = ${accountId} and week = ${weekAt(0)}`;
     await pool`update answer_keys set chain = ${chain.chain}, epoch = ${chain.epoch}, is_spent = false`;
     const restarted = keysIn(directory);
-    expect(await restarted.state()).toMatchObject({ state: 'ready' });
+    expect(await restarted.chain.state()).toMatchObject({ state: 'ready' });
     expect(await restarted.lostWeeks()).toEqual([{ accountId, week: weekAt(0) }]);
     await close(restarted, weekAt(0));
-    await restarted.advance();
+    await restarted.chain.advance();
     const secret = await open(restarted, weekAt(3));
     expect(await secretOf(keysIn(directory), weekAt(3))).toEqual(secret);
   });
@@ -507,11 +513,11 @@ describe('when the last open week has closed', () => {
   test('a key that was exported before is not imported: it is said to export it again', async () => {
     const keys = keysIn(newDirectory());
     await open(keys, weekAt(0));
-    const text = await keys.exported();
+    const text = await keys.chain.exported();
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     const error = await keysIn(newDirectory())
-      .imported(text)
+      .chain.imported(text)
       .catch((thrown: unknown) => thrown as Fault);
     expect(error).toMatchObject({ kind: 'conflict' });
     expect((error as Fault).message).toMatch(/replaced after it was exported.*"soundings keys export" again/);
@@ -526,16 +532,16 @@ describe('ANSWER_KEYS', () => {
     const old: EpochKey[] = keysOnDisk(directory);
     keys = keysIn(directory, 'database');
     expect(await secretOf(keys, weekAt(0))).toEqual(secret);
-    await keys.advance();
+    await keys.chain.advance();
     expect(keysOnDisk(directory)).toEqual([]);
-    expect(await keys.state()).toMatchObject({ place: 'database', path: null, state: 'ready' });
+    expect(await keys.chain.state()).toMatchObject({ place: 'database', path: null, state: 'ready' });
     const inDatabase = await chainOf();
     old.push({ ...inDatabase, secret: inDatabase.secret! });
     // Another process without any file has it at once.
     expect(await secretOf(keysIn(newDirectory(), 'database'), weekAt(0))).toEqual(secret);
     keys = keysIn(directory);
     expect(await secretOf(keys, weekAt(0))).toEqual(secret);
-    await keys.advance();
+    await keys.chain.advance();
     await open(keys, weekAt(1));
     const noted = await database.pool<{ week: Week }[]>`
       select week from week_keys where in_database`;
@@ -559,7 +565,7 @@ describe('ANSWER_KEYS', () => {
     await open(keys, weekAt(0));
     const secret = await open(keys, weekAt(1));
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     const { secret: present, ...chain } = await chainOf();
     expect(await openableBy([{ ...chain, secret: present! }])).toEqual(new Set([weekAt(1)]));
     expect(await secretOf(keys, weekAt(1))).toEqual(secret);
@@ -574,7 +580,7 @@ describe('ANSWER_KEYS', () => {
       writeFileSync(path, real);
       throw new Error('crash');
     });
-    await expect(keysIn(directory).prepare()).rejects.toThrow('crash');
+    await expect(keysIn(directory).chain.prepare()).rejects.toThrow('crash');
     expect(await secretOf(keysIn(directory), weekAt(0))).toEqual(secret);
     expect(keysOnDisk(directory)).toHaveLength(1);
   });
@@ -588,11 +594,11 @@ describe('after a week has closed', () => {
     const secret = await open(keys, weekAt(1));
     await close(keys, weekAt(0));
     expect(await openableBy(keysOnDisk(directory))).toEqual(new Set([weekAt(0), weekAt(1)]));
-    await keys.advance();
+    await keys.chain.advance();
     expect(await openableBy(keysOnDisk(directory))).toEqual(new Set([weekAt(1)]));
     expect(await secretOf(keys, weekAt(1))).toEqual(secret);
     await close(keys, weekAt(1));
-    await keys.advance();
+    await keys.chain.advance();
     expect(await openableBy(keysOnDisk(directory))).toEqual(new Set());
   });
 
@@ -609,10 +615,10 @@ describe('after a week has closed', () => {
         if (where === 'in the middle of it') writeFileSync(`${path}.next`, keyFile.keyText(key));
         throw new Error('crash');
       });
-      await expect(keys.advance()).rejects.toThrow('crash');
+      await expect(keys.chain.advance()).rejects.toThrow('crash');
       const restarted = keysIn(directory);
       expect(await secretOf(restarted, weekAt(1))).toEqual(secret);
-      await restarted.advance();
+      await restarted.chain.advance();
       expect(keysOnDisk(directory)).toHaveLength(1);
       expect(await openableBy(keysOnDisk(directory))).toEqual(new Set([weekAt(1)]));
     },
@@ -621,7 +627,7 @@ describe('after a week has closed', () => {
   test('while another week is being opened or imported: the epoch waits for it, and the new week opens', async () => {
     const directory = newDirectory();
     const [keys, other] = [keysIn(directory), keysIn(directory)];
-    await Promise.all([keys.prepare(), other.prepare()]);
+    await Promise.all([keys.chain.prepare(), other.chain.prepare()]);
     await open(keys, weekAt(0));
     const [opened, end] = [Promise.withResolvers<Buffer>(), Promise.withResolvers<void>()];
     const opening = inTransaction(database.pool, async (tx) => {
@@ -629,7 +635,7 @@ describe('after a week has closed', () => {
       await end.promise;
     });
     const secret = await opened.promise;
-    const closing = close(keys, weekAt(0)).then(() => keys.advance());
+    const closing = close(keys, weekAt(0)).then(() => keys.chain.advance());
     let isOver = false;
     void closing.then(() => (isOver = true));
     await new Promise((done) => setTimeout(done, 200));
@@ -653,7 +659,7 @@ describe('after a week has closed', () => {
     });
     await begun.promise;
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     go.resolve();
     const secret = await opening;
     expect(await secretOf(keys, weekAt(1))).toEqual(secret);
@@ -668,7 +674,7 @@ describe('after a week has closed', () => {
       throw new Error('rolled back');
     });
     await expect(closing).rejects.toThrow('rolled back');
-    await keys.advance();
+    await keys.chain.advance();
     expect((await chainOf()).epoch).toBe(1);
     expect(await secretOf(keys, weekAt(0))).toEqual(secret);
   });
@@ -682,7 +688,7 @@ describe('after a week has closed', () => {
       { wrapped: Buffer }[]
     >`select wrapped from week_keys where week = ${weekAt(1)}`;
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     const stale = other.unwrap(database.pool, accountId, weekAt(1), row!.wrapped);
     await expect(stale).rejects.toMatchObject(missing);
     expect(await secretOf(other, weekAt(1))).toEqual(secret);
@@ -714,8 +720,8 @@ describe('whatever happens in whatever order', () => {
         await pool`truncate ever_wrapped`;
         const places = [newDirectory(), newDirectory()];
         const replicas = [keysIn(places[0]!), keysIn(places[1]!)];
-        await replicas[0]!.advance();
-        await replicas[1]!.imported(await replicas[0]!.exported());
+        await replicas[0]!.chain.advance();
+        await replicas[1]!.chain.imported(await replicas[0]!.chain.exported());
         const secrets = new Map<Week, Buffer>();
         for (const { what, who, which } of steps) {
           const keys = replicas[who]!;
@@ -726,11 +732,11 @@ describe('whatever happens in whatever order', () => {
           } else if (what === 'close' && week) {
             await close(keys, week);
             secrets.delete(week);
-          } else if (what === 'advance') await keys.advance();
+          } else if (what === 'advance') await keys.chain.advance();
           else if (what === 'restart') replicas[who] = keysIn(places[who]!);
           else if (what === 'crash') {
             crash();
-            await keys.advance().catch(() => {});
+            await keys.chain.advance().catch(() => {});
             vi.mocked(keyFile.writeKeyFile).mockReset();
             replicas[who] = keysIn(places[who]!);
           }
@@ -740,8 +746,8 @@ describe('whatever happens in whatever order', () => {
             expect(await one.lostWeeks()).toEqual([]);
           }
         }
-        for (const one of replicas) await one.advance();
-        for (const one of replicas) await one.advance();
+        for (const one of replicas) await one.chain.advance();
+        for (const one of replicas) await one.chain.advance();
         const found = await openableBy(keysOnDisk(...places));
         expect(found).toEqual(new Set(secrets.keys()));
         expect(keysOnDisk(places[0]!)).toEqual(keysOnDisk(places[1]!));

@@ -15,7 +15,7 @@ import { tokenHash } from '../base/secrets.ts';
 import { addClosing } from '../console/asking/asking.sql.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { openEmbedded } from '../db/embedded.ts';
-import { closeWeek, deleteClosedData } from '../results/publish.ts';
+import { closeWeek, deleteClosedData } from '../results/close-week.ts';
 import {
   baseBackup,
   type Dump,
@@ -559,7 +559,7 @@ describe('a step of the epoch that failed', () => {
       pool,
       (tx) => tx`select 1 from week_keys where account_id = ${stays.accountId} for update`,
     );
-    const step = keys.advance();
+    const step = keys.chain.advance();
     step.catch(() => {});
     await untilStuck(pool, 'update week_keys');
     await pool`
@@ -695,9 +695,9 @@ describe('the answering page does not promise what a copy of the key breaks', ()
     const link = asked.links[0]!;
     expect(await saidAt(address, link)).toContain(promise);
     const inDatabase = new AnswerKeys(pool, { place: 'database', directory: join(dataDir, 'keys') });
-    await inDatabase.advance();
+    await inDatabase.chain.advance();
     const dump = await dumpOf(pool);
-    await keysBeside(dataDir, pool).advance();
+    await keysBeside(dataDir, pool).chain.advance();
     const page = await saidAt(address, link);
     expect(page).toContain('Until older backups and logs of the database are gone');
     expect(page).not.toContain(promise);
@@ -714,9 +714,9 @@ describe('the answering page does not promise what a copy of the key breaks', ()
     const elsewhere = 'a copy of the key to the answers is kept elsewhere';
     await pool`insert into key_processes (name, epoch, seen_at) values ('gone', 1, now() - interval '11 minutes')`;
     expect(await saidAt(address, link)).toContain(elsewhere);
-    await keys.forgetProcess('gone');
+    await keys.chain.forgetProcess('gone');
     expect(await saidAt(address, link)).toContain(promise);
-    await keys.exported();
+    await keys.chain.exported();
     const page = await saidAt(address, link);
     expect(page).toContain(elsewhere);
     expect(page).not.toContain(promise);

@@ -15,7 +15,7 @@ import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { hostKeys } from '../sftp/host-keys.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { dumpFile, dumpOf } from '../testing/file-attacker.ts';
 import { freePort } from '../testing/free-port.ts';

@@ -1,4 +1,4 @@
-// Seals and opens the stored SFTP host keys. Separate from hostkeys.ts, so that code that only reseals them does not load SSH.
+// Seals and opens the stored SFTP host keys. Separate from host-keys.ts, so that code that only reseals them does not load SSH.
 import type { Sealer } from '../base/sealer.ts';
 import type { Transaction } from '../db/db.ts';
 import { deleteHostKeys, type HostKeyRow, selectHostKeys, updateHostKey } from './host-keys.sql.ts';
@@ -19,7 +19,7 @@ export async function openHostKey(secrets: Sealer, { kind, privateKey }: HostKey
   return { kind, privateKey: opened.toString() };
 }
 
-/** Seals the host keys with another secrets key, including unsealed ones of earlier versions. See resealSecondSteps. */
+/** Seals the host keys with another secrets key, including unsealed ones of earlier versions. See resealTwoFactorSecrets. */
 export async function resealHostKeys(
   tx: Transaction,
   reseal: (context: string, secret: { plain: Buffer } | { sealed: Buffer }) => Buffer | undefined,

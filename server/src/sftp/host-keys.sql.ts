@@ -1,4 +1,4 @@
-// SQL for the SFTP host keys. Written by hostkeys.ts.
+// SQL for the SFTP host keys. Written by host-keys.ts.
 import type { Db } from '../db/db.ts';
 
 /** `privateKey` is sealed, in base64. */

@@ -4,6 +4,7 @@
 // Like OpenSSH, it uses random early drop (MaxStartups) and penalties by source (PerSourcePenalties). Unlike OpenSSH, it drops
 // connections of the sources with the most connections without a login, so that a few addresses can't shut out all others.
 import { networkOf } from '../base/network.ts';
+import { type Attempts, type Backoff, countOf, delayAfter, oneMore } from '../base/throttle.ts';
 
 export type SftpLimits = {
   connections: number;
@@ -56,13 +57,17 @@ export const sftpLimits: SftpLimits = {
   idleMs: 10 * 60_000,
 };
 
-/** After this number of failures from an address, each further failure delays its connections by another half second … */
-const freeFailures = 5;
-const waitMs = 500;
-/** … but never longer than this, because others who share the address must still get in. */
-const maxWaitMs = 10_000;
-/** Failures expire this long after the last one. */
-const memoryMs = 10 * 60_000;
+/**
+ * Each failure after the fifth delays the connections of its address by another half second, but never by more than ten seconds,
+ * because others who share the address must still get in.
+ */
+const afterFailures: Backoff = {
+  free: 6,
+  firstWaitMs: 500,
+  growth: 'adds',
+  longestMs: 10_000,
+  memoryMs: 10 * 60_000,
+};
 /** Each connection that times out without a login adds this penalty to its address, in ms. The address is refused … */
 const penaltyMs = 10_000;
 /** … once the penalty reaches the minimum. It never exceeds the maximum. OpenSSH has the same numbers, but up to ten minutes. */
@@ -83,8 +88,7 @@ export type Refusal =
 type Origin = {
   open: number;
   waiting: Set<Waiting>;
-  failures: number;
-  lastFailure: number;
+  failures: Attempts | undefined;
   /** When the penalty for timed-out connections ends, in ms. */
   penaltyUntil: number;
   trustedUntil: number;
@@ -128,14 +132,13 @@ export function openSftpLimiter(
     origin.open++;
     waiting.add(one);
     return {
-      waitMs: Math.min(maxWaitMs, Math.max(0, origin.failures - freeFailures) * waitMs),
+      waitMs: delayAfter(countOf(origin.failures, afterFailures, now()), afterFailures),
       loggedIn() {
         waiting.remove(one);
         origin.trustedUntil = now() + trustMs;
       },
       failed() {
-        origin.failures++;
-        origin.lastFailure = now();
+        origin.failures = oneMore(origin.failures, afterFailures, now());
       },
       timedOut() {
         const until = Math.max(origin.penaltyUntil, now()) + penaltyMs;
@@ -180,26 +183,26 @@ function openOrigins(now: () => number) {
   /** Forgets a quarter of the addresses, those with the fewest failures first, so that new addresses can't displace bad ones. */
   function forgetSome(): void {
     const weigh = ({ failures, penaltyUntil }: Origin) =>
-      failures + Math.max(0, penaltyUntil - now()) / penaltyMs;
+      countOf(failures, afterFailures, now()) + Math.max(0, penaltyUntil - now()) / penaltyMs;
+    const lastOf = ({ failures }: Origin) => failures?.at ?? 0;
     const absent = [...origins].filter(([, origin]) => origin.open === 0);
-    absent.sort(([, a], [, b]) => weigh(a) - weigh(b) || a.lastFailure - b.lastFailure);
+    absent.sort(([, a], [, b]) => weigh(a) - weigh(b) || lastOf(a) - lastOf(b));
     for (const [network] of absent.slice(0, Math.ceil(maxOrigins / 4))) origins.delete(network);
   }
 
   return {
     of(network: string): Origin {
       const known = origins.get(network);
-      if (known && now() - known.lastFailure > memoryMs) known.failures = 0;
       if (known) return known;
       if (origins.size >= maxOrigins) forgetSome();
-      const none = { open: 0, failures: 0, lastFailure: 0, penaltyUntil: 0, trustedUntil: 0 };
+      const none = { open: 0, failures: undefined, penaltyUntil: 0, trustedUntil: 0 };
       const origin = { ...none, waiting: new Set<Waiting>() };
       origins.set(network, origin);
       return origin;
     },
     forgetClean(network: string, { open, failures, penaltyUntil, trustedUntil }: Origin): void {
-      if (open === 0 && failures === 0 && Math.max(penaltyUntil, trustedUntil) <= now())
-        origins.delete(network);
+      const isClean = countOf(failures, afterFailures, now()) === 0;
+      if (open === 0 && isClean && Math.max(penaltyUntil, trustedUntil) <= now()) origins.delete(network);
     },
   };
 }

@@ -16,7 +16,7 @@ export type Operation =
   | { verb: 'rename'; path: string | undefined; to: string | undefined };
 
 /** `size` is the memory that the request takes, in bytes. */
-export type Request = { id: number; size: number; ask: Operation };
+export type Request = { id: number; size: number; operation: Operation };
 
 /** Flags of a request to open a file. */
 export const openFlags = { read: 1, write: 2, append: 4, create: 8, truncate: 16, exclusive: 32 };
@@ -94,9 +94,9 @@ export function packetReader(): PacketReader {
 
 const verbs: Record<number, (fields: Fields) => Operation> = {
   3: (fields) => {
-    const ask = { verb: 'open', path: fields.path(), flags: fields.number() } as const;
+    const operation = { verb: 'open', path: fields.path(), flags: fields.number() } as const;
     fields.attributes();
-    return ask;
+    return operation;
   },
   4: (fields) => ({ verb: 'close', handle: fields.handle() }),
   5: (fields) => ({ verb: 'read', handle: fields.handle() }),
@@ -132,14 +132,14 @@ function requestOf(chunks: Buffer[]): Request {
   const [first, ...rest] = isLongWrite || chunks.length === 1 ? chunks : [Buffer.concat(chunks)];
   const packet = first as Buffer;
   const type = packet[0] as number;
-  if (type === 1) return { id: 0, size, ask: { verb: packet.length >= 5 ? 'init' : 'malformed' } };
-  if (packet.length < 5) return { id: 0, size, ask: { verb: 'malformed' } };
+  if (type === 1) return { id: 0, size, operation: { verb: packet.length >= 5 ? 'init' : 'malformed' } };
+  if (packet.length < 5) return { id: 0, size, operation: { verb: 'malformed' } };
   const id = packet.readUInt32BE(1);
   const read = verbs[type];
-  if (!read) return { id, size, ask: { verb: 'unsupported' } };
+  if (!read) return { id, size, operation: { verb: 'unsupported' } };
   const fields = fieldsOf(packet, rest);
-  const ask = read(fields);
-  return { id, size, ask: fields.areWhole() ? ask : { verb: 'malformed' } };
+  const operation = read(fields);
+  return { id, size, operation: fields.areWhole() ? operation : { verb: 'malformed' } };
 }
 
 type Fields = ReturnType<typeof fieldsOf>;

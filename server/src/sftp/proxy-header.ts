@@ -1,5 +1,37 @@
-// Parses headers of the PROXY protocol, versions 1 and 2, with which a proxy sends the address of the client
-// (haproxy.org, proxy-protocol.txt). Pure.
+// Reads headers of the PROXY protocol, versions 1 and 2, with which a proxy sends the address of the client
+// (haproxy.org, proxy-protocol.txt).
+import { isIP, type Socket } from 'node:net';
+
+/** How long a proxy may take to send the client address. Proxies send it immediately. */
+const proxyMs = 2000;
+
+/**
+ * Reads the client address that a proxy sends, and leaves the following bytes on the socket. Passes the address on, or undefined
+ * if the proxy sends none. Passes nothing on if the socket closes.
+ */
+export function readProxyHeader(socket: Socket, then: (address: string | undefined) => void): void {
+  let bytes = Buffer.alloc(0);
+  const late = setTimeout(() => finish(undefined, 0), proxyMs);
+  function finish(address: string | undefined, length: number): void {
+    clearTimeout(late);
+    socket.off('data', onData).pause();
+    socket.off('close', onClose);
+    if (bytes.length > length) socket.unshift(bytes.subarray(length));
+    then(address);
+  }
+  function onData(chunk: Buffer): void {
+    bytes = Buffer.concat([bytes, chunk]);
+    const header = proxyHeader(bytes);
+    if (header === 'more') return;
+    if (header === 'none') return finish(undefined, 0);
+    const isAddress = header.address !== undefined && isIP(header.address) !== 0;
+    finish(isAddress ? header.address : undefined, header.length);
+  }
+  const onClose = () => clearTimeout(late);
+  socket.on('data', onData);
+  socket.once('close', onClose);
+  socket.resume();
+}
 
 /** `length` is the length of the header in bytes. Without an address, the proxy connects itself, as for health checks. */
 export type ProxyHeader = { length: number; address: string | undefined };

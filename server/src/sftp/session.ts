@@ -1,236 +1,86 @@
-// The SFTP sessions of one connection. Clients send requests ahead, and get replies strictly in their order. Requests are handled
-// one at a time, so that the waiting ones can be counted and the client be throttled.
-import { setImmediate as endOfTurn } from 'node:timers/promises';
-import type { ServerChannel } from 'ssh2';
-import { replies, type PacketReader, packetReader, type Request } from './packets.ts';
-import { endSession, newSession, type Reply, replyTo, type SftpSession } from './requests.ts';
+// An SFTP session: what it remembers of its client, and the replies that it gives.
+import { Fault } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import { asFault, type Pool } from '../db/db.ts';
 import type { Upload } from '../files/store.ts';
+import type { SftpLimits } from './limits.ts';
+import type { Attributes, Entry, Status } from './packets.ts';
 
-export type Sessions = {
-  serve(channel: ServerChannel): void;
-  /** Whether so many requests wait that reading must stop. */
-  isFull(): boolean;
-  /** Whether so few requests wait that reading can resume. */
-  isDrained(): boolean;
-  /**
-   * Whether a request is being handled or its reply is being sent, a file or folder is open, or a recent upload waits for its
-   * final name.
-   */
-  isBusy(): boolean;
-  /** The bytes of waiting requests, and of uploads in memory. */
-  unwritten(): number;
-  /** When the last request arrived, in ms. */
-  lastRequest(): number;
-  readonly channels: number;
-  /** Ends all sessions after the connection closed. Uploads that wait for their final name are kept. */
-  end(): Promise<void>;
+export type SftpSession = {
+  pool: Pool;
+  log: Log;
+  caller: { accountId: number; tokenId: number; address: string };
+  limits: SftpLimits;
+  isStopping: () => boolean;
+  now: () => number;
+  /** The running uploads of the connection. */
+  uploads: Set<Upload>;
+  /** Prints a text at the client, for clients that do not show the text of a status. */
+  print: (text: string) => void;
+  handles: Map<number, Handle>;
+  lastHandle: number;
+  /** The session's uploads that are not files yet, by name. Other sessions do not see them. */
+  own: Map<string, Upload>;
+  /** Why the last upload with a name was refused. */
+  refused: Map<string, string>;
+  /** File times that the client has set, in seconds since 1970. */
+  times: Map<string, number>;
 };
 
-export type SessionsOptions = Pick<
-  SftpSession,
-  'pool' | 'log' | 'caller' | 'limits' | 'isStopping' | 'now'
-> & {
-  /** A reply is about to be sent. */
-  onReply: () => void;
-  /** A request was handled, so fewer are waiting. */
-  onProgress: () => void;
-  /** The client does not speak SFTP. */
-  onUnreadable: () => void;
-  /** Whether the client prints stderr but not the texts of statuses, as OpenSSH does. */
-  printsErrors: boolean;
-};
+/** An open file or folder. `broken` says why the upload of the file failed. */
+export type Writing = { name: string; upload: Upload; broken: string | undefined };
+export type Handle = Writing | { entries: Entry[] };
 
-/** The most bytes of replies to collect before sending them. */
-const maxOutbox = 16 * 1024;
+export type Reply =
+  { status: Status; text: string } | { handle: number } | { attributes: Attributes } | { entries: Entry[] };
 
-/** Clients that upload under a temporary name rename the file immediately. */
-const renameMs = 2000;
+/** The most names to remember as refused, or with their times. */
+const maxNames = 1000;
 
-type Served = {
-  channel: ServerChannel;
-  reader: PacketReader;
-  session: SftpSession;
-  hasBegun: boolean;
-  isGone: boolean;
-  /** Replies to send together. */
-  outbox: Buffer[];
-  outboxBytes: number;
-  sending: Promise<void> | undefined;
-  /** Stops waiting for a client that does not read. */
-  giveUpSending: () => void;
-  onReply: () => void;
-};
+export const ok: Reply = { status: 'ok', text: 'Success' };
+export const denied: Reply = { status: 'denied', text: 'Files can only be uploaded and listed' };
+export const noSuchFile: Reply = { status: 'noSuchFile', text: 'No such file' };
+export const failure = (text: string): Reply => ({ status: 'failure', text });
+export const noHandle = failure('Unknown file handle.');
 
-/** `end`: the client will send no more. `gone`: the channel has closed. */
-type Turn = { served: Served; request: Request | 'end' | 'gone' };
-
-export function openSessions(options: SessionsOptions): Sessions {
-  const { limits, now } = options;
-  const uploads = new Set<Upload>();
-  const open = new Set<Served>();
-  const turns: Turn[] = [];
-  let waitingBytes = 0;
-  let lastRequest = now();
-  let isWorking = false;
-  let working = Promise.resolve();
-
-  function take(turn: Turn): void {
-    turns.push(turn);
-    if (typeof turn.request === 'object') waitingBytes += turn.request.size;
-    if (!isWorking) working = work();
-  }
-
-  async function work(): Promise<void> {
-    isWorking = true;
-    for (let turn = turns.shift(); turn; turn = turns.shift()) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
-      await takeTurn(turn).catch((err: unknown) => options.log.error({ err }, 'SFTP reply failed'));
-      if (typeof turn.request === 'object') waitingBytes -= turn.request.size;
-      options.onProgress();
-    }
-    isWorking = false;
-  }
-
-  function leave(served: Served): void {
-    if (served.isGone) return;
-    served.isGone = true;
-    open.delete(served);
-    served.giveUpSending();
-    take({ served, request: 'gone' });
-  }
-
-  const pending = () => [...open].reduce((sum, { reader }) => sum + reader.pending, 0);
-  const load = () =>
-    Math.max((waitingBytes + pending()) / limits.queuedBytes, turns.length / limits.requests);
-
+export function newSession(
+  shared: Pick<
+    SftpSession,
+    'pool' | 'log' | 'caller' | 'limits' | 'isStopping' | 'now' | 'uploads' | 'print'
+  >,
+): SftpSession {
   return {
-    serve(channel) {
-      const served = newServed(
-        channel,
-        newSession({ ...options, uploads, print: options.printsErrors ? printerOf(channel) : () => {} }),
-        options.onReply,
-      );
-      open.add(served);
-      channel.on('data', (chunk: Buffer) => {
-        lastRequest = now();
-        for (const request of served.reader.read(chunk)) {
-          if (request === 'unreadable' || isOutOfPlace(served, request)) return options.onUnreadable();
-          take({ served, request });
-        }
-      });
-      channel.on('end', () => take({ served, request: 'end' }));
-      channel.on('close', () => leave(served));
-      channel.on('error', () => leave(served));
-    },
-    // A single request may exceed the queue limit, but then it must be the only one.
-    isFull: () => load() >= 1 && turns.length > 0,
-    isDrained: () => load() <= 0.5 || turns.length === 0,
-    unwritten: () => waitingBytes + pending() + [...uploads].reduce((sum, one) => sum + one.unwritten, 0),
-    isBusy: () =>
-      isWorking || uploads.size > 0 || [...open].some((one) => isInUse(one, now() - lastRequest < renameMs)),
-    lastRequest: () => lastRequest,
-    get channels() {
-      return open.size;
-    },
-    async end() {
-      for (const served of open) leave(served);
-      await working;
-    },
+    ...shared,
+    handles: new Map(),
+    lastHandle: 0,
+    own: new Map(),
+    refused: new Map(),
+    times: new Map(),
   };
 }
 
-/** Returns a function that writes lines to the stderr of a channel. */
-const printerOf = (channel: ServerChannel) => (text: string) => {
-  try {
-    channel.stderr.write(`${text}\n`);
-  } catch {
-    // The library throws if the channel has closed.
+/** Opens a handle, and returns the reply with its number. */
+export function newHandle(session: SftpSession, handle: Handle): Reply {
+  session.lastHandle = (session.lastHandle + 1) >>> 0;
+  session.handles.set(session.lastHandle, handle);
+  return { handle: session.lastHandle };
+}
+
+/** Remembers a value by name. Forgets the oldest one if there are too many. */
+export function remember<T>(map: Map<string, T>, name: string, value: T): void {
+  if (map.size >= maxNames) map.delete(map.keys().next().value as string);
+  map.set(name, value);
+}
+
+/** Returns the text of an error for the client. A bug gives a text with an id and no details. */
+export function messageOf({ log }: SftpSession, thrown: unknown): string {
+  const error = asFault(thrown);
+  if (error instanceof Fault) {
+    if (error.kind === 'unavailable') log.warn({ cause: error.cause }, error.message);
+    return error.message;
   }
-};
-
-const newServed = (channel: ServerChannel, session: SftpSession, onReply: () => void): Served => ({
-  channel,
-  reader: packetReader(),
-  session,
-  hasBegun: false,
-  isGone: false,
-  outbox: [],
-  outboxBytes: 0,
-  sending: undefined,
-  giveUpSending: () => {},
-  onReply,
-});
-
-/** Whether a reply is being sent, a file or folder is open, or, with `countParked`, an upload waits for its final name. */
-const isInUse = ({ sending, session }: Served, countParked: boolean): boolean =>
-  sending !== undefined || session.handles.size > 0 || (countParked && session.own.size > 0);
-
-/** Whether a request violates the order: a session must begin with exactly one `init`. */
-function isOutOfPlace(served: Served, { ask }: Request): boolean {
-  const isFirst = !served.hasBegun;
-  served.hasBegun = true;
-  return isFirst !== (ask.verb === 'init');
-}
-
-async function takeTurn({ served, request }: Turn): Promise<void> {
-  const { channel, session } = served;
-  if (request === 'gone') return endSession(session);
-  if (served.isGone) return;
-  if (request === 'end') {
-    await endSession(session);
-    await served.sending;
-    return hangUp(channel);
-  }
-  const isFirst = request.ask.verb === 'init';
-  const bytes = isFirst ? replies.version() : bytesOf(request.id, await replyTo(session, request.ask));
-  served.outbox.push(bytes);
-  served.outboxBytes += bytes.length;
-  served.sending ??= send(served);
-  if (served.outboxBytes >= maxOutbox) await served.sending;
-}
-
-/** Sends the replies of one turn of the event loop in one message, which costs more than its content. */
-async function send(served: Served): Promise<void> {
-  while (served.outbox.length > 0) {
-    // oxlint-disable no-await-in-loop -- one after another
-    await endOfTurn();
-    const bytes = Buffer.concat(served.outbox);
-    served.outbox = [];
-    served.outboxBytes = 0;
-    await write(served, bytes);
-    // oxlint-enable no-await-in-loop
-  }
-  served.sending = undefined;
-}
-
-/** Resolves when the client can receive more, or has disconnected. In that case the library throws. */
-function write(served: Served, bytes: Buffer): Promise<void> {
-  return new Promise<void>((resolve) => {
-    served.giveUpSending = resolve;
-    try {
-      served.onReply();
-      if (served.isGone || !served.channel.writable) resolve();
-      else served.channel.write(bytes, () => resolve());
-    } catch {
-      resolve();
-    }
-  });
-}
-
-function bytesOf(id: number, reply: Reply): Buffer {
-  if ('status' in reply) return replies.status(id, reply.status, reply.text);
-  if ('handle' in reply) return replies.handle(id, reply.handle);
-  if ('entries' in reply) return replies.names(id, reply.entries);
-  return replies.attributes(id, reply.attributes);
-}
-
-/** Closes a channel. Without an exit status, OpenSSH and rclone would wait forever. */
-function hangUp(channel: ServerChannel): void {
-  try {
-    channel.exit(0);
-    channel.eof();
-    channel.close();
-  } catch {
-    // The library throws if the connection has closed.
-  }
+  const requestId = newId();
+  log.error({ requestId, err: error }, 'Unexpected error in an SFTP request');
+  return `Unexpected error. If it happens again, report it with the ID ${requestId}.`;
 }

@@ -7,7 +7,7 @@ import { changeAccount } from '../accounts/accounts.ts';
 import { createSignInLink } from '../auth/sign-in-links.ts';
 import { inTransaction } from '../db/db.ts';
 import { openLog } from '../base/log.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { apply, person } from '../testing/organizations.ts';
 import { type Ask, signIn, signInNew } from '../testing/signed-in.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';

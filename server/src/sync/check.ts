@@ -1,13 +1,6 @@
 // Checks what can be checked without the account: the shape of an organization request, its types and the format of each
 // value (§2.2, decisions B2 to B5, B10, B11). Pure. Checks that depend on the account are in match.ts.
-import {
-  hasTrunkZero,
-  isEmail,
-  isExternalId,
-  isLanguage,
-  isTimeZone,
-  normalisePhone,
-} from '@soundings/contract/formats.ts';
+import { hasTrunkZero, normalisePhone } from '@soundings/contract/formats.ts';
 import { maxDescriptionLength, maxNameLength } from '@soundings/contract/limits.ts';
 import {
   AccessInfo,
@@ -18,9 +11,20 @@ import {
   Settings,
   User,
 } from '@soundings/contract/organization.ts';
-import type { DetailType } from '@soundings/contract/problem.ts';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import {
+  emailFault,
+  externalIdFault,
+  fieldAt,
+  type FieldFault,
+  languageFault,
+  lengthFault,
+  missing,
+  notOneOf,
+  phoneFault,
+  timeZoneFault,
+} from '../base/field-faults.ts';
 import type { JsonValue } from '../base/json.ts';
 import { didYouMean, quote } from '../base/text.ts';
 import { type Findings, standIn } from './findings.ts';
@@ -104,11 +108,13 @@ function readGroup(value: JsonObject, path: string, findings: Findings): Organiz
     groupShape.check.Check(value) ? value : readFields(value, groupShape, { path, ...idOf(value) }, findings)
   ) as OrganizationGroup;
   const { externalId, name, description } = group;
-  const fault = faultAdder(findings, path, externalId);
+  const report = reporter(findings, path, externalId);
   warnUnknown(value, groupShape.fields, path, findings);
-  if (externalId !== undefined) checkExternalId(externalId, fault);
-  if (name !== undefined) checkLength(name, maxNameLength, 'name', fault);
-  if (typeof description === 'string') checkLength(description, maxDescriptionLength, 'description', fault);
+  if (externalId !== undefined) report('externalId', externalIdFault(externalId));
+  if (name !== undefined) report('name', lengthFault('name', name, maxNameLength));
+  if (typeof description === 'string') {
+    report('description', lengthFault('description', description, maxDescriptionLength));
+  }
   return group;
 }
 
@@ -117,33 +123,18 @@ function readUser(value: JsonObject, path: string, findings: Findings): User {
     ? (value as unknown as User)
     : withoutGuesses(value, readFields(value, userShape, { path, ...idOf(value) }, findings));
   const { externalId, firstName, lastName, email, timezone, language, phone, accessInfo } = user;
-  const fault = faultAdder(findings, path, externalId);
+  const report = reporter(findings, path, externalId);
   warnUnknown(value, userShape.fields, path, findings);
   if (accessInfo) warnUnknown(accessInfo as JsonObject, accessFields, `${path}/accessInfo`, findings);
-  if (externalId !== undefined) checkExternalId(externalId, fault);
-  if (firstName !== undefined) checkLength(firstName, maxNameLength, 'firstName', fault);
-  if (lastName !== undefined) checkLength(lastName, maxNameLength, 'lastName', fault);
-  const isWrongEmail = typeof email === 'string' && !isEmail(email);
-  if (isWrongEmail) {
-    fault(
-      'invalid email',
-      'email',
-      `${quote(email)} is not a valid email address (for example, anna@example.com).`,
-    );
-  }
-  if (timezone !== undefined && !isTimeZone(timezone)) {
-    const message = `${quote(timezone)} is not a valid time zone (for example, Europe/Stockholm).`;
-    fault('invalid timezone', 'timezone', message);
-  }
-  if (language !== undefined && !isLanguage(language)) {
-    const message = `${quote(language)} is not a valid language code (for example, en).`;
-    fault('invalid language', 'language', message);
-  }
+  if (externalId !== undefined) report('externalId', externalIdFault(externalId));
+  if (firstName !== undefined) report('firstName', lengthFault('firstName', firstName, maxNameLength));
+  if (lastName !== undefined) report('lastName', lengthFault('lastName', lastName, maxNameLength));
+  const wrongEmail = typeof email === 'string' ? emailFault(email) : undefined;
+  report('email', wrongEmail);
+  if (timezone !== undefined) report('timezone', timeZoneFault(timezone));
+  if (language !== undefined) report('language', languageFault(language));
   const normal = typeof phone === 'string' ? normalisePhone(phone) : phone;
-  if (typeof phone === 'string' && normal === undefined) {
-    const message = `${quote(phone)} is not a phone number with a country code (for example, +46701234567).`;
-    fault('invalid phone', 'phone', message);
-  }
+  if (typeof phone === 'string' && normal === undefined) report('phone', phoneFault(phone));
   if (typeof phone === 'string' && normal !== undefined && hasTrunkZero(phone)) {
     // The number is not quoted: runs keep their warnings, even after the user is removed.
     findings.warn(() => ({
@@ -153,8 +144,8 @@ function readUser(value: JsonObject, path: string, findings: Findings): User {
       externalId,
     }));
   }
-  if (normal === phone && !isWrongEmail) return user;
-  return { ...user, ...(isWrongEmail && { email: null }), ...(normal !== undefined && { phone: normal }) };
+  if (normal === phone && !wrongEmail) return user;
+  return { ...user, ...(wrongEmail && { email: null }), ...(normal !== undefined && { phone: normal }) };
 }
 
 /**
@@ -211,8 +202,7 @@ function readFields(object: JsonObject, shape: Shape, about: About, findings: Fi
   const read: JsonObject = {};
   for (const [name, { isRequired }] of shape.fields) {
     if (!isRequired || Object.hasOwn(object, name)) continue;
-    const message = `The field ${name} is required.`;
-    findings.fault({ ...about, type: 'missing field', message, path: `${about.path}/${name}` });
+    findings.fault({ ...about, ...missing(name), path: `${about.path}/${name}` });
   }
   const names = shape.rest ? Object.keys(object) : shape.fields.keys();
   for (const name of names) {
@@ -249,25 +239,14 @@ function readPart(value: JsonValue, shape: Shape, about: About, findings: Findin
   return undefined;
 }
 
-type FaultAdder = (type: DetailType, field: string, message: string) => void;
+type Reporter = (field: string, fault: FieldFault | undefined) => void;
 
-function faultAdder(findings: Findings, path: string, externalId: string | undefined): FaultAdder {
+/** Returns a function that adds the fault of a field of one entry, if there is one. */
+function reporter(findings: Findings, path: string, externalId: string | undefined): Reporter {
   const about = externalId === undefined ? {} : { externalId };
-  return (type, field, message) => findings.fault({ type, message, path: `${path}/${field}`, ...about });
-}
-
-function checkExternalId(externalId: string, fault: FaultAdder): void {
-  if (isExternalId(externalId)) return;
-  const rule = 'Use 1 to 255 characters without leading or trailing spaces or control characters.';
-  fault('invalid externalId', 'externalId', `${quote(externalId)} is not a valid externalId. ${rule}`);
-}
-
-function checkLength(text: string, max: number, field: string, fault: FaultAdder): void {
-  // The limit counts code points. A text never has more code points than code units.
-  if (text.length <= max) return;
-  const length = text.length > 2 * max ? text.length : [...text].length;
-  if (length > max)
-    fault('too long', field, `${field} has ${length} characters. The maximum is ${max}. Shorten it.`);
+  return (field, fault) => {
+    if (fault) findings.fault({ ...fault, path: `${path}/${field}`, ...about });
+  };
 }
 
 /** Returns the position of each externalId in its list. Adds a fault for each duplicate (decision B10). */
@@ -335,13 +314,12 @@ function isArray(value: JsonValue, path: string, findings: Findings): value is J
 }
 
 /** Describes how a value differs from its schema: what it is and what it must be. */
-function explain(check: SchemaCheck, value: JsonValue, path: string): { type: DetailType; message: string } {
+function explain(check: SchemaCheck, value: JsonValue, path: string): FieldFault {
   const name = nameAt(path);
   const error = check.Errors(value).find(({ schemaPath }) => !schemaPath.includes('/anyOf/'));
   const { keyword, params } = error as SchemaError;
   if (keyword === 'enum') {
-    const allowed = (params['allowedValues'] as string[]).join(', ');
-    return { type: 'out of range', message: `${name} must be one of ${allowed} (case-sensitive).` };
+    return notOneOf(fieldAt(path), params['allowedValues'] as string[]);
   }
   if (keyword === 'minimum' || keyword === 'maximum') {
     return { type: 'out of range', message: `${name} must be ${params['comparison']} ${params['limit']}.` };
@@ -366,7 +344,7 @@ function kindOf(value: JsonValue): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-const nameAt = (path: string) => (path === '' ? 'The body' : quote(path.slice(path.lastIndexOf('/') + 1)));
+const nameAt = (path: string) => (path === '' ? 'The body' : quote(fieldAt(path)));
 const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 function idOf(value: JsonValue): { externalId?: string } {

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
-import { defineAttribute } from '../people/people.ts';
+import { defineAttribute } from '../people/attributes.changes.ts';
 import { apply, noLimits, person, rowsOf, unit } from '../testing/organizations.ts';
 import { sharedData } from '../testing/shared.ts';
 import { type Answer, openWorld, type World } from '../testing/world.ts';

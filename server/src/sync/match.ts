@@ -9,21 +9,21 @@ import { quote } from '../base/text.ts';
 import { attributeFault } from '../people/attributes.ts';
 import { treeFaults } from '../people/tree.ts';
 import type { SentOrganization } from './check.ts';
+import type { CurrentDetails, CurrentState } from './current-state.ts';
 import { type Findings, isStandIn } from './findings.ts';
-import type { CurrentState, CurrentDetails } from './current-state.ts';
-import { type TargetTree, nameOf } from './target-tree.ts';
+import { nameOf, type TargetTree } from './target-tree.ts';
 
 export function matchOrganization(
   organization: SentOrganization,
   current: CurrentState,
   targetTree: TargetTree,
-  looked: CurrentDetails,
+  currentDetails: CurrentDetails,
   findings: Findings,
 ): void {
   matchGroups(organization, targetTree, findings);
   const { users } = organization.data;
   if (!users) return;
-  for (const i of looked.inQuestion) {
+  for (const i of currentDetails.inQuestion) {
     const path = `/data/users/${i}`;
     const user = users[i] as User;
     const { externalId } = user;
@@ -38,7 +38,7 @@ export function matchOrganization(
       if (fault) findings.fault({ ...fault, path: place, externalId });
     }
   }
-  matchEmails(users, current, looked, findings);
+  matchEmails(users, current, currentDetails, findings);
   if (!staysAdministrated(users, current, organization.partial?.includes('users') ?? false)) {
     const message =
       'The account would have no active administrator left. Include an active user with the role Administrator, or create one in the console.';
@@ -158,9 +158,14 @@ export function wantedEmails(
 }
 
 /** Adds a fault for each sent address that another user has. Faults point only at addresses that were sent. */
-function matchEmails(users: User[], current: CurrentState, looked: CurrentDetails, findings: Findings): void {
-  const taken = emailsOfOthers(users, current, looked);
-  const wanted = [...wantedEmails(users, current, looked)];
+function matchEmails(
+  users: User[],
+  current: CurrentState,
+  currentDetails: CurrentDetails,
+  findings: Findings,
+): void {
+  const taken = emailsOfOthers(users, current, currentDetails);
+  const wanted = [...wantedEmails(users, current, currentDetails)];
   const isSent = (i: number) => users[i]?.email !== undefined;
   for (const [i, key] of wanted) if (!isSent(i)) taken.set(key, keptBy(users[i] as User, i));
   for (const [i, key] of wanted) {

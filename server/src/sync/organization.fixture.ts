@@ -7,7 +7,8 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser, defineAttribute } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
+import { defineAttribute } from '../people/attributes.changes.ts';
 import { noLimits, rowsOf } from '../testing/organizations.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
@@ -48,9 +49,17 @@ export const onlyManagedAdministrators = async ({ id }: TestAccount) =>
 export const createManually = {
   group: (account: TestAccount, group: { name: string; externalId?: string; parentId?: number }) =>
     inTransaction(world.pool, (tx) => createGroup(tx, account.id, group)),
-  user: (account: TestAccount, user: { externalId?: string; email?: string; memberOf?: number[] }) =>
+  user: (
+    account: TestAccount,
+    { memberOf = [], ...user }: { externalId?: string; email?: string; memberOf?: number[] },
+  ) =>
     inTransaction(world.pool, (tx) =>
-      createUser(tx, account.id, { firstName: 'By', lastName: 'Hand', ...user }),
+      createUser(tx, account.id, {
+        firstName: 'By',
+        lastName: 'Hand',
+        ...user,
+        memberships: { memberOf },
+      }),
     ),
   attribute: (account: TestAccount, name: string, allowedValues: string[] | null = null) =>
     inTransaction(world.pool, (tx) => defineAttribute(tx, account.id, { name, allowedValues })),

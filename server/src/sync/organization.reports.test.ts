@@ -2,7 +2,7 @@
 // B1, B2 and B14), over HTTP.
 import type { Detail } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { apply, person, rowsOf, unit } from '../testing/organizations.ts';
 import { until } from '../testing/until.ts';
 import {

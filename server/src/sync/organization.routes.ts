@@ -1,7 +1,8 @@
 // Interface B: POST /v1/organization/organization, also available at /v1/organization.
 import { maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
 import { postOrganization, postOrganizationShort } from '@soundings/contract/organization.ts';
-import type { RequestContext, Server } from '../http/server.ts';
+import type { RequestContext } from '../http/operations.ts';
+import type { Server } from '../http/server.ts';
 import type { Pushes } from './pushes.ts';
 
 export function serveOrganization(server: Server, pushes: Promise<Pushes>): void {

@@ -1,4 +1,4 @@
-// SQL for pending runs: the contents of files whose changes exceed a limit. Writers: held-runs.ts.
+// SQL for pending runs: the contents of files whose changes exceed a limit. Writers: pending-runs.ts.
 import type { Summary } from '@soundings/contract/organization.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Outcome } from './runs.sql.ts';
@@ -7,11 +7,11 @@ export async function insertPendingRun(
   tx: Transaction,
   accountId: AccountId,
   runId: string,
-  current: { organization: Buffer; planDigest: string; names: Record<string, string> },
+  pending: { organization: Buffer; planDigest: string; names: Record<string, string> },
 ): Promise<void> {
   await tx`
     insert into pending_runs (account_id, run_id, organization, plan_digest, names)
-    values (${accountId}, ${runId}, ${current.organization}, ${current.planDigest}, ${tx.json(current.names)})`;
+    values (${accountId}, ${runId}, ${pending.organization}, ${pending.planDigest}, ${tx.json(pending.names)})`;
 }
 
 export type PendingRunRow = {

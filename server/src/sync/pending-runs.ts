@@ -61,7 +61,7 @@ export const runNotPending = (runId: string, outcome: string): Fault =>
 
 /**
  * Removes a pending run from storage and returns it; the run is locked until the transaction ends. Throws a Fault: not_found,
- * or conflict if the run is not pending, or no longer.
+ * or conflict if the run is not pending.
  */
 export async function takePendingRun(
   tx: Transaction,
@@ -85,7 +85,7 @@ export async function takePendingRun(
   };
 }
 
-/** Ends a pending run without applying it; `message` says why. Throws the same faults as takeHeldRun. */
+/** Ends a pending run without applying it; `message` says why. Throws the same faults as takePendingRun. */
 export async function rejectPendingRun(
   tx: Transaction,
   accountId: AccountId,

@@ -14,8 +14,8 @@ import {
 } from '@soundings/contract/organization.ts';
 import { Digest } from '../base/digest.ts';
 import type { SentOrganization } from './check.ts';
-import type { GroupKey, CurrentState, CurrentUser, Target, UserDetails } from './current-state.ts';
-import { keyOf, type TargetTree, nameOf } from './target-tree.ts';
+import type { CurrentState, CurrentUser, GroupKey, Target, UserDetails } from './current-state.ts';
+import { keyOf, nameOf, type TargetTree } from './target-tree.ts';
 
 export type GroupState = {
   externalId: string;

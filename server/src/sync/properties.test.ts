@@ -10,10 +10,11 @@ import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser, defineAttribute } from '../people/people.ts';
+import { defineAttribute } from '../people/attributes.changes.ts';
+import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { rowsOf } from '../testing/organizations.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { pushOrganization } from './sync.ts';
 import {
   changesBetween,
@@ -289,7 +290,7 @@ async function editManually(
       firstName: `Hand ${count}`,
       lastName: 'By',
       email: `hand${count}@example.org`,
-      memberOf,
+      memberships: { memberOf },
       ...(step.named && { externalId: `hand ${count}` }),
     };
     await unlessTaken(inTransaction(database.pool, (tx) => createUser(tx, accountId, user)));

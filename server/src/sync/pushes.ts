@@ -2,14 +2,14 @@
 // block all other requests. The requests of one account run one after another; a large request of one account does not block
 // other accounts.
 import { maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
-import type { DetailType, Detail } from '@soundings/contract/problem.ts';
+import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Fault, type FaultKind } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { AccountId } from '../db/db.ts';
 import { limitConcurrency } from '../http/concurrency.ts';
-import type { RunStart } from './sync.ts';
+import type { RunStart } from './runs.sql.ts';
 
 /** Message to the thread: one request. The bytes are transferred, not copied. */
 export type Job = { job: number; accountId: AccountId; run: RunStart; bytes: ArrayBuffer; gzip: boolean };

@@ -1,6 +1,6 @@
 // Finds removed groups that seem to return under another externalId (decision F4). Pure.
-import type { TargetTree } from './target-tree.ts';
 import type { GroupState, Plan } from './plan.ts';
+import type { TargetTree } from './target-tree.ts';
 
 /**
  * Returns the removed groups that seem to have been created again, by id, each with its new group. Two groups match if they
@@ -8,10 +8,10 @@ import type { GroupState, Plan } from './plan.ts';
  */
 export function replacedGroups(
   { groups }: Pick<Plan, 'groups'>,
-  { byId, speaksOfTree }: Pick<TargetTree, 'byId' | 'speaksOfTree'>,
+  { byId, setsParents }: Pick<TargetTree, 'byId' | 'setsParents'>,
 ): Map<number, GroupState> {
   const placeOf = (name: string, parentId: number | null) =>
-    JSON.stringify(speaksOfTree ? [name, parentId] : [name]);
+    JSON.stringify(setsParents ? [name, parentId] : [name]);
   const removed = new Map<string, number[]>();
   for (const id of groups.remove) {
     const { name = '', parentId = null } = byId.get(id) ?? {};

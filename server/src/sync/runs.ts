@@ -12,9 +12,9 @@ import {
   type RunStart,
   selectRunEnd,
   selectRuns,
+  updateApproved,
   updateFailed,
   updateLostRuns,
-  updateApproved,
 } from './runs.sql.ts';
 
 export { eraseUserChanges, updateApproved, updateFailed };

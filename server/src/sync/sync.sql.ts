@@ -3,6 +3,7 @@
 import { type MembershipKind, membershipKinds } from '@soundings/contract/shared-values.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
 import type { Administrator, CurrentGroup, CurrentUser, UserDetails } from './current-state.ts';
+import type { WeeksOfGroup } from './plan-warnings.ts';
 
 /** Returns all groups of the account, ordered by id. */
 export async function selectCurrentGroups(db: Db, accountId: AccountId): Promise<CurrentGroup[]> {
@@ -23,10 +24,10 @@ export async function selectWeeksOfGroups(
   db: Db,
   accountId: AccountId,
   groupIds: number[],
-): Promise<{ id: number; weeks: number }[]> {
+): Promise<WeeksOfGroup[]> {
   if (groupIds.length === 0) return [];
   // One index lookup per group and week, because a group has many results in a week.
-  return db<{ id: number; weeks: number }[]>`
+  return db<WeeksOfGroup[]>`
     select g.id as "id", count(*)::integer as "weeks"
     from   unnest(${groupIds}::integer[]) as g (id)
     join   weeks w on w.account_id = ${accountId}

@@ -1,62 +1,47 @@
 // Updates the managed users and groups of an account to match what was sent (§1.B, §3, §4.2). One transaction locks the
 // account, reads the current state, checks the request and plans the changes. Then it stops (dry run or faults) or applies
 // them. The report is the same in both cases.
-import type { Report, Settings, Warning, User } from '@soundings/contract/organization.ts';
-import {
-  maxChangesCeiling,
-  maxChangesDefault,
-  maxOrganizationBodyBytes,
-} from '@soundings/contract/limits.ts';
-import { type Detail, type DetailType, detailTypes } from '@soundings/contract/problem.ts';
+import type { Report, Settings, User } from '@soundings/contract/organization.ts';
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gunzip as gunzipWithCallback } from 'node:zlib';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { notePending } from '../auth/pending-administrators.ts';
 import { Fault } from '../base/errors.ts';
-import { type JsonValue, parseJson } from '../base/json.ts';
-import { quote } from '../base/text.ts';
+import type { JsonValue } from '../base/json.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import type { DeleteGroupResults } from '../people/groups.ts';
-import { attributesOf } from '../people/people.ts';
+import { attributesOf } from '../people/attributes.changes.ts';
 import { applyPlan } from './apply.ts';
+import { checkLimits } from './change-limits.ts';
 import { readOrganization, type SentOrganization } from './check.ts';
+import type { CurrentState } from './current-state.ts';
 import { type Findings, newFindings } from './findings.ts';
-import type { CurrentState, UserDetails } from './current-state.ts';
 import { matchOrganization, wantedEmails } from './match.ts';
-import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
+import { readBody, type SentBody } from './parse.ts';
 import { storePendingRun } from './pending-runs.ts';
-import { auditRun } from './runs.ts';
+import { pendingIn, warnOfEffects, warnOfMovedGroups } from './plan-warnings.ts';
+import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
+import { refusalOf, runEnd } from './run-end.ts';
 import {
   copyChanges,
   insertRun,
-  type RunEnd,
   type RunStart,
   showProcessing,
   updateFailed,
   updateRun,
 } from './runs.sql.ts';
+import { auditRun } from './runs.ts';
 import {
   selectAdministrators,
-  selectEmailOwners,
   selectCurrentGroups,
   selectCurrentUsers,
+  selectEmailOwners,
   selectUserDetails,
   selectWeeksOfGroups,
 } from './sync.sql.ts';
-import { type TargetTree, targetTreeOf } from './target-tree.ts';
-import { replacedGroups } from './replaced.ts';
-
-const gunzip = promisify(gunzipWithCallback);
-
-/** Where a run comes from. Its id is the id of the request. */
-export type { RunStart };
+import { targetTreeOf } from './target-tree.ts';
 
 /** What a push needs from layers above. `isGone` returns whether the client has disconnected, so that no changes are begun. */
 export type PushHooks = { deleteGroupResults: DeleteGroupResults; isGone?: () => boolean };
-
-/** The body of a request as it was sent. */
-export type SentBody = { bytes: Uint8Array; gzip: boolean };
 
 /**
  * Processes the body of an organization request and records it as a run. Returns the report. Throws a Fault that lists every
@@ -70,29 +55,18 @@ export async function pushOrganization(
   { deleteGroupResults, isGone }: PushHooks,
 ): Promise<Report> {
   const findings = newFindings();
-  const organization = await readBody(body, findings).catch(async (tooLarge: Fault) => {
-    await insertRun(pool, accountId, {
-      ...run,
-      ...runEnd({}, findings, { outcome: 'refused', refusal: tooLarge }),
-    });
-    await auditRun(pool, accountId, run.id);
-    throw tooLarge;
-  });
-  // The list of faults is full, so there is no need to look for more.
-  if (!organization || findings.isFull()) {
-    const refusal = refusalOf(findings);
-    await insertRun(pool, accountId, {
-      ...run,
-      ...runEnd(organization?.settings ?? {}, findings, { outcome: 'refused', refusal }),
-    });
+  const refuse = async (refusal: Fault, settings: Settings): Promise<never> => {
+    const end = runEnd(settings, findings, { outcome: 'refused', refusal });
+    await insertRun(pool, accountId, { ...run, ...end });
     await auditRun(pool, accountId, run.id);
     throw refusal;
-  }
+  };
+  const organization = await readBody(body, findings).catch((tooLarge: Fault) => refuse(tooLarge, {}));
+  // If the list of faults is full, there is no need to look for more.
+  if (!organization || findings.isFull()) return refuse(refusalOf(findings), organization?.settings ?? {});
   // From here on the run is stored. If the process is killed, `endLostRuns` marks it as failed.
-  await insertRun(pool, accountId, {
-    ...run,
-    ...runEnd(organization.settings, findings, { outcome: 'processing' }),
-  });
+  const begun = runEnd(organization.settings, findings, { outcome: 'processing' });
+  await insertRun(pool, accountId, { ...run, ...begun });
   const { refusal, plan } = await inTransaction(pool, async (tx) => {
     await showProcessing(tx, accountId, run.id);
     return synchronize(tx, accountId, { runId: run.id, organization, deleteGroupResults, isGone }, findings);
@@ -110,35 +84,6 @@ export async function pushOrganization(
     changes: plan.changes,
     warnings: findings.warnings(),
   };
-}
-
-async function readBody(
-  { bytes, gzip }: SentBody,
-  findings: Findings,
-): Promise<SentOrganization | undefined> {
-  const json = gzip ? await decompress(bytes, findings) : bytes;
-  const parsed = json && parseJson(json);
-  if (parsed && 'value' in parsed) return readOrganization(parsed.value, findings);
-  if (parsed) findings.fault(parsed.fault);
-  return undefined;
-}
-
-async function decompress(bytes: Uint8Array, findings: Findings): Promise<Uint8Array | undefined> {
-  try {
-    return await gunzip(bytes, { maxOutputLength: maxOrganizationBodyBytes });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new Fault(
-        'too_large',
-        'too large',
-        'The decompressed body is larger than 64 MB. Send a smaller request.',
-      );
-    }
-    const message =
-      'The body could not be decompressed as gzip. Send gzip data, or remove the Content-Encoding header.';
-    findings.fault({ type: 'invalid gzip', message, path: '' });
-    return undefined;
-  }
 }
 
 /** The requested state of an account, and how to apply it. */
@@ -171,7 +116,7 @@ async function synchronize(
 ): Promise<Synchronized> {
   const { runId } = wanted;
   const organization = await withAllowedRoles(tx, accountId, wanted.organization, findings);
-  const { current, targetTree, details, owners } = await matchWithHeld(tx, accountId, organization, findings);
+  const { current, targetTree, details, owners } = await readAndMatch(tx, accountId, organization, findings);
   // The client may have left while the request waited for the lock on the account.
   if (wanted.isGone?.()) throw new Fault('unavailable', 'unavailable', 'The client has disconnected.');
   if (findings.faultCount() > 0) return endRun(tx, accountId, wanted, findings, { outcome: 'refused' });
@@ -182,11 +127,8 @@ async function synchronize(
   const isApplied = organization.settings.validateOnly === false;
   const groupNames = namesOfGroups(current, organization);
   const pending = pendingIn(plan, details);
-  warnOfPending(pending, organization, findings);
-  warnOfNewIds(plan, owners, organization, findings);
-  warnOfNewGroupIds(plan, targetTree, organization, findings);
-  await warnOfHistory(tx, accountId, plan, targetTree, findings);
-  warnOfAuditors(plan, organization, findings);
+  const weeksOfRemoved = await selectWeeksOfGroups(tx, accountId, plan.groups.remove);
+  warnOfEffects({ plan, organization, targetTree, owners, pending, weeksOfRemoved }, findings);
   if (findings.faultCount() > 0) {
     const isHeld = isApplied && wanted.beyondLimits === 'hold';
     // The changes of a refused run are stored too: they show whether the list was complete.
@@ -195,11 +137,7 @@ async function synchronize(
     else await copyChanges(tx, accountId, runId, plan.changes, groupNames);
     return endRun(tx, accountId, wanted, findings, { outcome: isHeld ? 'held' : 'refused', plan });
   }
-  for (const { id } of plan.groups.moveUp) {
-    const { externalId, name } = targetTree.byId.get(id) ?? { externalId: null, name: '' };
-    const message = `The manual group ${JSON.stringify(name)} (${externalId ?? id}) moves up a level because its parent group is removed.`;
-    findings.warn({ type: 'moved up', message });
-  }
+  warnOfMovedGroups(plan, targetTree, findings);
   if (isApplied) {
     await applyPlan(tx, accountId, organization, targetTree, plan);
     await wanted.deleteGroupResults(tx, accountId, plan.groups.remove);
@@ -208,7 +146,7 @@ async function synchronize(
   }
   // The changes of a pending run are already stored.
   if (wanted.shown === undefined) await copyChanges(tx, accountId, runId, plan.changes, groupNames);
-  const setsTree = isApplied && organization.data.groups ? targetTree.speaksOfTree : null;
+  const setsTree = isApplied && organization.data.groups ? targetTree.setsParents : null;
   return endRun(tx, accountId, wanted, findings, {
     outcome: isApplied ? 'applied' : 'validated',
     plan,
@@ -251,7 +189,7 @@ export async function rejectInvalidRun(
 }
 
 /** Locks the account, reads its current state and checks the request against it. */
-async function matchWithHeld(
+async function readAndMatch(
   tx: Transaction,
   accountId: AccountId,
   organization: SentOrganization,
@@ -290,70 +228,6 @@ const namesOfGroups = (current: CurrentState, { data }: SentOrganization): Map<s
     ...(data.groups ?? []).map(({ externalId, name }) => [externalId, name] as const),
   ]);
 
-/** Warns if a user is removed while a new user has the same email address. `owners`: the id of the user with each address. */
-function warnOfNewIds(
-  { users }: Plan,
-  owners: ReadonlyMap<string, number>,
-  { places }: SentOrganization,
-  findings: Findings,
-): void {
-  if (users.remove.length === 0 || owners.size === 0) return;
-  const removed = new Map(users.remove.map(({ id, externalId }) => [id, externalId]));
-  for (const { externalId: arrivesAs, emailKey } of users.create) {
-    const externalId = removed.get(owners.get(emailKey ?? '') ?? 0);
-    if (externalId === undefined) continue;
-    const message =
-      `User ${quote(externalId)} is removed, and new user ${quote(arrivesAs)} has the same email address. ` +
-      'If they are the same person, keep the old externalId.';
-    const path = `/data/users/${places.users.get(arrivesAs)}/externalId`;
-    findings.warn({ type: 'new externalId', message, path, externalId, arrivesAs });
-  }
-}
-
-/** Warns if a group is removed while a new group seems to be the same one. */
-function warnOfNewGroupIds(
-  plan: Plan,
-  targetTree: TargetTree,
-  { places }: SentOrganization,
-  findings: Findings,
-): void {
-  for (const [id, { externalId: arrivesAs }] of replacedGroups(plan, targetTree)) {
-    const externalId = targetTree.byId.get(id)?.externalId ?? '';
-    findings.warn(() => ({
-      type: 'new externalId',
-      message:
-        `Group ${quote(externalId)} is removed, and new group ${quote(arrivesAs)} has the same name and parent. ` +
-        'If they are the same group, keep the old externalId. A new group starts without history.',
-      path: `/data/groups/${places.groups.get(arrivesAs)}/externalId`,
-      entity: 'group',
-      externalId,
-      arrivesAs,
-    }));
-  }
-}
-
-/** Warns for each removed group that has results, which are deleted with it. */
-async function warnOfHistory(
-  tx: Transaction,
-  accountId: AccountId,
-  { groups }: Plan,
-  { byId }: TargetTree,
-  findings: Findings,
-): Promise<void> {
-  for (const { id, weeks } of await selectWeeksOfGroups(tx, accountId, groups.remove)) {
-    const externalId = byId.get(id)?.externalId ?? '';
-    findings.warn(() => ({
-      type: 'history deleted',
-      message:
-        `Group ${quote(externalId)} is removed together with its results for ` +
-        `${weeks === 1 ? '1 week' : `${weeks} weeks`}. They can't be restored.`,
-      entity: 'group',
-      externalId,
-      weeks,
-    }));
-  }
-}
-
 /** Returns the request, without roles if the account doesn't allow pushes and files to set them. */
 async function withAllowedRoles(
   tx: Transaction,
@@ -379,44 +253,7 @@ async function withAllowedRoles(
   return { ...organization, data: { ...organization.data, users: users.map(withoutRole) } };
 }
 
-/** Returns the externalIds of users whose role becomes pending, or whose address changes while it is pending. */
-function pendingIn({ users }: Plan, details: ReadonlyMap<number, UserDetails>): string[] {
-  const becomes = users.update.filter(({ id, rolePending, emailKey }) => {
-    const before = details.get(id);
-    return rolePending && !(before?.rolePending && before.emailKey === emailKey);
-  });
-  return [...users.create.filter(({ rolePending }) => rolePending), ...becomes].map(
-    ({ externalId }) => externalId,
-  );
-}
-
-/** Warns for each new Administrator, who has the rights of a User until an administrator confirms the role. */
-function warnOfPending(pending: string[], { places }: SentOrganization, findings: Findings): void {
-  for (const externalId of pending) {
-    findings.warn(() => ({
-      type: 'administrator pending',
-      message:
-        `User ${quote(externalId)} becomes an Administrator, or is one and gets another email address. ` +
-        'An administrator must confirm this in the console. Until then, the user has the rights of a User.',
-      path: `/data/users/${places.users.get(externalId)}/accessInfo/role`,
-      externalId,
-    }));
-  }
-}
-
-/** Warns for each user who loses the role Auditor. It can only be given in the console, so any role that is sent replaces it. */
-function warnOfAuditors({ changes }: Plan, { places }: SentOrganization, findings: Findings): void {
-  for (const { entity, externalId, fields } of changes) {
-    const role = entity === 'user' ? fields?.['role'] : undefined;
-    if (role?.from !== 'Auditor') continue;
-    const message =
-      `The role of user ${quote(externalId)} changes from Auditor to ${quote(String(role.to))}. ` +
-      'To keep the role that was set in the console, leave the role out of the request.';
-    const path = `/data/users/${places.users.get(externalId)}/accessInfo/role`;
-    findings.warn({ type: 'auditor replaced', message, path, externalId });
-  }
-}
-
+/** Records the result of a run, which is refused if there are faults, and returns it. */
 async function endRun<T extends { outcome: Synchronized['outcome']; plan?: Plan }>(
   tx: Transaction,
   accountId: AccountId,
@@ -425,14 +262,10 @@ async function endRun<T extends { outcome: Synchronized['outcome']; plan?: Plan 
   end: T,
 ): Promise<Synchronized> {
   const refusal = findings.faultCount() > 0 ? refusalOf(findings) : undefined;
-  await updateRun(
-    tx,
-    accountId,
-    runId,
-    runEnd(organization.settings, findings, { ...end, ...(refusal && { refusal }) }),
-  );
+  const result = { ...end, ...(refusal && { refusal }) };
+  await updateRun(tx, accountId, runId, runEnd(organization.settings, findings, result));
   await auditRun(tx, accountId, runId);
-  return { ...end, ...(refusal && { refusal }) } as Synchronized;
+  return result as Synchronized;
 }
 
 /** Returns a digest of everything that a plan does. It includes ids, because a group created again under the same externalId is a different one. */
@@ -447,80 +280,3 @@ const planChanged = (runId: string) =>
     'plan changed',
     `Run ${runId} would now make different changes than were shown, because the data has changed in the meantime. Upload the file again.`,
   );
-
-const limits = [
-  ['maxUsersCreated', 'users', 'created', 'create'],
-  ['maxUsersUpdated', 'users', 'updated', 'update'],
-  ['maxUsersDeleted', 'users', 'deleted', 'delete'],
-  ['maxGroupsCreated', 'groups', 'created', 'create'],
-  ['maxGroupsUpdated', 'groups', 'updated', 'update'],
-  ['maxGroupsDeleted', 'groups', 'deleted', 'delete'],
-] as const;
-
-function checkLimits(settings: Settings, plan: Plan, findings: Findings): void {
-  for (const [setting, kind, counted, verb] of limits) {
-    const limit = settings[setting] ?? maxChangesDefault;
-    const count = plan.summary[kind][counted];
-    if (count <= limit) continue;
-    const remedy =
-      count <= maxChangesCeiling
-        ? `If this is intended, set ${setting} to ${count} or more.`
-        : `If this is intended, make the change in steps: ${setting} can be at most ${maxChangesCeiling}.`;
-    const message = `The request would ${verb} ${count} ${kind}, but ${setting} allows only ${limit}. ${remedy}`;
-    findings.fault({ type: 'limit exceeded', message, path: `/settings/${setting}`, setting, limit, count });
-  }
-}
-
-function refusalOf(findings: Findings): Fault {
-  const count = findings.faultCount();
-  const details = findings.faults();
-  const first = details[0] as { type: DetailType; message: string };
-  const message =
-    count === 1
-      ? `Nothing was applied: ${first.message}`
-      : `Nothing was applied: the request has ${count} errors. First error: ${first.message}`;
-  return new Fault('invalid', first.type, message, { details });
-}
-
-function runEnd(
-  settings: Settings,
-  findings: Findings,
-  end: { outcome: RunEnd['outcome']; refusal?: Fault; plan?: Plan; setsTree?: boolean | null },
-): RunEnd {
-  return {
-    validateOnly: settings.validateOnly !== false,
-    outcome: end.outcome,
-    message: messageOf(end.outcome, findings),
-    settings,
-    summary: end.plan?.summary ?? null,
-    warnings: findings.warnings().map(withoutValue),
-    details: end.refusal?.details.map(withoutValue) ?? null,
-    setsTree: end.setsTree ?? null,
-  };
-}
-
-function messageOf(outcome: RunEnd['outcome'], findings: Findings): string | null {
-  if (outcome === 'held')
-    return 'This run would make more changes than allowed. Nothing is applied until an administrator approves it.';
-  if (outcome === 'refused') {
-    const count = findings.faultCount();
-    return `Refused because of ${count === 1 ? '1 error' : `${count} errors`}. Nothing was applied.`;
-  }
-  return null;
-}
-
-// Messages of these types quote personal data. If the person never becomes a user, it would never be erased.
-const quoting = [
-  'invalid email',
-  'invalid phone',
-  'invalid timezone',
-  'invalid language',
-  'value not allowed',
-] as const;
-
-/** Returns a fault or warning as a run stores it: with its path, but without the value. */
-function withoutValue<T extends Detail | Warning>(found: T): T {
-  const type = quoting.find((one) => one === found.type);
-  const { value: _, ...placed } = found as T & { value?: string };
-  return (type ? { ...placed, message: detailTypes[type] } : placed) as T;
-}

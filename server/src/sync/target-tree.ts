@@ -1,7 +1,7 @@
 // Determines which groups exist after a request, and their positions in the tree (decisions B8, B9, B12). Pure.
 import { nearestStaying } from '../people/tree.ts';
 import type { SentOrganization } from './check.ts';
-import type { GroupKey, CurrentGroup, Target } from './current-state.ts';
+import type { CurrentGroup, GroupKey, Target } from './current-state.ts';
 
 export type TargetTree = {
   /** The groups that a request can refer to: its own, and manual groups that have an externalId. */
@@ -13,7 +13,7 @@ export type TargetTree = {
   /** The parent of every group after the request. A group with an unknown parent counts as top-level; the fault is reported elsewhere. */
   parents: Map<GroupKey, GroupKey | null>;
   /** Whether the request sets parents. */
-  speaksOfTree: boolean;
+  setsParents: boolean;
 };
 
 export function targetTreeOf({ data, partial }: SentOrganization, groups: CurrentGroup[]): TargetTree {
@@ -33,7 +33,7 @@ export function targetTreeOf({ data, partial }: SentOrganization, groups: Curren
     if (!targets.has(externalId)) targets.set(externalId, { externalId, id: null, managed: true });
   }
 
-  const speaksOfTree = data.groups?.some((group) => group.parent !== undefined) ?? false;
+  const setsParents = data.groups?.some((group) => group.parent !== undefined) ?? false;
   const parents = new Map<GroupKey, GroupKey | null>();
   for (const { id, parentId } of groups) {
     if (removed.has(id)) continue;
@@ -49,10 +49,10 @@ export function targetTreeOf({ data, partial }: SentOrganization, groups: Curren
     if (!target.managed) continue; // a manual group: reported as a fault, and not moved
     if (parent === undefined && target.id !== null && !isWhole) continue;
     const above = parent === undefined || parent === null ? undefined : targets.get(parent);
-    if (speaksOfTree) parents.set(keyOf(target), above ? keyOf(above) : null);
+    if (setsParents) parents.set(keyOf(target), above ? keyOf(above) : null);
     else if (target.id === null) parents.set(keyOf(target), null);
   }
-  return { targets, byExternalId, byId, removed, parents, speaksOfTree };
+  return { targets, byExternalId, byId, removed, parents, setsParents };
 }
 
 export function keyOf({ id, externalId }: Target): GroupKey {

@@ -3,7 +3,7 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { defineLibrary, selectQuestions } from '../questions/questions.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
@@ -72,7 +72,7 @@ export async function planAsking(
         lastName: 'Person',
         email: `p${i}@example.org`,
         externalId: `p${i}`,
-        memberOf: [groupId],
+        memberships: { memberOf: [groupId] },
         ...(language !== undefined && { language }),
       });
       userIds.push(id);

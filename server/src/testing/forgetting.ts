@@ -5,7 +5,7 @@ import { dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { createAccount, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { defineLibrary, selectQuestions } from '../questions/questions.ts';
 import { newLinks } from '../rounds/links.ts';
 import { weekdayOf } from '../rounds/send-times.ts';
@@ -70,7 +70,7 @@ export async function answeredWeek({ pool, keys }: TestData, addresses: string[]
             lastName: String(i),
             externalId: own,
             email: `${own}@example.org`.toLowerCase(),
-            memberOf: [groupId],
+            memberships: { memberOf: [groupId] },
           }),
         );
       }

@@ -1,4 +1,4 @@
-// Mutants of the disclosure procedure: what anonymity.ts would be without one of its rules. An attack that does not break
+// Mutants of the disclosure procedure: what disclosure.ts would be without one of its rules. An attack that does not break
 // them proves nothing.
 import type { chooseCells, chooseDistributions, GroupSet, Cells } from '../results/disclosure.ts';
 

@@ -3,7 +3,7 @@ import type { Role } from '@soundings/contract/organization.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { beginSession } from '../auth/sessions.ts';
 import { inTransaction } from '../db/db.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import type { Answer, World } from './world.ts';
 
 /**

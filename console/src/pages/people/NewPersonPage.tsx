@@ -5,12 +5,12 @@ import { api } from '../../api.ts';
 import { useData } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
-import { useForm } from '../../ui/Form.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Loaded, Skeleton } from '../../ui/States.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { useForm } from '../../ui/form/Form.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Loaded, Skeleton } from '../../ui/page/States.tsx';
+import { useToast } from '../../ui/floating/Toast.tsx';
 import { newPersonOf, valuesOf } from './person-values.ts';
-import { usePeopleRefresh } from './PersonDialogs.tsx';
+import { usePeopleRefresh } from './actions.ts';
 import { PersonForm } from './PersonForm.tsx';
 
 export function NewPersonPage() {

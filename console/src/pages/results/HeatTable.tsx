@@ -9,10 +9,11 @@ import { useWeekText } from '../../text/weeks.ts';
 import { useMedia } from '../../hooks/media.ts';
 import { usePrinting } from '../../hooks/printing.ts';
 import { cx } from '../../ui/cx.ts';
-import { makeReasons, ManyReasons, OneReason } from '../../ui/Reason.tsx';
-import { useScroller } from '../../ui/scroller.ts';
+import { makeReasons, ManyReasons, OneReason } from '../../ui/floating/Reason.tsx';
+import { useScroller } from '../../ui/table/scroller.ts';
 import { heatStep } from './figures.ts';
-import css from './results.module.css';
+import css from './HeatTable.module.css';
+import results from './results.module.css';
 import { useWithheldText, useSigned } from './texts.ts';
 
 export type HeatTableProps = {
@@ -190,7 +191,7 @@ function Row({ row, index, isCompany }: RowProps) {
       {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control */}
       <th scope="row" className={cx(css['name'], (isCompany || (isTree && row.level <= 2)) && css['strong'])}>
         <span className={css['nameLine']} style={{ paddingInlineStart: indentOf(indent) }}>
-          <Link to="/" search={{ group: row.id } as never} className={css['plain']} title={row.name}>
+          <Link to="/" search={{ group: row.id } as never} className={results['plain']} title={row.name}>
             {row.name}
           </Link>
           <span
@@ -277,7 +278,7 @@ function Cell({ row, kpi, isCompany }: CellProps) {
   const value = row.values[kpi];
   if (value === 'none' || value === undefined) {
     return (
-      <td className={css['cell']}>
+      <td>
         <span className="visually-hidden">{t('results.notAsked')}</span>
       </td>
     );
@@ -289,7 +290,7 @@ function Cell({ row, kpi, isCompany }: CellProps) {
       value === null ? hidden.figure(map.kpis[kpi]?.week ?? null, row.people) : t('results.companyHidden');
     return (
       // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control
-      <td className={css['cell']}>
+      <td>
         <OneReason reasons={reasons} text={words} className={cx(css['score'], css['hatch'])}>
           <span aria-hidden>–</span>
           <span className="visually-hidden">{words}</span>
@@ -302,7 +303,7 @@ function Cell({ row, kpi, isCompany }: CellProps) {
   const words = isDifference && !isCompany ? signed(told) : told;
   const step = isDifference && isCompany ? 5 : heatStep(told, bounds.low, bounds.high);
   return (
-    <td className={css['cell']}>
+    <td>
       {isHandedOut ? (
         <OneReason
           reasons={reasons}

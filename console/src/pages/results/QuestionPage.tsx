@@ -5,12 +5,12 @@ import type { ReactNode } from 'react';
 import { useAddress, useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
-import { Empty } from '../../ui/Empty.tsx';
-import { GroupFinder } from '../../ui/GroupFinder.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Section } from '../../ui/Section.tsx';
-import { Select } from '../../ui/Select.tsx';
-import { Loaded } from '../../ui/States.tsx';
+import { Empty } from '../../ui/page/Empty.tsx';
+import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Section } from '../../ui/page/Section.tsx';
+import { Select } from '../../ui/form/Select.tsx';
+import { Loaded } from '../../ui/page/States.tsx';
 import { difference, score } from './figures.ts';
 import {
   CommentList,

@@ -1,7 +1,7 @@
 // A form that asks for the password again, before a dangerous action.
 import { useText } from '../../text/text.tsx';
-import { Button } from '../../ui/Button.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
+import { DialogForm } from '../../ui/dialog/FormDialog.tsx';
+import { useForm } from '../../ui/form/Form.tsx';
 import { PasswordField, Username } from './PasswordField.tsx';
 
 type PasswordFormProps<Answer> = {
@@ -23,19 +23,9 @@ export function PasswordForm<Answer>(props: PasswordFormProps<Answer>) {
     warn: false,
   });
   return (
-    <Form
-      form={form}
-      actions={
-        <>
-          <Button type="submit" kind={isDanger ? 'danger' : 'primary'} busy={form.busy}>
-            {action}
-          </Button>
-          <Button onClick={onClose}>{t('action.cancel')}</Button>
-        </>
-      }
-    >
+    <DialogForm form={form} confirm={action} danger={isDanger} onClose={onClose}>
       <Username email={email} />
       <PasswordField {...form.field('password')} label={t('session.password')} autoFocus />
-    </Form>
+    </DialogForm>
   );
 }

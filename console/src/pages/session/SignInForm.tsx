@@ -5,9 +5,9 @@ import { type ReactNode, useState } from 'react';
 import { api } from '../../api.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { TextField } from '../../ui/Field.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
-import { Failed } from '../../ui/States.tsx';
+import { TextField } from '../../ui/form/Field.tsx';
+import { Form, useForm } from '../../ui/form/Form.tsx';
+import { Failed } from '../../ui/page/States.tsx';
 import css from './Outside.module.css';
 import { PasswordField, Username } from './PasswordField.tsx';
 

@@ -5,7 +5,7 @@ import { useAddress, useData } from '../../hooks/data.ts';
 import { useMaybeSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
-import { Notice } from '../../ui/Notice.tsx';
+import { Notice } from '../../ui/page/Notice.tsx';
 import { OrDivider, SignedOutLayout, Stacked } from './Outside.tsx';
 import { ownPath, useSignedIn } from './signed-in.ts';
 import { SignInForm } from './SignInForm.tsx';

@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { beginSession } from '../../auth/sessions.ts';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';
-import { createUser } from '../../people/people.ts';
+import { createUser } from '../../people/users.ts';
 import { openDueRounds } from '../../rounds/opening.ts';
 import { countParticipation } from '../../rounds/participation.ts';
 import { askPeople, type AskedAccount, noon, planAsking } from '../../testing/asking.ts';

@@ -4,6 +4,7 @@ import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Fault } from '../../base/errors.ts';
+import { fieldAt, missing, notOneOf, tooLong } from '../../base/field-faults.ts';
 import { parseJson } from '../../base/json.ts';
 
 type Found = { keyword: string; instancePath: string; params: Record<string, unknown>; message: string };
@@ -32,8 +33,7 @@ function detailsOf({ keyword, instancePath: path, params, message }: Found): Det
   switch (keyword) {
     case 'required':
       return (params['requiredProperties'] as string[]).map((name) => ({
-        type: 'missing field',
-        message: 'This field is required.',
+        ...missing(name),
         path: `${path}/${name}`,
       }));
     case 'boolean':
@@ -43,21 +43,17 @@ function detailsOf({ keyword, instancePath: path, params, message }: Found): Det
     case 'type':
       return one('wrong type', `This must be of the type ${String(params['type'])}.`);
     case 'maxLength':
-      return one('too long', `Use at most ${limit} characters.`);
+      return [{ ...tooLong(fieldAt(path), Number(limit)), path }];
     case 'minLength':
-      return one(
-        'missing field',
-        limit === '1' ? 'This field is required.' : `Use at least ${limit} characters.`,
-      );
+      return limit === '1'
+        ? [{ ...missing(fieldAt(path)), path }]
+        : one('missing field', `Use at least ${limit} characters.`);
     case 'minimum':
       return one('out of range', `This must be at least ${limit}.`);
     case 'maximum':
       return one('out of range', `This must be at most ${limit}.`);
     case 'enum':
-      return one(
-        'out of range',
-        `This must be one of: ${(params['allowedValues'] as unknown[]).map(String).join(', ')}.`,
-      );
+      return [{ ...notOneOf(fieldAt(path), (params['allowedValues'] as unknown[]).map(String)), path }];
     case 'anyOf':
       return one('invalid value', 'This value is not allowed.');
     default:

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../db/db.ts';
-import { createUser } from '../../people/people.ts';
+import { createUser } from '../../people/users.ts';
 import { libraryKpis } from '../../questions/library.ts';
 import { hasBrowser, openBrowser } from '../../testing/browser.ts';
 import { addressOf, routePaths } from '../../testing/console-pages.ts';

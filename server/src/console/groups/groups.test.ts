@@ -128,7 +128,7 @@ test('made and changed by hand: what is wrong is named by its field, and what is
   });
   const fieldOf = async (name: string, body: object) =>
     (await ada(name, body)).body.details.map(({ type, path }) => `${path}: ${type}`);
-  expect(await fieldOf('POST /groups', { name: ' ' })).toEqual(['/name: invalid value']);
+  expect(await fieldOf('POST /groups', { name: ' ' })).toEqual(['/name: missing field']);
   expect(await fieldOf('POST /groups', {})).toEqual(['/name: missing field']);
   expect(await fieldOf('POST /groups', { name: 'x', externalId: 'a' })).toEqual([
     '/externalId: externalId taken',

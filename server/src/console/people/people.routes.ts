@@ -14,20 +14,12 @@ import { audit, type AuditAction } from '../../accounts/audit.ts';
 import { deleteSessionsOf, revokeAccess } from '../../auth/sessions.ts';
 import { addGivenMail, linkHours, createSignInLink, signInAddress } from '../../auth/sign-in-links.ts';
 import { turnOffTwoFactor } from '../../auth/two-factor.ts';
-import { byteOrderMark, csvRow } from '../../base/csv.ts';
 import { Fault } from '../../base/errors.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
-import { attributesOf } from '../../people/people.ts';
-import {
-  addPerson,
-  adoptPerson,
-  changePerson,
-  confirmAdministrator,
-  handOver,
-  personNotFound,
-  releasePerson,
-  removePerson,
-} from '../../people/users.ts';
+import { confirmAdministrator } from '../../people/administrators.ts';
+import { attributesOf } from '../../people/attributes.changes.ts';
+import { adoptUser, handOver, releaseUser } from '../../people/handover.ts';
+import { changeUser, createUser, removeUser, userNotFound } from '../../people/users.ts';
 import { eraseUserChanges } from '../../sync/runs.ts';
 import { actorOf, type Console, Download, requireProof, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
@@ -38,10 +30,9 @@ import {
   selectPerson,
   selectRunsOfPerson,
   selectSheet,
-  type SheetRow,
   type Sorting,
 } from './people.sql.ts';
-import { inSlices } from '../core/slices.ts';
+import { peopleCsv } from './csv.ts';
 
 /** How many of the runs that changed a person are shown. */
 const mostRuns = 20;
@@ -76,7 +67,7 @@ function serveReading(console: Console, { pool, canMail }: PeopleParts): void {
       attributesOf(await pool, accountId),
     ]);
     await audit(await pool, accountId, actorOf(who), 'people exported', { details: { count: rows.length } });
-    return new Download('people.csv', 'text/csv; charset=utf-8', sheetOf(rows, [...attributes.keys()]));
+    return new Download('people.csv', 'text/csv; charset=utf-8', peopleCsv(rows, [...attributes.keys()]));
   });
 
   console.serve('GET /users/fields', async ({ accountId }) => {
@@ -98,7 +89,7 @@ function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
   console.serve('POST /users', async (who, { body }) => {
     if (body.role !== 'User') requireProof(who);
     return inTransaction(await pool, async (tx) => {
-      const id = await addPerson(tx, who.accountId, body as NewPerson);
+      const id = await createUser(tx, who.accountId, body as NewPerson);
       const person = await personById(tx, who.accountId, id);
       if (canMail && person.role === 'Administrator') await notifyOfAdministrator(tx, who, person);
       await audit(tx, who.accountId, actorOf(who), 'person created', { subject: id });
@@ -112,7 +103,7 @@ function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
       const userId = idIn(params.userId);
       const before = await personById(tx, accountId, userId);
       if (isDangerous(before, body as PersonChanges)) requireProof(who);
-      const { fields, externalId } = await changePerson(
+      const { fields, externalId } = await changeUser(
         tx,
         accountId,
         userId,
@@ -143,7 +134,7 @@ function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
       const userId = idIn(params.userId);
       if ((await personById(tx, who.accountId, userId)).role !== 'User') requireProof(who);
       if (canMail) await notifyPerson(tx, who.accountId, userId, 'shut out');
-      const externalId = await removePerson(tx, who.accountId, userId, who.userId);
+      const externalId = await removeUser(tx, who.accountId, userId, who.userId);
       if (externalId !== null) await eraseUserChanges(tx, who.accountId, [externalId]);
       await audit(tx, who.accountId, actorOf(who), 'person removed', { subject: userId });
     }),
@@ -157,7 +148,7 @@ function serveHandover(console: Console, { pool, canMail }: PeopleParts): void {
   console.serve('POST /users/{userId}/adopt', async (who, { params, body }) =>
     inTransaction(await pool, async (tx) => {
       const userId = idIn(params.userId);
-      const renamed = await adoptPerson(tx, who.accountId, userId, body.externalId, who.userId);
+      const renamed = await adoptUser(tx, who.accountId, userId, body.externalId, who.userId);
       await afterRenaming(tx, who, renamed);
       await audit(tx, who.accountId, actorOf(who), 'person adopted', { subject: userId });
       return personById(tx, who.accountId, userId);
@@ -181,7 +172,7 @@ function serveHandover(console: Console, { pool, canMail }: PeopleParts): void {
   console.serve('POST /users/{userId}/release', async (who, { params }) =>
     inTransaction(await pool, async (tx) => {
       const userId = idIn(params.userId);
-      await releasePerson(tx, who.accountId, userId);
+      await releaseUser(tx, who.accountId, userId);
       await audit(tx, who.accountId, actorOf(who), 'person released', { subject: userId });
       return personById(tx, who.accountId, userId);
     }),
@@ -355,7 +346,7 @@ function rangesOf(ids: number[]): string {
 
 async function personById(db: Db, accountId: number, userId: number): Promise<Person> {
   const person = await selectPerson(db, accountId, userId);
-  if (!person) throw personNotFound();
+  if (!person) throw userNotFound();
   const memberships = await selectGroupsOfPerson(db, accountId, userId);
   const runs =
     person.externalId === null ? [] : await selectRunsOfPerson(db, accountId, person.externalId, mostRuns);
@@ -369,38 +360,3 @@ function sortingOf({
 }: PersonFilters & { sort?: Sorting['sort']; direction?: 'up' | 'down' }): [PersonFilters, Sorting] {
   return [filters, { sort, isDown: direction === 'down' }];
 }
-
-/** Yields people as CSV, with the columns of users files where those exist, and a column for each attribute. */
-async function* sheetOf(rows: SheetRow[], attributes: string[]): AsyncGenerator<string> {
-  const head = [
-    'externalId',
-    'firstName',
-    'lastName',
-    'email',
-    'phone',
-    'role',
-    'active',
-    'language',
-    'timezone',
-    'memberOf',
-    'managed',
-  ];
-  yield byteOrderMark + csvRow([...head, ...attributes]);
-  yield* inSlices(rows, (row) => lineOf(row, attributes));
-}
-
-const lineOf = (row: SheetRow, attributes: string[]): string =>
-  csvRow([
-    row.externalId,
-    row.firstName,
-    row.lastName,
-    row.email,
-    row.phone,
-    row.role,
-    row.active ? 'yes' : 'no',
-    row.language,
-    row.timezone,
-    row.memberOf,
-    row.managed ? 'yes' : 'no',
-    ...attributes.map((name) => (Object.hasOwn(row.attributes, name) ? row.attributes[name]! : null)),
-  ]);

@@ -8,7 +8,8 @@ import { beginSession } from '../../auth/sessions.ts';
 import { saveAnswers, openLink } from '../../answers/answering.ts';
 import { inTransaction } from '../../db/db.ts';
 import { createGroup } from '../../people/groups.ts';
-import { createUser, defineAttribute } from '../../people/people.ts';
+import { defineAttribute } from '../../people/attributes.changes.ts';
+import { createUser } from '../../people/users.ts';
 import { askPeople, noon } from '../../testing/asking.ts';
 import { type Ask, signInNew } from '../../testing/signed-in.ts';
 import { linkOf } from '../../testing/surveys.ts';
@@ -494,7 +495,12 @@ describe('by hand', () => {
       answers: new Map(),
       fixed: new Map(),
     });
-    const back = { firstName: 'P1', lastName: 'Person', externalId: 'p1x', memberOf: [asked.groupId] };
+    const back = {
+      firstName: 'P1',
+      lastName: 'Person',
+      externalId: 'p1x',
+      memberships: { memberOf: [asked.groupId] },
+    };
     const again = await inTransaction(world.pool, (tx) => createUser(tx, account.id, back));
     const link = await linkOf(world.pool, { accountId: account.id, userId: again, week: asked.week });
     expect(await openLink(world.pool, world.keys, { link, visit: 'a browser' })).toBeUndefined();

@@ -16,12 +16,12 @@ import {
   selectValues,
 } from '../../files/mappings.ts';
 import { fileNameOf } from '../../sheets/file-names.ts';
-import { type Decider, repeatFile } from '../../files/process.ts';
 import { recordRefusal, openUpload, tooLarge, type Upload } from '../../files/store.ts';
 import { actorOf, type Console, requireProof, type Who } from '../core/console.ts';
 import { type FileFound, selectFilePage, selectFileRows, selectMappingList } from './files.sql.ts';
 import { idIn } from '../core/ids.ts';
 import { windowOf, withRemedies } from './remedies.ts';
+import { type Decider, repeatFile } from '../../files/approval.ts';
 
 export function serveFiles(console: Console, pool: Promise<Pool>): void {
   console.serve('GET /files', async ({ accountId }, { query }) =>

@@ -17,7 +17,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changeAccount } from '../../accounts/accounts.ts';
 import { csvRow } from '../../base/csv.ts';
 import { inTransaction } from '../../db/db.ts';
-import { createUser, defineAttribute } from '../../people/people.ts';
+import { defineAttribute } from '../../people/attributes.changes.ts';
+import { createUser } from '../../people/users.ts';
 import { readCsv } from '../../testing/csv.ts';
 import { type Ask, signIn } from '../../testing/signed-in.ts';
 import { answer as answerLine, importLines, question, round } from '../../testing/surveys.ts';

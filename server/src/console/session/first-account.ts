@@ -1,14 +1,13 @@
 // The first start: creates the first account, its administrator and its questions in one transaction, with the printed link.
-import { isEmail } from '@soundings/contract/formats.ts';
-import { maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { createAccount } from '../../accounts/accounts.ts';
 import { type Actor, audit } from '../../accounts/audit.ts';
 import { rejectExpiredFirstStartLink, consumeFirstStartLink } from '../../auth/first-start.ts';
 import { digestPassword, keepPassword, type Person } from '../../auth/sign-in.ts';
 import { Fault } from '../../base/errors.ts';
+import { emailFault, type FieldFault, nameFault } from '../../base/field-faults.ts';
 import { inTransaction, type Pool } from '../../db/db.ts';
-import { createUser } from '../../people/people.ts';
+import { createUser } from '../../people/users.ts';
 import { defineLibrary } from '../../questions/questions.ts';
 
 export type Welcome = {
@@ -20,7 +19,7 @@ export type Welcome = {
 /** Creates them and returns the administrator. Throws a Fault if the link is expired or used, or with each invalid field. */
 export async function makeFirstAccount(pool: Pool, wanted: Welcome, address: string): Promise<Person> {
   const { secret, account, administrator } = wanted;
-  refuseBlank(wanted);
+  refuseFields(wanted);
   await rejectExpiredFirstStartLink(pool, secret);
   const { password, ...names } = administrator;
   const hash = await digestPassword(password, names, 'administrator/password');
@@ -37,19 +36,16 @@ export async function makeFirstAccount(pool: Pool, wanted: Welcome, address: str
   });
 }
 
-function refuseBlank({ account, administrator }: Welcome): void {
+function refuseFields({ account, administrator }: Welcome): void {
+  const { firstName, lastName, email } = administrator;
   const details: Detail[] = [];
-  const blank = (text: string, path: string) => {
-    if (text.trim() !== '') return;
-    details.push({ type: 'missing field', message: `Enter 1 to ${maxNameLength} characters.`, path });
+  const report = (path: string, fault: FieldFault | undefined) => {
+    if (fault) details.push({ ...fault, path });
   };
-  blank(account.name, '/account/name');
-  blank(administrator.firstName, '/administrator/firstName');
-  blank(administrator.lastName, '/administrator/lastName');
-  if (!isEmail(administrator.email)) {
-    const message = 'This is not a valid email address.';
-    details.push({ type: 'invalid email', message, path: '/administrator/email' });
-  }
+  report('/account/name', nameFault('name', account.name));
+  report('/administrator/firstName', nameFault('firstName', firstName));
+  report('/administrator/lastName', nameFault('lastName', lastName));
+  report('/administrator/email', emailFault(email));
   const [first] = details;
   if (first) throw new Fault('invalid', first.type as 'invalid value', first.message, { details });
 }

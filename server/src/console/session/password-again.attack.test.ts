@@ -5,7 +5,7 @@ import { setPassword } from '../../auth/sign-in.ts';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';
 import { createGroup } from '../../people/groups.ts';
-import { createUser } from '../../people/people.ts';
+import { createUser } from '../../people/users.ts';
 import { type Ask, signInNew } from '../../testing/signed-in.ts';
 import { openWorld, type World } from '../../testing/world.ts';
 

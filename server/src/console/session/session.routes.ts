@@ -36,7 +36,7 @@ import { Fault } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Sealer } from '../../base/sealer.ts';
 import { inTransaction, type Pool } from '../../db/db.ts';
-import { changeOwnProfile } from '../../people/profile.ts';
+import { changeUser } from '../../people/users.ts';
 import { actorOf, type Console } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { selectAskedWeeks, selectProfile, selectSessionFacts } from './session.sql.ts';
@@ -142,7 +142,7 @@ function serveProfile(console: Console, { pool, now, canMail }: SessionParts, th
 
   console.serve('PATCH /profile', async (who, { body }) => {
     await inTransaction(await pool, async (tx) => {
-      const fields = await changeOwnProfile(tx, who.accountId, who.userId, body);
+      const { fields } = await changeUser(tx, who.accountId, who.userId, body, who.userId);
       if (fields.length === 0) return;
       await audit(tx, who.accountId, actorOf(who), 'profile changed', { details: { fields } });
     });

@@ -17,7 +17,7 @@ import { Fault } from '../../base/errors.ts';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';
 import { createGroup } from '../../people/groups.ts';
-import { createUser } from '../../people/people.ts';
+import { createUser } from '../../people/users.ts';
 import { openSmtp, type TestSmtp } from '../../testing/smtp.ts';
 import { until } from '../../testing/until.ts';
 import { openWorld, testConfig, type World } from '../../testing/world.ts';

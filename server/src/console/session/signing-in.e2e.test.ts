@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { deleteSessionsOf } from '../../auth/sessions.ts';
 import { setPassword } from '../../auth/sign-in.ts';
 import { inTransaction } from '../../db/db.ts';
-import { createUser } from '../../people/people.ts';
+import { createUser } from '../../people/users.ts';
 import { noon } from '../../testing/asking.ts';
 import { hasBrowser, openBrowser } from '../../testing/browser.ts';
 import { axeFaults, openConsole } from '../../testing/console.ts';

@@ -1,0 +1,42 @@
+// The database and base/throttle.ts decide alike, because the wait is computed in both.
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openLog } from '../base/log.ts';
+import { tokenHash } from '../base/secrets.ts';
+import { type Attempts, oneMore, waitOf } from '../base/throttle.ts';
+import { openWorld, type World } from '../testing/world.ts';
+import { selectFailures, takeBackFailure, upsertFailure } from './sign-in-throttle.sql.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld(openLog('silent'));
+});
+afterAll(() => world.close());
+
+test('any attempts over time: the database allows and counts what base/throttle.ts does', async () => {
+  const limit = { free: 3, firstWaitMs: 1000, growth: 'doubles', longestMs: 5000, memoryMs: 20_000 } as const;
+  const pause = fc.oneof(
+    fc.integer({ min: -3000, max: 6000 }),
+    fc.constantFrom(0, 1, 999, 1000, 1001, 5000, 20_000, 20_001),
+  );
+  const steps = fc.array(fc.record({ pause, isTakenBack: fc.boolean() }), { minLength: 10, maxLength: 25 });
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      const key = tokenHash(`any attempts ${++runs}`);
+      let [now, attempts]: [number, Attempts | undefined] = [Date.UTC(2026, 10, 18), undefined];
+      for (const step of all) {
+        now += step.pause;
+        const isAllowed = waitOf(attempts, limit, now) === 0;
+        expect(await upsertFailure(world.pool, 'pair', key, limit, new Date(now))).toBe(isAllowed);
+        if (isAllowed) attempts = oneMore(attempts, limit, now);
+        if (isAllowed && step.isTakenBack && attempts) {
+          attempts = { ...attempts, count: Math.max(0, attempts.count - 1) };
+          await takeBackFailure(world.pool, 'pair', key);
+        }
+        expect(await selectFailures(world.pool, [['pair', key]])).toEqual([{ kind: 'pair', ...attempts }]);
+      }
+    }),
+    { numRuns: 30 },
+  );
+});

@@ -1,0 +1,39 @@
+// The people of an account as CSV, which a users file can be made from.
+import { byteOrderMark, csvRow } from '../../base/csv.ts';
+import { inSlices } from '../core/slices.ts';
+import type { SheetRow } from './people.sql.ts';
+
+/** Yields people as CSV, with the columns of users files where those exist, and a column for each attribute. */
+export async function* peopleCsv(rows: SheetRow[], attributes: string[]): AsyncGenerator<string> {
+  const head = [
+    'externalId',
+    'firstName',
+    'lastName',
+    'email',
+    'phone',
+    'role',
+    'active',
+    'language',
+    'timezone',
+    'memberOf',
+    'managed',
+  ];
+  yield byteOrderMark + csvRow([...head, ...attributes]);
+  yield* inSlices(rows, (row) => lineOf(row, attributes));
+}
+
+const lineOf = (row: SheetRow, attributes: string[]): string =>
+  csvRow([
+    row.externalId,
+    row.firstName,
+    row.lastName,
+    row.email,
+    row.phone,
+    row.role,
+    row.active ? 'yes' : 'no',
+    row.language,
+    row.timezone,
+    row.memberOf,
+    row.managed ? 'yes' : 'no',
+    ...attributes.map((name) => (Object.hasOwn(row.attributes, name) ? row.attributes[name]! : null)),
+  ]);

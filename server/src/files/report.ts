@@ -1,0 +1,50 @@
+// The report of a file: what happened to it, and who gets a mail about it.
+import type { Account } from '../accounts/accounts.ts';
+import type { Transaction } from '../db/db.ts';
+import type { Findings } from '../sync/findings.ts';
+import type { Synchronized } from '../sync/sync.ts';
+import { addMails, type FileReport, updateProcessed, type WaitingFile } from './process.sql.ts';
+import { messageOf } from './report-texts.ts';
+
+/** Returns the report of a file whose run has ended. */
+export function reportOf(
+  account: Account,
+  file: WaitingFile,
+  runId: string,
+  { outcome, plan }: { outcome: FileReport['outcome']; plan?: Synchronized['plan'] },
+  findings: Findings,
+): FileReport {
+  const report = {
+    file: file.name,
+    receivedAt: file.arrivedAt.toISOString(),
+    outcome,
+    runId,
+    ...(plan && { summary: plan.summary }),
+    details: findings.faults(),
+    warnings: findings.warnings(),
+  };
+  return { ...report, message: messageOf(report, account.id) };
+}
+
+/** Warnings that only say how a file was read. */
+const informational = new Set(['default country', 'group by name', 'placeholder']);
+
+/** Warnings about values that were ignored. Without a mail, no one would notice that the file needs a correction. */
+const ignoring = new Set(['unknown value', 'ignored value', 'ambiguous name']);
+
+/** Stores the report of a file, and adds jobs for its mails. Files with errors or waiting for approval always get mails. */
+export async function storeReport(
+  tx: Transaction,
+  account: Account,
+  { id }: WaitingFile,
+  report: FileReport,
+): Promise<void> {
+  await updateProcessed(tx, account.id, id, report);
+  const { outcome, warnings, summary } = report;
+  // People who were removed may be listed in a sheet that was ignored.
+  const isDoubtful = warnings.some(
+    ({ type }) => ignoring.has(type) || (!informational.has(type) && (summary?.users.deleted ?? 0) > 0),
+  );
+  const isMailed = account.notifySuccess || isDoubtful || ['refused', 'held', 'failed'].includes(outcome);
+  if (isMailed) await addMails(tx, account.id, id, account.notify);
+}
