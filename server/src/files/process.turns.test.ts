@@ -240,7 +240,7 @@ describe('a turn', () => {
     ['an unavailable database', unavailable, 0],
     ['a connection that the database closed', ended('57P01'), 0],
     ['a machine without free processes', outOfProcesses, 0],
-  ])('that fails because of %s counts as a failure of the file or not', async (_, error, failures) => {
+  ])('counts as a failure of the file only if the file can be the cause: %s', async (_, error, failures) => {
     const acme = await company();
     await arrive(acme, 'a.csv', one);
     const failing = async (turnId: string) => {

@@ -1,4 +1,4 @@
-// What the sender of a file reads when a reader fails.
+// The error that the sender of a file gets when a reader fails.
 import { expect, test } from 'vitest';
 import { faultOf, unreadable } from './faults.ts';
 

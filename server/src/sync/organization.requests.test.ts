@@ -254,7 +254,10 @@ describe('unknown keys and wrong types (decision B4)', () => {
     expect(details).toMatchObject([{ type: 'duplicate key', path: '/settings/validateOnly' }]);
   });
 
-  test.each([['U+0000', '\\u0000']])('refuses a text with %s and names its position', async (_, text) => {
+  test.each([
+    ['U+0000', '\\u0000'],
+    ['half of a surrogate pair', '\\ud800'],
+  ])('refuses a text with %s and names its position', async (_, text) => {
     const account = await world.account();
     const body = `{"data":{"groups":[{"externalId":"a","name":"a"},{"externalId":"b","name":"x${text}"}]}}`;
     expect(await refused(account, body)).toMatchObject([
