@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
+import compile from 'icu-minify/compile';
 import { defineConfig, type Plugin } from 'vite';
 
 const packed = new Set(['.html', '.js', '.css', '.svg']);
@@ -25,9 +26,20 @@ const pack = (): Plugin => ({
   },
 });
 
+/** Compiles the texts of the catalogues, so that no browser has to load the parser of ICU MessageFormat. */
+const catalogues = (): Plugin => ({
+  name: 'catalogues',
+  enforce: 'pre',
+  transform(code, id) {
+    if (!/\/src\/text\/\w+\/\w+\.json$/.test(id)) return undefined;
+    const texts = Object.entries(JSON.parse(code) as Record<string, string>);
+    return JSON.stringify(Object.fromEntries(texts.map(([key, text]) => [key, compile(text)])));
+  },
+});
+
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), pack()],
+  plugins: [catalogues(), react(), pack()],
   build: {
     target: 'es2023',
     // Nothing is put into a page as data: its policy lets in files of the service alone.

@@ -15,9 +15,9 @@ import { useWeekText } from './text/weeks.ts';
 import { Avatar } from './ui/Avatar.tsx';
 import { IconButton } from './ui/Button.tsx';
 import { useErrorText } from './ui/faults.ts';
-import { Menu } from './ui/Menu.tsx';
-import { Notice } from './ui/Notice.tsx';
-import { useToast } from './ui/Toast.tsx';
+import { Menu } from './ui/floating/Menu.tsx';
+import { Notice } from './ui/page/Notice.tsx';
+import { useToast } from './ui/floating/Toast.tsx';
 
 export function Shell({ children }: { children: ReactNode }) {
   const t = useText();
@@ -118,10 +118,7 @@ function PhoneHeader() {
         <Base.Portal>
           <Base.Backdrop className={css['backdrop']} />
           <Base.Popup className={css['drawer']} aria-label={t('nav.menu')}>
-            <Base.Close
-              className={css['close']}
-              render={<IconButton icon={X} label={t('action.close')} onClick={close} />}
-            />
+            <Base.Close render={<IconButton icon={X} label={t('action.close')} onClick={close} />} />
             <Navigation onFollow={close} />
           </Base.Popup>
         </Base.Portal>
@@ -137,7 +134,10 @@ function Navigation({ onFollow }: { onFollow?: () => void }) {
   const t = useText();
   const session = useSession();
   const groups = navigation
-    .map(({ text, links }) => ({ text, links: links.filter(({ least }) => hasRole(session, least)) }))
+    .map(({ text, links }) => ({
+      text,
+      links: links.filter(({ minimumRole }) => hasRole(session, minimumRole)),
+    }))
     .filter(({ links }) => links.length > 0);
   return (
     <nav aria-label={t('nav.main')} className={css['navigation']}>

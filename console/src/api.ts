@@ -80,7 +80,7 @@ export async function api<N extends Name>(
     query?: object;
   };
   const isJson = body !== undefined && !(body instanceof Blob);
-  const answer = await send(
+  const response = await send(
     addressOf(name, { params, query }),
     {
       method: name.slice(0, name.indexOf(' ')),
@@ -90,15 +90,15 @@ export async function api<N extends Name>(
     },
     name !== 'GET /session',
   );
-  return (answer.status === 204 ? undefined : await answer.json()) as ResultOf<ConsoleOperations[N]>;
+  return (response.status === 204 ? undefined : await response.json()) as ResultOf<ConsoleOperations[N]>;
 }
 
 /** Fetches a file by its URL (`addressOf`) and returns it with its name. Throws and waits like `api`. */
 export async function download(address: string): Promise<{ name: string; file: Blob }> {
-  const answer = await send(address, {});
+  const response = await send(address, {});
   const [, name = ''] =
-    /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get('content-disposition') ?? '') ?? [];
-  const file = await answer.blob().catch(() => {
+    /filename\*=UTF-8''([^;]+)/.exec(response.headers.get('content-disposition') ?? '') ?? [];
+  const file = await response.blob().catch(() => {
     throw new ApiError(0, plainProblem(0));
   });
   return { name: decodeURIComponent(name), file };
@@ -106,24 +106,24 @@ export async function download(address: string): Promise<{ name: string; file: B
 
 /** Returns a successful response. `waits`: whether to wait if the session has ended. */
 async function send(address: string, request: RequestInit, waits = true): Promise<Response> {
-  const answer = await fetch(address, request).catch((error: unknown) => {
+  const response = await fetch(address, request).catch((error: unknown) => {
     if (request.signal?.aborted) throw error;
     throw new ApiError(0, plainProblem(0));
   });
-  if (answer.ok) return answer;
-  const problem = await problemOf(answer);
-  if (isSignedOut(answer.status, problem) && signInAgain && waits) {
+  if (response.ok) return response;
+  const problem = await problemOf(response);
+  if (isSignedOut(response.status, problem) && signInAgain && waits) {
     await signedInAgain(signInAgain);
     return send(address, request);
   }
-  if (isPasswordNeeded(answer.status, problem) && givePassword && (await passwordGiven(givePassword)))
+  if (isPasswordNeeded(response.status, problem) && givePassword && (await passwordGiven(givePassword)))
     return send(address, request);
-  throw new ApiError(answer.status, problem);
+  throw new ApiError(response.status, problem);
 }
 
-async function problemOf(answer: Response): Promise<Problem> {
-  const problem = (await answer.json().catch(() => undefined)) as Problem | undefined;
-  return problem?.details ? problem : plainProblem(answer.status);
+async function problemOf(response: Response): Promise<Problem> {
+  const problem = (await response.json().catch(() => undefined)) as Problem | undefined;
+  return problem?.details ? problem : plainProblem(response.status);
 }
 
 /** Uploads a file and reports its progress, 0 to 1. Throws like `api`. */
@@ -142,10 +142,10 @@ export async function upload(
     request.addEventListener('loadend', () => resolve());
     request.send(file);
   });
-  const answer = jsonOf(request.responseText);
+  const response = jsonOf(request.responseText);
   if (request.status >= 200 && request.status < 300)
-    return answer as ResultOf<ConsoleOperations['POST /files']>;
-  const problem = answer as Problem | undefined;
+    return response as ResultOf<ConsoleOperations['POST /files']>;
+  const problem = response as Problem | undefined;
   if (isSignedOut(request.status, problem) && signInAgain) {
     await signedInAgain(signInAgain);
     return upload(name, file, onProgress);

@@ -8,14 +8,14 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
 import { applyTheme } from './hooks/theme.ts';
-import { makeRouter } from './router.tsx';
+import { buildRouter } from './router.tsx';
 import { likelyLanguage, SessionProvider } from './session.tsx';
 
 applyTheme();
 document.documentElement.lang = likelyLanguage();
 
 // Started immediately, so that the page loads while the session is fetched.
-const router = makeRouter();
+const router = buildRouter();
 const opened = router.load().catch(() => {}); // a missing page shows its own error
 
 const queries = new QueryClient({

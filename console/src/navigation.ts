@@ -28,7 +28,7 @@ export type NavigationLink = {
   to: string;
   text: TextKey;
   icon: LucideIcon;
-  least: Role;
+  minimumRole: Role;
   /** Returns how many items wait there. */
   waiting?: 'runs';
 };
@@ -37,44 +37,44 @@ export type NavigationGroup = { text?: TextKey; links: readonly NavigationLink[]
 export const navigation: readonly NavigationGroup[] = [
   {
     links: [
-      { to: '/', text: 'nav.overview', icon: Activity, least: 'Manager' },
-      { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, least: 'Manager' },
-      { to: '/trends', text: 'nav.trends', icon: TrendingUp, least: 'Manager' },
-      { to: '/comments', text: 'nav.comments', icon: MessageSquareText, least: 'Manager' },
+      { to: '/', text: 'nav.overview', icon: Activity, minimumRole: 'Manager' },
+      { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, minimumRole: 'Manager' },
+      { to: '/trends', text: 'nav.trends', icon: TrendingUp, minimumRole: 'Manager' },
+      { to: '/comments', text: 'nav.comments', icon: MessageSquareText, minimumRole: 'Manager' },
     ],
   },
   {
     text: 'nav.asking',
     links: [
-      { to: '/questions', text: 'nav.questions', icon: ListChecks, least: 'Administrator' },
-      { to: '/kpis', text: 'nav.kpis', icon: Gauge, least: 'Administrator' },
-      { to: '/schedules', text: 'nav.schedules', icon: CalendarClock, least: 'Administrator' },
-      { to: '/rounds', text: 'nav.rounds', icon: CalendarRange, least: 'Administrator' },
+      { to: '/questions', text: 'nav.questions', icon: ListChecks, minimumRole: 'Administrator' },
+      { to: '/kpis', text: 'nav.kpis', icon: Gauge, minimumRole: 'Administrator' },
+      { to: '/schedules', text: 'nav.schedules', icon: CalendarClock, minimumRole: 'Administrator' },
+      { to: '/rounds', text: 'nav.rounds', icon: CalendarRange, minimumRole: 'Administrator' },
     ],
   },
   {
     text: 'nav.organization',
     links: [
-      { to: '/people', text: 'nav.people', icon: Users, least: 'Administrator' },
-      { to: '/groups', text: 'nav.groups', icon: FolderTree, least: 'Manager' },
-      { to: '/attributes', text: 'nav.attributes', icon: SlidersHorizontal, least: 'Administrator' },
+      { to: '/people', text: 'nav.people', icon: Users, minimumRole: 'Administrator' },
+      { to: '/groups', text: 'nav.groups', icon: FolderTree, minimumRole: 'Manager' },
+      { to: '/attributes', text: 'nav.attributes', icon: SlidersHorizontal, minimumRole: 'Administrator' },
     ],
   },
   {
     text: 'nav.data',
     links: [
-      { to: '/runs', text: 'nav.runs', icon: RefreshCw, least: 'Administrator', waiting: 'runs' },
-      { to: '/files', text: 'nav.files', icon: FileUp, least: 'Administrator' },
-      { to: '/tokens', text: 'nav.tokens', icon: KeyRound, least: 'Administrator' },
-      { to: '/access', text: 'nav.access', icon: Plug, least: 'Administrator' },
+      { to: '/runs', text: 'nav.runs', icon: RefreshCw, minimumRole: 'Administrator', waiting: 'runs' },
+      { to: '/files', text: 'nav.files', icon: FileUp, minimumRole: 'Administrator' },
+      { to: '/tokens', text: 'nav.tokens', icon: KeyRound, minimumRole: 'Administrator' },
+      { to: '/access', text: 'nav.access', icon: Plug, minimumRole: 'Administrator' },
     ],
   },
   {
     text: 'nav.account',
     links: [
-      { to: '/settings', text: 'nav.settings', icon: Settings, least: 'Administrator' },
-      { to: '/privacy', text: 'nav.privacy', icon: ShieldCheck, least: 'Auditor' },
-      { to: '/audit', text: 'nav.audit', icon: ScrollText, least: 'Administrator' },
+      { to: '/settings', text: 'nav.settings', icon: Settings, minimumRole: 'Administrator' },
+      { to: '/privacy', text: 'nav.privacy', icon: ShieldCheck, minimumRole: 'Auditor' },
+      { to: '/audit', text: 'nav.audit', icon: ScrollText, minimumRole: 'Administrator' },
     ],
   },
 ];
@@ -87,5 +87,5 @@ export const ownProfile: NavigationLink = {
   to: '/profile',
   text: 'nav.profile',
   icon: CircleUser,
-  least: 'User',
+  minimumRole: 'User',
 };

@@ -13,6 +13,7 @@ import {
 } from '@tanstack/react-router';
 import { type ComponentType, lazy, useEffect, useState } from 'react';
 import { firstPageOf } from './navigation.ts';
+import type { PageRoute } from './page-route.ts';
 import { accessRoutes } from './pages/access/routes.ts';
 import { askingRoutes } from './pages/asking/routes.ts';
 import { groupsRoutes } from './pages/groups/routes.ts';
@@ -25,17 +26,7 @@ import { hasRole, useMaybeSession } from './session.tsx';
 import { Shell } from './Shell.tsx';
 import { type Area, type Language, loadTexts } from './text/catalogue.ts';
 import { AreaTexts } from './text/text.tsx';
-import { Broken, NotFound } from './ui/States.tsx';
-
-export type PageRoute = {
-  /** In the syntax of TanStack Router: /people/$userId. */
-  path: string;
-  /** The minimum role. Other users see that there is no such page. */
-  least: Role;
-  load: () => Promise<Record<string, () => unknown>>;
-  /** The name of the page's export in the loaded file. */
-  name: string;
-};
+import { Broken, NotFound } from './ui/page/States.tsx';
 
 const signedIn: Partial<Record<Area, PageRoute[]>> = {
   session: sessionRoutes,
@@ -108,11 +99,11 @@ function pageIn(area: Area, { load, name }: Pick<PageRoute, 'load' | 'name'>): R
   return Object.assign(WithTexts, { preload }) as unknown as RouteComponent;
 }
 
-function guarded(area: Area, { path, least, ...page }: PageRoute): RouteComponent {
+function guarded(area: Area, { path, minimumRole, ...page }: PageRoute): RouteComponent {
   const Page = pageIn(area, page);
   function Guarded() {
     const session = useMaybeSession();
-    if (session && hasRole(session, least)) return <Page />;
+    if (session && hasRole(session, minimumRole)) return <Page />;
     // The start page shows results. Users who see none start elsewhere.
     return path === '/' && session ? <ToFirstPage role={session.user.role} /> : <NotFound />;
   }
@@ -120,7 +111,7 @@ function guarded(area: Area, { path, least, ...page }: PageRoute): RouteComponen
   return Object.assign(Guarded, { preload: (Page as AsyncRouteComponent<unknown>).preload });
 }
 
-export function makeRouter() {
+export function buildRouter() {
   const root = createRootRoute({ component: Outlet, notFoundComponent: Missing });
   const inside = createRoute({ getParentRoute: () => root, id: 'inside', component: Inside });
   const outside = openRoutes.map((page) =>

@@ -17,8 +17,8 @@ import { keeping } from './hooks/keeping.ts';
 import { reloadOnce, loadChunk } from './hooks/chunks.ts';
 import { type Catalogue, type Language, loadFirstTexts } from './text/catalogue.ts';
 import { TextProvider } from './text/text.tsx';
-import { Failed } from './ui/States.tsx';
-import { ToastProvider } from './ui/Toast.tsx';
+import { Failed } from './ui/page/States.tsx';
+import { ToastProvider } from './ui/floating/Toast.tsx';
 
 // Rarely needed, so dialog and form are loaded after everything else. They are loaded before they are needed, because they may be
 // gone once the service has been updated. Throws PartMissing.
@@ -40,7 +40,7 @@ export function useSession(): Session {
   return session;
 }
 
-export const hasRole = ({ user }: Session, least: Role): boolean => isOfRole(user, least);
+export const hasRole = ({ user }: Session, minimum: Role): boolean => isOfRole(user, minimum);
 
 const isSamePerson = (one: Session, other: Session) =>
   one.user.id === other.user.id && one.account.id === other.account.id;
@@ -192,9 +192,9 @@ export function SessionProvider({ opened, children }: { opened: Promise<unknown>
         {SignInAgain && session && (
           <SignInAgain
             session={session}
-            onDone={(made) => {
-              if (!isSamePerson(session, made)) return location.reload();
-              queries.setQueryData(['GET /session'], made);
+            onDone={(next) => {
+              if (!isSamePerson(session, next)) return location.reload();
+              queries.setQueryData(['GET /session'], next);
               resume();
             }}
           />

@@ -171,7 +171,7 @@ const heatFileQuery = Type.Object(
   {
     ...heatQuery.properties,
     level: Type.Optional(Type.String({ pattern: '^[1-9]\\d?$', description: 'A level, 1 at the top.' })),
-    beneath: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,9}$', description: 'The id of a group.' })),
+    subtreeOf: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,9}$', description: 'The id of a group.' })),
     by: Type.Optional(Type.Enum(['score', 'difference'], { description: 'score or difference.' })),
     sort: Type.Optional(
       Type.String({

@@ -524,7 +524,7 @@ describe('pushes at once', () => {
     await expect(gone).rejects.toThrow('aborted');
     await release();
     const next = await account.push(request('one'));
-    // Not applied, if the service has noticed before the account was free (sync/rules.test.ts); else whole.
+    // Not applied, if the service has noticed before the account was free (sync/organization.reports.test.ts); else whole.
     const { created, updated, deleted, unchanged } = next.body.summary.users;
     expect([created + unchanged, updated, deleted]).toEqual([1, 0, 0]);
   });

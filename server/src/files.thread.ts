@@ -3,9 +3,9 @@ import { workerData } from 'node:worker_threads';
 import type { LogLevel } from './base/config.ts';
 import { openLog } from './base/log.ts';
 import { forWholeLists, openPool, retryLostConnections } from './db/db.ts';
-import { deleteGroupResults } from './results/publish.ts';
 import { type Approval, approveRun } from './files/approval.ts';
 import { processFiles } from './files/queue.ts';
+import { deleteGroupResults } from './results/published-figures.ts';
 
 /** `logLevel` is that of the service, and `turnId` the id of the turn in which files are processed. */
 export type FilesWork = { databaseUrl: string; accountId: number } & (

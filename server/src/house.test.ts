@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
+import { argumentTypes, catalogues, faultsOf, writtenArgumentTypes } from './testing/catalogues.ts';
 import { longestFirst, projectOf, testsByProject } from './testing/projects.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,7 +35,17 @@ const floors = [
   'demo',
   'cli',
 ];
-const topFiles = ['app.ts', 'files.thread.ts', 'main.ts', 'pushes.thread.ts', 'weeks.thread.ts'];
+const topFiles = [
+  'app.ts',
+  'app.config.ts',
+  'app.connections.ts',
+  'app.jobs.ts',
+  'app.routes.ts',
+  'files.thread.ts',
+  'main.ts',
+  'pushes.thread.ts',
+  'weeks.thread.ts',
+];
 
 // What other parts may import; all of base and http is public.
 const publicFiles = [
@@ -104,8 +115,10 @@ const publicFiles = [
   'questions/library-texts.ts',
   'questions/similar-wording.ts',
   'sealing/answer-keys.ts',
+  'sealing/epoch-chain.ts',
   'sealing/person-answers.ts',
   'sealing/week-key.ts',
+  'rounds/calendar.ts',
   'rounds/invitation.ts',
   'rounds/link-notices.ts',
   'rounds/links.ts',
@@ -121,9 +134,10 @@ const publicFiles = [
   'answers/page-texts.ts',
   'results/lost-weeks.ts',
   'results/privacy-report.ts',
-  'results/publish.ts',
-  'results/results.ts',
-  'results/results-shown.ts',
+  'results/close-week.ts',
+  'results/live-week.ts',
+  'results/published-figures.ts',
+  'results/data/results-shown.ts',
   'history/history.ts',
   'console/core/console.ts',
   'console/core/dev.ts',
@@ -176,20 +190,23 @@ const pureFiles = [
   'sealing/person-answers.ts',
   'rounds/choose-questions.ts',
   'rounds/invitation.ts',
-  'rounds/invitation-texts.ts',
   'rounds/send-times.ts',
   'rounds/overlap.ts',
   'answers/form.ts',
   'answers/page.ts',
+  'answers/page-language.ts',
+  'answers/question-card.ts',
   'answers/page-texts.ts',
   'results/disclosure.ts',
   'results/batches.ts',
   'results/between-weeks.ts',
   'results/figures.ts',
+  'results/response-rates.ts',
+  'results/turnout.ts',
   'results/noise.ts',
   'results/privacy-promises.ts',
-  'results/shape.ts',
-  'results/window.ts',
+  'results/data/shape.ts',
+  'results/data/window.ts',
   'history/lines.ts',
   'history/roster.ts',
   'console/core/bodies.ts',
@@ -240,7 +257,7 @@ const writers: Record<string, string[]> = {
   sftp_host_keys: ['sftp/host-keys.sql.ts'],
   secrets_keys: ['sealing/secrets.sql.ts'],
   questions: ['questions/questions.sql.ts'],
-  kpis: ['questions/questions.sql.ts', 'results/publish.sql.ts'],
+  kpis: ['questions/questions.sql.ts', 'results/published-figures.sql.ts'],
   kpi_questions: ['questions/questions.sql.ts'],
   answer_keys: ['sealing/answer-keys.sql.ts'],
   key_processes: ['sealing/answer-keys.sql.ts'],
@@ -249,38 +266,40 @@ const writers: Record<string, string[]> = {
     'rounds/rounds.sql.ts',
     'rounds/participation.sql.ts',
     'results/lost-weeks.sql.ts',
-    'results/publish.sql.ts',
+    'results/close-week.sql.ts',
+    'results/live-week.sql.ts',
     'answers/seal-open-weeks.sql.ts',
   ],
   rounds: ['rounds/rounds.sql.ts'],
   schedules: ['rounds/schedules.sql.ts'],
   schedule_weeks: ['rounds/schedules.sql.ts'],
-  participants: ['rounds/opening.sql.ts', 'answers/answering.sql.ts', 'results/publish.sql.ts'],
-  links: ['rounds/links.sql.ts', 'results/publish.sql.ts'],
-  messages: ['rounds/opening.sql.ts', 'rounds/messages.sql.ts', 'results/publish.sql.ts'],
+  participants: ['rounds/opening.sql.ts', 'answers/answering.sql.ts', 'results/close-week.sql.ts'],
+  links: ['rounds/links.sql.ts', 'results/close-week.sql.ts'],
+  messages: ['rounds/opening.sql.ts', 'rounds/messages.sql.ts', 'results/close-week.sql.ts'],
   mail_refusals: ['rounds/messages.sql.ts'],
   reminder_opt_outs: ['rounds/reminder-opt-out.sql.ts'],
   opt_out_keys: ['rounds/reminder-opt-out.sql.ts'],
-  asked: ['rounds/rounds.sql.ts', 'results/publish.sql.ts'],
-  assignments: ['rounds/rounds.sql.ts', 'results/publish.sql.ts', 'answers/seal-open-weeks.sql.ts'],
+  asked: ['rounds/rounds.sql.ts', 'results/published-figures.sql.ts'],
+  assignments: ['rounds/rounds.sql.ts', 'results/close-week.sql.ts', 'answers/seal-open-weeks.sql.ts'],
   answers: [
     'answers/imported.sql.ts',
     'answers/answering.sql.ts',
     'answers/seal-open-weeks.sql.ts',
-    'results/publish.sql.ts',
+    'results/close-week.sql.ts',
+    'results/live-week.sql.ts',
   ],
-  results: ['results/publish.sql.ts'],
-  response_rates: ['results/publish.sql.ts'],
-  kpi_values: ['results/publish.sql.ts'],
-  comments: ['results/publish.sql.ts'],
-  comment_groups: ['results/publish.sql.ts'],
+  results: ['results/published-figures.sql.ts'],
+  response_rates: ['results/published-figures.sql.ts'],
+  kpi_values: ['results/published-figures.sql.ts'],
+  comments: ['results/published-figures.sql.ts'],
+  comment_groups: ['results/published-figures.sql.ts'],
 };
 
 type Source = { path: string; text: string; imports: { specifier: string; typeOnly: boolean }[] };
 
 const sources = (directory: string): Source[] =>
   readdirSync(join(root, directory), { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.tsx?$/.test(path) && !/\.(test|fixture)\.ts$/.test(path))
+    .filter((path) => /\.tsx?$/.test(path) && !/\.(test|fixture)\.ts$|(^|\/)text\/arguments\.ts$/.test(path))
     .map((path) => {
       const text = readFileSync(join(root, directory, path), 'utf8');
       const imports = [...text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)'/gms)].map(
@@ -347,9 +366,9 @@ describe('floors', () => {
     expect(faults(hidden)).toEqual([]);
   });
 
-  test('routes, listeners and jobs are wired by app.ts alone', () => {
+  test('routes, listeners and jobs are wired by app.ts and app.routes.ts alone', () => {
     const wired = (source: Source) =>
-      source.path === 'app.ts'
+      ['app.ts', 'app.routes.ts'].includes(source.path)
         ? []
         : importsOf(source)
             .filter(
@@ -402,7 +421,7 @@ describe('floors', () => {
     const ours = ({ imports }: Source) =>
       imports
         .map(({ specifier }) => specifier)
-        .filter((specifier) => !/^\.\/|^typebox(\/|$)/.test(specifier));
+        .filter((specifier) => !/^\.\/|^typebox(\/|$)|^icu-minify\/format$/.test(specifier));
     expect(faults(ours, contract)).toEqual([]);
   });
 });
@@ -428,7 +447,10 @@ describe('purity and places', () => {
         )
         .map(({ specifier }) => specifier);
       const inside = importsOf(source)
-        .filter(({ path, typeOnly }) => !typeOnly && partOf(path) !== 'base' && !pureFiles.includes(path))
+        .filter(
+          ({ path, typeOnly }) =>
+            !typeOnly && partOf(path) !== 'base' && !pureFiles.includes(path) && !path.endsWith('.json'),
+        )
         .map(({ path }) => path);
       return [
         ...outside,
@@ -488,6 +510,56 @@ describe('purity and places', () => {
   });
 });
 
+describe('text catalogues', () => {
+  const all = catalogues();
+  const usesOf = (folder: string) =>
+    (folder.startsWith('console/')
+      ? console
+      : server.filter(({ path }) => `server/src/${path}`.startsWith(dirname(folder)))
+    )
+      .map(({ text }) => text)
+      .join('\n');
+
+  test('there is one in each folder, and Swedish beside English', () => {
+    expect(all.length).toBeGreaterThan(15);
+    expect(all.filter(({ texts }) => !Object.hasOwn(texts, 'sv'))).toEqual([]);
+  });
+
+  test.each(all)(
+    '$folder $name: the same texts in each language, none empty, each valid, with the same arguments and all plurals',
+    ({ texts: { en = {}, ...others } }) => {
+      expect(faultsOf('en', en)).toEqual([]);
+      for (const [language, texts] of Object.entries(others)) {
+        expect([language, ...Object.keys(texts).toSorted()]).toEqual([
+          language,
+          ...Object.keys(en).toSorted(),
+        ]);
+        expect([language, ...faultsOf(language, texts, en)]).toEqual([language]);
+      }
+    },
+  );
+
+  test('the types of the arguments are those of the English texts (npm run fix writes them)', () => {
+    for (const [path, text] of Object.entries(argumentTypes())) expect(writtenArgumentTypes(path)).toBe(text);
+  });
+
+  test('every text is used', () => {
+    const unused = all.flatMap(({ folder, name, texts }) => {
+      const uses = usesOf(folder);
+      // A key may be put together: its beginning up to a dot then stands in a template.
+      const isUsed = (key: string) =>
+        uses.includes(`'${key}'`) ||
+        key
+          .split('.')
+          .some((_, i, parts) => i > 0 && uses.includes(`\`${parts.slice(0, i).join('.')}.\${`)) ||
+        // The keys of remedies are types of details.
+        (name === 'remedies' && Object.hasOwn(detailTypes, key));
+      return Object.keys(texts['en'] ?? {}).filter((key) => !isUsed(key));
+    });
+    expect(unused).toEqual([]);
+  });
+});
+
 describe('texts of the console', () => {
   const catalogue = (language: string, name: string) =>
     JSON.parse(readFileSync(join(root, 'console/src/text', language, name), 'utf8')) as Record<
@@ -495,23 +567,6 @@ describe('texts of the console', () => {
       string
     >;
   const names = readdirSync(join(root, 'console/src/text/en'));
-
-  test.each(names)(
-    '%s: the same texts in each language, none empty, with the same values in braces',
-    (name) => {
-      const [en, sv] = [catalogue('en', name), catalogue('sv', name)];
-      const valuesOf = (texts: Record<string, string>) =>
-        Object.entries(texts).map(([key, text]) => [
-          key,
-          text.match(/\{\w+\}/g)?.toSorted() ?? [],
-          text === '',
-        ]);
-      expect(Object.fromEntries(valuesOf(sv).map(([key, ...rest]) => [key, rest]))).toEqual(
-        Object.fromEntries(valuesOf(en).map(([key, ...rest]) => [key, rest])),
-      );
-      expect(Object.values(en)).not.toContain('');
-    },
-  );
 
   test('pages use the texts of their area, of common and of session: no others are loaded with them', () => {
     const areas = new Map(
@@ -537,16 +592,6 @@ describe('texts of the console', () => {
             .filter((word) => Object.hasOwn(detailTypes, word) && !Object.hasOwn(common, `fault.${word}`))
         : [];
     expect(faults(wordless)).toEqual([]);
-  });
-
-  test('every text is used, and every key that is used is there', () => {
-    const en = Object.assign({}, ...names.map((name) => catalogue('en', name))) as Record<string, string>;
-    const all = console.map(({ text }) => text).join('\n');
-    // A key may be put together: its beginning up to a dot then stands in a template.
-    const isUsed = (key: string) =>
-      all.includes(`'${key.replace(/_(one|other)$/, '')}'`) ||
-      key.split('.').some((_, i, parts) => i > 0 && all.includes(`\`${parts.slice(0, i).join('.')}.\${`));
-    expect(Object.keys(en).filter((key) => !isUsed(key))).toEqual([]);
   });
 });
 

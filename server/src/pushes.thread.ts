@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Fault } from './base/errors.ts';
 import { asFault, forWholeLists, openPool, retryLostConnections } from './db/db.ts';
-import { deleteGroupResults } from './results/publish.ts';
+import { deleteGroupResults } from './results/published-figures.ts';
 import type { Gone, Job, JobEnd } from './sync/pushes.ts';
 import { pushOrganization } from './sync/sync.ts';
 

@@ -3,9 +3,11 @@ import { workerData } from 'node:worker_threads';
 import type { LogLevel } from './base/config.ts';
 import { openLog } from './base/log.ts';
 import { openPool, retryLostConnections } from './db/db.ts';
-import { closeEndedWeeks, closeWeekNow, showLiveWeeks } from './results/publish.ts';
+import { closeEndedWeeks, closeWeekNow } from './results/close-week.ts';
+import { showLiveWeeks } from './results/live-week.ts';
 import { type Opened, openDueRounds } from './rounds/opening.ts';
-import { AnswerKeys, type KeyPlace } from './sealing/answer-keys.ts';
+import { AnswerKeys } from './sealing/answer-keys.ts';
+import type { KeyPlace } from './sealing/epoch-chain.ts';
 
 /**
  * `only` is one week to close, even if it has not ended. `logLevel` is that of the service. `now` is the time in ms that decides
@@ -25,7 +27,7 @@ retryLostConnections(() => {});
 const pool = openPool(databaseUrl, 2);
 const keys = new AnswerKeys(pool, answerKeys);
 try {
-  await keys.prepare();
+  await keys.chain.prepare();
   if (only) await closeWeekNow(pool, keys, only.accountId, only.week, now);
   else if (work === 'open') logOpened(await openDueRounds(pool, keys, now));
   else await (work === 'close' ? closeEndedWeeks(pool, keys, now) : showLiveWeeks(pool, keys));

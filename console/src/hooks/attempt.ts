@@ -1,6 +1,6 @@
 // Runs the action of a button that has no form or dialog, and shows any error in a toast.
 import { useErrorText } from '../ui/faults.ts';
-import { useToast } from '../ui/Toast.tsx';
+import { useToast } from '../ui/floating/Toast.tsx';
 
 /** `attempt(promise)` returns immediately. An error is shown in a toast. */
 export function useAttempt(): (promise: Promise<unknown>) => void {

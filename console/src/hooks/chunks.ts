@@ -6,7 +6,7 @@ import { keeping } from './keeping.ts';
 /** Thrown if a file could not be loaded. */
 export class ChunkMissing extends Error {}
 
-/** Loads a file. Throws PartMissing. */
+/** Loads a file. Throws ChunkMissing. */
 export async function loadChunk<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
@@ -15,7 +15,7 @@ export async function loadChunk<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-const key = 'soundings.loadedAnew';
+const key = 'soundings.reloaded';
 const msBetween = 60_000;
 
 /** Reloads the page, unless it has just been reloaded or the service can't be reached. */

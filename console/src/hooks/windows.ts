@@ -4,6 +4,7 @@ import type { ResultOf } from '@soundings/contract/console.operation.ts';
 import { useQueries } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import { api, type ApiError, type Sent } from '../api.ts';
+import { pagesIn, rowIn, type Shown, shownOf, type View, viewOf } from './window-pages.ts';
 
 type Listed<Row> = { total: number; rows: Row[] };
 /** The operations that return windows. */
@@ -15,7 +16,7 @@ export type RowOf<N extends WindowName> =
 
 export type Gap = { error: ApiError; retry: () => void };
 
-export type Windows<Row, Answer = Listed<Row>> = {
+export type Windows<Row, Response = Listed<Row>> = {
   /** How many rows there are in total; undefined before the first response. */
   count: number | undefined;
   rowAt: (index: number) => Row | undefined;
@@ -31,10 +32,8 @@ export type Windows<Row, Answer = Listed<Row>> = {
   /** The error, if some of the rows in view could not be loaded. */
   gap: Gap | undefined;
   /** A complete response, for its fields besides the rows. */
-  answer: Answer | undefined;
+  response: Response | undefined;
 };
-
-type Shown<Answer> = { key: string; count: number; pages: Map<number, Answer>; answer: Answer };
 
 /** Returns the rows of a list, fetched in windows of `size`. Old rows stay until the first new ones have loaded. */
 export function useWindows<N extends WindowName>(
@@ -42,14 +41,13 @@ export function useWindows<N extends WindowName>(
   sent?: Sent<N> | undefined,
   { size = 100, when = true }: { size?: number; when?: boolean } = {},
 ): Windows<RowOf<N>, ResultOf<ConsoleOperations[N]>> {
-  type Answer = ResultOf<ConsoleOperations[N]> & Listed<RowOf<N>>;
+  type Response = ResultOf<ConsoleOperations[N]> & Listed<RowOf<N>>;
   const key = JSON.stringify([name, sent]);
-  const [view, setView] = useState({ key, first: 0, last: 0 });
-  const [before, setBefore] = useState<Shown<Answer>>();
-  const { first, last } = view.key === key ? view : { first: 0, last: 0 };
-  const pages = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  const [view, setView] = useState<View>({ key, first: 0, last: 0 });
+  const [before, setBefore] = useState<Shown<Response>>();
+  const pages = pagesIn(view, key);
 
-  const { answers, error, refetch } = useQueries({
+  const { responses, error, refetch } = useQueries({
     queries: pages.map((page) => {
       const query = { ...sent?.query, offset: page * size, limit: size };
       return {
@@ -59,52 +57,38 @@ export function useWindows<N extends WindowName>(
             ...sent,
             query,
             signal,
-          })) as Answer,
+          })) as Response,
         enabled: when,
         // Don't show the rows of another window as placeholders.
         placeholderData: undefined as never,
       };
     }),
     combine: (results) => ({
-      answers: results.map(({ data }) => data as Answer | undefined),
+      responses: results.map(({ data }) => data as Response | undefined),
       // An error of rows that have already loaded is ignored, because they are refetched.
       error: results.find((result) => result.error && !result.data)?.error as ApiError | undefined,
       refetch: () => results.forEach((result) => result.error && void result.refetch()),
     }),
   });
 
-  const complete = answers.find((answer) => answer !== undefined);
-  const shown: Shown<Answer> | undefined = complete
-    ? {
-        key,
-        count: complete.total,
-        answer: complete,
-        pages: new Map(
-          pages.flatMap((page, index) => {
-            const answer = answers[index];
-            return answer ? [[page, answer] as const] : [];
-          }),
-        ),
-      }
-    : before;
-  if (complete && (before?.key !== key || before.answer !== complete)) setBefore(shown);
+  const shown = shownOf(key, pages, responses, before);
+  const isLoaded = responses.some((one) => one !== undefined);
+  if (isLoaded && (before?.key !== key || before.response !== shown?.response)) setBefore(shown);
 
   const onVisible = useCallback(
-    (from: number, to: number) => {
-      const next = { key, first: Math.floor(from / size), last: Math.floor(to / size) };
-      setView((now) => (now.key === key && now.first === next.first && now.last === next.last ? now : next));
-    },
+    (from: number, to: number) => setView((now) => viewOf(now, key, from, to, size)),
+    // oxlint-disable-next-line react/preserve-manual-memoization -- the rule concerns the React Compiler, which is not used
     [key, size],
   );
   return {
     count: shown?.count,
-    rowAt: (index) => shown?.pages.get(Math.floor(index / size))?.rows[index % size],
+    rowAt: (index) => rowIn(shown, index, size) as RowOf<N> | undefined,
     onVisible,
     isFirst: shown === undefined && error === undefined,
     isOld: shown !== undefined && shown.key !== key,
-    error: complete ? undefined : error,
+    error: isLoaded ? undefined : error,
     retry: refetch,
-    gap: complete && error && { error, retry: refetch },
-    answer: shown?.answer,
+    gap: isLoaded && error ? { error, retry: refetch } : undefined,
+    response: shown?.response,
   };
 }

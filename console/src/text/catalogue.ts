@@ -1,6 +1,8 @@
 // The console's texts: a catalogue per area and language, loaded when a page of the area is first shown. The English catalogues
-// define the types of the keys.
+// define the types of the keys and of the arguments. The build compiles the texts (catalogues in vite.config.ts).
+import type { CompiledText } from '@soundings/contract/texts.ts';
 import { loadChunk } from '../hooks/chunks.ts';
+import type { Arguments } from './arguments.ts';
 import type access from './en/access.json';
 import type asking from './en/asking.json';
 import type common from './en/common.json';
@@ -23,7 +25,16 @@ type English = {
 /** A folder of pages; `common` has the texts that all of them share. */
 export type Area = keyof English;
 export type TextKey = { [A in Area]: keyof English[A] }[Area];
-export type Catalogue = Readonly<Partial<Record<TextKey, string>>>;
+/** The arguments of the texts that have any, by key. */
+export type TextArguments = Arguments['access'] &
+  Arguments['asking'] &
+  Arguments['common'] &
+  Arguments['groups'] &
+  Arguments['people'] &
+  Arguments['results'] &
+  Arguments['runs'] &
+  Arguments['session'];
+export type Catalogue = Readonly<Partial<Record<TextKey, CompiledText>>>;
 export type Language = 'en' | 'sv';
 
 const files = import.meta.glob<Catalogue>('./*/*.json', { import: 'default' });

@@ -1,6 +1,7 @@
 // Names of countries in the reader's language.
 import { countries } from '@soundings/contract/countries.ts';
-import { onceForLanguage, useLanguage } from './text.tsx';
+import { onceForLanguage } from '@soundings/contract/texts.ts';
+import { useLanguage } from './text.tsx';
 
 /** Created once per language of the reader. */
 const countryNamesIn = onceForLanguage((language) => {

@@ -1,6 +1,7 @@
 // Names of languages in the reader's language.
 import { isLanguage } from '@soundings/contract/formats.ts';
-import { onceForLanguage, useLanguage } from './text.tsx';
+import { onceForLanguage } from '@soundings/contract/texts.ts';
+import { useLanguage } from './text.tsx';
 
 /** The languages used at most workplaces, listed first. */
 const usual =

@@ -1,4 +1,10 @@
 // Texts in the reader's language for every part of a page, and numbers and times formatted with Intl.
+import {
+  localeOf,
+  onceForLanguage,
+  type Translate as TranslateIn,
+  translator,
+} from '@soundings/contract/texts.ts';
 import { createContext, type ReactNode, use, useContext, useMemo } from 'react';
 import {
   type Area,
@@ -6,14 +12,12 @@ import {
   type Language,
   loadedTexts,
   loadTexts,
+  type TextArguments,
   type TextKey,
 } from './catalogue.ts';
 
 export type { Language, TextKey } from './catalogue.ts';
-/** The values for the placeholders of a text. `count` chooses between `key_one` and `key_other`. */
-export type TextValues = Record<string, string | number>;
-export type Translate = (key: TextKey | PluralKey, values?: TextValues) => string;
-type PluralKey = TextKey extends infer Key ? (Key extends `${infer Base}_other` ? Base : never) : never;
+export type Translate = TranslateIn<TextKey, TextArguments>;
 
 type Texts = { language: Language; catalogue: Catalogue; t: Translate };
 const TextContext = createContext<Texts | undefined>(undefined);
@@ -21,7 +25,11 @@ const TextContext = createContext<Texts | undefined>(undefined);
 export function TextProvider(props: { language: Language; catalogue: Catalogue; children: ReactNode }) {
   const { language, catalogue } = props;
   const value = useMemo(
-    () => ({ language, catalogue, t: translator(language, catalogue) }),
+    () => ({
+      language,
+      catalogue,
+      t: translator<TextKey, TextArguments>(language, (key) => catalogue[key]),
+    }),
     [language, catalogue],
   );
   return <TextContext value={value}>{props.children}</TextContext>;
@@ -45,41 +53,12 @@ function useTexts(): Texts {
   return value;
 }
 
-function translator(language: Language, catalogue: Catalogue): Translate {
-  const texts = catalogue as Readonly<Record<string, string>>;
-  const plurals = new Intl.PluralRules(language);
-  const numbers = new Intl.NumberFormat(language);
-  return (key, values = {}) => {
-    const { count } = values;
-    const plural =
-      typeof count === 'number' ? `${key}_${plurals.select(count) === 'one' ? 'one' : 'other'}` : key;
-    const text = texts[plural] ?? texts[key] ?? key;
-    return text.replace(/\{(\w+)\}/g, (_, name: string) => {
-      const value = values[name] ?? `{${name}}`;
-      return typeof value === 'number' ? numbers.format(value) : value;
-    });
-  };
-}
-
 /** Returns the translate function: `t('people.found', { count: 3 })`. */
 export const useText = (): Translate => useTexts().t;
 
 export const useLanguage = (): Language => useTexts().language;
 
-/** Caches one result per language, because Intl objects are expensive to create. */
-export function onceForLanguage<T>(make: (language: Language) => T): (language: Language) => T {
-  const made = new Map<Language, T>();
-  return (language) => {
-    const known = made.get(language) ?? make(language);
-    made.set(language, known);
-    return known;
-  };
-}
-
-/** Returns the locale for dates. English uses British dates, because the console writes the day first. */
-export const localeOf = (language: Language): string => (language === 'sv' ? 'sv-SE' : 'en-GB');
-
-const formatOf = onceForLanguage((language) => {
+const formatOf = onceForLanguage((language: Language) => {
   const locale = localeOf(language);
   const number = new Intl.NumberFormat(locale);
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });

@@ -5,7 +5,7 @@ import type { ComponentProps, ReactNode } from 'react';
 import css from './Button.module.css';
 import { cx } from './cx.ts';
 import { useDownload } from './downloads.ts';
-import { Tooltip } from './Tooltip.tsx';
+import { Tooltip } from './floating/Tooltip.tsx';
 
 export type ButtonKind = 'primary' | 'secondary' | 'quiet' | 'danger';
 type Look = { kind?: ButtonKind; icon?: LucideIcon; busy?: boolean; children?: ReactNode };

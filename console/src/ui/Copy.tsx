@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { useText } from '../text/text.tsx';
 import { IconButton } from './Button.tsx';
 import css from './Copy.module.css';
-import { useToast } from './Toast.tsx';
+import { useToast } from './floating/Toast.tsx';
 
 /** Copies a text to the clipboard, even on insecure pages, where browsers offer no clipboard API. Throws if refused. */
 async function copyText(text: string): Promise<void> {

@@ -1,7 +1,7 @@
 // A lock icon: the value can't be changed here, and why.
 import { Lock } from 'lucide-react';
 import css from './Locked.module.css';
-import { Reason } from './Reason.tsx';
+import { Reason } from './floating/Reason.tsx';
 
 /** Screen readers read the reason; it is shown when the lock is pressed or hovered. */
 export const Locked = ({ reason }: { reason: string }) => (

@@ -19,7 +19,7 @@ export function Meter({
   const share = max > 0 ? Math.min(1, value / max) : Number(value > 0);
   return (
     <div className={css['meter']}>
-      <span className={css['label']}>{label}</span>
+      <span>{label}</span>
       <span className={css['track']} aria-hidden>
         <span
           className={cx(css['bar'], tone && css[tone])}

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { download } from '../api.ts';
 import { useErrorText } from './faults.ts';
-import { useToast } from './Toast.tsx';
+import { useToast } from './floating/Toast.tsx';
 
 /** How long browsers may take to read the file, in ms. */
 const taken = 10_000;

@@ -13,7 +13,7 @@ import { answersOfPerson, keptAnswers } from '../testing/kept-answers.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type World } from '../testing/world.ts';
 import { type Asking, openLink } from './answering.ts';
-import { withHeaders } from './answering.routes.ts';
+import { pageAssets } from './answering.routes.ts';
 import { askingPage } from './page.ts';
 
 /** One question of each type, in the order of the types. */
@@ -327,7 +327,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const one = await asked();
     const page = await openPage(await stopPath(one));
     const asking = (await openLink(world.pool, world.keys, { link: one.link, visit: null })) as Asking;
-    await page.setContent(askingPage(withHeaders, { ...asking, questions: [] }, 'en', new Map()));
+    await page.setContent(askingPage(pageAssets, { ...asking, questions: [] }, 'en', new Map()));
     expect(await page.locator('#progress').count()).toBe(1);
     await page.evaluate(
       "new Promise((done) => { addEventListener('hashchange', done); location.hash = 'elsewhere'; })",

@@ -1,11 +1,11 @@
-// What is stored of an open week's answers, and for whom, read with the week's key. Closing is in results/publish.test.ts.
+// What is stored of an open week's answers, and for whom, read with the week's key. Closing is in results/close-week.test.ts.
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/users.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { keptAnswers } from '../testing/kept-answers.ts';
 import { importLines, linkOf, question, round } from '../testing/surveys.ts';

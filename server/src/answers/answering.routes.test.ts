@@ -13,7 +13,7 @@ import { inTransaction } from '../db/db.ts';
 import { libraryFor } from '../questions/library.ts';
 import { exportLinks } from '../rounds/links.ts';
 import { optOutTokensFor } from '../rounds/reminder-opt-out.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
 import { keptAnswers } from '../testing/kept-answers.ts';
 import { openWorld, testConfig, type World } from '../testing/world.ts';
@@ -273,7 +273,7 @@ describe('POST /a/:link', () => {
     for (const [id, label] of [
       [b, 'Fråga 2: Välj ett svar så att din kommentar kan sparas.'],
       [f, 'Fråga 6: Välj ett av svaren som visas.'],
-      [g, 'Fråga 7: Korta ner kommentaren till 10000 tecken.'],
+      [g, 'Fråga 7: Korta ner kommentaren till 10\u00a0000 tecken.'],
     ] as const) {
       expect(text).toContain(`<li><a href="#q${id}">${label}</a></li>`);
       expect(text).toMatch(new RegExp(`<p class="fault" id="f${id}" role="alert">[^<]`));
@@ -366,7 +366,10 @@ describe('POST /a/:link/answers', () => {
       ]);
     }
     const long = await sendAnswer(one.link, { question: a, value: 1, comment: 'x'.repeat(10_001) });
-    expect([long.status, long.text]).toEqual([400, '{"message":"Shorten the comment to 10000 characters."}']);
+    expect([long.status, long.text]).toEqual([
+      400,
+      '{"message":"Shorten the comment to 10,000 characters."}',
+    ]);
     const large = await sendAnswer(one.link, { question: a, value: 1, comment: 'x'.repeat(70_000) });
     expect(large.status).toBe(413);
     expect(await storedAnswers(one)).toEqual({});

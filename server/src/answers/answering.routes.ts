@@ -1,6 +1,6 @@
 // HTTP routes of the answering page, with and without JavaScript, and of the page on which people turn reminders off. The work is
-// done in answering.ts and reminder-opt-out.ts. A link is a secret: it is never logged, and every link that opens nothing gets the same
-// response.
+// done in answering.ts and rounds/reminder-opt-out.ts. A link is a secret: it is never logged, and every link that opens nothing
+// gets the same response.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -19,18 +19,10 @@ import { openOptOut, setReminders } from '../rounds/reminder-opt-out.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type Asking, type SubmittedAnswer, saveAnswers, openLink } from './answering.ts';
 import { answersIn, storedValuesIn, type SubmittedValue, submittedIn } from './form.ts';
-import {
-  askingPage,
-  faultWords,
-  type PageFault,
-  pageLanguage,
-  plainPage,
-  remindersPage,
-  spokenLanguage,
-  thanksPage,
-  wordsOf,
-} from './page.ts';
-import type { PlainKind } from './page-texts.ts';
+import { askingPage, plainPage, remindersPage, thanksPage } from './page.ts';
+import { faultText, type PageFault } from './question-card.ts';
+import { pageLanguage, spokenLanguage } from './page-language.ts';
+import { pageTexts, type PlainKind } from './page-texts.ts';
 
 /** Maximum sizes in bytes. A form contains all comments of a person, an answer only one. */
 const [formLimit, answerLimit] = [1024 * 1024, 64 * 1024];
@@ -47,7 +39,7 @@ const linesOf = (name: string) =>
     .map((line) => line.trim())
     .filter((line) => line !== '' && !/^\/\/|^\/\*.*\*\/$/.test(line));
 
-export const withHeaders = {
+export const pageAssets = {
   style: linesOf('page.css').join('').replaceAll(': ', ':').replaceAll(' {', '{').replaceAll(';}', '}'),
   script: linesOf('page.client.js').join('\n'),
 };
@@ -62,8 +54,8 @@ const pageHeaders = {
   'x-robots-tag': 'noindex, nofollow',
   'content-security-policy': [
     "default-src 'none'",
-    `style-src ${hashOf(withHeaders.style)}`,
-    `script-src ${hashOf(withHeaders.script)}`,
+    `style-src ${hashOf(pageAssets.style)}`,
+    `script-src ${hashOf(pageAssets.script)}`,
     "connect-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
@@ -206,9 +198,9 @@ async function showPage(context: HandlerContext, link: string, request: FastifyR
   // A handed-out link does not show whether there are answers. A browser without cookies finds its own answers in `fixed`.
   const hasAnswers =
     asking.answers.size > 0 || (saved !== undefined && (asking.isExported || asking.fixed.size > 0));
-  if (isSent && hasAnswers) return reply.send(thanksPage(withHeaders, asking, language));
+  if (isSent && hasAnswers) return reply.send(thanksPage(pageAssets, asking, language));
   return reply.send(
-    askingPage(withHeaders, asking, language, storedValuesIn(asking), isSent ? 'empty' : undefined),
+    askingPage(pageAssets, asking, language, storedValuesIn(asking), isSent ? 'empty' : undefined),
   );
 }
 
@@ -231,7 +223,7 @@ async function takeForm(context: HandlerContext, link: string, request: FastifyR
       ([id, type]) =>
         [id, type === 'already answered' ? refusalAt(id, now) : faultAt(id, now, fields.get(id))] as const,
     );
-    return reply.code(400).send(askingPage(withHeaders, now, language, fields, new Map(faults)));
+    return reply.code(400).send(askingPage(pageAssets, now, language, fields, new Map(faults)));
   }
   return reply
     .code(303)
@@ -267,8 +259,8 @@ async function takeAnswer(
   const answer = answerIn(request.body as Buffer | undefined);
   const refused = (status: number, fault: PageFault) => {
     const language = queryOf(request)['language'];
-    const words = wordsOf(typeof language === 'string' ? language : browserLanguage(request));
-    return sendMessage(reply, status, faultWords(words, fault));
+    const t = pageTexts.in(typeof language === 'string' ? language : browserLanguage(request));
+    return sendMessage(reply, status, faultText(t, fault));
   };
   // The link is checked first, so that other faults reveal nothing about it.
   if (answer === undefined) {
@@ -311,7 +303,7 @@ async function showReminders(
 ) {
   const optOut = await openOptOut(pool, token);
   if (!optOut) throw opensNothing;
-  return reply.send(remindersPage(withHeaders, optOut, optOut.isStopped ? 'stopped' : 'asked'));
+  return reply.send(remindersPage(pageAssets, optOut, optOut.isStopped ? 'stopped' : 'asked'));
 }
 
 /** Turns reminders off, or on again with ?again. A mail program's one-click request (RFC 8058) turns them off, so the body is ignored. */
@@ -324,7 +316,7 @@ async function changeReminders(
   const optOut = await openOptOut(pool, token);
   const isWanted = queryOf(request)['again'] !== undefined;
   if (!optOut || !(await setReminders(pool, optOut.accountId, optOut.userId, isWanted))) throw opensNothing;
-  return reply.send(remindersPage(withHeaders, optOut, isWanted ? 'resumed' : 'stopped'));
+  return reply.send(remindersPage(pageAssets, optOut, isWanted ? 'resumed' : 'stopped'));
 }
 
 const browserLanguage = ({ headers }: FastifyRequest) => spokenLanguage(headers['accept-language']);
@@ -344,8 +336,8 @@ function plain(
   more: Parameters<typeof plainPage>[3] = {},
 ): FastifyReply {
   const language = browserLanguage(request);
-  if (isScript(request)) return sendMessage(reply, status, wordsOf(language).plain[kind].heading);
-  return reply.code(status).send(plainPage(withHeaders, language, kind, more));
+  if (isScript(request)) return sendMessage(reply, status, pageTexts.in(language)(`plain.${kind}.heading`));
+  return reply.code(status).send(plainPage(pageAssets, language, kind, more));
 }
 
 /** Responds to a failed request. The fields of a form are returned with the page, so that the person can send them again. */

@@ -1,6 +1,6 @@
 // Answering with a personal link before, while and after the week closes, and what a dump of the database reveals.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { exportLinks, newLinks } from '../rounds/links.ts';
 import { respondentOf } from '../rounds/rounds.ts';
 import { askPeople, noon } from '../testing/asking.ts';

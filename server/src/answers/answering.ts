@@ -364,6 +364,6 @@ const openRow = (pool: Pool, keys: AnswerKeys, link: string) =>
 
 /** Makes the same query for every text, even one that can't be a link, so that the response time reveals nothing. */
 async function rowOf(db: Db, keys: AnswerKeys, link: string): Promise<LinkRow | undefined> {
-  const row = await selectLink(db, tokenHash(link), keys.name);
+  const row = await selectLink(db, tokenHash(link), keys.chain.name);
   return isLinkShaped(link) ? row : undefined;
 }

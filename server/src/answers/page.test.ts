@@ -8,18 +8,11 @@ import type { Question } from '../questions/questions.ts';
 import type { QuestionType } from '../questions/types.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
-import { withHeaders } from './answering.routes.ts';
+import { pageAssets } from './answering.routes.ts';
 import { storedValuesIn, type SubmittedValue } from './form.ts';
-import {
-  askingPage,
-  languagesOf,
-  pageLanguage,
-  plainPage,
-  remindersPage,
-  spokenLanguage,
-  thanksPage,
-} from './page.ts';
-import { type PlainKind, pageTexts } from './page-texts.ts';
+import { askingPage, plainPage, remindersPage, thanksPage } from './page.ts';
+import { languagesOf, pageLanguage, spokenLanguage } from './page-language.ts';
+import type { PlainKind } from './page-texts.ts';
 
 const library = libraryFor('en').questions;
 const types: QuestionType[] = [1, 2, 3, 4, 5, 6, 7];
@@ -54,7 +47,7 @@ const pageOf = (
   over: Partial<Asking> = {},
   language = 'en',
   entered: ReadonlyMap<number, SubmittedValue> = new Map(),
-) => askingPage(withHeaders, asking(over), language, entered);
+) => askingPage(pageAssets, asking(over), language, entered);
 
 const noAnswer = { value: null, choices: null, comment: null, skipped: false };
 
@@ -110,14 +103,14 @@ describe('foreign texts', () => {
     const one = asking({ company: text, firstName: text, questions });
     return [
       ...['en', 'sv', 'de'].map((language) =>
-        askingPage(withHeaders, one, language, entered, new Map([[1, 'wrong']])),
+        askingPage(pageAssets, one, language, entered, new Map([[1, 'wrong']])),
       ),
-      askingPage(withHeaders, { ...one, isExported: true, handedBy: text }, 'en', entered),
-      askingPage(withHeaders, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', entered),
-      askingPage(withHeaders, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', entered),
-      thanksPage(withHeaders, one, 'en'),
-      remindersPage(withHeaders, one, 'stopped'),
-      plainPage(withHeaders, 'en', 'away', { fields: [[text, text]], id: text }),
+      askingPage(pageAssets, { ...one, isExported: true, handedBy: text }, 'en', entered),
+      askingPage(pageAssets, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', entered),
+      askingPage(pageAssets, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', entered),
+      thanksPage(pageAssets, one, 'en'),
+      remindersPage(pageAssets, one, 'stopped'),
+      plainPage(pageAssets, 'en', 'away', { fields: [[text, text]], id: text }),
     ];
   };
 
@@ -187,43 +180,16 @@ describe('the size', () => {
 });
 
 describe('texts', () => {
-  /** Returns every text by its path. Functions are called with names and numbers that can be found again. */
-  function textsIn(phrase: unknown, path = ''): [string, string][] {
-    if (typeof phrase === 'string') return [[path, phrase]];
-    if (typeof phrase === 'function') {
-      return [[path, String((phrase as (...all: string[]) => string)('7', '8'))], ...oneOf(phrase, path)];
-    }
-    return Object.entries(phrase as object).flatMap(([key, value]) => textsIn(value, `${path}/${key}`));
-  }
-  const oneOf = (phrase: unknown, path: string): [string, string][] => [
-    [`${path} (1)`, String((phrase as (...all: unknown[]) => string)(1, 1))],
-  ];
-
-  test('exist in each language, with the same names and numbers', () => {
-    const english = new Map(textsIn(pageTexts.en));
-    expect(english.size).toBeGreaterThan(50);
-    for (const phrase of [pageTexts.sv, pageTexts.de]) {
-      const texts = textsIn(phrase);
-      expect(texts.map(([path]) => path)).toEqual([...english.keys()]);
-      for (const [path, text] of texts) {
-        expect(text.trim(), `${path}`).not.toBe('');
-        expect(text, `${path}`).not.toMatch(/undefined|NaN|\$\{/);
-        const numbersIn = (one = '') => [...one.matchAll(/\d+/g)].map(String).toSorted();
-        expect(numbersIn(text), `${path}`).toEqual(numbersIn(english.get(path)));
-      }
-    }
-  });
-
-  test('are used on the page', () => {
+  test('are in the language of the page, with the date in its format', () => {
     expect(textOf(pageOf({}, 'sv'))).toContain('Hej Karin');
     expect(textOf(pageOf({}, 'sv'))).toContain('till och med söndag 22 november');
     expect(textOf(pageOf({}, 'de'))).toContain('bis einschließlich Sonntag, 22. November');
     expect(textOf(pageOf())).toContain('until the end of Sunday 22 November');
     const answers: Asking['answers'] = new Map([[101, { ...noAnswer, value: 4 }]]);
-    expect(textOf(thanksPage(withHeaders, asking({ answers }), 'en'))).toContain(
+    expect(textOf(thanksPage(pageAssets, asking({ answers }), 'en'))).toContain(
       'Sunday 22 November (Central European Time)',
     );
-    expect(textOf(thanksPage(withHeaders, asking({ answers, timezone: 'Factory' }), 'sv'))).toContain(
+    expect(textOf(thanksPage(pageAssets, asking({ answers, timezone: 'Factory' }), 'sv'))).toContain(
       '22 november',
     );
   });
@@ -330,10 +296,10 @@ describe('a handed-out link', () => {
     const unknown = textOf(pageOf({ isExported: true }));
     expect(unknown).toContain('handed out by your employer');
     expect(unknown).toContain('The person who handed it out could also use it to answer.');
-    expect(textOf(thanksPage(withHeaders, asking({ isExported: true }), 'en'))).not.toContain(
+    expect(textOf(thanksPage(pageAssets, asking({ isExported: true }), 'en'))).not.toContain(
       'still unanswered',
     );
-    expect(textOf(thanksPage(withHeaders, asking(), 'en'))).toContain('7 questions are still unanswered.');
+    expect(textOf(thanksPage(pageAssets, asking(), 'en'))).toContain('7 questions are still unanswered.');
   });
 });
 
@@ -361,7 +327,7 @@ describe("a question that can't be answered here anymore", () => {
   test('shows a new refusal too, and keeps the other answers for sending them again', () => {
     const entered = new Map([[102, { values: ['3'], comment: '', skipped: false, wasKept: false }]]);
     const page = askingPage(
-      withHeaders,
+      pageAssets,
       asking({ isExported: true }),
       'en',
       entered,
@@ -395,7 +361,7 @@ describe("a question that can't be answered here anymore", () => {
 
 describe('the thank-you page', () => {
   const kept: Asking['answers'] = new Map([[101, { ...noAnswer, value: 4 }]]);
-  const thanksOf = (over: Partial<Asking>) => thanksPage(withHeaders, asking(over), 'en');
+  const thanksOf = (over: Partial<Asking>) => thanksPage(pageAssets, asking(over), 'en');
 
   test('offers to change answers only if that is possible, and says until when', () => {
     const own = thanksOf({ answers: kept });
@@ -425,9 +391,9 @@ describe('the thank-you page', () => {
 
 describe('errors', () => {
   test('in a form do not claim that nothing was saved, and an empty form has its own text', () => {
-    const faulty = textOf(askingPage(withHeaders, asking(), 'en', new Map(), new Map([[101, 'wrong']])));
+    const faulty = textOf(askingPage(pageAssets, asking(), 'en', new Map(), new Map([[101, 'wrong']])));
     expect(faulty).toContain('These answers aren’t saved yet');
-    const empty = textOf(askingPage(withHeaders, asking(), 'en', new Map(), 'empty'));
+    const empty = textOf(askingPage(pageAssets, asking(), 'en', new Map(), 'empty'));
     expect(empty).toContain('No answers yet You haven’t answered any questions on this page yet.');
     for (const page of [faulty, empty]) expect(page).not.toContain('Nothing is saved');
   });
@@ -493,7 +459,7 @@ describe('languages', () => {
   });
 
   test('need no left or right in the style', () => {
-    expect(withHeaders.style).not.toMatch(
+    expect(pageAssets.style).not.toMatch(
       /(margin|padding|border)-(left|right)|(^|[{;\s])(left|right):|: ?(left|right)\b/m,
     );
   });
@@ -532,7 +498,7 @@ describe('stored answers', () => {
     ]);
     expect(page).toContain('>\nBecause</textarea>');
     expect(page).toMatch(/<details open><summary>Add a comment/);
-    expect(textOf(thanksPage(withHeaders, asking({ answers }), 'en'))).toContain(
+    expect(textOf(thanksPage(pageAssets, asking({ answers }), 'en'))).toContain(
       'One question is still unanswered.',
     );
   });
@@ -597,7 +563,7 @@ describe('plain pages', () => {
   test('are the same for everyone, in three languages', () => {
     const kinds: PlainKind[] = ['dead', 'foreign', 'away', 'tooLarge', 'defect'];
     const pages = kinds.flatMap((kind) =>
-      (['en', 'sv', 'de'] as const).map((one) => plainPage(withHeaders, one, kind)),
+      (['en', 'sv', 'de'] as const).map((one) => plainPage(pageAssets, one, kind)),
     );
     expect(new Set(pages).size).toBe(15);
     for (const page of pages) expect(page).not.toMatch(/<script>|<form/);

@@ -1,62 +1,17 @@
 // Renders the answering page as HTML. Pure. The page works without its script, loads no other resources, and is smaller than 30 KB
 // as it is sent. All texts written by others are escaped, and texts in another language than the page's are marked with it.
 import { escaped } from '../base/html.ts';
-import { maxCommentLength } from '@soundings/contract/limits.ts';
+import { localeOf, onceForLanguage } from '@soundings/contract/texts.ts';
 import { lastDay } from '@soundings/contract/weeks.ts';
-import { libraryLanguage, scaleTexts } from '../questions/library-texts.ts';
-import type { Question } from '../questions/questions.ts';
-import { freeText } from '../questions/types.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
-import { isEmptiable, type SubmittedValue } from './form.ts';
+import type { SubmittedValue } from './form.ts';
+import { directionOf, foreign, languagesOf, nameOf, textsFor } from './page-language.ts';
 import { type PageTexts, pageTexts, type PlainKind, type RemindersState } from './page-texts.ts';
+import { card, faultText, noFields, type PageFault } from './question-card.ts';
 
 /** The inline style and script of a page. */
-export type PageStyle = { style: string; script: string };
-
-/** What is wrong with an answer. The page has a text for each. */
-export type PageFault = 'choose' | 'wrong' | 'tooLong' | 'notAsked' | Refusal;
-
-type Language = keyof typeof pageTexts;
-
-/** Returns the languages offered on the page: those that its own texts exist in, and those that all questions are translated into. */
-export function languagesOf({ questions }: Pick<Asking, 'questions'>): string[] {
-  const [first, ...others] = questions.map(
-    ({ language, translations }) => new Set([language, ...Object.keys(translations)]),
-  );
-  const complete = [...(first ?? [])].filter((one) => others.every((texts) => texts.has(one)));
-  return [...new Set([...Object.keys(pageTexts), ...complete.toSorted()])];
-}
-
-/** Returns the requested language if it is offered, otherwise the person's, otherwise English. */
-export function pageLanguage(asking: Pick<Asking, 'questions' | 'language'>, wanted: unknown): string {
-  const offered = languagesOf(asking);
-  return (
-    [wanted, asking.language].map((one) => String(one).toLowerCase()).find((one) => offered.includes(one)) ??
-    'en'
-  );
-}
-
-/** Returns the language for an unknown person, from the browser's Accept-Language header (RFC 9110 §12.5.4). */
-export function spokenLanguage(acceptLanguage = ''): Language {
-  const preferred = acceptLanguage
-    .slice(0, 1000)
-    .toLowerCase()
-    .split(',')
-    .map((entry) => {
-      const [range = '', ...parameters] = entry.split(';').map((part) => part.trim());
-      const quality = parameters.find((one) => one.startsWith('q='));
-      return {
-        language: range.split('-')[0] as string,
-        quality: quality ? Number(quality.slice(2)) || 0 : 1,
-      };
-    })
-    .filter(({ language, quality }) => quality > 0 && Object.hasOwn(pageTexts, language))
-    .toSorted((a, b) => b.quality - a.quality);
-  return (preferred[0]?.language ?? 'en') as Language;
-}
-
-export const wordsOf = (language: string): PageTexts => pageTexts[libraryLanguage(language)];
+export type PageAssets = { style: string; script: string };
 
 /**
  * Returns the page with its questions. `fields`: the content of their fields. `faults`: what is wrong with them, or 'empty' if nothing
@@ -64,14 +19,15 @@ export const wordsOf = (language: string): PageTexts => pageTexts[libraryLanguag
  * all questions are answered.
  */
 export function askingPage(
-  withHeaders: PageStyle,
+  pageAssets: PageAssets,
   asking: Asking,
   language: string,
   fields: ReadonlyMap<number, SubmittedValue>,
   faults: ReadonlyMap<number, PageFault> | 'empty' = new Map(),
 ): string {
   const { questions } = asking;
-  const [texts, html] = textsFor(language);
+  const firstName = calm(asking.firstName);
+  const [t, html] = textsFor(language);
   const wrong = faults === 'empty' ? new Map<number, PageFault>() : faults;
   const cards = questions.map((question, i) =>
     card({
@@ -79,7 +35,7 @@ export function askingPage(
       language,
       at: i + 1,
       of: questions.length,
-      fields: fields.get(question.id) ?? nothing,
+      fields: fields.get(question.id) ?? noFields,
       fault: wrong.get(question.id),
       refusal: refusalIn(asking, wrong, question.id),
     }),
@@ -88,24 +44,24 @@ export function askingPage(
   if (questions.length > 0 && !refusals.includes(undefined)) {
     const notes = faultList(asking, language, wrong);
     const body = `${notes}${allAnswered(asking, language, refusals)}\n${privacy(asking, language, false)}`;
-    return whole(withHeaders, { language, company: asking.company, body, asking });
+    return whole(pageAssets, { language, company: asking.company, body, asking });
   }
   const progress = `<progress id="progress" max="${questions.length}" value="1" aria-hidden="true" hidden></progress>`;
   const body = `<div id="intro">
-<h1>${html(texts.greeting(calm(asking.firstName)))}</h1>
-<p class="lead">${html(texts.asks(calm(asking.company), questions.length))}</p>
+<h1>${html(firstName === '' ? t('greeting') : t('greetingNamed', { firstName }))}</h1>
+<p class="lead">${html(t('asks', { company: calm(asking.company), questions: questions.length }))}</p>
 </div>
 ${faultList(asking, language, faults)}${privacy(asking, language)}
 <form id="form" method="post" action="?language=${escaped(language)}" autocomplete="off">
 ${progress}
 ${cards.join('\n')}
-<div class="foot"><button type="button" id="back" class="plain" hidden>${html(texts.back)}</button>
-<button type="submit"><span id="send">${html(texts.send)}</span><span id="next" hidden>${html(texts.next)}</span><span id="finish" hidden>${html(texts.finish)}</span></button></div>
+<div class="foot"><button type="button" id="back" class="plain" hidden>${html(t('back'))}</button>
+<button type="submit"><span id="send">${html(t('send'))}</span><span id="next" hidden>${html(t('next'))}</span><span id="finish" hidden>${html(t('finish'))}</span></button></div>
 <p id="state" role="status"></p>
-<template id="words">${scriptWords.map((key) => `<p data-word="${key}">${html(texts[key === 'saved' && asking.isExported ? 'received' : key])}</p>`).join('')}<p data-word="choose">${html(texts.faults.choose)}</p></template>
+<template id="words">${scriptWords.map((key) => `<p data-word="${key}">${html(t(key === 'saved' && asking.isExported ? 'received' : key))}</p>`).join('')}<p data-word="choose">${html(t('faults.choose'))}</p></template>
 </form>
-<script>${withHeaders.script}</script>`;
-  return whole(withHeaders, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
+<script>${pageAssets.script}</script>`;
+  return whole(pageAssets, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
 }
 
 /** Returns why a question can no longer be answered here, either from the start or because an answer was just refused. */
@@ -120,14 +76,15 @@ function refusalIn(
 
 /** Returns what replaces the form if nothing is left to answer, with the reasons. */
 function allAnswered(asking: Asking, language: string, refusals: (Refusal | undefined)[]): string {
-  const [{ allAnswered: texts }, html] = textsFor(language);
+  const [t, html] = textsFor(language);
+  const firstName = calm(asking.firstName);
   const isElsewhere = refusals.includes('elsewhere');
   const reasons = (['elsewhere', 'counted'] as const).filter((one) => refusals.includes(one));
   return `<div class="thanks done">
 ${checkMark}
-<h1>${html(texts.heading(calm(asking.firstName)))}</h1>
-<p>${html(texts.text)}</p>
-${reasons.map((reason) => `<p class="lead">${html(texts[reason])}</p>`).join('')}${isElsewhere ? `<p class="lead">${html(texts.notYou)}</p>` : ''}
+<h1>${html(firstName === '' ? t('allAnswered.heading') : t('allAnswered.headingNamed', { firstName }))}</h1>
+<p>${html(t('allAnswered.text'))}</p>
+${reasons.map((reason) => `<p class="lead">${html(t(`allAnswered.${reason}`))}</p>`).join('')}${isElsewhere ? `<p class="lead">${html(t('allAnswered.notYou'))}</p>` : ''}
 </div>`;
 }
 
@@ -138,41 +95,47 @@ const checkMark =
 const scriptWords = ['saving', 'saved', 'unsaved', 'ended', 'dropped', 'stillSkipped'] as const;
 
 /** Returns the page after answers were saved. */
-export function thanksPage(withHeaders: PageStyle, asking: Asking, language: string): string {
-  const [{ thanks, privacy: promises }, html] = textsFor(language);
+export function thanksPage(pageAssets: PageAssets, asking: Asking, language: string): string {
+  const [t, html] = textsFor(language);
+  const firstName = calm(asking.firstName);
   // A handed-out link must not show what was answered.
   const isDone = (id: number) => asking.answers.has(id) || asking.fixed.has(id);
   const open = asking.isExported ? 0 : asking.questions.filter(({ id }) => !isDone(id)).length;
   const canChange = [...asking.answers.keys()].some((id) => !asking.fixed.has(id));
-  const until = asking.isLive ? thanks.untilLive : thanks.until;
-  const stays = asking.isExported ? '' : thanks.fixed;
-  const rest = canChange ? until(lastDayIn(asking, language), zoneIn(asking, language)) : stays;
-  const button = canChange ? thanks.change : open > 0 ? thanks.rest : undefined;
+  const stays = asking.isExported ? '' : t('thanks.fixed');
+  const rest = canChange
+    ? t(asking.isLive ? 'thanks.untilLive' : 'thanks.until', {
+        day: lastDayIn(asking, language),
+        zone: zoneIn(asking, language),
+      })
+    : stays;
+  const button = canChange ? t('thanks.change') : open > 0 ? t('thanks.rest') : undefined;
   const kind = canChange ? ' plain' : '';
   const back =
     button && `\n<p><a class="button${kind}" href="?language=${escaped(language)}">${html(button)}</a></p>`;
   const body = `<div class="thanks">
 ${checkMark}
-<h1>${html(thanks.heading(calm(asking.firstName)))}</h1>
-<p>${html(asking.isExported ? thanks.received : thanks.text)}${open > 0 ? ` ${html(thanks.open(open))}` : ''}</p>
-<p class="lead">${html(`${rest} ${afterwards(asking, promises)}`.trim())}</p>${back ?? ''}
+<h1>${html(firstName === '' ? t('thanks.heading') : t('thanks.headingNamed', { firstName }))}</h1>
+<p>${html(t(asking.isExported ? 'thanks.received' : 'thanks.text'))}${open > 0 ? ` ${html(t('thanks.open', { questions: open }))}` : ''}</p>
+<p class="lead">${html(`${rest} ${afterwards(asking, t)}`.trim())}</p>${back ?? ''}
 </div>`;
-  return whole(withHeaders, { language, company: asking.company, body });
+  return whole(pageAssets, { language, company: asking.company, body });
 }
 
 /** Returns the page on which people turn reminders off or back on. */
 export function remindersPage(
-  withHeaders: PageStyle,
+  pageAssets: PageAssets,
   { company, language: own }: { company: string; language: string },
   state: RemindersState,
 ): string {
-  const language = libraryLanguage(own);
-  const { heading, text, button } = pageTexts[language].reminders[state];
+  const language = pageTexts.languageFor(own);
+  const t = pageTexts.in(language);
+  const heading = t(`reminders.${state}.heading`);
   const isStopped = state === 'stopped';
   const body = `<h1>${escaped(heading)}</h1>
-<p class="lead">${escaped(text(calm(company)))}</p>
-<form method="post" action="?${isStopped ? 'again' : 'stop'}"><button type="submit"${isStopped ? ' class="plain"' : ''}>${escaped(button)}</button></form>`;
-  return whole(withHeaders, { language, company, title: heading, body });
+<p class="lead">${escaped(t(`reminders.${state}.text`, { company: calm(company) }))}</p>
+<form method="post" action="?${isStopped ? 'again' : 'stop'}"><button type="submit"${isStopped ? ' class="plain"' : ''}>${escaped(t(`reminders.${state}.button`))}</button></form>`;
+  return whole(pageAssets, { language, company, title: heading, body });
 }
 
 /**
@@ -180,23 +143,23 @@ export function remindersPage(
  * request's id, to quote when asking for help.
  */
 export function plainPage(
-  withHeaders: PageStyle,
-  language: Language,
+  pageAssets: PageAssets,
+  language: string,
   kind: PlainKind,
   { fields = [], id }: { fields?: Iterable<readonly [string, string]>; id?: string } = {},
 ): string {
-  const texts = pageTexts[language];
+  const t = pageTexts.in(language);
   const hidden = [...fields].map(
     ([name, text]) => `<textarea hidden name="${escaped(name)}">\n${escaped(text)}</textarea>`,
   );
   const again =
     hidden.length === 0
       ? ''
-      : `\n<form method="post">${hidden.join('')}<button type="submit">${escaped(texts.sendAgain)}</button></form>`;
-  const { heading, text } = texts.plain[kind];
+      : `\n<form method="post">${hidden.join('')}<button type="submit">${escaped(t('sendAgain'))}</button></form>`;
+  const heading = t(`plain.${kind}.heading`);
   const note = id === undefined ? '' : `\n<p class="hint">${escaped(id)}</p>`;
-  const body = `<h1>${escaped(heading)}</h1>\n<p class="lead">${escaped(text)}</p>${again}${note}`;
-  return whole(withHeaders, { language, company: 'Soundings', title: heading, body });
+  const body = `<h1>${escaped(heading)}</h1>\n<p class="lead">${escaped(t(`plain.${kind}.text`))}</p>${again}${note}`;
+  return whole(pageAssets, { language, company: 'Soundings', title: heading, body });
 }
 
 type Frame = {
@@ -210,19 +173,19 @@ type Frame = {
 };
 
 function whole(
-  withHeaders: PageStyle,
+  pageAssets: PageAssets,
   { language, company, title, body, asking, isFaulty = false }: Frame,
 ): string {
-  const [texts] = textsFor(language);
-  const name = title ?? texts.title(calm(company));
+  const [t] = textsFor(language);
+  const name = title ?? t('title', { company: calm(company) });
   return `<!doctype html>
 <html lang="${escaped(language)}" dir="${directionOf(language)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="format-detection" content="telephone=no">
-<title>${escaped(isFaulty ? `${texts.faults.heading} – ${name}` : name)}</title>
-<style>${withHeaders.style}</style>
+<title>${escaped(isFaulty ? `${t('faults.heading')} – ${name}` : name)}</title>
+<style>${pageAssets.style}</style>
 </head>
 <body>
 <header><b>${escaped(calm(company))}</b>${asking ? languageMenu(asking, language) : ''}</header>
@@ -236,21 +199,13 @@ ${body}
 
 /** Returns the language menu. Uses links instead of a select box that acts on selection (WCAG 3.2.2), so it works without the script. */
 function languageMenu(asking: Asking, language: string): string {
-  const [texts, html] = textsFor(language);
+  const [t, html] = textsFor(language);
   const links = languagesOf(asking).map((one) => {
     const current = one === language ? ' aria-current="true"' : '';
     const marks = `${foreign(one, language)} hreflang="${escaped(one)}"`;
     return `<li><a href="?language=${escaped(one)}"${marks}${current}>${escaped(nameOf(one))}</a></li>`;
   });
-  return `<details id="languages"><summary><span class="unseen">${html(texts.language)}: </span>${escaped(nameOf(language))}</summary><ul>${links.join('')}</ul></details>`;
-}
-
-/** Returns a language's own name, such as Svenska. */
-function nameOf(language: string): string {
-  const name = new Intl.DisplayNames(localeOf(language), { type: 'language', fallback: 'code' }).of(
-    localeOf(language),
-  ) as string;
-  return name.replace(/^\p{L}/u, (letter) => letter.toLocaleUpperCase(localeOf(language)));
+  return `<details id="languages"><summary><span class="unseen">${html(t('language'))}: </span>${escaped(nameOf(language))}</summary><ul>${links.join('')}</ul></details>`;
 }
 
 function faultList(
@@ -259,210 +214,105 @@ function faultList(
   faults: ReadonlyMap<number, PageFault> | 'empty',
 ): string {
   if (faults !== 'empty' && faults.size === 0) return '';
-  const [texts, html] = textsFor(language);
+  const [t, html] = textsFor(language);
   const list = (faults === 'empty' ? [] : [...faults]).map(([id, fault]) => {
     const at = asking.questions.findIndex((question) => question.id === id);
-    if (at < 0) return `<li>${html(faultWords(texts, 'notAsked'))}</li>`;
-    return `<li><a href="#q${id}">${html(texts.faults.at(at + 1, faultWords(texts, fault)))}</a></li>`;
+    if (at < 0) return `<li>${html(t('faults.notAsked'))}</li>`;
+    return `<li><a href="#q${id}">${html(t('faults.at', { question: at + 1, fault: faultText(t, fault) }))}</a></li>`;
   });
-  const { heading, emptyHeading, empty } = texts.faults;
-  const { again: sendAgain } = texts.faults;
   const refused =
     faults === 'empty' ? [] : [...faults.values()].filter((one) => one === 'elsewhere' || one === 'counted');
   const isRest = asking.questions.some(({ id }) => faults !== 'empty' && !refusalIn(asking, faults, id));
-  const again = refused.length > 0 && isRest ? `<p>${html(sendAgain)}</p>` : '';
+  const again = refused.length > 0 && isRest ? `<p>${html(t('faults.again'))}</p>` : '';
   const what =
     faults === 'empty'
-      ? `<h2>${html(emptyHeading)}</h2><p>${html(empty)}</p>`
-      : `<h2>${html(heading)}</h2><ul>${list.join('')}</ul>${again}`;
+      ? `<h2>${html(t('faults.emptyHeading'))}</h2><p>${html(t('faults.empty'))}</p>`
+      : `<h2>${html(t('faults.heading'))}</h2><ul>${list.join('')}</ul>${again}`;
   return `<div class="faults" role="alert">${what}</div>\n`;
 }
 
-/** Returns the page's text for a fault. */
-export const faultWords = ({ faults }: PageTexts, fault: PageFault): string =>
-  fault === 'tooLong' ? faults.tooLong(maxCommentLength) : faults[fault];
-
 /** Returns what happens to the answers when the week is over. */
-const afterwards = ({ thresholds, copies }: Asking, texts: PageTexts['privacy']): string =>
-  thresholds.figures <= 1 ? texts.deleted : texts.afterwards[copies];
+const afterwards = ({ thresholds, copies }: Asking, t: PageTexts): string =>
+  t(thresholds.figures <= 1 ? 'privacy.deleted' : `privacy.afterwards.${copies}`);
 
 /**
  * Returns the privacy section: who sees what and from how many answers on, what no one is shown (P11), and the limits of this
  * protection (P20). `canChange`: whether the page has something to answer.
  */
 function privacy(asking: Asking, language: string, canChange = true): string {
-  const [{ privacy: texts }, html] = textsFor(language);
-  const { figures, distribution, comments } = asking.thresholds;
+  const [t, html] = textsFor(language);
+  const { figures } = asking.thresholds;
   const company = calm(asking.company);
   const isOpen = figures <= 1;
-  const isOneNumber = distribution === figures && comments === figures;
   const who = [
-    isOpen ? texts.open(company) : texts.figures(company, figures),
-    ...(isOneNumber ? [] : [texts.distribution(distribution, comments)]),
+    isOpen ? t('privacy.open', { company }) : t('privacy.figures', { company, threshold: figures }),
+    ...thresholdsBeside(asking, t),
   ];
-  const live = asking.isLive ? [texts.live(figures)] : [];
+  const live = asking.isLive
+    ? [isOpen ? t('privacy.live') : t('privacy.liveBatches', { threshold: figures })]
+    : [];
   const day = lastDayIn(asking, language);
   const change =
-    canChange && !asking.isExported ? [asking.isLive ? texts.untilLive(day) : texts.until(day)] : [];
-  const until = [...change, afterwards(asking, texts)];
-  const handedOut = asking.isExported ? [texts.handedOut(calm(asking.handedBy ?? ''))] : [];
-  const paragraphs = [who.join(' '), ...live, until.join(' '), ...handedOut];
-  return `<section id="privacy"${isOpen ? ' class="open"' : ''}><h2>${html(isOpen ? texts.openHeading : texts.heading)}</h2>
+    canChange && !asking.isExported
+      ? [t(asking.isLive ? 'privacy.untilLive' : 'privacy.until', { day })]
+      : [];
+  const until = [...change, afterwards(asking, t)];
+  const paragraphs = [who.join(' '), ...live, until.join(' '), ...handedOut(asking, t)];
+  return `<section id="privacy"${isOpen ? ' class="open"' : ''}><h2>${html(t(isOpen ? 'privacy.openHeading' : 'privacy.heading'))}</h2>
 ${paragraphs.map((text) => `<p>${html(text)}</p>`).join('')}
-${limits(asking, texts.limits, html)}</section>`;
+${limits(asking, t, html)}</section>`;
+}
+
+/** Returns how many answers distributions and comments need, if they need another number than the other figures. */
+function thresholdsBeside(
+  { thresholds: { figures, distribution, comments } }: Asking,
+  t: PageTexts,
+): string[] {
+  if (distribution === figures && comments === figures) return [];
+  return distribution === comments
+    ? [t('privacy.distributionsAndComments', { threshold: distribution })]
+    : [t('privacy.distributions', { distribution, comments })];
+}
+
+/** Returns what is special about a link that the employer handed out. */
+function handedOut({ isExported, handedBy }: Asking, t: PageTexts): string[] {
+  if (!isExported) return [];
+  const name = calm(handedBy ?? '');
+  const who = name === '' ? t('privacy.handedOut') : t('privacy.handedOutBy', { name });
+  return [`${who} ${t('privacy.handedOutMeans')}`];
 }
 
 /** Returns the limits of the protection that apply, collapsed. */
 function limits(
   { thresholds: { figures }, isLive }: Asking,
-  texts: PageTexts['privacy']['limits'],
+  t: PageTexts,
   html: (text: string) => string,
 ): string {
-  const { unanimity, weeks, skip, colleagues, invented, live, operator, link, cookie } = texts;
-  const ofGroups = [unanimity, weeks, skip, colleagues, invented, ...(isLive ? [live(figures)] : [])];
-  const all = [...(figures <= 1 ? [] : [...ofGroups, operator]), link, cookie];
-  return `<details><summary>${html(texts.heading)}</summary><ul>${all.map((text) => `<li>${html(text)}</li>`).join('')}</ul></details>`;
-}
-
-type Card = {
-  question: Question;
-  language: string;
-  at: number;
-  of: number;
-  fields: SubmittedValue;
-  fault: PageFault | undefined;
-  /** Why it can no longer be answered here, if so. */
-  refusal: Refusal | undefined;
-};
-
-const nothing: SubmittedValue = { values: [], comment: '', skipped: false, wasKept: false };
-
-function card(one: Card): string {
-  const { question, language, at, of, fields, fault, refusal } = one;
-  const { id, type } = question;
-  const [texts, html] = textsFor(language);
-  const count = `<small>${html(texts.count(at, of))}</small>`;
-  const text = `<span id="t${id}"${foreign(textLanguage(question, language), language)}>${escaped(textIn(question, question, language))}</span>`;
-  const heading = `<h2 tabindex="-1">${count} ${text}</h2>`;
-  if (refusal) {
-    const { answered } = texts;
-    return `<div class="card fixed" id="q${id}" data-fixed>${heading}<p class="done">${html(answered.heading)}</p><p class="hint">${html(answered[refusal])}</p></div>`;
-  }
-  const isRadio = type <= 5;
-  const state = fault ? ` aria-invalid="true" aria-describedby="f${id}"` : '';
-  const group = isRadio ? ` role="radiogroup" aria-labelledby="t${id}"${state}` : '';
-  const marker = fields.wasKept && isEmptiable(type) ? `<input type="hidden" name="q${id}" value="">` : '';
-  const message = `<p class="fault" id="f${id}" role="alert">${fault ? html(faultWords(texts, fault)) : ''}</p>`;
-  const answer =
-    type === freeText
-      ? `${heading}${message}${commentField(one, fault !== undefined)}`
-      : `<fieldset${group}><legend>${heading}</legend>${message}${inputs(one, type === 6 ? state : '')}</fieldset>`;
-  const extra =
-    type === freeText
-      ? ''
-      : `<details${fields.comment === '' && fault !== 'tooLong' ? '' : ' open'}><summary>${html(texts.addComment)}</summary>${commentField(one, fault === 'tooLong')}</details>`;
-  const skip = `<label class="skip"><input type="checkbox" name="s${id}" value="1" aria-describedby="t${id} n${id}"${fields.skipped ? ' checked' : ''}>${html(texts.skip)}</label><p class="note" id="n${id}" role="status"></p>`;
-  return `<div class="card${fault ? ' wrong' : ''}" id="q${id}" data-type="${type}"${fields.wasKept ? ' data-kept' : ''}>${marker}${answer}<div class="more">${extra}${skip}</div></div>`;
-}
-
-/** Returns the radio buttons or check boxes of types 1 to 6. `state`: ARIA attributes for each check box, as their group can't have them. */
-function inputs({ question, language, fields }: Card, state: string): string {
-  const { id, type, options } = question;
-  const kind = type === 6 ? 'checkbox' : 'radio';
-  const input = (value: string) =>
-    `<input type="${kind}" name="q${id}" value="${escaped(value)}"${fields.values.includes(value) ? ' checked' : ''}${state}>`;
-  if (type === 2 || type === 3) return numberRow(question, language, input);
-  const scale = scaleTexts(type, language).map(({ value, text }) => ({
-    value: type === 4 ? (['no', 'yes'][value] as string) : String(value),
-    text,
-    marks: foreign(libraryLanguage(language), language),
-  }));
-  const chosen = options.map((option) => ({
-    value: option.id,
-    text: textIn(option, question, language),
-    marks: foreign(option.translations?.[language] === undefined ? question.language : language, language),
-  }));
-  const labels = [...scale, ...chosen].map(
-    ({ value, text, marks }) => `<label>${input(value)}${marked(text, marks)}</label>`,
-  );
-  return `<div class="${type === 4 ? 'list two' : 'list'}">${labels.join('')}</div>`;
-}
-
-/** Returns the numbers of types 2 and 3, with labels at both ends. */
-function numberRow({ type }: Question, language: string, input: (value: string) => string): string {
-  const [low, high] = scaleTexts(type, language) as [
-    { value: number; text: string },
-    { value: number; text: string },
+  const live = isLive ? [t('privacy.limits.live', { threshold: figures })] : [];
+  const ofResults = [...limitsOfResults.map((one) => t(`privacy.limits.${one}`)), ...live];
+  const all = [
+    ...(figures <= 1 ? [] : [...ofResults, t('privacy.limits.operator')]),
+    t('privacy.limits.link'),
+    t('privacy.limits.cookie'),
   ];
-  const marks = foreign(libraryLanguage(language), language);
-  const cells = Array.from({ length: high.value - low.value + 1 }, (_, i) => {
-    const value = low.value + i;
-    const end = [low, high].find((one) => one.value === value);
-    const texts = end ? `<i class="unseen"${marks}> ${escaped(end.text)}</i>` : '';
-    return `<label>${input(String(value))}<span>${value}${texts}</span></label>`;
-  });
-  const ends = [low, high].map(({ text }) => `<span${marks}>${escaped(text)}</span>`).join('');
-  return `<div class="numbers from${low.value}">${cells.join('')}</div><div class="ends" aria-hidden="true">${ends}</div>`;
+  return `<details><summary>${html(t('privacy.limits.heading'))}</summary><ul>${all.map((text) => `<li>${html(text)}</li>`).join('')}</ul></details>`;
 }
 
-function commentField({ question: { id, type }, language, fields }: Card, isWrong: boolean): string {
-  const [texts, html] = textsFor(language);
-  const state = isWrong ? ' aria-invalid="true"' : '';
-  const described = `h${id}${isWrong ? ` f${id}` : ''}`;
-  const label = type === freeText ? '' : `<span class="unseen" id="l${id}">${html(texts.comment)}</span>`;
-  const name = type === freeText ? `t${id}` : `l${id} t${id}`;
-  // HTML drops a line break right after <textarea>, so one is added to preserve the comment's first line.
-  return `${label}<textarea name="c${id}" maxlength="${maxCommentLength}" aria-labelledby="${name}" aria-describedby="${described}"${state}>
-${escaped(fields.comment)}</textarea><p class="hint" id="h${id}">${html(texts.commentHint)}</p>`;
-}
+const limitsOfResults = ['unanimity', 'weeks', 'skip', 'colleagues', 'invented'] as const;
 
-type Texted = { text: string; translations?: Record<string, string> };
+const dayFormat = onceForLanguage(
+  (language: string) =>
+    new Intl.DateTimeFormat(localeOf(language), {
+      weekday: 'long',
+      day: 'numeric',
+      month: 'long',
+      timeZone: 'UTC',
+    }),
+);
 
-/** Returns a text in the page's language, or in the question's language if there is no translation. */
-const textIn = ({ text, translations }: Texted, question: Question, language: string): string =>
-  question.language === language ? text : (translations?.[language] ?? text);
-
-const textLanguage = ({ language: own, translations }: Question, language: string): string =>
-  translations[language] === undefined ? own : language;
-
-/** Returns the page's own texts for a language, and a function that turns them into marked HTML. */
-function textsFor(language: string): [PageTexts, (text: string) => string] {
-  const nearest = libraryLanguage(language);
-  const marks = foreign(nearest, language);
-  return [pageTexts[nearest], (text) => marked(text, marks)];
-}
-
-/** Returns lang and dir attributes for a text whose language differs from the page's (WCAG 3.1.2); otherwise ''. */
-function foreign(language: string, page: string): string {
-  if (language === page) return '';
-  const direction = directionOf(language);
-  return ` lang="${escaped(language)}"${direction === directionOf(page) ? '' : ` dir="${direction}"`}`;
-}
-
-/** Returns an escaped text with these attributes. */
-const marked = (text: string, marks: string) =>
-  marks === '' ? escaped(text) : `<span${marks}>${escaped(text)}</span>`;
-
-const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
-export const directionOf = (language: string): 'rtl' | 'ltr' => (rightToLeft.has(language) ? 'rtl' : 'ltr');
-
-/** Returns a locale for Intl, which throws on invalid language codes. */
-function localeOf(language: string): string {
-  try {
-    return Intl.getCanonicalLocales(language)[0] ?? 'en';
-  } catch {
-    return 'en';
-  }
-}
-
-/** Returns the Sunday of the week, formatted for the page's language. */
+/** Returns the Sunday of the week, in the language of the page's own texts. */
 const lastDayIn = ({ week }: Asking, language: string): string =>
-  new Intl.DateTimeFormat(wordsOf(language).locale, {
-    weekday: 'long',
-    day: 'numeric',
-    month: 'long',
-    timeZone: 'UTC',
-  }).format(Date.parse(`${lastDay(week)}T00:00:00Z`));
+  dayFormat(pageTexts.languageFor(language)).format(Date.parse(`${lastDay(week)}T00:00:00Z`));
 
 /**
  * Returns the name of the account's time zone, such as Central European Time. UTC if Intl does not know the zone (Factory), as in
@@ -470,7 +320,10 @@ const lastDayIn = ({ week }: Asking, language: string): string =>
  */
 function zoneIn({ timezone, week }: Asking, language: string): string {
   const nameIn = (timeZone: string) =>
-    new Intl.DateTimeFormat(wordsOf(language).locale, { timeZone, timeZoneName: 'longGeneric' })
+    new Intl.DateTimeFormat(localeOf(pageTexts.languageFor(language)), {
+      timeZone,
+      timeZoneName: 'longGeneric',
+    })
       .formatToParts(Date.parse(`${lastDay(week)}T00:00:00Z`))
       .find(({ type }) => type === 'timeZoneName')
       ?.value.replace('GMT+00:00', 'UTC') ?? timeZone;

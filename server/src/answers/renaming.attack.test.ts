@@ -1,7 +1,7 @@
 // Attacks by an administrator who gives externalIds to other people while a week is open, by push and in the console (privacy.md
 // P12). The new owner of an externalId gets nothing that was answered under it before: nothing is shown, moved or lost.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { createSchedule } from '../rounds/schedules.ts';

@@ -12,7 +12,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { tokenHash } from '../base/secrets.ts';
 import { openPool, type Pool } from '../db/db.ts';
 import { isMigrated, migrate, migrations } from '../db/migrate.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
 import { bareEnvironment } from '../testing/environment.ts';
 import { storedAnswers } from '../testing/kept-answers.ts';

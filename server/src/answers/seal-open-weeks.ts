@@ -26,7 +26,7 @@ export const migrationSteps = (keys: AnswerKeys): MigrationSteps => ({
 
 async function sealOpenWeeks(tx: Transaction, keys: AnswerKeys): Promise<void> {
   const weeks = await selectUnsealedWeeks(tx);
-  if (weeks.length > 0) await keys.prepare(tx);
+  if (weeks.length > 0) await keys.chain.prepare(tx);
   for (const week of weeks) {
     const key = keys.temporary(week.accountId, week.week);
     // oxlint-disable no-await-in-loop -- one week at a time is in memory

@@ -1,5 +1,6 @@
 // Administrators who were created or given another address by a push or file. Anyone with the API token could sign in as one
 // (decision F3), so their role is pending until an administrator confirms it. This file mails all administrators.
+import { catalogue } from '../base/texts.ts';
 import { inert } from '../base/visible-text.ts';
 import type { Log } from '../base/log.ts';
 import type { AccountId, Pool, Transaction } from '../db/db.ts';
@@ -13,6 +14,10 @@ import {
   selectPendingMail,
   selectPendingOf,
 } from './pending-administrators.sql.ts';
+import type { Arguments } from './text/arguments.ts';
+import de from './text/de/pending-administrators.json' with { type: 'json' };
+import en from './text/en/pending-administrators.json' with { type: 'json' };
+import sv from './text/sv/pending-administrators.json' with { type: 'json' };
 
 /** The maximum number of people listed in a mail and in the audit log. */
 const maxListed = 20;
@@ -55,58 +60,27 @@ export async function mailPendingAdministrators(
   }
 }
 
-type Texts = { title: string; text: string; remedy: string; button: string; hint: string; footer: string };
-
-const texts: Record<'en' | 'sv' | 'de', Texts> = {
-  en: {
-    title: 'Confirm new administrators',
-    text: 'Your HR system gave these people the role Administrator, or changed the email address of an administrator:',
-    remedy:
-      'They can’t see results until an administrator confirms them. If you didn’t expect this, revoke the API token that your HR system uses.',
-    button: 'Review administrators',
-    hint: 'If the button doesn’t work, open this address:',
-    footer: 'You received this email because you are an administrator of Soundings.',
-  },
-  sv: {
-    title: 'Bekräfta nya administratörer',
-    text: 'Ert HR-system har gett de här personerna rollen administratör eller ändrat e-postadressen för en administratör:',
-    remedy:
-      'De kan inte se några resultat förrän en administratör har bekräftat dem. Om det här är oväntat bör du återkalla API-nyckeln som ert HR-system använder.',
-    button: 'Granska administratörer',
-    hint: 'Om knappen inte fungerar kan du öppna den här adressen:',
-    footer: 'Du får det här mejlet eftersom du är administratör i Soundings.',
-  },
-  de: {
-    title: 'Neue Administratoren bestätigen',
-    text: 'Ihr HR-System hat diesen Personen die Rolle Administrator zugewiesen oder die E-Mail-Adresse eines Administrators geändert:',
-    remedy:
-      'Bis ein Administrator sie bestätigt, haben diese Personen keinen Zugriff auf Ergebnisse. Falls das unerwartet ist, widerrufen Sie das API-Token Ihres HR-Systems.',
-    button: 'Administratoren prüfen',
-    hint: 'Falls die Schaltfläche nicht funktioniert, öffnen Sie diese Adresse:',
-    footer: 'Sie erhalten diese E-Mail, weil Sie Administrator von Soundings sind.',
-  },
-};
+const texts = catalogue<typeof en, Arguments['pending-administrators']>({ en, sv, de });
 
 function mailOf(
-  { language: preferred, company, people }: PendingMail,
+  { language, company, people }: PendingMail,
   address: string,
 ): { subject: string; content: MailContent } {
-  const language = preferred === 'sv' || preferred === 'de' ? preferred : 'en';
-  const { title, text, remedy, button, hint, footer } = texts[language];
+  const t = texts.in(language);
   const names = people.map(({ name, email }) => `${inert(name, 80)} (${inert(email ?? '', 120)})`);
   return {
-    subject: title,
+    subject: t('title'),
     content: {
-      language,
+      language: texts.languageFor(language),
       about: inert(company, 80),
       tone: 'warn',
-      title,
+      title: t('title'),
       blocks: [
-        { kind: 'text', text: `${text} ${names.join(', ')}.` },
-        { kind: 'text', text: remedy },
-        { kind: 'button', text: button, address, hint },
+        { kind: 'text', text: t('text', { people: names.join(', ') }) },
+        { kind: 'text', text: t('remedy') },
+        { kind: 'button', text: t('button'), address, hint: t('hint') },
       ],
-      footer: [footer],
+      footer: [t('footer')],
     },
   };
 }

@@ -55,7 +55,7 @@ const maxAccounts = 10;
 type Dependencies = { pool: Pool; secrets: Sealer; throttle: Throttle; now: () => number; log: Log };
 
 /**
- * Signs a person in, or returns what is missing. Throws a Fault: wrong sign-in, wrong code, or too many tries with the time to
+ * Signs a person in, or returns what is missing. Throws a Fault: wrong sign-in, wrong code, or too many attempts with the time to
  * wait.
  */
 export async function signIn(deps: Dependencies, wanted: SignIn, browser: Browser): Promise<SignInOutcome> {

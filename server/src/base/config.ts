@@ -163,7 +163,7 @@ export type Config = {
   host: string;
   port: number;
   dataDir: string;
-  /** Where the keys of open weeks are stored (sealing/answer-keys.ts). */
+  /** Where the keys of open weeks are stored (sealing/epoch-chain.ts). */
   answerKeys: { place: 'file' | 'database'; directory: string };
   databaseUrl: string | undefined;
   tls: { cert: string; key: string } | undefined;

@@ -19,7 +19,7 @@ import { type Embedded, openEmbedded } from '../db/embedded.ts';
 import { migrations } from '../db/migrate.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/users.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { bareEnvironment } from '../testing/environment.ts';
 

@@ -1,7 +1,8 @@
-// npx soundings value …: maps values in files, such as "Leave" as a status.
+// The commands for files: what values in them mean, such as "Leave" as a status, and the host keys of the SFTP server.
 import type { MappedValue, ValueMapping } from '@soundings/contract/console.runs.ts';
 import { account, accountOf, type Command, required, numberOf, table, text } from './options.ts';
 import { inTransaction } from '../db/db.ts';
+import type { HostKey } from '../sftp/host-keys.ts';
 
 export const fileCommands: Record<string, Command> = {
   'value map': {
@@ -50,5 +51,18 @@ export const fileCommands: Record<string, Command> = {
       return { id };
     },
     format: ({ id }: { id: number }) => `Mapping ${id} removed.`,
+  },
+  'sftp hostkeys': {
+    usage:
+      '\n    Shows the SFTP host key fingerprints of this installation. Creates the host keys if there are none yet.',
+    options: {},
+    run: async (pool, _values, { secrets }) => {
+      const [{ hostKeys }, { openLog }] = await Promise.all([
+        import('../sftp/host-keys.ts'),
+        import('../base/log.ts'),
+      ]);
+      return hostKeys(pool, secrets, openLog('warn', 2));
+    },
+    format: (keys: HostKey[]) => table(keys.map(({ kind, fingerprint }) => [kind, fingerprint])),
   },
 };

@@ -102,7 +102,7 @@ async function close(keys: AnswerKeys, week: Week): Promise<void> {
     await keys.forget(tx, accountId, week);
     await tx`update weeks set closed_at = now() where account_id = ${accountId} and week = ${week}`;
   });
-  await keys.advance();
+  await keys.chain.advance();
 }
 
 const logged = async () =>
@@ -116,7 +116,7 @@ const logged = async () =>
 async function oneRuns(): Promise<{ keys: AnswerKeys; secret: Buffer }> {
   const keys = serviceOn('one');
   const secret = await open(keys, weekAt(0));
-  await keys.advance();
+  await keys.chain.advance();
   return { keys, secret };
 }
 
@@ -208,7 +208,7 @@ describe('keys export and import', () => {
     const next = await open(serviceOn('two'), weekAt(1));
     await close(keys, weekAt(0));
     expect((await show('one')).processes.map(({ isBehind }) => isBehind).toSorted()).toEqual([false, true]);
-    await serviceOn('two').advance();
+    await serviceOn('two').chain.advance();
     expect(keyOn('two')).toEqual(keyOn('one'));
     expect(await secretOn('two', weekAt(1))).toEqual(next);
     expect((await show('two')).processes.map(({ isBehind }) => isBehind)).toEqual([false, false]);

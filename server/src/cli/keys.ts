@@ -27,8 +27,11 @@ export const keyCommands: Record<string, Command> = {
       '\n    Shows where the answer key and the secrets key are, and which processes have the answer key.',
     options: {},
     run: async (_pool, _values, keys) => ({
-      ...(await keys.state()),
-      secrets: { path: keys.place === 'file' ? keys.secrets.path : null, state: await keys.secrets.state() },
+      ...(await keys.chain.state()),
+      secrets: {
+        path: keys.chain.place === 'file' ? keys.secrets.path : null,
+        state: await keys.secrets.state(),
+      },
     }),
     format: ({
       place,
@@ -71,7 +74,7 @@ export const keyCommands: Record<string, Command> = {
         await auditEverywhere(pool, { origin: 'command' }, 'secrets key exported');
         return { key };
       }
-      const ofAnswers = await keys.exported();
+      const ofAnswers = await keys.chain.exported();
       const hasSecrets = (await keys.secrets.state()) === 'ready';
       const key = hasSecrets ? `${ofAnswers}${await keys.secrets.exported()}` : ofAnswers;
       await auditEverywhere(pool, { origin: 'command' }, 'answer key exported');
@@ -91,7 +94,7 @@ export const keyCommands: Record<string, Command> = {
       if (ofSecrets.length > 0) await keys.secrets.imported(ofSecrets.join(''));
       // The input can be the secrets key alone.
       if (given.length > ofSecrets.length)
-        await keys.imported(given.filter((one) => !ofSecrets.includes(one)).join(''));
+        await keys.chain.imported(given.filter((one) => !ofSecrets.includes(one)).join(''));
       const what = given.length > ofSecrets.length ? 'answer key imported' : 'secrets key imported';
       await auditEverywhere(pool, { origin: 'command' }, what);
       return { imported: true };
@@ -106,7 +109,7 @@ export const keyCommands: Record<string, Command> = {
     options: { name: text },
     run: async (pool, values, keys) => {
       const name = required(values, 'name');
-      await keys.forgetProcess(name);
+      await keys.chain.forgetProcess(name);
       await auditEverywhere(pool, { origin: 'command' }, 'key process removed', { subject: name });
       return { forgotten: name };
     },
@@ -132,7 +135,7 @@ export const keyCommands: Record<string, Command> = {
       }
       if (values['yes'] !== true)
         throw new UsageError('Open weeks will be closed without results. Add --yes to continue.');
-      await keys.reset();
+      await keys.chain.reset();
       const lost = await closeLostWeeks(pool, keys);
       await auditEverywhere(pool, { origin: 'command' }, 'answer key reset');
       return { lost };

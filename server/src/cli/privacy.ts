@@ -26,7 +26,7 @@ export const privacyCommands = (config: () => Config): Record<string, Command> =
       const { fileDays, smtpUrl, publicUrl } = config();
       const hasMail = smtpUrl !== undefined;
       const installation = {
-        keys: await keys.state(),
+        keys: await keys.chain.state(),
         version,
         fileDays,
         hasMail,

@@ -1,10 +1,10 @@
-// How the people of the demo company feel and what they write: what happens to them in half a year. Pure.
+// How the people of the demo company feel and what they write, depending on what happens in half a year. Pure.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Character, Respondent } from '../simulation/sentiment.ts';
 import { answersInWords, comments, storyComments, type Topic } from './comments.ts';
 import { type Person, splitWeek, weekCount } from './staff.ts';
 
-/** Where each KPI stands, how much the seasons move it, and how far it moves in half a year. */
+/** The level of each KPI, how much the seasons change it, and how far it moves in half a year. */
 const topics: Record<Topic, { level: number; season: number; drift: number }> = {
   workload: { level: 3.6, season: 1.3, drift: -0.05 },
   clarity: { level: 3.7, season: 0.6, drift: 0.1 },
@@ -16,7 +16,7 @@ const topics: Record<Topic, { level: number; season: number; drift: number }> = 
   engagement: { level: 3.9, season: 0.6, drift: 0.05 },
 };
 
-/** Heights at some weeks; between them a straight line, before the first and after the last level. */
+/** Heights at some weeks, linear in between and constant before the first and after the last. */
 type Line = Record<number, number>;
 
 function heightOf(line: Line, week: number): number {
@@ -26,21 +26,21 @@ function heightOf(line: Line, week: number): number {
   return from + ((to - from) * Math.max(0, week - fromWeek)) / (toWeek - fromWeek);
 }
 
-/** What a system that does not work does to those who have to work with it, until it is mended. */
+/** The effect of a system that does not work on the people who have to use it, until it is fixed. */
 const newSystem: Line = { 6: 0, 11: -1.05, 13: -1.05, 20: 0.15 };
 
-/** What being split does to a department. */
+/** The effect of a split on a department. */
 const split: Line = { 9: 0, 13: -0.5, 15: -0.5, 22: 0.1 };
 
-/** What a person lives through in a week, if it is one of the stories that are told in comments. */
+/** Returns what a person experiences in a week, if it is one of the stories that people write comments about. */
 function storyOf(person: Person | undefined, group: string, week: number) {
   if (group === 'warehouse-picking' && week >= 8 && week <= 14) return 'newSystem';
-  if (group === 'warehouse-picking' && week >= 17) return 'systemMended';
+  if (group === 'warehouse-picking' && week >= 17) return 'systemFixed';
   if (person?.unit.before && week >= splitWeek && week <= splitWeek + 5) return 'split';
   return undefined;
 }
 
-/** `weeks`: those of the history, by which the stories go. */
+/** `weeks`: those of the history, which the stories follow. */
 export function characterOf(staff: readonly Person[], weeks: readonly Week[]): Character {
   const personOf = new Map(staff.map((person) => [person.externalId, person]));
   const numberOf = (week: Week) => {
@@ -58,7 +58,7 @@ export function characterOf(staff: readonly Person[], weeks: readonly Week[]): C
     },
     remark(random, { respondent, topic, week, felt }) {
       const story = storyOf(personOf.get(respondent.person), groupOf(respondent), numberOf(week));
-      if (story && (story === 'systemMended' ? felt > 3.5 : felt < 3.5)) {
+      if (story && (story === 'systemFixed' ? felt > 3.5 : felt < 3.5)) {
         if (random.chance(story === 'newSystem' ? 0.09 : 0.06)) return storyComments[story];
       }
       const said = comments[topic as Topic];
@@ -70,7 +70,7 @@ export function characterOf(staff: readonly Person[], weeks: readonly Week[]): C
   };
 }
 
-/** Better or worse than others at a time, because of what happens in a group or to a person. */
+/** Returns by how much a person feels better or worse because of events in their group or in their own life. */
 function storySentiment(
   person: Person | undefined,
   group: string,

@@ -1,6 +1,6 @@
-// What people of the demo company write, in English and Swedish. Nobody is named. Pure.
+// What people of the demo company write, in English and Swedish. No one is named. Pure.
 
-/** Sentences by the language of who writes them. */
+/** Sentences by the language of the person who writes them. */
 export type Sentences = { en: string[]; sv: string[] };
 
 /** KPIs of the library. */
@@ -14,7 +14,7 @@ export type Topic =
   | 'fairness'
   | 'engagement';
 
-/** Comments on the questions of a KPI, by those who answered well and by those who did not. */
+/** Comments on the questions of a KPI, by people who gave good answers and by people who did not. */
 export const comments: Record<Topic, { good: Sentences; bad: Sentences }> = {
   workload: {
     good: {
@@ -232,7 +232,7 @@ export const comments: Record<Topic, { good: Sentences; bad: Sentences }> = {
   },
 };
 
-/** Answers to the questions in words of the library, by key. */
+/** Answers to the free-text questions of the library, by key. */
 export const answersInWords: Record<'change-one-thing' | 'works-well' | 'anything-else', Sentences> = {
   'change-one-thing': {
     en: [
@@ -314,8 +314,8 @@ export const answersInWords: Record<'change-one-thing' | 'works-well' | 'anythin
   },
 };
 
-/** What those say who live through something that others do not. */
-export const storyComments: Record<'newSystem' | 'systemMended' | 'split', Sentences> = {
+/** What people write about events that affect only some of them. */
+export const storyComments: Record<'newSystem' | 'systemFixed' | 'split', Sentences> = {
   newSystem: {
     en: [
       'The new picking system sends me to the same shelf three times in a row.',
@@ -330,7 +330,7 @@ export const storyComments: Record<'newSystem' | 'systemMended' | 'split', Sente
       'Två av de bästa har slutat. Undra varför.',
     ],
   },
-  systemMended: {
+  systemFixed: {
     en: [
       'The scanners work, and so do the breaks. What a difference.',
       'They asked us, and then they did it.',

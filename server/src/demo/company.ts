@@ -1,5 +1,5 @@
-// A company to show Soundings with: a maker of things for the outdoors, and half a year of its people coming, going and
-// moving, all made up from a seed. Pure: the same seed and day give the same.
+// The demo company, a maker of outdoor equipment, with half a year of people who join, leave and move. Everything is generated from
+// a seed. Pure: the same seed and day give the same company.
 import type { Organization, OrganizationGroup, User } from '@soundings/contract/organization.ts';
 import { addWeeks, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import type { Character } from '../simulation/sentiment.ts';
@@ -7,24 +7,24 @@ import { characterOf } from './character.ts';
 import { groupsIn, makeStaff, type Person, splitWeek, weekCount } from './staff.ts';
 import { type Unit, units, workplaces } from './units.ts';
 
-/** The attribute that every user of the demo company has: to be defined on the account before the push. */
+/** The attribute that every user of the demo company has. Define it on the account before the push. */
 export const demoAttribute: { name: string; values: string[] } = {
   name: 'workplace',
   values: [...workplaces],
 };
 
-/** The group above all others. */
+/** The top-level group. */
 export const topUnit = (units[0] as Unit).id;
 
 export type DemoCompany = {
-  /** The 26 weeks before the present one. */
+  /** The 26 weeks before the current one. */
   weeks: Week[];
-  /** The body of an organization request that makes the company what it is in one of the weeks, or else now. */
+  /** Returns the body of an organization request with the company as it is in one of the weeks, by default now. */
   organizationIn(week: Week | undefined): Organization;
   character: Character;
 };
 
-/** The demo company: about 500 people in 60 groups on 4 levels. Throws a RangeError when `today` (YYYY-MM-DD) is no day. */
+/** Returns the demo company: about 500 people in 60 groups on 4 levels. Throws a RangeError if `today` (YYYY-MM-DD) is not a valid day. */
 export function makeDemoCompany({ seed, today }: { seed: number; today: string }): DemoCompany {
   const thisWeek = weekOf(today);
   const weeks = Array.from({ length: weekCount }, (_, i) => addWeeks(thisWeek, i - weekCount));
@@ -39,7 +39,7 @@ export function makeDemoCompany({ seed, today }: { seed: number; today: string }
   };
 }
 
-/** What is asked beside the pulse, by the keys of the library: each every four weeks. */
+/** Returns the schedules in addition to the pulse, each every four weeks. `questions`: keys of the library. */
 export const otherSchedules = (first: Week) => [
   {
     name: 'What helps',
@@ -67,11 +67,11 @@ function organizationOf(staff: Person[], week: number): Organization {
       maxGroupsUpdated: 1000,
       maxGroupsDeleted: 1000,
     },
-    data: { groups: makeGroups(present), users: makeUsers(staff, present, week) },
+    data: { groups: groupsOf(present), users: usersIn(staff, present, week) },
   };
 }
 
-function makeGroups(present: Unit[]): OrganizationGroup[] {
+function groupsOf(present: Unit[]): OrganizationGroup[] {
   return present.map(({ id, name, parent, description }) => ({
     externalId: id,
     name,
@@ -82,18 +82,18 @@ function makeGroups(present: Unit[]): OrganizationGroup[] {
 
 const divisions = units.filter(({ parent }) => parent === topUnit);
 
-/** The numbers that PTS keeps for films and books: +46 70 174 06 05 to 06 99. */
+/** The Swedish regulator reserves +46 70 174 06 05 to 06 99 for films and books. */
 const firstPhone = 46_701_740_605;
 
-function makeUsers(staff: Person[], present: Unit[], week: number): User[] {
+function usersIn(staff: Person[], present: Unit[], week: number): User[] {
   const inUnit = (id: string) => staff.filter(({ unit, state }) => unit.id === id && state !== 'gone');
   const administrator = inUnit('people').at(1);
   const assistant = inUnit('lavmark').at(1);
   const partners = inUnit('people-partners');
   const withPhone = staff.filter(({ leads, unit }) => leads && unit.country === 'se');
-  const isThere = ({ begins, ends, state }: Person) =>
+  const isEmployed = ({ begins, ends, state }: Person) =>
     week >= begins && (week < ends || state === 'on leave');
-  return staff.filter(isThere).map((person): User => {
+  return staff.filter(isEmployed).map((person): User => {
     const { externalId, firstName, lastName, email, language, unit, ends } = person;
     const leads = person.leads && present.includes(unit);
     const division = divisions[partners.indexOf(person)];
@@ -110,7 +110,7 @@ function makeUsers(staff: Person[], present: Unit[], week: number): User[] {
       language,
       accessInfo: {
         role: person === administrator ? 'Administrator' : leads ? 'Manager' : 'User',
-        // Whoever is on leave moves with the others.
+        // People on leave move with the others.
         memberOf: groupsIn({ ...person, ends: Infinity }, week),
         ...(leads && { adminOf: [unit.id] }),
         ...(person === assistant && { inheritedAdminOf: [unit.id] }),

@@ -1,22 +1,22 @@
-// SQL of finding the demo company again.
+// SQL of finding the demo company. Read-only.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../db/db.ts';
 
-/** The first account of that name, if there is one. */
+/** Returns the first account with this name, if there is one. */
 export async function selectDemoAccount(db: Db, name: string): Promise<AccountId | undefined> {
   const [row] = await db<{ accountId: AccountId }[]>`
     select account_id as "accountId" from accounts where name = ${name} order by account_id limit 1`;
   return row?.accountId;
 }
 
-/** The group above all others, made first. */
+/** Returns the top-level group that was created first. */
 export async function selectTopGroup(db: Db, accountId: AccountId): Promise<number> {
   const [row] = await db<{ id: number }[]>`
     select group_id as id from groups where account_id = ${accountId} and parent_id is null order by group_id limit 1`;
   return row!.id;
 }
 
-/** Somebody who is asked in the last open week, has not answered and reads English; undefined when no week is open. */
+/** Returns an active person who is asked in the latest open week, preferably one who reads English; undefined if no week is open. */
 export async function selectAskedNow(
   db: Db,
   accountId: AccountId,
@@ -32,7 +32,7 @@ export async function selectAskedNow(
   return row;
 }
 
-/** The active person with the address, if there is one. */
+/** Returns the active person with this email address, if there is one. */
 export async function selectAdministrator(
   db: Db,
   accountId: AccountId,

@@ -1,4 +1,4 @@
-// Makes the demo company in a real account: through the same doors as everybody's data, and half a year of simulated weeks.
+// Creates the demo company in a real account: its data is pushed like any other company's, and half a year is simulated.
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { accountById, createAccount, lockAccount } from '../accounts/accounts.ts';
 import { resetPassword } from '../auth/sign-in.ts';
@@ -9,7 +9,7 @@ import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
 import { defineAttribute } from '../people/attributes.changes.ts';
 import { createUser } from '../people/users.ts';
 import { defineLibrary, selectKpis, selectQuestions } from '../questions/questions.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { selectRounds } from '../rounds/rounds.ts';
@@ -30,16 +30,15 @@ export type Demo = {
   account: { id: AccountId; name: string; sftpUsername: string };
   topGroup: number;
   token: string;
-  /** Who signs in to the console, with a password made anew each time: it is kept nowhere. Undefined: was removed. */
+  /** The administrator who can sign in to the console, with a new password each time. Undefined if they were removed. */
   administrator: { email: string; password: string } | undefined;
-  /** The secret part of a link by which somebody answers in the present week; undefined while none is open. */
+  /** The secret part of a personal link for the current week; undefined if no week is open. */
   link: string | undefined;
 };
 
 /**
- * Makes the demo company, or finds the one that was made before; the answers are those of the 26 weeks before it was made.
- * Returns it with a new token for all interfaces. `now`: milliseconds since 1970; `weeks`: with the last so many weeks
- * alone. The pool needs four connections.
+ * Creates the demo company with the answers of the last 26 weeks, or finds an existing one. Returns it with a new token for all
+ * interfaces. `now`: milliseconds since 1970. `weeks`: the number of weeks to simulate, if fewer. The pool needs four connections.
  */
 export async function makeDemo(
   pool: Pool,
@@ -50,9 +49,9 @@ export async function makeDemo(
 ): Promise<Demo> {
   const whole = makeDemoCompany({ seed: demoPlot.seed, today: dayIn(timezone, now) });
   const company = { ...whole, weeks: whole.weeks.slice(-weeks) };
-  const id = (await selectDemoAccount(pool, name)) ?? (await makeAccount(pool));
+  const id = (await selectDemoAccount(pool, name)) ?? (await createDemoAccount(pool));
   await fill(pool, keys, id, company, { now, serve });
-  // As the service does each minute: so that there is a link to try when the week's Monday has come.
+  // Like the service every minute. From the Monday of the week on, this provides a link to try.
   await openDueRounds(pool, keys, now, { accountId: id });
   const scopes = ['data', 'organization', 'files'];
   const { token } = await createToken(pool, id, { name: 'demo', scopes });
@@ -61,21 +60,21 @@ export async function makeDemo(
     account: { id, name, sftpUsername },
     topGroup: await selectTopGroup(pool, id),
     token,
-    administrator: await signInAnew(pool, id),
-    link: await linkOfSomebody(pool, id),
+    administrator: await newAdministratorPassword(pool, id),
+    link: await exampleLink(pool, id),
   };
 }
 
-async function signInAnew(pool: Pool, id: AccountId): Promise<Demo['administrator']> {
+async function newAdministratorPassword(pool: Pool, id: AccountId): Promise<Demo['administrator']> {
   const wanted = { email: administrator, password: newPassword() };
   return inTransaction(pool, async (tx) => {
-    const isThere = (await selectAdministrator(tx, id, administrator)) !== undefined;
-    if (isThere) await resetPassword(tx, id, wanted, true);
-    return isThere ? wanted : undefined;
+    const exists = (await selectAdministrator(tx, id, administrator)) !== undefined;
+    if (exists) await resetPassword(tx, id, wanted, true);
+    return exists ? wanted : undefined;
   });
 }
 
-async function makeAccount(pool: Pool): Promise<AccountId> {
+async function createDemoAccount(pool: Pool): Promise<AccountId> {
   return inTransaction(pool, async (tx) => {
     const { id, language } = await createAccount(tx, { name, timezone });
     const { values: allowedValues } = demoAttribute;
@@ -91,7 +90,7 @@ async function makeAccount(pool: Pool): Promise<AccountId> {
   });
 }
 
-/** Simulates the weeks that are missing: all of them, or, after a stop in the middle, those after the last. */
+/** Simulates the missing weeks: all of them or, after an interruption, those after the last one. */
 async function fill(
   pool: Pool,
   keys: AnswerKeys,
@@ -105,22 +104,22 @@ async function fill(
   const [first] = missing;
   if (first === undefined) return;
   await push(pool, id, company, first);
-  await makeSchedules(pool, id, first);
+  await createSchedules(pool, id, first);
   const { character } = company;
   const before = (week: Week) => push(pool, id, company, week);
   await simulate(pool, keys, id, { ...demoPlot, weeks: missing.length, now, serve, character, before });
   await push(pool, id, company, undefined);
 }
 
-/** Makes the company what it is in a week, or now. */
+/** Pushes the organization as it is in a week, or now. */
 async function push(pool: Pool, id: AccountId, company: DemoCompany, week: Week | undefined): Promise<void> {
   const run = { id: newId(), source: 'api' as const, tokenId: null, address: null, file: null };
   const bytes = Buffer.from(JSON.stringify(company.organizationIn(week)));
   await pushOrganization(pool, id, run, { bytes, gzip: false }, { deleteGroupResults });
 }
 
-/** A pulse from all KPIs, and what no KPI is made of twice in eight weeks. */
-async function makeSchedules(pool: Pool, id: AccountId, first: Week): Promise<void> {
+/** Creates a pulse of all KPIs, and schedules for questions that belong to no KPI. */
+async function createSchedules(pool: Pool, id: AccountId, first: Week): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await lockAccount(tx, id);
     if ((await selectSchedules(tx, id)).length > 0) return;
@@ -138,25 +137,25 @@ async function makeSchedules(pool: Pool, id: AccountId, first: Week): Promise<vo
   });
 }
 
-async function linkOfSomebody(pool: Pool, id: AccountId): Promise<string | undefined> {
-  const somebody = await selectAskedNow(pool, id);
-  return somebody && (await newLinks(pool, [{ accountId: id, ...somebody }]))[0];
+async function exampleLink(pool: Pool, id: AccountId): Promise<string | undefined> {
+  const person = await selectAskedNow(pool, id);
+  return person && (await newLinks(pool, [{ accountId: id, ...person }]))[0];
 }
 
-/** What a newcomer does next, ready to be pasted. `address`: where the service is reached; `sftpPort`: 0 is none. */
+/** Returns the next steps for a new user, ready to paste. `address`: the address of the service. `sftpPort`: 0 if SFTP is off. */
 export function describeDemo(
-  { account, topGroup, token, administrator: somebody, link }: Demo,
+  { account, topGroup, token, administrator: signIn, link }: Demo,
   { publicUrl: address, sftpPort }: { publicUrl: string; sftpPort: number },
 ): string {
   const sftp = `sftp -P ${sftpPort} ${account.sftpUsername}@${new URL(address).hostname}`;
   return `
-The demo company "${account.name}" is account ${account.id}: some 500 people in 60 groups, and 26 weeks of answers.
+The demo company "${account.name}" is account ${account.id}: about 500 people in 60 groups, and 26 weeks of answers.
 
-  Console         ${address}${somebody ? `   ${somebody.email} / ${somebody.password}` : ''}
+  Console         ${address}${signIn ? `   ${signIn.email} / ${signIn.password}` : ''}
   Documents       ${address}/docs
-  API token       ${token}   (of all scopes, shown only now)
+  API token       ${token}   (all scopes, shown only once)
   SFTP user name  ${account.sftpUsername}   (the password is the token)
-  Answering page  ${link === undefined ? 'none is open: the pulse is due on Mondays at 9' : `${address}/a/${link}`}
+  Answering page  ${link === undefined ? 'no week is open; the pulse is sent on Mondays at 9:00' : `${address}/a/${link}`}
 
 Try:
 

@@ -1,11 +1,11 @@
-// The people of the demo company through the weeks of its history: who comes, who goes, and who was where. Pure.
+// The people of the demo company over the weeks of its history: who joins, who leaves, and who is in which group. Pure.
 import { type Random, randomFrom } from '../simulation/random.ts';
 import { type Country, lentOut, names, type Unit, units } from './units.ts';
 
-/** How many weeks the history has; weeks are counted from 0, and the one numbered 26 is the present. */
+/** The number of weeks of the history. Weeks are counted from 0; number 26 is the current week. */
 export const weekCount = 26;
 
-/** The first week in which the split department is as it is now. */
+/** The first week after a department was split. */
 export const splitWeek = 13;
 
 export type Language = 'sv' | 'en' | 'de';
@@ -16,14 +16,14 @@ export type Person = {
   lastName: string;
   email: string;
   language: Language;
-  /** The unit that the person is in now, or was in at the end. */
+  /** The person's current unit, or the last one. */
   unit: Unit;
   leads: boolean;
-  /** Groups that the person is a member of beside the unit. */
+  /** Groups that the person is a member of in addition to the unit. */
   alsoIn: string[];
-  /** The unit before a move of this person alone, and the first week after it. */
+  /** The previous unit of a person who has moved, and the first week after the move. */
   moved?: { from: Unit; week: number };
-  /** The first week that the person was there for, and the first that the person is no longer asked in. */
+  /** The first week of the person, and the first week in which the person is no longer asked. */
   begins: number;
   ends: number;
   state: 'here' | 'on leave' | 'gone';
@@ -33,7 +33,7 @@ const unitById = new Map(units.map((unit) => [unit.id, unit]));
 const languageOf: Record<Country, Language> = { se: 'sv', uk: 'en', de: 'de' };
 const countries: Country[] = ['se', 'uk', 'de'];
 
-/** Teams that are large enough for people to come, go and move without notice. */
+/** Returns whether a team is so large that people can join, leave and move without affecting which figures are shown. */
 const isLarge = ({ people }: Unit) => people >= 8;
 
 const newcomerShare = 0.085;
@@ -41,7 +41,7 @@ const leaveShare = 0.012;
 const leaverCount = 30;
 const moverCount = 10;
 
-/** Everyone who is there now, unit by unit with the leader first, and then everyone who has left. */
+/** Returns all current people, unit by unit with the leader first, and then everyone who has left. */
 export function makeStaff(seed: number): Person[] {
   const random = randomFrom(seed, 'staff');
   const draw = identities(random);
@@ -75,7 +75,7 @@ export function makeStaff(seed: number): Person[] {
   return people;
 }
 
-/** The groups that a person was a member of in a week; none when the person was not asked then. */
+/** Returns the groups that a person is a member of in a week. Empty if the person is not asked in that week. */
 export function groupsIn(person: Person, week: number): string[] {
   if (week < person.begins || week >= person.ends) return [];
   const unit = person.moved && week < person.moved.week ? person.moved.from.id : person.unit.id;
@@ -84,7 +84,7 @@ export function groupsIn(person: Person, week: number): string[] {
   return [...new Set(now.map((id) => unitById.get(id)?.before ?? id))];
 }
 
-/** Draws people with names and addresses that nobody else has; their numbers come last. */
+/** Returns a function that draws people with unique names and email addresses. Their externalIds are added at the end. */
 function identities(random: Random) {
   const taken = new Set<string>();
   return (home: Country) => {
@@ -101,7 +101,7 @@ function identities(random: Random) {
   };
 }
 
-/** A name in the letters a to z. */
+/** Returns a name in the letters a to z. */
 const plain = (name: string) =>
   name
     .toLowerCase()
@@ -110,7 +110,7 @@ const plain = (name: string) =>
     .normalize('NFKD')
     .replace(/[^a-z]/g, '');
 
-/** Those who are lent out: the last of their teams who have been there from the beginning. */
+/** Adds second groups (lentOut) to the last person of each team who has been there from the beginning. */
 function lend(people: Person[]): void {
   for (const [from, also] of lentOut) {
     people
@@ -119,7 +119,7 @@ function lend(people: Person[]): void {
   }
 }
 
-/** Some have come from another team of the same kind and country. */
+/** Gives some people a previous team of the same kind and country. */
 function move(people: Person[], random: Random): void {
   const settled = people.filter(
     ({ unit, leads, begins, state, alsoIn }) =>
@@ -139,7 +139,7 @@ function move(people: Person[], random: Random): void {
   }
 }
 
-/** Numbers of employees: given in the order in which people came. */
+/** Gives each person an employee number as externalId, in the order in which they joined. */
 function numberAll(people: Person[], random: Random): void {
   let number = 1000;
   for (const person of random.shuffled(people).toSorted((a, b) => a.begins - b.begins)) {

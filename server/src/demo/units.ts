@@ -1,4 +1,4 @@
-// The demo company as it is now, unit by unit, and the names its people are drawn from.
+// The current units of the demo company, and the names from which its people are drawn.
 
 export type Country = 'se' | 'uk' | 'de';
 
@@ -7,8 +7,8 @@ export const workplaces = ['Office', 'Workshop', 'Shop', 'Warehouse'] as const;
 export type Workplace = (typeof workplaces)[number];
 
 /**
- * A group of the demo company. `people` are its own members, without those of groups beneath; the first of them leads
- * it. `before` is the group that its members were in until the re-organization, where that was another.
+ * A group of the demo company. `people`: the number of its own members, without those of subgroups; the first of them leads it.
+ * `before`: the group that its members were in before the reorganization, if it was another one.
  */
 export type Unit = {
   id: string;
@@ -23,15 +23,21 @@ export type Unit = {
 
 type More = Partial<Pick<Unit, 'country' | 'workplace' | 'description' | 'before'>>;
 
-/** A unit and those beneath it, which are where it is unless they say otherwise; `before` is each unit's own. */
-type Branch = { id: string; name: string; people: number; more: More; beneath: Branch[] };
+/** A unit and its subunits. They inherit its country and workplace unless they have their own; `before` is not inherited. */
+type Branch = { id: string; name: string; people: number; more: More; subunits: Branch[] };
 
-const unit = (id: string, name: string, people: number, more: More = {}, beneath: Branch[] = []): Branch => ({
+const unit = (
+  id: string,
+  name: string,
+  people: number,
+  more: More = {},
+  subunits: Branch[] = [],
+): Branch => ({
   id,
   name,
   people,
   more,
-  beneath,
+  subunits,
 });
 
 const office: More = { workplace: 'Office' };
@@ -61,7 +67,7 @@ const company = unit('lavmark', 'Lavmark', 2, { description: 'Tents, packs and c
       unit('ostersund-tents', 'Tent Hall', 19),
       unit('ostersund-packs', 'Pack Hall', 16),
     ]),
-    unit('repairs', 'Repair Workshop', 12, { description: 'Everything we ever made, mended' }),
+    unit('repairs', 'Repair Workshop', 12, { description: 'Repairs everything we have ever made' }),
   ]),
   unit('shops', 'Shops', 3, office, [
     unit('shops-sweden', 'Shops Sweden', 1, shop('se'), [
@@ -119,23 +125,23 @@ const company = unit('lavmark', 'Lavmark', 2, { description: 'Tents, packs and c
   ]),
 ]);
 
-function unfold({ beneath, more, ...own }: Branch, above?: Unit): Unit[] {
+function unfold({ subunits, more, ...rest }: Branch, above?: Unit): Unit[] {
   const { before, description, country, workplace } = more;
-  const made: Unit = {
-    ...own,
+  const own: Unit = {
+    ...rest,
     parent: above?.id ?? null,
     country: country ?? above?.country ?? 'se',
     workplace: workplace ?? above?.workplace ?? 'Office',
     ...(description !== undefined && { description }),
     ...(before !== undefined && { before }),
   };
-  return [made, ...beneath.flatMap((branch) => unfold(branch, made))];
+  return [own, ...subunits.flatMap((branch) => unfold(branch, own))];
 }
 
-/** All units, each after the one above it; the first is the company. */
+/** All units, each after its parent. The first is the company. */
 export const units: readonly Unit[] = unfold(company);
 
-/** Who works in two groups: somebody of the first is a member of the second too. */
+/** Pairs of groups: one person of the first group is a member of the second as well. */
 export const lentOut: readonly (readonly [string, string])[] = [
   ['repairs', 'shop-stockholm'],
   ['materials-lab', 'equipment-tents'],
@@ -146,37 +152,37 @@ export const lentOut: readonly (readonly [string, string])[] = [
   ['clothing-wool', 'boras-cutting'],
 ];
 
-const words = (text: string) => text.trim().split(/\s+/);
+const listOf = (text: string) => text.trim().split(/\s+/);
 
-/** First and last names, by the country they are at home in. */
+/** First and last names, by country. */
 export const names: Record<Country, { first: string[]; last: string[] }> = {
   se: {
-    first: words(`
+    first: listOf(`
       Agnes Alva Amanda Anders Anton Astrid Axel Björn Carina Cecilia Daniel Ebba Elin Elsa Emil Emma Erik Eva Filip
       Frida Fredrik Gabriel Gunilla Gustav Hanna Hans Helena Henrik Ida Ingrid Isak Jenny Johan Jonas Josefin Karin
       Kerstin Klara Kristina Lars Lena Linnea Lovisa Magnus Malin Marcus Maja Mats Mikael Moa Nils Ola Olle Oskar
       Per Petra Rasmus Rikard Sanna Sara Sigrid Simon Sofia Stina Sven Tilda Tove Ulrika Viktor Wilma Åke Åsa Örjan
       Amina Darko Leyla Milan Nadia Yusuf`),
-    last: words(`
+    last: listOf(`
       Ahlgren Andersson Berg Bergström Björk Blom Dahl Ek Ekström Engström Eriksson Forsberg Fransson Gustafsson
       Hagström Hedlund Hellström Holm Holmgren Isaksson Jansson Johansson Karlsson Lind Lindberg Lindqvist Lund
       Lundgren Löfgren Magnusson Mårtensson Nilsson Norberg Nyström Olsson Persson Pettersson Rask Sandberg Sjöberg
       Sjöström Ström Sundin Svensson Söderlund Wallin Wikström Åberg Åkesson Öberg Demir Hassan Kovačević Rahimi`),
   },
   uk: {
-    first: words(`
+    first: listOf(`
       Aisha Alice Amelia Andrew Beth Callum Charlotte Chloe Daniel David Eilidh Emily Fiona George Grace Hannah Harry
       Imogen Jack James Kate Liam Lucy Megan Mohammed Natalie Oliver Owen Priya Rachel Rory Sam Sophie Tom Zara`),
-    last: words(`
+    last: listOf(`
       Adams Ahmed Baker Bell Brown Campbell Carter Clarke Cooper Davies Evans Fraser Green Hall Harris Hughes Kaur
       Kelly MacLeod Mitchell Morris Murray O'Neill Patel Reid Roberts Shaw Stewart Taylor Turner Walker Wood Wright`),
   },
   de: {
-    first: words(`
+    first: listOf(`
       Anja Anke Annika Bastian Birgit Carla Claudia Dennis Dirk Elif Felix Florian Franziska Greta Hannes Heike Jan
       Jürgen Jörg Katharina Lea Leon Lukas Marie Matthias Mehmet Mia Moritz Nele Nina Paul Ronja Sabine Sebastian
       Silke Sören Tim Ute Uwe Yasemin`),
-    last: words(`
+    last: listOf(`
       Albrecht Bauer Becker Böhm Braun Brandt Fischer Fuchs Groß Günther Hartmann Hoffmann Jäger Kaiser Keller Klein
       Koch Köhler Krämer Krüger Lehmann Meyer Möller Müller Neumann Peters Richter Schäfer Schmidt Schröder Schulz
       Schwarz Sommer Vogel Wagner Weber Weiß Winkler Yılmaz Zimmermann`),

@@ -92,7 +92,7 @@ export async function deleteValue(
 }
 
 /** Returns the ids of the people and groups that the HR system manages. */
-export async function selectDeliveredIds(
+export async function selectManagedIds(
   db: Db,
   accountId: AccountId,
 ): Promise<{ kind: 'users' | 'groups'; id: string }[]> {

@@ -17,7 +17,7 @@ import {
   countMappingsWith,
   deleteMapping,
   deleteValue,
-  selectDeliveredIds,
+  selectManagedIds,
   selectMappings,
   selectValues,
   upsertMapping,
@@ -46,7 +46,7 @@ export async function knowledgeOf(db: Db, { id, defaultCountry }: Account): Prom
     attributesOf(db, id),
     mappingsOf(db, id),
     selectValues(db, id),
-    selectDeliveredIds(db, id),
+    selectManagedIds(db, id),
   ]);
   const idsOf = (kind: 'users' | 'groups') =>
     new Set(ids.filter((one) => one.kind === kind).map((one) => one.id));

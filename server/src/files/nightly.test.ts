@@ -1,4 +1,4 @@
-// A nightly job as a customer writes it: the script of docs/examples, with OpenSSH's own sftp, against the whole service.
+// A customer's nightly job: the script from docs/examples uses the sftp program of OpenSSH against the whole service.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accountById, changeAccount } from '../accounts/accounts.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { listRuns } from '../sync/runs.ts';
 import { freePort } from '../testing/free-port.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
@@ -44,13 +44,16 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const peopleOf = (count: number, more: (i: number) => string) =>
+const peopleOf = (count: number, departmentOf: (i: number) => string) =>
   [
     'EmployeeID;FirstName;LastName;Department',
-    ...Array.from({ length: count }, (_, i) => `${String(i).padStart(5, '0')};First ${i};Last;${more(i)}`),
+    ...Array.from(
+      { length: count },
+      (_, i) => `${String(i).padStart(5, '0')};First ${i};Last;${departmentOf(i)}`,
+    ),
   ].join('\r\n');
 
-/** A night: the export, the script, and what is told of the file in the morning. */
+/** Runs one night: exports the list, runs the script and returns the report of the file. */
 async function night(list: string): Promise<FileReport> {
   const file = join(home, 'export of tonight.csv');
   await writeFile(file, list);
@@ -76,7 +79,7 @@ async function night(list: string): Promise<FileReport> {
 }
 
 test.skipIf(missing.length > 0)(
-  `created; updated; held; approved; and it is said in words${missing.length > 0 ? ` (absent: ${missing.join(', ')}; Debian: openssh-client, sshpass)` : ''}`,
+  `creates, updates, waits for approval and is approved, with a readable message for each step${missing.length > 0 ? ` (absent: ${missing.join(', ')}; Debian: openssh-client, sshpass)` : ''}`,
   async () => {
     await writeFile(join(home, 'token'), account.token, { mode: 0o600 });
     const { stdout: keys } = await exec('ssh-keyscan', ['-p', String(port), '127.0.0.1']);

@@ -1,4 +1,4 @@
-// A process that only processes files, like the service does. For tests that kill it.
+// A process that only processes files, as the service does, for tests that kill it.
 import { openLog } from '../base/log.ts';
 import { openPool } from '../db/db.ts';
 import { startJobs } from '../jobs/jobs.ts';

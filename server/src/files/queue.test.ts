@@ -1,5 +1,5 @@
-// The queue of files under arrivals, kills and restarts at random, with real processes: each file is processed once, in the
-// order of arrival, and no good one is given up.
+// The queue of files with random uploads, kills and restarts of real processes: each file is processed once, in the order of
+// arrival, and no valid file is abandoned.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -14,23 +14,23 @@ import { bareEnvironment } from '../testing/environment.ts';
 import { until } from '../testing/until.ts';
 import { openUpload, addLostProcessing } from './store.ts';
 
-// QUEUE_UPLOADS=1000 takes some ten minutes, and also prints how it went.
+// QUEUE_UPLOADS=1000 takes about ten minutes and also prints statistics.
 const uploads = Number(process.env['QUEUE_UPLOADS'] ?? 12);
-// Another one each time; QUEUE_SEED repeats one.
+// A new seed for each run. QUEUE_SEED repeats a run.
 const seed = Number(process.env['QUEUE_SEED'] ?? Date.now() % 2 ** 31);
 
-/** How long something may take, in ms, also on a machine that is busy. */
-const wait = 60_000 + uploads * 3_000;
+/** The longest wait for something, in ms, even on a busy machine. */
+const waitMs = 60_000 + uploads * 3_000;
 
 let database: TestDatabase;
 beforeAll(async () => {
   database = await openTestDatabase();
-  // Who began what, and who was at it then: what a killed process may no longer tell.
+  // Records the start of each turn and whether another was running, because a killed process cannot report it.
   await database.pool.unsafe(`
-    create table begun (at bigint generated always as identity, account_id integer, file_id integer, turn uuid,
+    create table started_turns (at bigint generated always as identity, account_id integer, file_id integer, turn uuid,
                         is_second boolean);
-    create function note_begun() returns trigger language plpgsql as $$ begin
-      insert into begun (account_id, file_id, turn, is_second)
+    create function record_start() returns trigger language plpgsql as $$ begin
+      insert into started_turns (account_id, file_id, turn, is_second)
       values (new.account_id, new.file_id, new.turn,
               exists (select 1
                       from   files other
@@ -38,12 +38,12 @@ beforeAll(async () => {
                         and  other.turn is not null and other.processed_at is null));
       return new;
     end $$;
-    create trigger note_begun after update of turn on files for each row
-    when (new.turn is not null and new.turn is distinct from old.turn) execute function note_begun()`);
+    create trigger record_start after update of turn on files for each row
+    when (new.turn is not null and new.turn is distinct from old.turn) execute function record_start()`);
 });
 afterAll(() => database.close());
 
-// Ended before the database is closed: what is registered last is called first.
+// The processes end before the database is closed, because hooks run in reverse order.
 const exits: Promise<unknown>[] = [];
 const workers: ChildProcess[] = [];
 afterAll(async () => {
@@ -62,10 +62,10 @@ function startWorker(): ChildProcess {
 }
 
 /**
- * What happens, in order: an upload to one of two accounts, of so many people; a kill of one of two workers; or nothing until
- * so many more files have been begun.
+ * One step: an upload to one of two accounts with a number of people, a kill of one of two workers, or a wait until a number of
+ * further files have been started.
  */
-type Step = { upload: { account: 0 | 1; people: number } } | { kill: 0 | 1 } | { begins: number };
+type Step = { upload: { account: 0 | 1; people: number } } | { kill: 0 | 1 } | { starts: number };
 
 const steps = fc
   .array(
@@ -81,7 +81,7 @@ const steps = fc
           people: fc.integer({ min: 500, max: 1500 }),
         }),
       },
-      { weight: 4, arbitrary: fc.record({ begins: fc.nat(5) }) },
+      { weight: 4, arbitrary: fc.record({ starts: fc.nat(5) }) },
       { weight: 2, arbitrary: fc.record({ kill: fc.constantFrom(0 as const, 1 as const) }) },
     ),
     { minLength: 2 * uploads, maxLength: 2 * uploads },
@@ -96,11 +96,11 @@ const steps = fc
 async function newCompany() {
   const { pool } = database;
   const id = await inTransaction(pool, async (tx) => {
-    const made = await createAccount(tx, { name: 'Acme' });
-    await createUser(tx, made.id, { firstName: 'Ada', lastName: 'Admin', role: 'Administrator' });
-    return made.id;
+    const account = await createAccount(tx, { name: 'Acme' });
+    await createUser(tx, account.id, { firstName: 'Ada', lastName: 'Admin', role: 'Administrator' });
+    return account.id;
   });
-  // No limit stands in the way of lists that come and go.
+  // The limits allow for lists that change completely.
   await pool`update accounts set max_users_created = 20000, max_users_updated = 20000, max_users_deleted = 20000
              where account_id = ${id}`;
   const { id: tokenId } = await createToken(pool, id, { name: 'nightly', scopes: ['files'] });
@@ -121,52 +121,52 @@ async function send(
   await upload.finish(name);
 }
 
-let passed = 0;
+let lastPassed = 0;
 
 /**
- * Lets an hour pass for files that pause, and asks again for those that a killed process has left, as the service does each
- * minute. Four times a second at most.
+ * Lets an hour pass for paused files, and queues files again that a killed process has left, as the service does every
+ * minute. Does so at most four times a second.
  */
 async function passAnHour(): Promise<void> {
-  if (performance.now() < passed + 250) return;
-  passed = performance.now();
+  if (performance.now() < lastPassed + 250) return;
+  lastPassed = performance.now();
   await database.pool`
     update files set begun_at = begun_at - interval '1 hour', arrived_at = arrived_at - interval '1 hour'
     where  account_id in (select account_id from accounts) and processed_at is null and arrival is not null`;
   await addLostProcessing(database.pool);
 }
 
-/** Waits until so many more files have been begun, or none waits. */
-async function untilBegun(more: number): Promise<void> {
+/** Waits until the number of further files have been started, or no file waits. */
+async function untilStarted(more: number): Promise<void> {
   const { pool } = database;
   const countOf = async () => {
-    const [row] = await pool<{ begun: number; waiting: number }[]>`
-      select (select count(*)::integer from begun) as begun,
+    const [row] = await pool<{ started: number; waiting: number }[]>`
+      select (select count(*)::integer from started_turns) as started,
              (select count(*)::integer from files where processed_at is null) as waiting`;
     return row!;
   };
-  const { begun } = await countOf();
+  const { started } = await countOf();
   await until(async () => {
     await passAnHour();
     const now = await countOf();
-    return now.waiting === 0 || now.begun >= begun + more;
-  }, wait);
+    return now.waiting === 0 || now.started >= started + more;
+  }, waitMs);
 }
 
 test(
-  `${uploads} uploads in bursts while processes are killed: each is processed once, in order, none given up (QUEUE_SEED=${seed})`,
-  { timeout: 2 * wait },
+  `processes each of ${uploads} uploads once and in order, and abandons none, while processes are killed (QUEUE_SEED=${seed})`,
+  { timeout: 2 * waitMs },
   async () => {
     const { pool } = database;
     const plan = fc.sample(steps, { seed, numRuns: 1 })[0] as Step[];
     const companies = [await newCompany(), await newCompany()];
     workers.push(startWorker(), startWorker());
     let [sent, kills] = [0, 0];
-    const begun = performance.now();
+    const start = performance.now();
     for (const step of plan) {
       // oxlint-disable no-await-in-loop -- in order
       if ('upload' in step) await send(companies[step.upload.account]!, sent++, step.upload.people);
-      else if ('begins' in step) await untilBegun(step.begins);
+      else if ('starts' in step) await untilStarted(step.starts);
       else {
         workers[step.kill]!.kill('SIGKILL');
         kills++;
@@ -177,8 +177,8 @@ test(
     await until(async () => {
       await passAnHour();
       return (await pool`select from files where processed_at is null`).length === 0;
-    }, wait);
-    const seconds = (performance.now() - begun) / 1000;
+    }, waitMs);
+    const seconds = (performance.now() - start) / 1000;
     for (const { id } of companies) {
       // oxlint-disable no-await-in-loop -- two
       const files = await pool<{ name: string; outcome: string; runs: number; failures: number }[]>`
@@ -196,24 +196,24 @@ test(
       expect(
         await pool`select from audit_entries where account_id = ${id} and action = 'file abandoned'`,
       ).toHaveLength(0);
-      // The last file has the last word.
+      // The last file decides who the people are.
       const people = await pool<{ name: string }[]>`
         select distinct first_name as name from users where account_id = ${id} and managed`;
       const last = arrivals.at(-1)?.name.replace('.csv', '');
       expect(people.map(({ name }) => name)).toEqual(last === undefined ? [] : [`File${last}`]);
-      // No file was begun while another was being processed, and none before one that arrived earlier.
-      expect(await pool`select from begun where account_id = ${id} and is_second`).toEqual([]);
+      // No file was started while another was being processed, or before a file that arrived earlier.
+      expect(await pool`select from started_turns where account_id = ${id} and is_second`).toEqual([]);
       const order = await pool<{ arrival: number }[]>`
-        select f.arrival from begun b join files f using (account_id, file_id) where account_id = ${id} order by b.at`;
-      const begins = order.map(({ arrival }) => arrival);
-      expect(begins).toEqual(begins.toSorted((a, b) => a - b));
+        select f.arrival from started_turns b join files f using (account_id, file_id) where account_id = ${id} order by b.at`;
+      const starts = order.map(({ arrival }) => arrival);
+      expect(starts).toEqual(starts.toSorted((a, b) => a - b));
       // oxlint-enable no-await-in-loop
     }
-    const [counts] = await pool<{ begins: number; interrupted: number; most: number }[]>`
-      select (select count(*)::integer from begun) as begins, sum(interruptions)::integer as interrupted,
+    const [counts] = await pool<{ starts: number; interrupted: number; most: number }[]>`
+      select (select count(*)::integer from started_turns) as starts, sum(interruptions)::integer as interrupted,
              max(interruptions) as most from files`;
     if (uploads > 100) {
-      // oxlint-disable-next-line no-console -- whoever asks for that many wants to know
+      // oxlint-disable-next-line no-console -- a run with this many uploads prints its statistics
       console.log({ seed, uploads: sent, kills, seconds: Math.round(seconds), ...counts });
     }
   },

@@ -1,9 +1,10 @@
+// The texts of file reports: the message, and the mail in English and Swedish.
 import type { Summary } from '@soundings/contract/organization.ts';
 import { type Detail, detailTypes } from '@soundings/contract/problem.ts';
 import { fileOutcomes } from '@soundings/contract/storage.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { reportCatalogue, remedyOf } from './catalogue.ts';
+import { remedyOf } from './catalogue.ts';
 import { type ReportAccount, mailOf, messageOf, type MailedFileReport } from './report-texts.ts';
 
 const acme: ReportAccount = { id: 7, name: 'Acme', language: 'en', timezone: 'Europe/Stockholm' };
@@ -24,7 +25,7 @@ function report(
   };
 }
 
-/** Created, updated, deleted, unchanged: of users, then of groups. */
+/** Returns a summary. Each list contains created, updated, deleted and unchanged. */
 function summary(users: number[], groups: number[] = [0, 0, 0, 0]): Summary {
   const counts = ([created, updated, deleted, unchanged]: number[]) =>
     ({ created, updated, deleted, unchanged }) as Summary['users'];
@@ -48,8 +49,8 @@ const badEmail: Detail = {
 const faults = (count: number): Detail[] =>
   Array.from({ length: count }, (_, i) => ({ ...badEmail, row: i + 2, value: `value${i + 1}.` }));
 
-const english = (of: MailedFileReport) => mailOf(of, acme);
-const swedish = (of: MailedFileReport) => mailOf(of, { ...acme, language: 'sv' });
+const englishMail = (mailed: MailedFileReport) => mailOf(mailed, acme);
+const swedishMail = (mailed: MailedFileReport) => mailOf(mailed, { ...acme, language: 'sv' });
 
 describe('the message', () => {
   test.each<[string, MailedFileReport, string]>([
@@ -59,17 +60,17 @@ describe('the message', () => {
       'users.csv was applied: 12 people created, 3 updated, 1 removed.',
     ],
     [
-      'one thing as one',
+      'single changes in the singular',
       report('applied', { summary: summary([1, 0, 0, 0], [0, 0, 1, 0]) }),
       'users.csv was applied: 1 person created; 1 group removed.',
     ],
     [
-      'large numbers so that they can be read',
+      'large numbers with separators',
       report('applied', { summary: summary([0, 0, 0, 0], [12_345, 0, 0, 0]) }),
       'users.csv was applied: 12,345 groups created.',
     ],
     [
-      'that nothing was changed, and warnings',
+      'that nothing was changed, and the number of warnings',
       report('applied', { summary: summary([0, 0, 0, 200]), warnings: [badEmail] }),
       'users.csv was applied: no changes were needed. There is 1 warning.',
     ],
@@ -80,13 +81,13 @@ describe('the message', () => {
         'Changes it would make: 2 people updated. There are 2 warnings.',
     ],
     [
-      'why it is held, and how to approve it',
+      'why it waits for approval, and how to approve it',
       report('held', { details: [excess('maxUsersDeleted', 200, 312)] }),
       'users.csv is waiting for approval: it would remove 312 people, but your limit is 200. Nothing was changed. Review the list of changes ' +
         `and approve it with \`npx soundings run approve --account 7 --id ${runId}\`, or send a corrected file.`,
     ],
     [
-      'each limit',
+      'each exceeded limit',
       report('held', {
         details: [excess('maxUsersCreated', 0, 1), excess('maxGroupsUpdated', 1_000, 2_000)],
       }),
@@ -95,13 +96,13 @@ describe('the message', () => {
         `and approve it with \`npx soundings run approve --account 7 --id ${runId}\`, or send a corrected file.`,
     ],
     [
-      'a fault, its place and what to do',
+      'an error, its position and what to do',
       report('refused', { details: [badEmail] }),
       'users.csv has 1 error, so nothing was changed. Row 14, column E-mail: "anna@". Enter an address such as ' +
         'anna@example.com, or leave the cell empty.',
     ],
     [
-      'a fault of the whole file in its own words',
+      'an error of the whole file with its own message',
       report('refused', {
         details: [{ type: 'unreadable file', message: 'It is protected with a password.' }],
       }),
@@ -113,16 +114,18 @@ describe('the message', () => {
       'users.csv could not be processed, so nothing was changed. Send it again.',
     ],
     ['that it waits', report('waiting'), 'users.csv is waiting to be processed.'],
-  ])('says %s', (_, of, said) => {
-    expect(messageOf(of, acme.id)).toBe(said);
+  ])('says %s', (_, mailed, message) => {
+    expect(messageOf(mailed, acme.id)).toBe(message);
   });
 
-  test('quotes up to three faults, each with its place', () => {
-    const said = messageOf(report('refused', { details: faults(3) }), 7);
-    expect(said).toMatch(/^users\.csv has 3 errors.*Row 2.*value1.*Row 3.*value2.*Row 4.*value3.*empty\.$/);
+  test('quotes up to three errors with their positions', () => {
+    const message = messageOf(report('refused', { details: faults(3) }), 7);
+    expect(message).toMatch(
+      /^users\.csv has 3 errors.*Row 2.*value1.*Row 3.*value2.*Row 4.*value3.*empty\.$/,
+    );
   });
 
-  test('gathers more by what causes them, with how many rows have which values', () => {
+  test('groups more errors by their cause, with the number of rows for each value', () => {
     const unknown = (row: number, value: string): Detail => ({
       type: 'unknown group',
       message: 'm',
@@ -146,17 +149,19 @@ describe('the message', () => {
     );
   });
 
-  test('says that there are more than are listed', () => {
+  test('says that there are more errors than listed', () => {
     const more = [...faults(1000), { type: 'more', message: 'There are at least 9 more faults.' }];
-    const said = messageOf(report('refused', { details: more }), 7);
-    expect(said).toContain('has more than 1,000 errors');
-    expect(said).toMatch(/See the report for the full list\.$/);
+    const message = messageOf(report('refused', { details: more }), 7);
+    expect(message).toContain('has more than 1,000 errors');
+    expect(message).toMatch(/See the report for the full list\.$/);
   });
 });
 
 describe('the mail', () => {
-  test('says in its subject what came of which file of which account', () => {
-    const subjects = fileOutcomes.map((outcome) => english(report(outcome, { details: faults(2) })).subject);
+  test('has the file, its outcome and the account in its subject', () => {
+    const subjects = fileOutcomes.map(
+      (outcome) => englishMail(report(outcome, { details: faults(2) })).subject,
+    );
     expect(subjects).toEqual([
       'users.csv is waiting to be processed – Acme',
       'users.csv is being processed – Acme',
@@ -168,7 +173,7 @@ describe('the mail', () => {
     ]);
   });
 
-  test('of a file that was applied has the numbers, and warnings of a kind as one', () => {
+  test('of an applied file contains the numbers of changes, and combines warnings of the same kind', () => {
     const number = (row: number): Detail => ({
       type: 'number as text',
       message: 'm',
@@ -177,7 +182,7 @@ describe('the mail', () => {
       value: '7',
     });
     const warnings = [number(2), number(3), { type: 'unknown column', message: 'm', column: 'Shoe' }];
-    const { text, html } = english(report('applied', { summary: summary([12, 3, 1, 1184]), warnings }));
+    const { text, html } = englishMail(report('applied', { summary: summary([12, 3, 1, 1184]), warnings }));
     expect(text).toContain('People: Created 12 · Updated 3 · Removed 1 · Unchanged 1,184\n');
     expect(text).not.toContain('Groups');
     expect(text).toMatch(/\* Column Id \(2 times\): These values are stored as numbers/);
@@ -185,7 +190,7 @@ describe('the mail', () => {
     expect(html).toMatch(/<td[^>]*>People<\/td><td[^>]*>12<\/td>/);
   });
 
-  test('lists the values of a column that were ignored, with how many rows have them', () => {
+  test('lists ignored values of a column with their number of rows', () => {
     const ignored = (value: string, count: number): Detail => ({
       type: 'ignored value',
       message: 'm',
@@ -195,35 +200,35 @@ describe('the mail', () => {
       count,
     });
     const warnings = [ignored('ext. 12', 31), ignored('ask Anna', 1)];
-    const of = report('applied', { summary: summary([1, 0, 0, 0]), warnings });
-    expect(english(of).text).toContain(
+    const mailed = report('applied', { summary: summary([1, 0, 0, 0]), warnings });
+    expect(englishMail(mailed).text).toContain(
       '* Column Phone (32 rows): "ext. 12" (31 rows), "ask Anna". These cells can’t be read and are ignored. Existing values',
     );
-    expect(swedish(of).text).toContain(
+    expect(swedishMail(mailed).text).toContain(
       '* Kolumn Phone (32 rader): "ext. 12" (31 rader), "ask Anna". De här cellerna går inte att läsa',
     );
   });
 
-  test('of a held file has the limits, the numbers, the command, and what groups take with them', () => {
-    const of = report('held', {
+  test('of a file that waits for approval contains the limits, the numbers, the command and the effect of removed groups', () => {
+    const mailed = report('held', {
       summary: summary([0, 0, 312, 5], [0, 0, 1, 0]),
       details: [excess('maxUsersDeleted', 200, 312)],
     });
-    const { text, html } = english(of);
-    for (const said of [
+    const { text, html } = englishMail(mailed);
+    for (const expected of [
       'It would remove 312 people, but your limit is 200. Nothing was changed.',
       `npx soundings run approve --account 7 --id ${runId}`,
       'Removing a group also permanently deletes its past results.',
       'correct the file and send it again',
     ]) {
-      expect(text).toContain(said);
-      expect(html).toContain(said);
+      expect(text).toContain(expected);
+      expect(html).toContain(expected);
     }
-    expect(english({ ...of, summary: summary([0, 0, 312, 5]) }).text).not.toContain('past results');
+    expect(englishMail({ ...mailed, summary: summary([0, 0, 312, 5]) }).text).not.toContain('past results');
   });
 
-  test('of a file with faults has up to twenty with place, value and remedy', () => {
-    const { text, html } = english(report('refused', { details: faults(20) }));
+  test('of a file with errors lists up to twenty with position, value and what to do', () => {
+    const { text, html } = englishMail(report('refused', { details: faults(20) }));
     expect(text).toContain(
       '1. Row: 2 · Column: E-mail · Value: value1.\n   Enter an address such as anna@example.com, or leave the cell empty.\n\n2. ',
     );
@@ -232,18 +237,18 @@ describe('the mail', () => {
     expect(text).not.toContain('more errors');
   });
 
-  test('gathers more by what causes them, and says how many are left', () => {
-    const { text } = english(report('refused', { details: faults(23) }));
+  test('groups more errors by their cause, and says how many are not listed', () => {
+    const { text } = englishMail(report('refused', { details: faults(23) }));
     expect(text).toContain(
       '1. Row: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 13 more · Column: E-mail · Value: "value1.", ',
     );
     expect(text).toContain('"value10." and 13 more\n   Enter an address such as anna@example.com');
     const others = Array.from({ length: 25 }, (_, i) => ({ ...badEmail, row: 2, column: `E-mail ${i}` }));
-    expect(english(report('refused', { details: others })).text).toContain('There are 5 more errors.');
+    expect(englishMail(report('refused', { details: others })).text).toContain('There are 5 more errors.');
   });
 
-  test('has a column of sheets where the file has sheets, and none of what no fault has', () => {
-    const { html } = english(report('refused', { details: [{ ...badEmail, sheet: 'Staff' }] }));
+  test('has a column for sheets if the file has sheets, and no columns without values', () => {
+    const { html } = englishMail(report('refused', { details: [{ ...badEmail, sheet: 'Staff' }] }));
     expect([...html.matchAll(/<th[^>]*>([^<]*)/g)].map(([, head]) => head)).toEqual([
       'Sheet',
       'Row',
@@ -252,62 +257,56 @@ describe('the mail', () => {
       'What to do',
     ]);
     const whole = { type: 'unreadable file', message: 'It is protected with a password.' };
-    expect(english(report('refused', { details: [whole] })).text).toContain(
+    expect(englishMail(report('refused', { details: [whole] })).text).toContain(
       '\n* It is protected with a password.\n',
     );
   });
 
-  test('of a limit that is exceeded where files are only checked says which', () => {
-    const { text } = english(report('refused', { details: [excess('maxUsersDeleted', 200, 312)] }));
+  test('names an exceeded limit if files are only checked', () => {
+    const { text } = englishMail(report('refused', { details: [excess('maxUsersDeleted', 200, 312)] }));
     expect(text).toContain(
       'It would remove 312 people, but your limit is 200. If this is intended, ask your server administrator for a higher limit.',
     );
   });
 
-  test('has the moment by the clock of the account, in its language, and the run', () => {
-    expect(english(report('applied')).text).toContain(
+  test('contains the time in the time zone and language of the account, and the run', () => {
+    expect(englishMail(report('applied')).text).toContain(
       'Received 20 November 2026 at 02:15 (Europe/Stockholm)\n',
     );
-    expect(swedish(report('applied')).text).toContain(
+    expect(swedishMail(report('applied')).text).toContain(
       'Mottagen 20 november 2026 kl. 02:15 (Europe/Stockholm)\n',
     );
     expect(mailOf(report('applied'), { ...acme, timezone: 'Factory' }).text).toContain('01:15 (UTC)');
-    expect(english(report('applied')).text).toContain(runId);
+    expect(englishMail(report('applied')).text).toContain(runId);
   });
 });
 
 describe('the language of the account', () => {
-  test('is spoken when it is Swedish; for any other it is English', () => {
-    const of = report('refused', { details: [badEmail] });
-    expect(swedish(of).subject).toBe('users.csv har 1 fel, så inget har ändrats – Acme');
-    expect(swedish(of).text).toContain('Rad: 14 · Kolumn: E-mail · Värde: anna@\n   Ange en adress som');
-    expect(swedish(of).html).toContain('<html lang="sv">');
-    expect(mailOf(of, { ...acme, language: 'de' })).toEqual(english(of));
+  test('is used if it is Swedish, and otherwise English is used', () => {
+    const mailed = report('refused', { details: [badEmail] });
+    expect(swedishMail(mailed).subject).toBe('users.csv har 1 fel, så inget har ändrats – Acme');
+    expect(swedishMail(mailed).text).toContain(
+      'Rad: 14 · Kolumn: E-mail · Värde: anna@\n   Ange en adress som',
+    );
+    expect(swedishMail(mailed).html).toContain('<html lang="sv">');
+    expect(mailOf(mailed, { ...acme, language: 'de' })).toEqual(englishMail(mailed));
   });
 
-  test('is kept: a Swedish mail has English words only where a fault has been put into words elsewhere', () => {
-    const held = report('held', {
+  test('is used throughout a Swedish mail, which contains English only in messages from elsewhere', () => {
+    const pending = report('held', {
       summary: summary([1, 0, 312, 1184], [0, 0, 1, 0]),
       details: [excess('maxUsersDeleted', 200, 312)],
     });
-    expect(swedish(held).text).toContain(
+    expect(swedishMail(pending).text).toContain(
       'Filen skulle ta bort 312 personer, men er gräns är 200. Inget har ändrats.',
     );
     for (const outcome of fileOutcomes) {
-      const { text } = swedish({ ...held, outcome });
+      const { text } = swedishMail({ ...pending, outcome });
       expect(text).not.toMatch(/\b(the|and|is|was|file|people|row|what|nothing|received)\b/i);
     }
   });
 
-  test('has the same phrases in both', () => {
-    const shape = (value: unknown): unknown =>
-      typeof value === 'object' && value !== null
-        ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, shape(one)]))
-        : typeof value;
-    expect(shape(reportCatalogue.sv)).toEqual(shape(reportCatalogue.en));
-  });
-
-  test('has words of its own for every fault that a cell of a file can have', () => {
+  test('has a text for every error of a cell', () => {
     const cellFaults = Object.keys(detailTypes).filter((type) =>
       /^(missing field|invalid (externalId|email|phone|timezone|language)|unknown (group|parent)|manually created)$/.test(
         type,
@@ -322,7 +321,7 @@ describe('the language of the account', () => {
   });
 });
 
-describe('what others wrote', () => {
+describe('text from users and files', () => {
   const hostile = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }),
     fc.constantFrom(
@@ -364,14 +363,14 @@ describe('what others wrote', () => {
   });
   const anyAccount = fc.record({ name: hostile, language: fc.constantFrom('en', 'sv') });
 
-  test('is text: no tag, line, direction or link of theirs is in a mail, and none has more than 20 KB', () => {
+  test('adds no tags, lines, text directions or links to a mail, and the mail stays under 20 KB', () => {
     const names = '!doctype|html|head|meta|title|style|body|div|table|tr|th|td|b|span|h1|h2|p|ul|li|br';
     const attributes =
       'html|lang|charset|name|content|class|style|role|width|cellpadding|cellspacing|border|bgcolor|align|valign|scope';
     const tag = new RegExp(`</?(?:${names})(?: (?:${attributes})(?:="[^"<>]*")?)*>`, 'g');
     fc.assert(
-      fc.property(anyReport, anyAccount, (of, account) => {
-        const { subject, text, html } = mailOf(report(of.outcome, of), { ...acme, ...account });
+      fc.property(anyReport, anyAccount, (mailed, account) => {
+        const { subject, text, html } = mailOf(report(mailed.outcome, mailed), { ...acme, ...account });
         expect(Buffer.byteLength(html)).toBeLessThan(20 * 1024);
         expect(subject).not.toMatch(/[\p{Cc}\u202a-\u202e]/u);
         expect(html).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e\u2066\u2067]/u);
@@ -386,30 +385,30 @@ describe('what others wrote', () => {
   });
 
   test.each(['<', '"', '🙂', 'ש', 'a.b', '\u202e', 'x '])(
-    'leaves a mail under 20 KB, however much of %j there is',
-    (one) => {
-      const much = one.repeat(1_000);
+    'keeps a mail under 20 KB, however often it contains %j',
+    (text) => {
+      const long = text.repeat(1_000);
       const details = Array.from({ length: 1_000 }, (_, row) => ({
         type: 'invalid value',
-        message: much,
-        sheet: much,
+        message: long,
+        sheet: long,
         row,
-        column: `${row}${much}`,
-        value: much,
+        column: `${row}${long}`,
+        value: long,
       }));
       for (const language of ['en', 'sv']) {
-        const account = { ...acme, name: much, language };
-        const { html } = mailOf(report('refused', { file: much, details, warnings: details }), account);
+        const account = { ...acme, name: long, language };
+        const { html } = mailOf(report('refused', { file: long, details, warnings: details }), account);
         expect(Buffer.byteLength(html)).toBeLessThan(20 * 1024);
         expect(html).toContain('</table>');
       }
     },
   );
 
-  test('is in the message as one line without hidden characters, of a few sentences', () => {
+  test('keeps the message on one line of a few sentences without invisible characters', () => {
     fc.assert(
-      fc.property(anyReport, (of) => {
-        const message = messageOf(report(of.outcome, of), 7);
+      fc.property(anyReport, (mailed) => {
+        const message = messageOf(report(mailed.outcome, mailed), 7);
         expect(message).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
         expect([...message].length).toBeLessThan(3_000);
       }),
@@ -417,10 +416,10 @@ describe('what others wrote', () => {
     );
   });
 
-  test('is not more than is needed: nobody who is not wrong in the file is named', () => {
+  test('contains no one without an error in the file', () => {
     const changes = [{ entity: 'user', externalId: 'anna-ask', action: 'delete' }];
-    const of = { ...report('held', { summary: summary([0, 0, 1, 0]) }), changes };
-    const { subject, text, html } = english(of);
+    const mailed = { ...report('held', { summary: summary([0, 0, 1, 0]) }), changes };
+    const { subject, text, html } = englishMail(mailed);
     expect(subject + text + html).not.toContain('anna-ask');
   });
 });

@@ -2,21 +2,15 @@
 // names of people: they show row numbers and the values of cells that are wrong.
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { FileReport } from '@soundings/contract/storage.ts';
+import { localeOf } from '@soundings/contract/texts.ts';
 import { inert, visible } from '../base/visible-text.ts';
 import { type Block, type MailContent, renderMail } from '../mail/template.ts';
-import {
-  type Entity,
-  type Language,
-  type ReportCatalogue,
-  reportCatalogue,
-  remedyOf,
-  type Verb,
-} from './catalogue.ts';
+import { remedyOf, type ReportTexts, reportTexts } from './catalogue.ts';
 
 /** The part of a file report that the message and the mail use. */
 export type MailedFileReport = Omit<FileReport, 'message' | 'changes'>;
 
-/** The account that a mail is about. For languages other than English and Swedish, the mail is in English. */
+/** The account that a mail is about. If there are no texts in its language, the mail is in English. */
 export type ReportAccount = { id: number; name: string; language: string; timezone: string };
 
 /** How many kinds of errors the message and a mail list, and how many kinds of warnings a mail lists. */
@@ -33,41 +27,38 @@ const roomForNotices = 2_500;
 
 const entities = ['users', 'groups'] as const;
 const verbs = ['created', 'updated', 'deleted'] as const;
+type Entity = (typeof entities)[number];
+type Verb = (typeof verbs)[number];
 
 /** Returns the message of a report, in English. */
 export function messageOf(report: MailedFileReport, accountId: number): string {
-  const texts = reportCatalogue.en;
+  const t = reportTexts.in('en');
   const { outcome, summary, runId } = report;
   const { file, faults, faultCount, warningCount } = sanitized(report, visible);
-  const title = texts.title[outcome](file, texts.faults(faultCount, isCut(report.details)));
-  const noticed = warningCount === 0 ? [] : [texts.warnings(warningCount)];
+  const title = titleOf(report, file, faultCount, t);
+  const noticed = warningCount === 0 ? [] : [warningsText(warningCount)];
   switch (outcome) {
     case 'waiting':
     case 'processing':
       return `${title}.`;
     case 'applied':
-      return [
-        `${title}: ${changesOf(summary, texts.made, texts) || 'no changes were needed'}.`,
-        ...noticed,
-      ].join(' ');
+      return [`${title}: ${changesOf(summary) || 'no changes were needed'}.`, ...noticed].join(' ');
     case 'validated': {
-      const changes = changesOf(summary, texts.made, texts) || 'none';
-      return [`${title}. ${texts.onlyChecked} ${texts.heading.wouldChange}: ${changes}.`, ...noticed].join(
-        ' ',
-      );
+      const changes = changesOf(summary) || 'none';
+      return [`${title}. ${t('onlyChecked')} ${t('heading.wouldChange')}: ${changes}.`, ...noticed].join(' ');
     }
     case 'held': {
       const approve =
         runId === undefined ? 'approve it' : `approve it with \`${approval(accountId, runId)}\``;
       return (
-        `${title}: ${excessOf(faults, texts)}. ${texts.nothingChanged} ` +
+        `${title}: ${excessOf(faults, t)}. ${t('nothingChanged')} ` +
         `Review the list of changes and ${approve}, or send a corrected file.`
       );
     }
     case 'refused':
     case 'failed': {
       const causes = causesOf(faults, 'en', causesInMessage);
-      const quoted = causes.slice(0, causesInMessage).map((cause) => causeInMessage(cause, texts));
+      const quoted = causes.slice(0, causesInMessage).map((cause) => causeInMessage(cause, t));
       const isAll = causes.length === quoted.length && causes.every(({ faults: of }) => of.length === 1);
       const rest = isAll && !isCut(report.details) ? [] : ['See the report for the full list.'];
       return [`${title}.`, ...quoted, ...rest].join(' ');
@@ -80,23 +71,23 @@ export function mailOf(
   report: MailedFileReport,
   account: ReportAccount,
 ): { subject: string; text: string; html: string } {
-  const language: Language = account.language === 'sv' ? 'sv' : 'en';
-  const texts = reportCatalogue[language];
+  const language = reportTexts.languageFor(account.language);
+  const t = reportTexts.in(language);
   const { outcome, runId, receivedAt } = report;
   const about = inert(account.name, 80);
   const clean = sanitized(report, inert);
-  const title = texts.title[outcome](clean.file, texts.faults(clean.faultCount, isCut(report.details)));
+  const title = titleOf(report, clean.file, clean.faultCount, t);
   const letter: MailContent = {
     language,
     about,
-    label: texts.label[outcome],
+    label: t(`label.${outcome}`),
     tone: tones[outcome],
     title,
     blocks: blocksOf(report, clean, account.id, language),
     footer: [
-      texts.received(...localTimeOf(receivedAt, account.timezone, texts)),
-      ...(runId === undefined ? [] : [texts.run(runId)]),
-      texts.automatic,
+      t('received', localTimeOf(receivedAt, account.timezone, language)),
+      ...(runId === undefined ? [] : [t('run', { id: runId })]),
+      t('automatic'),
     ],
   };
   return { subject: `${title} – ${about}`, ...renderMail(letter) };
@@ -112,39 +103,44 @@ const tones: Record<FileReport['outcome'], MailContent['tone']> = {
   failed: 'bad',
 };
 
-function blocksOf(
-  report: MailedFileReport,
-  clean: Sanitized,
-  accountId: number,
-  language: Language,
-): Block[] {
-  const texts = reportCatalogue[language];
+function blocksOf(report: MailedFileReport, clean: Sanitized, accountId: number, language: string): Block[] {
+  const t = reportTexts.in(language);
   const { outcome, summary, runId } = report;
-  const figures = figuresOf(summary, texts);
+  const figures = figuresOf(summary, language);
   const noticed = noticesOf(clean, language);
-  const gone = (summary?.groups.deleted ?? 0) > 0 ? [text(texts.groupsGone)] : [];
+  const gone = (summary?.groups.deleted ?? 0) > 0 ? [text(t('groupsGone'))] : [];
   switch (outcome) {
     case 'waiting':
     case 'processing':
       return [];
     case 'applied':
-      return [text(isUnchanged(summary) ? texts.nothingToDo : texts.applied), ...figures, ...noticed];
+      return [text(isUnchanged(summary) ? t('nothingToDo') : t('applied')), ...figures, ...noticed];
     case 'validated':
-      return [text(texts.onlyChecked), heading(texts.heading.wouldChange), ...figures, ...gone, ...noticed];
+      return [text(t('onlyChecked')), heading(t('heading.wouldChange')), ...figures, ...gone, ...noticed];
     case 'held':
       return [
-        text(`${capital(excessOf(clean.faults, texts))}. ${texts.nothingChanged}`),
-        ...(figures.length > 0 ? [heading(texts.heading.wouldChange), ...figures, ...gone] : []),
-        heading(texts.heading.whatNow),
-        ...(runId === undefined ? [] : [text(texts.ifMeant), command(approval(accountId, runId))]),
-        text(texts.ifNotMeant),
+        text(`${capital(excessOf(clean.faults, t))}. ${t('nothingChanged')}`),
+        ...(figures.length > 0 ? [heading(t('heading.wouldChange')), ...figures, ...gone] : []),
+        heading(t('heading.whatNow')),
+        ...(runId === undefined ? [] : [text(t('ifMeant')), command(approval(accountId, runId))]),
+        text(t('ifNotMeant')),
         ...noticed,
       ];
     case 'refused':
-      return [text(texts.correct), ...faultsOf(clean, isCut(report.details), language), ...noticed];
+      return [text(t('correct')), ...faultsOf(clean, isCut(report.details), language), ...noticed];
     case 'failed':
-      return [...clean.faults.slice(0, 1).map((fault) => text(toDo(fault, language))), text(texts.sendAgain)];
+      return [...clean.faults.slice(0, 1).map((fault) => text(toDo(fault, language))), text(t('sendAgain'))];
   }
+}
+
+function titleOf(
+  { outcome, details }: MailedFileReport,
+  file: string,
+  count: number,
+  t: ReportTexts,
+): string {
+  const faults = t(isCut(details) ? 'faultsOrMore' : 'faults', { count });
+  return t(`title.${outcome}`, { file, faults });
 }
 
 const text = (sentence: string): Block => ({ kind: 'text', text: sentence });
@@ -200,58 +196,63 @@ const isCut = (details: Detail[]) => details.some(({ type }) => type === 'more')
 
 type Summary = FileReport['summary'];
 
-/** Returns a text such as "12 people created, 3 updated, 1 removed; 2 groups created". Empty if nothing changed. */
-function changesOf(summary: Summary, names: ReportCatalogue['made'], texts: ReportCatalogue): string {
+/** Returns a text such as "12 people created, 3 updated, 1 removed; 2 groups created". Empty if nothing changed. In English. */
+function changesOf(summary: Summary): string {
+  const t = reportTexts.in('en');
   const parts = entities.map((entity) =>
     verbs
       .map((verb) => ({ verb, count: summary?.[entity][verb] ?? 0 }))
       .filter(({ count }) => count > 0)
       .map(({ verb, count }, i) => {
-        const what = i === 0 ? texts.count(entity, count) : texts.number(count);
-        return `${what} ${names[verb]}`;
+        const what = i === 0 ? t(`count.${entity}`, { count }) : numberIn(count, 'en');
+        return `${what} ${verb === 'deleted' ? 'removed' : verb}`;
       })
       .join(', '),
   );
   return parts.filter((part) => part !== '').join('; ');
 }
 
+const warningsText = (count: number) =>
+  count === 1 ? 'There is 1 warning.' : `There are ${numberIn(count, 'en')} warnings.`;
+
 const isUnchanged = (summary: Summary) =>
   entities.every((entity) => verbs.every((verb) => (summary?.[entity][verb] ?? 0) === 0));
 
-function figuresOf(summary: Summary, texts: ReportCatalogue): Block[] {
+function figuresOf(summary: Summary, language: string): Block[] {
   if (!summary) return [];
+  const t = reportTexts.in(language);
   const columns = [...verbs, 'unchanged'] as const;
   const rows = entities
     .filter((entity) => columns.some((column) => summary[entity][column] > 0))
     .map((entity) => [
-      texts.entity[entity],
-      ...columns.map((column) => texts.number(summary[entity][column])),
+      t(`entity.${entity}`),
+      ...columns.map((column) => numberIn(summary[entity][column], language)),
     ]);
-  const head = ['', ...columns.map((column) => texts.figure[column])];
+  const head = ['', ...columns.map((column) => t(`figure.${column}`))];
   return rows.length === 0 ? [] : [{ kind: 'figures', head, rows }];
 }
 
 /** Returns a text such as "it would remove 312 people, but your limit is 200". */
-function excessOf(faults: Detail[], texts: ReportCatalogue): string {
-  const parts = faults.map((fault) => excess(fault, texts)).filter((part) => part !== undefined);
-  return parts.length === 0 ? texts.someExcess : parts.join('; ');
+function excessOf(faults: Detail[], t: ReportTexts): string {
+  const parts = faults.map((fault) => excess(fault, t)).filter((part) => part !== undefined);
+  return parts.length === 0 ? t('someExcess') : parts.join('; ');
 }
 
-function excess({ setting, limit, count }: Detail, texts: ReportCatalogue): string | undefined {
+function excess({ setting, limit, count }: Detail, t: ReportTexts): string | undefined {
   const [, entity, verb] = /^max(Users|Groups)(Created|Updated|Deleted)$/.exec(setting ?? '') ?? [];
   if (entity === undefined || verb === undefined || limit === undefined || count === undefined) {
     return undefined;
   }
-  const what = texts.count(entity.toLowerCase() as Entity, count);
-  return texts.excess(verb.toLowerCase() as Verb, what, texts.number(limit));
+  const what = t(`count.${entity.toLowerCase() as Entity}`, { count });
+  return t(`excess.${verb.toLowerCase() as Verb}`, { what, limit });
 }
 
 // --- Errors and warnings.
 
-function toDo(fault: Detail, language: Language): string {
-  const texts = reportCatalogue[language];
-  const beyond = excess(fault, texts);
-  return beyond === undefined ? remedyOf(fault, language) : `${capital(beyond)}. ${texts.raiseLimit}`;
+function toDo(fault: Detail, language: string): string {
+  const t = reportTexts.in(language);
+  const beyond = excess(fault, t);
+  return beyond === undefined ? remedyOf(fault, language) : `${capital(beyond)}. ${t('raiseLimit')}`;
 }
 
 const rowOf = ({ row }: Detail) => (row === undefined ? undefined : String(row));
@@ -263,7 +264,7 @@ type Cause = { faults: [Detail, ...Detail[]]; remedy: string };
  * Groups errors by their cause, most rows first. With at most `few` different values, each value is a group of its own;
  * with more, all values of a column are one group.
  */
-function causesOf(faults: Detail[], language: Language, few: number): Cause[] {
+function causesOf(faults: Detail[], language: string, few: number): Cause[] {
   const by = (keyOf: (fault: Detail, remedy: string) => unknown[]) => {
     const causes = new Map<string, Cause>();
     for (const fault of faults) {
@@ -281,7 +282,7 @@ function causesOf(faults: Detail[], language: Language, few: number): Cause[] {
 }
 
 /** Lists the values of a cause, most frequent first, each with its number of rows. */
-function valuesOf({ faults }: { faults: Detail[] }, most: number, texts: ReportCatalogue): string {
+function valuesOf({ faults }: { faults: Detail[] }, most: number, t: ReportTexts): string {
   const counts = [...Map.groupBy(faults, ({ value }) => value ?? '')]
     .map(([value, of]) => ({ value, length: of.reduce((sum, { count = 1 }) => sum + count, 0) }))
     .filter(({ value }) => value !== '')
@@ -289,42 +290,62 @@ function valuesOf({ faults }: { faults: Detail[] }, most: number, texts: ReportC
   const first = counts.slice(0, most);
   const isSame = counts.length === 1;
   const named = first.map(({ value, length }) =>
-    length === 1 || isSame ? `"${value}"` : `"${value}" (${texts.rows(length)})`,
+    length === 1 || isSame ? `"${value}"` : `"${value}" (${t('rows', { count: length })})`,
   );
-  return texts.andMore(named, counts.length - first.length);
+  return listOf(named, counts.length - first.length, t);
 }
 
 /** Lists the rows of a cause. */
-function rowsOf({ faults }: Cause, texts: ReportCatalogue): string {
+function rowsOf({ faults }: Cause, t: ReportTexts): string {
   const rows = faults.flatMap((fault) => rowOf(fault) ?? []);
-  return texts.andMore(rows.slice(0, namedInMail), Math.max(rows.length - namedInMail, 0));
+  return listOf(rows.slice(0, namedInMail), Math.max(rows.length - namedInMail, 0), t);
 }
 
-function causeInMessage(cause: Cause, texts: ReportCatalogue): string {
+/** Returns a list of rows or values, and how many more there are. */
+function listOf(named: string[], rest: number, t: ReportTexts): string {
+  const list = named.join(', ');
+  return rest > 0 ? t('andMore', { list, rest }) : list;
+}
+
+/** Returns where something is, as the beginning of a sentence; '' if that is unknown. */
+function placeOf(
+  sheet: string | undefined,
+  row: string | undefined,
+  column: string | undefined,
+  t: ReportTexts,
+) {
+  const parts = [
+    sheet && t('place.sheet', { name: sheet }),
+    row && t('place.row', { row }),
+    column && t('place.column', { name: column }),
+  ];
+  return capital(parts.filter((part) => part).join(', '));
+}
+
+function causeInMessage(cause: Cause, t: ReportTexts): string {
   const [first, ...others] = cause.faults;
   const isMany = others.length > 0;
-  const place = texts.place(first.sheet, isMany ? undefined : rowOf(first), first.column);
-  const count = isMany ? ` ${texts.rows(cause.faults.length)}.` : '';
-  const values = valuesOf(cause, namedInMessage, texts);
+  const place = placeOf(first.sheet, isMany ? undefined : rowOf(first), first.column, t);
+  const count = isMany ? ` ${t('rows', { count: cause.faults.length })}.` : '';
+  const values = valuesOf(cause, namedInMessage, t);
   const value = values === '' ? '' : ` ${values}.`;
   return place === '' ? cause.remedy : `${place}:${count}${value} ${cause.remedy}`;
 }
 
 /** Returns a table of the first causes, without the columns that would be empty. */
-function faultsOf({ faults, faultCount }: Sanitized, isMore: boolean, language: Language): Block[] {
-  const texts = reportCatalogue[language];
+function faultsOf({ faults, faultCount }: Sanitized, isMore: boolean, language: string): Block[] {
+  const t = reportTexts.in(language);
   const isOne = ({ faults: { length } }: Cause) => length === 1;
   const columns = [
-    { head: texts.head.sheet, of: ({ faults: [{ sheet }] }: Cause) => sheet ?? '', wide: 13 },
-    { head: texts.head.row, of: (cause: Cause) => rowsOf(cause, texts), wide: 8 },
-    { head: texts.head.column, of: ({ faults: [{ column }] }: Cause) => column ?? '', wide: 18 },
+    { head: t('head.sheet'), of: ({ faults: [{ sheet }] }: Cause) => sheet ?? '', wide: 13 },
+    { head: t('head.row'), of: (cause: Cause) => rowsOf(cause, t), wide: 8 },
+    { head: t('head.column'), of: ({ faults: [{ column }] }: Cause) => column ?? '', wide: 18 },
     {
-      head: texts.head.value,
-      of: (cause: Cause) =>
-        isOne(cause) ? (cause.faults[0].value ?? '') : valuesOf(cause, namedInMail, texts),
+      head: t('head.value'),
+      of: (cause: Cause) => (isOne(cause) ? (cause.faults[0].value ?? '') : valuesOf(cause, namedInMail, t)),
       wide: 26,
     },
-    { head: texts.head.remedy, of: ({ remedy }: Cause) => remedy, wide: 40 },
+    { head: t('head.remedy'), of: ({ remedy }: Cause) => remedy, wide: 40 },
   ];
   const causes = causesOf(faults, language, causesInMail).slice(0, causesInMail);
   const rows = fitting(
@@ -346,7 +367,9 @@ function faultsOf({ faults, faultCount }: Sanitized, isMore: boolean, language: 
           wide: onlyFilled(columns.map(({ wide }) => wide)),
         }
       : { kind: 'points', points: rows.flatMap(onlyFilled) },
-    ...(rest > 0 || isMore ? [text(texts.moreFaults(`${texts.number(rest)}${isMore ? '+' : ''}`))] : []),
+    ...(rest > 0 || isMore
+      ? [text(t('moreFaults', { count: `${numberIn(rest, language)}${isMore ? '+' : ''}` }))]
+      : []),
   ];
 }
 
@@ -362,30 +385,36 @@ function fitting(rows: string[][], room: number, markup: number): string[][] {
 /** Returns how many characters of a text HTML has to escape. */
 const escapedIn = (cell: string) => cell.replaceAll(/[^&<>"']/g, '').length;
 
-function noticesOf({ notices, noticeCount }: Sanitized, language: Language): Block[] {
+function noticesOf({ notices, noticeCount }: Sanitized, language: string): Block[] {
   if (notices.length === 0) return [];
-  const texts = reportCatalogue[language];
+  const t = reportTexts.in(language);
   const points = notices.map(({ warnings }) => {
     const [first, { length: count }] = [warnings[0], warnings];
     if (first.type === 'ignored value') {
-      const rows = texts.rows(warnings.reduce((sum, one) => sum + (one.count ?? 1), 0));
-      const place = texts.place(first.sheet, undefined, first.column);
-      const values = valuesOf({ faults: warnings }, namedInMail, texts);
-      return [`${place} (${rows}): ${values === '' ? '' : `${values}. `}${texts.ignored}`];
+      const rows = t('rows', { count: warnings.reduce((sum, one) => sum + (one.count ?? 1), 0) });
+      const place = placeOf(first.sheet, undefined, first.column, t);
+      const values = valuesOf({ faults: warnings }, namedInMail, t);
+      return [`${place} (${rows}): ${values === '' ? '' : `${values}. `}${t('ignored')}`];
     }
-    const place = texts.place(first.sheet, count === 1 ? rowOf(first) : undefined, first.column);
-    const often = count === 1 ? '' : ` (${texts.times(count)})`;
+    const place = placeOf(first.sheet, count === 1 ? rowOf(first) : undefined, first.column, t);
+    const often = count === 1 ? '' : ` (${t('times', { count })})`;
     return [`${place}${often}${place === '' ? '' : ': '}${toDo(first, language)}`];
   });
   const shown = fitting(points, roomForNotices, 10).flat();
   const rest = noticeCount - shown.length;
-  const more = rest > 0 ? [texts.moreNotices(texts.number(rest))] : [];
-  return [heading(texts.heading.noticed), { kind: 'points', points: [...shown, ...more] }];
+  const more = rest > 0 ? [t('moreNotices', { count: rest })] : [];
+  return [heading(t('heading.noticed')), { kind: 'points', points: [...shown, ...more] }];
 }
 
+const numberIn = (count: number, language: string) => count.toLocaleString(localeOf(language));
+
 /** Returns a time in the local form of the time zone, and the name of the zone. */
-function localTimeOf(time: string, timezone: string, { locale }: ReportCatalogue): [string, string] {
+function localTimeOf(time: string, timezone: string, language: string): { moment: string; zone: string } {
   const zone = timezone === 'Factory' ? 'UTC' : timezone; // Intl does not know the zone Factory.
-  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: zone });
-  return [format.format(new Date(time)), zone];
+  const format = new Intl.DateTimeFormat(localeOf(language), {
+    dateStyle: 'long',
+    timeStyle: 'short',
+    timeZone: zone,
+  });
+  return { moment: format.format(new Date(time)), zone };
 }

@@ -1,5 +1,5 @@
-// Writing an upload in parts: several at a time, without keeping others from the database; and what has not been written,
-// or is lost again, is never taken for a file.
+// Uploads are written in parts, several at a time, without blocking others from the database. An upload with parts that were
+// not written, or were lost, never becomes a file.
 import { runMigrations } from 'graphile-worker';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
@@ -27,8 +27,8 @@ const open = (name = 'users.csv', pool = database.pool): Promise<Upload> =>
 
 const letters = (count: number, letter = 'a'): Buffer => Buffer.alloc(count, `${letter}\n`);
 
-/** Backends that copy parts and wait for a lock. */
-async function waiting(): Promise<number[]> {
+/** Returns the database processes that copy parts and wait for a lock. */
+async function waitingBackends(): Promise<number[]> {
   const rows = await database.pool<{ pid: number }[]>`
     select pid
     from   pg_stat_activity
@@ -36,8 +36,8 @@ async function waiting(): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** Does something while a transaction of another pool holds a lock. */
-async function holding(
+/** Runs the work while a transaction of another pool has a lock. */
+async function withLock(
   lock: (tx: Transaction) => Promise<unknown>,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -50,14 +50,14 @@ async function holding(
 }
 
 describe('parts', () => {
-  test('are written two at a time of an upload, and four of all: others still get at the database', async () => {
+  test('are written two at a time for each upload and four at a time in total, so that others can still use the database', async () => {
     const uploads = await Promise.all(['1.csv', '2.csv', '3.csv'].map((name) => open(name)));
     const lock = (tx: Transaction) => tx`lock table file_parts in exclusive mode`;
-    await holding(lock, async () => {
+    await withLock(lock, async () => {
       await uploads[0]?.write(0, letters(2 * partBytes));
-      await until(async () => (await waiting()).length === 2);
+      await until(async () => (await waitingBackends()).length === 2);
       for (const upload of uploads.slice(1)) await upload.write(0, letters(2 * partBytes));
-      await until(async () => (await waiting()).length === 4);
+      await until(async () => (await waitingBackends()).length === 4);
       expect(uploads.map(({ unwritten }) => unwritten)).toEqual([1, 1, 1].map(() => 2 * partBytes));
     });
     for (const [i, upload] of uploads.entries()) {
@@ -68,14 +68,14 @@ describe('parts', () => {
     }
   });
 
-  test('of many uploads at once come whole, whatever else the same connections are used for meanwhile', async () => {
+  test('of many simultaneous uploads are stored completely while other queries use the same connections', async () => {
     const uploads = await Promise.all(Array.from({ length: 8 }, (_, i) => open(`many ${i}.csv`)));
     const state = { isOver: false };
-    const askOn = async () => {
+    const keepQuerying = async () => {
       // oxlint-disable-next-line no-await-in-loop -- one after another
       while (!state.isOver) expect(await database.pool`select 1 as one`).toMatchObject([{ one: 1 }]);
     };
-    const others = Array.from({ length: 20 }, askOn);
+    const others = Array.from({ length: 20 }, keepQuerying);
     const contentOfUpload = (i: number) => letters(4 * partBytes + i, String.fromCharCode(97 + i));
     await Promise.all(
       uploads.map(async (upload, i) => {
@@ -96,7 +96,7 @@ describe('parts', () => {
     }
   });
 
-  test('do not wait for the disk, and whatever follows on the connection does', async () => {
+  test('are written with synchronous_commit off, which is on again for later queries of the connection', async () => {
     await database.pool.unsafe(`
       create table settings_seen (value text);
       create function see_setting() returns trigger language plpgsql as
@@ -114,14 +114,14 @@ describe('parts', () => {
   });
 });
 
-describe('what is in a file', () => {
+describe('the content of a file', () => {
   const partsOf = ({ id }: { id: number }) =>
     database.pool`select from file_parts where account_id = ${sender.accountId} and file_id = ${id}`;
 
   test.each([
-    ['all at once', 1000],
+    ['in one statement', 1000],
     ['by COPY', partBytes],
-  ])('is refused when there is no such file: %s', async (_, length) => {
+  ])('is refused if the file does not exist, when written %s', async (_, length) => {
     const upload = await open();
     await upload.abort();
     await upload.write(0, letters(length)).catch(() => {});
@@ -129,7 +129,7 @@ describe('what is in a file', () => {
     expect(await partsOf(upload)).toHaveLength(0);
   });
 
-  test('goes with the file, also what is being written at that moment', async () => {
+  test('is deleted with the file, even parts that are just being written', async () => {
     const upload = await open();
     await upload.write(0, letters(partBytes));
     await upload.park('users.csv.part');
@@ -156,35 +156,32 @@ describe('an upload', () => {
   test.each([
     ['before', (tx: Transaction) => tx`lock table file_parts in exclusive mode`],
     ['after', (tx: Transaction, id: number) => tx`select from files where file_id = ${id} for update`],
-  ])(
-    'whose connection to the database is lost %s the bytes of a part are sent fails, now and ever after',
-    async (_, lock) => {
-      const upload = await open();
-      await holding(
-        (tx) => lock(tx, upload.id),
-        async () => {
-          await upload.write(0, letters(partBytes));
-          const [pid = 0] = (await until(async () => {
-            const pids = await waiting();
-            return pids.length > 0 && pids;
-          })) as number[];
-          await database.pool`select pg_terminate_backend(${pid}, 5000)`;
-        },
-      );
-      const unavailable = { kind: 'unavailable' };
-      expect(asFault(await upload.finish('lost.csv').catch((error: unknown) => error))).toMatchObject(
-        unavailable,
-      );
-      const more = upload.write(partBytes, letters(partBytes)).catch((error: unknown) => error);
-      expect(asFault(await more)).toMatchObject(unavailable);
-      await upload.abort();
-      expect((await selectFiles(database.pool, sender.accountId)).map(({ name }) => name)).not.toContain(
-        'lost.csv',
-      );
-    },
-  );
+  ])('fails for good if its database connection is lost %s the bytes of a part are sent', async (_, lock) => {
+    const upload = await open();
+    await withLock(
+      (tx) => lock(tx, upload.id),
+      async () => {
+        await upload.write(0, letters(partBytes));
+        const [pid = 0] = (await until(async () => {
+          const pids = await waitingBackends();
+          return pids.length > 0 && pids;
+        })) as number[];
+        await database.pool`select pg_terminate_backend(${pid}, 5000)`;
+      },
+    );
+    const unavailable = { kind: 'unavailable' };
+    expect(asFault(await upload.finish('lost.csv').catch((error: unknown) => error))).toMatchObject(
+      unavailable,
+    );
+    const more = upload.write(partBytes, letters(partBytes)).catch((error: unknown) => error);
+    expect(asFault(await more)).toMatchObject(unavailable);
+    await upload.abort();
+    expect((await selectFiles(database.pool, sender.accountId)).map(({ name }) => name)).not.toContain(
+      'lost.csv',
+    );
+  });
 
-  test('of which the database has lost a part does not become a file', async () => {
+  test('does not become a file if the database has lost one of its parts', async () => {
     const upload = await open();
     await upload.write(0, letters(3 * partBytes));
     await upload.park('users.csv.part');

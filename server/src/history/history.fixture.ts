@@ -17,7 +17,7 @@ export let database: TestDatabase;
 export let home: string;
 beforeAll(async () => {
   database = await openTestDatabase();
-  await database.keys.prepare(); // as the service does at startup
+  await database.keys.chain.prepare(); // as the service does at startup
   home = await mkdtemp(join(tmpdir(), 'soundings-history-test-'));
 });
 afterAll(async () => {

@@ -9,7 +9,7 @@ import { Fault } from '../base/errors.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/users.ts';
-import { closeEndedWeeks } from '../results/publish.ts';
+import { closeEndedWeeks } from '../results/close-week.ts';
 import { askPeople, noon } from '../testing/asking.ts';
 import { answer, importLines, kpi, later, question, round } from '../testing/surveys.ts';
 import { answersOfPerson, keptAnswers, storedAnswers } from '../testing/kept-answers.ts';

@@ -1,12 +1,12 @@
-// What the columns of a sheet mean, and full names in one column: a small table for each rule.
+// What the columns of a sheet mean, and how full names in one column are read. Each rule has a small table.
 import { describe, expect, test } from 'vitest';
 import { headersKey } from './headers.ts';
 import { userAliases, wordsOf } from './header-aliases.ts';
-import { type User, sheet, lay, laidWell } from './layout.fixture.ts';
+import { type User, sheet, lay, layValid } from './layout.fixture.ts';
 
 describe('columns', () => {
-  test('every spelling of a header is understood, in any letter case and with any separators', () => {
-    const spoilt = (header: string) => [
+  test('recognizes every header alias in any letter case and with any separators', () => {
+    const variants = (header: string) => [
       header,
       header.toUpperCase(),
       ` ${header.toLowerCase()}: `,
@@ -18,11 +18,11 @@ describe('columns', () => {
       header.normalize('NFD').replaceAll(/\p{M}/gu, ''),
     ];
     for (const { word, ...words } of userAliases) {
-      for (const text of wordsOf(words).flatMap(spoilt)) {
+      for (const text of wordsOf(words).flatMap(variants)) {
         const isId = word === 'employeeId' || word === 'id';
         const isFullName = word === 'fullName' || word === 'name';
-        const beside = isFullName ? 'Email' : word === 'lastName' ? 'First name' : 'Last name';
-        const headers = isId ? [text, 'Last name'] : ['externalId', beside, text];
+        const otherColumn = isFullName ? 'Email' : word === 'lastName' ? 'First name' : 'Last name';
+        const headers = isId ? [text, 'Last name'] : ['externalId', otherColumn, text];
         const cells: Record<string, string> = {
           role: 'User',
           email: 'a@example.com',
@@ -30,7 +30,7 @@ describe('columns', () => {
           timezone: 'UTC',
           language: 'sv',
         };
-        const second = beside === 'Email' ? 'a@example.com' : 'x';
+        const second = otherColumn === 'Email' ? 'a@example.com' : 'x';
         const { users, faults, warnings } = lay([
           headers,
           isId ? ['x', 'x'] : ['x', second, cells[word] ?? 'yes'],
@@ -49,8 +49,8 @@ describe('columns', () => {
     ['Ansattnummer | Fornavn | Etternavn | E-post | Avdeling | Naermeste leder'],
     ['Medarbejdernr. | Fornavn | Efternavn | E-mail | Afdeling | Nærmeste leder'],
     ['Henkilönumero | Etunimi | Sukunimi | Sähköposti | Osasto | Esihenkilo'],
-  ])('%s are understood', (headers) => {
-    const { users } = laidWell(`${headers}
+  ])('recognizes the headers %s', (headers) => {
+    const { users } = layValid(`${headers}
       E1 | Anna | Berg | anna@example.com | Oslo |
       E2 | Bo   | Ek   | bo@example.com   | Oslo | E1`);
     expect(users?.[0]).toEqual({
@@ -62,25 +62,25 @@ describe('columns', () => {
     });
   });
 
-  test('a second row of headers, which says what the first one means, is no person', () => {
-    const { users } = laidWell(`
+  test('does not read a second row of headers as a person', () => {
+    const { users } = layValid(`
       STATUS | USERID  | FIRSTNAME  | LASTNAME  | DEPARTMENT
       STATUS | User Id | First Name | Last Name | Department
       active | 1001    | Anna       | Berg      | Sales`);
     expect(users?.map(({ externalId }) => externalId)).toEqual(['1001']);
-    // Nobody is taken for a label who is called as one column.
+    // A person whose name equals the name of a column is still a person.
     const { users: people } = lay('User ID | First name | Last name \n Name | Name | Berg \n 2 | Bo | Ek');
     expect(people).toHaveLength(2);
   });
 
-  test('an umlaut may be spelled out', () => {
-    expect(laidWell('Personalnummer | Ist Fuehrungskraft \n E1 | ja').users?.[0]?.accessInfo).toMatchObject({
+  test('recognizes headers with spelled-out umlauts', () => {
+    expect(layValid('Personalnummer | Ist Fuehrungskraft \n E1 | ja').users?.[0]?.accessInfo).toMatchObject({
       role: 'Manager',
     });
   });
 
-  test('Name beside Vorname is the last name; elsewhere it is not read', () => {
-    expect(laidWell('Personalnummer | Name | Vorname \n E1 | Berg | Anna').users).toEqual([
+  test('reads Name as the last name next to Vorname, but ignores it next to First name', () => {
+    expect(layValid('Personalnummer | Name | Vorname \n E1 | Berg | Anna').users).toEqual([
       { externalId: 'E1', firstName: 'Anna', lastName: 'Berg' },
     ]);
     const { users, warnings } = lay('Employee ID | Name | First name \n E1 | Anna Berg | Anna');
@@ -88,8 +88,8 @@ describe('columns', () => {
     expect(warnings).toMatchObject([{ type: 'unknown column', row: 1, column: 'Name' }]);
   });
 
-  test('a defined attribute is set by a header of its name', () => {
-    const { users } = laidWell('Employee ID | cost-center | Shoe size | gender \n E1 | 17 | 44 |', [
+  test('sets a defined attribute from a column with its name', () => {
+    const { users } = layValid('Employee ID | cost-center | Shoe size | gender \n E1 | 17 | 44 |', [
       'Cost Center',
       'Shoe size',
       'Gender',
@@ -99,8 +99,8 @@ describe('columns', () => {
     ]);
   });
 
-  test('a field of ours wins over an attribute, and an attribute over what a column is usually called', () => {
-    const { users } = laidWell(
+  test('prefers exact field names over attributes, and attributes over header aliases', () => {
+    const { users } = layValid(
       'Employee ID | email | Department | Mobile \n E1 | a@example.com | Sales | red',
       ['email', 'Department', 'mobile'],
     );
@@ -113,10 +113,10 @@ describe('columns', () => {
     ]);
   });
 
-  test('attributes that differ only in spelling are told by their exact names', () => {
+  test('distinguishes attributes with similar names by their exact names', () => {
     const attributes = ['Cost center', 'cost-center'];
     expect(
-      laidWell('Employee ID | First name | cost-center \n E1 | A | 1', attributes).users?.[0],
+      layValid('Employee ID | First name | cost-center \n E1 | A | 1', attributes).users?.[0],
     ).toMatchObject({
       externalProperties: { 'cost-center': '1' },
     });
@@ -125,7 +125,7 @@ describe('columns', () => {
     expect(warnings).toMatchObject([{ type: 'unknown column', column: 'COST CENTER' }]);
   });
 
-  test('any other column is a warning, and an end of employment is such a one', () => {
+  test('warns about every unknown column, such as the end of employment', () => {
     const { users, faults, warnings } = lay(
       'Employee ID | First name | End date | Salary \n E1 | Anna | 2024-01-31 | 7',
     );
@@ -151,16 +151,19 @@ describe('columns', () => {
     ['Employee ID | Active | Status', 'Active', 'Status'],
     ['Employee ID | Gender | gender', 'Gender', 'gender'],
     ['Employee ID | Is manager | Är chef', 'Is manager', 'Är chef'],
-  ])('of two columns that mean the same one is read, and both are named: %s', (headers, read, column) => {
-    const rows = '1 | 2 | 3 | 4 | 5 \n yes | no | no | yes | no';
-    const { faults, warnings } = lay([sheet(`${headers} \n ${rows}`, 'S')], ['Gender']);
-    expect(faults.filter(({ type }) => type === 'repeated column')).toEqual([]);
-    expect(warnings.filter(({ type }) => type === 'repeated column')).toMatchObject([
-      { sheet: 'S', row: 1, column, message: expect.stringContaining(`"${read}" is read`) as string },
-    ]);
-  });
+  ])(
+    'reads one of two columns with the same meaning, and the warning names both: %s',
+    (headers, read, column) => {
+      const rows = '1 | 2 | 3 | 4 | 5 \n yes | no | no | yes | no';
+      const { faults, warnings } = lay([sheet(`${headers} \n ${rows}`, 'S')], ['Gender']);
+      expect(faults.filter(({ type }) => type === 'repeated column')).toEqual([]);
+      expect(warnings.filter(({ type }) => type === 'repeated column')).toMatchObject([
+        { sheet: 'S', row: 1, column, message: expect.stringContaining(`"${read}" is read`) as string },
+      ]);
+    },
+  );
 
-  test('of two columns of ids that is read which has those of people who are there, else one without gaps', () => {
+  test('reads the column with the ids of existing people if there are two, otherwise the one without gaps', () => {
     const table = `
       Employee ID | Staff number | First name
       1           | A1           | Anna
@@ -172,12 +175,12 @@ describe('columns', () => {
     expect(ids(lay(table.replace('2           |', '            |')).users)).toEqual(['A1', 'A2']);
   });
 
-  test('two columns that say the same are no matter', () => {
-    const { users } = laidWell('USERID | EMPID | Last name \n 1 | 1 | Berg \n 2 | | Ek');
+  test('accepts two columns with the same values without a warning', () => {
+    const { users } = layValid('USERID | EMPID | Last name \n 1 | 1 | Berg \n 2 | | Ek');
     expect(users).toHaveLength(2);
   });
 
-  test('a column that somebody has said the meaning of is read so', () => {
+  test('reads a column as the account has mapped it', () => {
     const headers = ['externalId', 'Phone', 'Mobile'];
     const columns = headers.map((header, i) => ({ header, means: ['externalId', 'phone', 'ignore'][i]! }));
     const mappings = new Map([[headersKey(headers), { kind: 'users' as const, columns }]]);
@@ -199,7 +202,7 @@ describe('full names', () => {
     return users?.map(({ firstName, lastName }) => [firstName, lastName]);
   };
 
-  test('one column of them gives both names', () => {
+  test('are split into first and last names', () => {
     const names = [
       'Anna Berg',
       'Berg, Anna',
@@ -220,7 +223,7 @@ describe('full names', () => {
     expect(namesIn('Display Name', 'Van Nguyen')).toEqual([['Van', 'Nguyen']]);
   });
 
-  test('the header says when last names come first', () => {
+  test('are read with the last name first if the header says so', () => {
     const names = ['Berg Anna', 'Berg, Anna', 'de la Cruz Chloë', 'Berg Anna Maria'];
     expect(namesIn('Last name, First name', ...names)).toEqual([
       ['Anna', 'Berg'],
@@ -231,7 +234,7 @@ describe('full names', () => {
     expect(namesIn('Efternamn Förnamn', 'Berg Anna')).toEqual([['Anna', 'Berg']]);
   });
 
-  test('beside first and last names they are not read', () => {
+  test('are ignored next to columns with first and last names', () => {
     const { users, warnings } = lay(
       'externalId | Display name | Given name | Surname \n E1 | A B | Anna | Berg',
     );
@@ -239,7 +242,7 @@ describe('full names', () => {
     expect(warnings).toMatchObject([{ type: 'unknown column', column: 'Display name' }]);
   });
 
-  test('where a new person has a single name, the cell is named and what to write', () => {
+  test('cause an error that names the cell if a new person has only one name', () => {
     const { laidOut } = lay('externalId | Email | Name \n E1 | a@example.com | Cher');
     expect(laidOut?.data.users).toMatchObject([{ firstName: 'Cher' }]);
     expect(laidOut?.missingColumnOf('/data/users/0/lastName')).toMatchObject({
@@ -250,8 +253,8 @@ describe('full names', () => {
     });
   });
 
-  test('managers by full names, which stand in one column', () => {
-    const { users } = laidWell(`
+  test('identify managers', () => {
+    const { users } = layValid(`
       Employee ID | Employee name | Department | Reporting to
       E1          | Berg, Anna    | D1         |
       E2          | Bo Ek         | D2         | Anna Berg`);

@@ -1,11 +1,11 @@
-// Which groups people are in and manage, as a sheet says it: a small table for each rule.
+// Which groups people belong to and manage according to a sheet. Each rule has a small table.
 import { describe, expect, test } from 'vitest';
-import { type User, sheet, lay, laidWell, only } from './layout.fixture.ts';
+import { type User, sheet, lay, layValid, only } from './layout.fixture.ts';
 
 describe('groups of people', () => {
-  const memberOf = (table: string) => only(laidWell(table).users).accessInfo?.['memberOf'];
+  const memberOf = (table: string) => only(layValid(table).users).accessInfo?.['memberOf'];
 
-  test('several in a cell, in repeated columns, in numbered columns, in columns of several kinds', () => {
+  test('can be listed in one cell, and in repeated, numbered and different columns', () => {
     expect(memberOf('externalId | memberOf \n E1 | D1; D2')).toEqual(['D1', 'D2']);
     expect(
       lay([
@@ -28,16 +28,16 @@ describe('groups of people', () => {
     'Employee ID | AvdelningsID | Avdelning',
     'Employee ID | Department 1 | Department name 1',
     'Employee ID | memberOf | Department name',
-  ])('names go with ids: %s', (headers) => {
-    const { laidOut, users } = laidWell(`${headers} \n E1 | D1 | Sales; North`);
+  ])('have their names in a column next to the ids: %s', (headers) => {
+    const { laidOut, users } = layValid(`${headers} \n E1 | D1 | Sales; North`);
     expect(only(users).accessInfo).toEqual({ memberOf: ['D1'] });
     expect([...laidOut!.named]).toEqual([
       ['D1', { name: 'Sales; North', path: '/data/users/0/accessInfo/memberOf/0' }],
     ]);
   });
 
-  test('names go with ids in their order, within a cell and over columns', () => {
-    const { laidOut } = laidWell(`
+  test('match names to ids in order, within a cell and across columns', () => {
+    const { laidOut } = layValid(`
       Employee ID | Department ID | Department name | Department ID | Department name | Team ID | Team name
       E1          | D1; D2        | One; Two        | D3            | Three           | T1      |`);
     expect([...laidOut!.named].map(([id, { name }]) => [id, name])).toEqual([
@@ -48,15 +48,15 @@ describe('groups of people', () => {
     ]);
   });
 
-  test('numbered ids and names go by their numbers', () => {
-    const { laidOut } = laidWell(`
+  test('match names to ids by number in numbered columns', () => {
+    const { laidOut } = layValid(`
       Employee ID | Department ID 2 | Department name 1 | Department name 2 | Department ID 1
       E1          | D2              | One               | Two               | D1`);
     expect([laidOut?.named.get('D1')?.name, laidOut?.named.get('D2')?.name]).toEqual(['One', 'Two']);
   });
 
-  test('with names only, the names are the ids', () => {
-    const { laidOut, users } = laidWell(`
+  test('use the names as ids if there are only names', () => {
+    const { laidOut, users } = layValid(`
       Employee ID | Department ID | Department name
       E1          |               | Sales
       E2          | D1            | North`);
@@ -65,7 +65,7 @@ describe('groups of people', () => {
     expect(memberOf('Employee ID | Department name \n E1 | Sales; North')).toEqual(['Sales', 'North']);
   });
 
-  test('names that cannot be told apart, or differ, are warnings', () => {
+  test('cause a warning if names cannot be matched to ids, or differ for the same id', () => {
     const uneven = lay('Employee ID | Department ID | Department name \n E1 | D1; D2 | One; Two; Three');
     expect(uneven.warnings).toMatchObject([{ type: 'invalid value', row: 2, column: 'Department name' }]);
     expect(uneven.laidOut?.named.get('D1')?.name).toBe('D1');
@@ -80,9 +80,9 @@ describe('groups of people', () => {
     expect(laidOut?.named.get('D1')).toEqual({ name: 'Sales', path: '/data/users/0/accessInfo/memberOf/0' });
   });
 
-  test('the other lists of groups', () => {
+  test('are also read for adminOf, inheritedAdminOf and interestOf', () => {
     expect(
-      only(laidWell('externalId | admin_of | inheritedAdminOf | interest of \n E1 | A;B | C | D').users)
+      only(layValid('externalId | admin_of | inheritedAdminOf | interest of \n E1 | A;B | C | D').users)
         .accessInfo,
     ).toEqual({
       adminOf: ['A', 'B'],
@@ -91,7 +91,7 @@ describe('groups of people', () => {
     });
   });
 
-  test('a file that names groups without end is a fault, and is not laid out without end', () => {
+  test('cause an error if a file contains too many, and the rest of them is not read', () => {
     const many = 'D1;'.repeat(10_000);
     const { faults, users } = lay([
       ['Employee ID', 'Department'],
@@ -106,8 +106,8 @@ describe('managers', () => {
   const access = (users: User[] | undefined) =>
     Object.fromEntries((users ?? []).map(({ externalId, accessInfo }) => [externalId, accessInfo]));
 
-  test('IsManager makes a Manager of the groups of that row; no takes that away; an empty cell says nothing', () => {
-    const { laidOut, users } = laidWell(`
+  test('IsManager "yes" makes a Manager of the groups in that row, "no" a User, and an empty cell changes nothing', () => {
+    const { laidOut, users } = layValid(`
       Employee ID | IsManager | Department
       E1          | yes       | D1;D2
       E1          | no        | D3
@@ -121,8 +121,8 @@ describe('managers', () => {
     expect([...laidOut!.inferredRoles]).toEqual([0, 1]);
   });
 
-  test('a column of roles says otherwise, and a column adminOf adds up', () => {
-    const { laidOut, users } = laidWell(`
+  test('a role column overrides the inferred role, and groups of an adminOf column are added', () => {
+    const { laidOut, users } = layValid(`
       Employee ID | IsManager | Role          | Department | Admin of
       E1          | x         | Administrator | D1         | D9
       E2          | nej       |               | D1         | D8`);
@@ -133,8 +133,8 @@ describe('managers', () => {
     expect([...laidOut!.inferredRoles]).toEqual([1]);
   });
 
-  test('a column Manager that only says yes and no is the same', () => {
-    const { users } = laidWell(
+  test('a Manager column with only yes and no is read like IsManager', () => {
+    const { users } = layValid(
       'Anställningsnummer | Chef | Avdelning \n E1 | Ja | D1 \n E2 | | D1 \n E3 | nej | D2',
     );
     expect(access(users)).toEqual({
@@ -144,8 +144,8 @@ describe('managers', () => {
     });
   });
 
-  test('a column Manager that names people gives them the groups of those rows; who is not named has none', () => {
-    const { users } = laidWell(`
+  test('people named in a Manager column manage the groups of those rows, and everyone else manages none', () => {
+    const { users } = layValid(`
       Employee ID | Email         | Manager       | Department
       E1          | a@example.com |               | D0
       E2          |               | A@example.com | D1
@@ -159,12 +159,12 @@ describe('managers', () => {
     });
   });
 
-  test('an id that looks like yes is an id', () => {
-    const { users } = laidWell('Employee ID | Manager | Department \n 1 | | D0 \n 2 | 1 | D1');
+  test('an id that looks like "yes" is read as an id', () => {
+    const { users } = layValid('Employee ID | Manager | Department \n 1 | | D0 \n 2 | 1 | D1');
     expect(access(users)).toMatchObject({ 1: { role: 'Manager', adminOf: ['D1'] }, 2: { role: 'User' } });
   });
 
-  test('a name that is nobody of the file is a warning', () => {
+  test('a manager who is not in the file causes a warning', () => {
     const { users, faults, warnings } = lay(`
       Employee ID | Manager | Department
       E1          |         | D0
@@ -177,7 +177,7 @@ describe('managers', () => {
     ]);
   });
 
-  test('a column that names nobody of the file takes nothing from anybody, and is one warning', () => {
+  test('a Manager column without any person of the file changes no one and causes one warning', () => {
     const { users, warnings } = lay(
       'Employee ID | Manager | Department \n E1 | Bo Ek | D0 \n E2 | Bo Ek | D1',
     );
@@ -187,9 +187,9 @@ describe('managers', () => {
   });
 
   test.each(['Anna Berg', 'Berg, Anna', 'anna  berg', 'Anna Berg (E1)', 'A. Berg (E1)'])(
-    '%s names the manager, where only one person is called so',
+    '%s identifies the manager if only one person has that name',
     (name) => {
-      const { users } = laidWell(`
+      const { users } = layValid(`
         Employee ID | First name | Last name | Department | Manager
         E1          | Anna       | Berg      | D1         | NO_MANAGER
         E2          | Bo         | Ek        | D2         | ${name}`);
@@ -197,7 +197,7 @@ describe('managers', () => {
     },
   );
 
-  test('names that two people have, or that no one has, are ignored: one warning for each, and no one loses a group', () => {
+  test('ignores names that two people or no one has, with one warning each, and no one loses a group', () => {
     const { users, faults, warnings } = lay(`
       Employee ID | First name | Last name | Department | Manager
       E1          | Anna       | Berg      | D1         | E2
@@ -226,7 +226,7 @@ describe('managers', () => {
     expect(warnings.map(({ message }) => message).join()).not.toMatch(/Nobody Here|Berg,|"Anna Berg"/);
   });
 
-  test('a cell that only says that there is no manager names no one in vain', () => {
+  test('a placeholder means that there is no manager', () => {
     for (const none of ['-', 'n/a', 'saknas', 'keine', 'None']) {
       const { users, warnings } = lay(`
         Employee ID | Department | Manager
@@ -242,8 +242,8 @@ describe('managers', () => {
     }
   });
 
-  test('such a name is no fault where another column says who it is', () => {
-    const { users } = laidWell(`
+  test('a name of two people causes no warning if another column has the id', () => {
+    const { users } = layValid(`
       Employee ID | First name | Last name | Department | Manager       | Manager ID
       E1          | Anna       | Berg      | D1         |               |
       E2          | Bo         | Ek        | D2         | Anna Berg     | E1
@@ -251,18 +251,18 @@ describe('managers', () => {
     expect(users?.[0]?.accessInfo?.['adminOf']).toEqual(['D2', 'D3']);
   });
 
-  test('names of managers beside their ids do not disturb', () => {
-    const { users } = laidWell(`
+  test('ignores names of managers next to their ids', () => {
+    const { users } = layValid(`
       Employee ID | Manager | Manager ID | Department
       E1          |         |            | D0
       E2          | Bo Ek   | E1         | D1`);
     expect(access(users)).toMatchObject({ E1: { role: 'Manager', adminOf: ['D1'] } });
   });
 
-  test('groups may name their managers', () => {
+  test('managers can be listed with the groups', () => {
     const groups =
       'Department ID | Department name | Manager e-mail | Head \n D1 | Sales | a@example.com | \n D2 | North | | E2';
-    const { users } = laidWell([
+    const { users } = layValid([
       sheet('externalId | email \n E1 | a@example.com \n E2 | \n E3 |', 'People'),
       sheet(groups, 'Groups'),
     ]);

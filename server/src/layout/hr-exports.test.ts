@@ -1,4 +1,4 @@
-// People lists with the headers of real HR systems: all of their people are read, and what is not known is only warned of.
+// Lists with the headers of real HR systems: all people are read, and unknown columns and values only cause warnings.
 import type { Detail } from '@soundings/contract/problem.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { type Knowledge, layOut } from './layout.ts';
 
 const folder = sharedData('hr-exports');
 
-/** An account in Sweden that has said nothing of its files. */
+/** An account in Sweden without settings for its files. */
 const knowledge: Knowledge = {
   attributes: [],
   allowedValues: new Map(),
@@ -32,10 +32,10 @@ function read(bytes: Buffer, known: Partial<Knowledge> = {}) {
     },
   );
   const users = laidOut?.data.users ?? [];
-  const told = warnings.filter(({ type }) => type !== 'unknown column');
+  const otherWarnings = warnings.filter(({ type }) => type !== 'unknown column');
   return {
     faults,
-    told: told.map(({ type, column }) => [type, column]),
+    warned: otherWarnings.map(({ type, column }) => [type, column]),
     ids: users.map(({ externalId }) => externalId),
     names: users.map(({ firstName, lastName }) => [firstName, lastName]),
     phones: users.map(({ phone }) => phone ?? null),
@@ -65,9 +65,9 @@ describe.skipIf(!folder)('exports of HR systems (../shared/data/hr-exports)', ()
       [['repeated column', 'telephoneNumber']],
       0,
     ],
-  ])('%s', (file, people, told, managers) => {
+  ])('reads %s', (file, people, warned, managers) => {
     const found = read(exportOf(file));
-    expect(found).toMatchObject({ faults: [], told, managers });
+    expect(found).toMatchObject({ faults: [], warned, managers });
     expect(found.ids).toEqual(people);
     expect(found.names.slice(0, 2)).toEqual([
       ['Anna', 'Berg'],
@@ -75,40 +75,40 @@ describe.skipIf(!folder)('exports of HR systems (../shared/data/hr-exports)', ()
     ]);
   });
 
-  test('of Entra’s two phone numbers the mobile one is read', () => {
+  test('reads the mobile number of the two phone numbers in Entra', () => {
     expect(read(exportOf('entra-download-users.csv')).phones.slice(0, 2)).toEqual([
       '+46 70 123 45 67',
       '+46 70 123 45 68',
     ]);
   });
 
-  test('Personio’s states mean what has been said of them once', () => {
+  test('reads the statuses of Personio with the meanings that the account has confirmed', () => {
     const values: Knowledge['values'] = new Map([
       ['active leave', 'no'],
       ['active onboarding', 'no'],
     ]);
-    const { active, told } = read(exportOf('personio-export-en.csv'), { values });
-    expect({ active, told }).toEqual({ active: [true, true, true, false, false], told: [] });
+    const { active, warned } = read(exportOf('personio-export-en.csv'), { values });
+    expect({ active, warned }).toEqual({ active: [true, true, true, false, false], warned: [] });
   });
 
-  test('local numbers of Visma are those of the account’s country, and are not read without one', () => {
+  test('reads local phone numbers of Visma in the country of the account, and ignores them without a country', () => {
     expect(new Set(read(exportOf('visma-lon-se-fornamn.csv')).phones)).toEqual(new Set(['+46701234567']));
-    const { phones, faults, told } = read(exportOf('visma-lon-se-fornamn.csv'), { country: null });
-    expect({ phones: new Set(phones), faults, told }).toEqual({
+    const { phones, faults, warned } = read(exportOf('visma-lon-se-fornamn.csv'), { country: null });
+    expect({ phones: new Set(phones), faults, warned }).toEqual({
       phones: new Set([null]),
       faults: [],
-      told: [['local number', 'Mobiltelefon']],
+      warned: [['local number', 'Mobiltelefon']],
     });
   });
 
-  test('BambooHR’s "Last name, First name" in one column, with managers by such names', () => {
+  test('reads "Last name, First name" of BambooHR in one column, and managers by these names', () => {
     const [header, ...rows] = exportOf('bamboohr-report.csv').toString().trim().split(/\r?\n/);
     const whole = [
       header?.replace('First Name,Last Name', '"Last name, First name"'),
       ...rows.map((row) => row.replace(/^(\d+),([^,]+),([^,]+)/, '$1,"$3, $2"')),
     ];
-    const { faults, names, managers, told } = read(Buffer.from(whole.join('\r\n')));
-    expect({ faults, managers, told }).toEqual({ faults: [], managers: 2, told: [] });
+    const { faults, names, managers, warned } = read(Buffer.from(whole.join('\r\n')));
+    expect({ faults, managers, warned }).toEqual({ faults: [], managers: 2, warned: [] });
     expect(names[2]).toEqual(['Chloë', 'de la Cruz']);
   });
 });

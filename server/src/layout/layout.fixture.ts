@@ -1,11 +1,11 @@
-// Lays out tables that are written as texts, for the tests of layout.ts.
+// Lays out tables written as text, for the tests of layout.ts.
 import type { Detail } from '@soundings/contract/problem.ts';
 import { expect } from 'vitest';
 import type { JsonValue } from '../base/json.ts';
 import { type Knowledge, layOut } from './layout.ts';
 import type { Cell, Sheet } from '../sheets/sheet.ts';
 
-// --- Tables as texts: a line is a row, cells are separated by |. Texts only; others stand in arrays.
+// --- Tables as text: each line is a row, and | separates the cells. Tables with other values than text are arrays.
 
 export type User = {
   externalId: string;
@@ -24,7 +24,7 @@ export const sheet = (table: string | Cell[][], name = ''): Sheet => ({
   rows: typeof table === 'string' ? tableOf(table) : table,
 });
 
-/** An account that has said nothing of its files, and has nobody. */
+/** An account without users, groups and settings for its files. */
 export const nothing: Knowledge = {
   attributes: [],
   allowedValues: new Map(),
@@ -56,15 +56,15 @@ export function lay(
   };
 }
 
-/** The same, of a table that has no faults and nothing to warn of. */
-export function laidWell(...about: Parameters<typeof lay>) {
-  const { faults, warnings, ...rest } = lay(...about);
+/** Like `lay`, for a table without errors and warnings. */
+export function layValid(...table: Parameters<typeof lay>) {
+  const { faults, warnings, ...rest } = lay(...table);
   expect({ faults, warnings }).toEqual({ faults: [], warnings: [] });
   return rest;
 }
 
-/** The same, by what an account has said. */
-export function laidAs(table: string, knowledge: Partial<Knowledge>) {
+/** Like `layValid`, with the settings of an account. */
+export function layForAccount(table: string, knowledge: Partial<Knowledge>) {
   const { faults, warnings, ...rest } = lay(table, [], knowledge);
   expect({ faults, warnings }).toEqual({ faults: [], warnings: [] });
   return rest;

@@ -1,4 +1,4 @@
-// What comes of the sheets of a file: which sheet is what, its rows, and any table at all.
+// How the sheets of a file are read: which sheet contains users or groups, how its rows are combined, and any table at all.
 import { readFileSync } from 'node:fs';
 import type { Detail } from '@soundings/contract/problem.ts';
 import * as fc from 'fast-check';
@@ -20,11 +20,11 @@ import {
   wordsOf,
 } from './header-aliases.ts';
 import { cases } from '../testing/cases.ts';
-import { tableOf, sheet, lay, laidWell, only } from './layout.fixture.ts';
+import { tableOf, sheet, lay, layValid, only } from './layout.fixture.ts';
 
-describe('which sheet is what', () => {
-  test('a sheet with the columns of people is one of users, and says nothing of groups', () => {
-    const { users, groups } = laidWell(`
+describe('kinds of sheets', () => {
+  test('reads a sheet with columns for people as users, without a list of groups', () => {
+    const { users, groups } = layValid(`
       EmployeeID | FirstName | LastName | Email
       E1         | Anna      | Berg     | anna@example.com`);
     expect(users).toEqual([
@@ -42,8 +42,8 @@ describe('which sheet is what', () => {
     'Department code | Department | Description | Parent',
     'Department | Department name | Description | Parent unit no',
     'ID | Team | Description | Parent ID',
-  ])('groups: %s', (headers) => {
-    const { users, groups } = laidWell(`${headers}
+  ])('reads a sheet with these headers as groups: %s', (headers) => {
+    const { users, groups } = layValid(`${headers}
       D1 | Sales |     |
       D2 | North | Far | D1`);
     expect(users).toBeUndefined();
@@ -53,8 +53,8 @@ describe('which sheet is what', () => {
     ]);
   });
 
-  test('groups without ids have their names as ids', () => {
-    const { groups } = laidWell(`
+  test('uses the names of groups as ids if there are no ids', () => {
+    const { groups } = layValid(`
       Department | Parent department
       Sales      |
       North      | Sales`);
@@ -64,7 +64,7 @@ describe('which sheet is what', () => {
     ]);
   });
 
-  test('a title and blank lines may stand above the headers, with words that are headers elsewhere', () => {
+  test('skips a title, blank lines and words that look like headers above the headers', () => {
     const above: Cell[][] = [
       ['Report of our employees'],
       [],
@@ -74,7 +74,7 @@ describe('which sheet is what', () => {
       ['First name', 'Last name'],
       [null, null, 7],
     ];
-    const { users } = laidWell([...above, ['Employee ID', 'First name'], ['E1', 'Anna']]);
+    const { users } = layValid([...above, ['Employee ID', 'First name'], ['E1', 'Anna']]);
     expect(users).toEqual([{ externalId: 'E1', firstName: 'Anna' }]);
   });
 
@@ -89,7 +89,7 @@ describe('which sheet is what', () => {
   });
 
   test('sheets of one kind add up, whatever their columns', () => {
-    const { users, groups } = laidWell([
+    const { users, groups } = layValid([
       sheet('Employee ID | First name \n E1 | Anna', 'Stockholm'),
       sheet('Personalnummer | Vorname \n E2 | Bo', 'Berlin'),
       sheet('externalId | name \n D1 | Sales', 'Groups'),
@@ -98,7 +98,7 @@ describe('which sheet is what', () => {
     expect(groups).toHaveLength(1);
   });
 
-  test('another sheet is a warning, and an empty one nothing', () => {
+  test('warns about any other sheet, but not about an empty one', () => {
     const { users, faults, warnings } = lay([
       sheet([], 'Sheet2'),
       sheet('Employee ID | First name \n E1 | Anna', 'People'),
@@ -113,7 +113,7 @@ describe('which sheet is what', () => {
     ]);
   });
 
-  test('a file without users or groups is a fault that says which headers are needed and what was found', () => {
+  test('refuses a file without users or groups, and says which headers are required and which were found', () => {
     const { laidOut, faults } = lay([sheet([[], ['Product', 'Price'], ['Tea', 3]], 'Shop')]);
     expect(laidOut).toBeUndefined();
     expect(faults).toMatchObject([{ type: 'unknown layout', sheet: 'Shop', row: 2 }]);
@@ -123,14 +123,14 @@ describe('which sheet is what', () => {
     expect(lay([]).faults).toHaveLength(1);
   });
 
-  test('people without a column of ids are a fault, not guessed', () => {
+  test('refuses people without an id column instead of guessing ids', () => {
     const { laidOut, faults } = lay('First name | Last name | Email \n Anna | Berg | anna@example.com');
     expect(laidOut).toBeUndefined();
     expect(faults).toMatchObject([{ type: 'unknown layout', row: 1 }]);
     expect(faults[0]?.message).toContain('EmployeeID');
   });
 
-  test('what could be a list of people or of groups is not guessed', () => {
+  test('refuses a list that could be people or groups instead of guessing', () => {
     for (const headers of [
       'ID | Name',
       'Name | Email',
@@ -145,7 +145,7 @@ describe('which sheet is what', () => {
     }
   });
 
-  test('headers without rows are a fault: an export that failed must not remove everybody', () => {
+  test('refuses headers without rows, because a failed export must not remove everyone', () => {
     expect(lay('Employee ID | First name').faults).toMatchObject([{ type: 'unknown layout', row: 1 }]);
     const both = [
       sheet('Employee ID | First name \n E1 | Anna', 'People'),
@@ -156,8 +156,8 @@ describe('which sheet is what', () => {
 });
 
 describe('rows', () => {
-  test('rows of one person add up: groups together, and single values that agree or are empty', () => {
-    const { users } = laidWell(`
+  test('combines rows of one person if their single values agree or are empty', () => {
+    const { users } = layValid(`
       Employee ID | First name | Active | Department
       E1          | Anna       | yes    | D1
       E2          | Bo         |        | D1
@@ -169,7 +169,7 @@ describe('rows', () => {
     ]);
   });
 
-  test('rows that do not agree are a fault that names both', () => {
+  test('refuses rows of one person that disagree, and names both rows', () => {
     const { faults } = lay(`
       Employee ID | First name | Email
       E1          | Anna       |
@@ -183,7 +183,7 @@ describe('rows', () => {
     expect(faults[1]?.message).toMatch(/Row 3 has "a@example.com"/);
   });
 
-  test('so it is over sheets, and with groups', () => {
+  test('refuses rows of one group that disagree, also across sheets', () => {
     const { faults } = lay([
       sheet('externalId | name | parent \n D1 | Sales |', 'A'),
       sheet('Department ID | Department name | Parent \n D1 | Selling | D0', 'B'),
@@ -197,7 +197,7 @@ describe('rows', () => {
     expect(faults[0]?.message).toContain('Row 2 of the sheet "A" has "Sales"');
   });
 
-  test('a row without an id is a fault; one that says nothing at all is none', () => {
+  test('refuses a row without an id, but ignores a row without any value', () => {
     const { users, faults } = lay([
       sheet(
         [['Employee ID', 'First name', null], [null, 'Anna'], [], [null, ' ', 'Total: 2'], ['E1', 'Bo']],
@@ -209,7 +209,7 @@ describe('rows', () => {
   });
 });
 
-describe('places', () => {
+describe('positions', () => {
   const people = sheet(
     `
     Staff of 2025
@@ -252,11 +252,11 @@ describe('places', () => {
     ['/data/users', undefined],
     ['/data/users/7/email', undefined],
     ['', undefined],
-  ])('%s', (path, place) => {
-    expect(laidOut?.placeOf(path)).toEqual(place);
+  ])('finds the cell of %s', (path, position) => {
+    expect(laidOut?.placeOf(path)).toEqual(position);
   });
 
-  test('a file that is one sheet without a name has rows and columns only', () => {
+  test('contain only the row and column if the file is a single sheet without a name', () => {
     expect(lay('Employee ID | Email \n E1 | a@x.se').laidOut?.placeOf('/data/users/0/email')).toEqual({
       row: 2,
       column: 'Email',
@@ -264,15 +264,15 @@ describe('places', () => {
     });
   });
 
-  test('what the check finds has its place', () => {
+  test('exist for everything that the check finds', () => {
     const findings = newFindings();
     readOrganization({ data: laidOut!.data }, findings);
     const found = findings.faults().map(({ type, path }) => [type, laidOut!.placeOf(path ?? '')]);
     expect(found).toContainEqual(['missing field', { sheet: 'Groups', row: 3, column: 'Department name' }]);
-    expect(found.every(([, place]) => place !== undefined)).toBe(true);
+    expect(found.every(([, position]) => position !== undefined)).toBe(true);
   });
 
-  test('long values are cut', () => {
+  test('contain long values only in part', () => {
     const { warnings } = lay([
       ['Employee ID', 'Active'],
       ['E1', 'x'.repeat(30_000)],
@@ -308,7 +308,7 @@ describe('for any table', () => {
     return fc.tuple(fc.constant(headers), fc.array(row, { minLength: 1, maxLength: 6 }));
   });
 
-  /** Everything that comes out, lists as sets. */
+  /** Returns the whole result, with lists as sets. */
   const outcome = (rows: Cell[][]) => {
     const { users, faults, warnings, laidOut } = lay(rows, attributes);
     const sorted = (list: Detail[]) =>
@@ -330,7 +330,7 @@ describe('for any table', () => {
     };
   };
 
-  test('the order of columns, letter case, separators and what stands above change nothing', () => {
+  test('the order of columns, the letter case, the separators and rows above the headers make no difference', () => {
     fc.assert(
       fc.property(
         tables,
@@ -342,17 +342,17 @@ describe('for any table', () => {
             .map((_, i) => ({ i, key: next() }))
             .toSorted((a, b) => a.key - b.key)
             .map(({ i }) => i);
-          const spoil = (header: string) =>
+          const vary = (header: string) =>
             [...header]
               .map((letter) => (next() % 2 ? letter.toUpperCase() : letter.toLowerCase()))
               .map((letter) => (letter === ' ' ? ['_', '-', '', ' . ', '/', '\n'][next() % 6] : letter))
               .join('');
-          const other = [
+          const variant = [
             ...above,
-            order.map((i) => spoil(headers[i]!)),
+            order.map((i) => vary(headers[i]!)),
             ...rows.map((row) => order.map((i) => row[i] ?? null)),
           ];
-          expect(outcome(other)).toEqual(outcome([headers, ...rows]));
+          expect(outcome(variant)).toEqual(outcome([headers, ...rows]));
         },
       ),
       cases(125),
@@ -399,7 +399,7 @@ describe('for any table', () => {
     fc.constant(null),
   );
 
-  test('nothing throws, every fault and warning has a place, and what comes out can be checked', () => {
+  test('never throws, gives every error and warning a position, and returns data that can be checked', () => {
     const sheets = fc.array(
       fc.record({
         name: fc.constantFrom('', 'A', 'B'),
@@ -446,7 +446,7 @@ describe('docs/files.md', () => {
   const page = readFileSync(new URL('../../../docs/files.md', import.meta.url), 'utf8');
   const written = new Set([...page.matchAll(/`([^`\n]+)`/g)].map(([, text]) => text));
 
-  test('lists every spelling that is known', () => {
+  test('lists every header alias', () => {
     const words = [
       ...Object.values(ownFields).flat(),
       ...[...userAliases, ...groupAliases, ...Object.values(families)].flatMap(wordsOf),
@@ -455,11 +455,11 @@ describe('docs/files.md', () => {
     expect(words.filter((word) => !written.has(word))).toEqual([]);
   });
 
-  test('has examples without faults', () => {
+  test('has only examples without errors', () => {
     const examples = [...page.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
       .filter(([, language, text]) => language === '' && /^.*;.*;/.test(text as string))
       .map(([, , text]) => text as string);
     expect(examples.length).toBeGreaterThan(4);
-    for (const example of examples) laidWell(tableOf(example.replaceAll(';', '|')));
+    for (const example of examples) layValid(tableOf(example.replaceAll(';', '|')));
   });
 });

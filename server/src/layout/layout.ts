@@ -37,7 +37,7 @@ export type LaidOutFile = {
   /** The groups that users belong to or manage, by externalId, with the name from the file or else the id. */
   named: Map<string, { name: string; path: string }>;
   /**
-   * The indexes of users whose role is only inferred from who manages whom. A user who is an Administrator keeps that role.
+   * The indexes of users whose role is only inferred from columns of managers. A user who is an Administrator keeps that role.
    */
   inferredRoles: ReadonlySet<number>;
   /**

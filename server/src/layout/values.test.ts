@@ -1,10 +1,10 @@
-// What the cells of a column come out as: a small table for each rule.
+// How the cells of a column are read. Each rule has a small table.
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { ValueMeaning } from '@soundings/contract/shared-values.ts';
 import { describe, expect, test } from 'vitest';
 import type { Cell } from '../sheets/sheet.ts';
 import { keyOfValue } from './values.ts';
-import { type User, lay, laidWell, laidAs, only } from './layout.fixture.ts';
+import { type User, lay, layValid, layForAccount, only } from './layout.fixture.ts';
 
 describe('values', () => {
   const valueOf = (header: string, cell: Cell) => {
@@ -15,7 +15,7 @@ describe('values', () => {
     return { ...users?.[0], ...users?.[0]?.accessInfo, faults } as User & { faults: Detail[] };
   };
 
-  test('text is taken as it stands, without white space around it', () => {
+  test('reads text unchanged, except for white space at its ends', () => {
     expect(valueOf('First name', '\u00A0 Anna  Maria ')).toMatchObject({ firstName: 'Anna  Maria' });
     expect(valueOf('First name', '-')).toMatchObject({ firstName: '-' });
     expect(valueOf('First name', '="0012"')).toMatchObject({ firstName: '0012' });
@@ -48,14 +48,14 @@ describe('values', () => {
       false,
       ['false', 'No', 'n', 'Nej', 'nein', 'falskt', 'Falsch', '0', 0, false, 'Inactive', 'inaktiv', 'Slutat'],
     ],
-  ] as [boolean, Cell[]][])('active: %s', (active, cells) => {
+  ] as [boolean, Cell[]][])('reads active as %s', (active, cells) => {
     for (const cell of cells) {
       expect(valueOf('Active', cell)).toMatchObject({ active, faults: [] });
       expect(valueOf('Status', cell)).toMatchObject({ active, faults: [] });
     }
   });
 
-  test('values that are not known stop nothing: they are listed with counts, and the cells count as empty', () => {
+  test('treats cells with unknown values as empty, and lists the values with counts', () => {
     const table = `
       externalId | Status         | Role   | Is manager
       E1         | active         | Manager| yes
@@ -76,7 +76,7 @@ describe('values', () => {
     expect(warnings[0]?.message).toContain('npx soundings value map --field active');
   });
 
-  test('a column without any known value lists the most frequent, and how many others there are', () => {
+  test('lists the most frequent unknown values of a column, and the number of others', () => {
     const rows = Array.from({ length: 3000 }, (_, i): Cell[] => [
       `E${i}`,
       'A',
@@ -88,14 +88,14 @@ describe('values', () => {
     expect(warnings[0]?.message).toContain('and 1,991 more');
   });
 
-  test('what an account has said of values counts, also against what is known here', () => {
+  test('uses the meanings that the account has confirmed, even instead of built-in ones', () => {
     const values = new Map<string, ValueMeaning>([
       [keyOfValue('active', 'in elternzeit'), 'no'],
       [keyOfValue('active', 'active'), 'ignore'],
       [keyOfValue('role', 'wizard'), 'Administrator'],
       [keyOfValue('isManager', 't'), 'yes'],
     ]);
-    const { users } = laidAs(
+    const { users } = layForAccount(
       `
       externalId | Status        | Role   | Is manager | Department
       E1         | IN  ELTERNZEIT | Wizard |            | D1
@@ -109,7 +109,7 @@ describe('values', () => {
     expect(users?.[1]).not.toHaveProperty('active');
   });
 
-  test('roles in three languages and any letter case', () => {
+  test('reads roles in three languages and any letter case', () => {
     for (const [role, words] of [
       ['Administrator', ['administrator', 'ADMIN', 'Administratör']],
       ['Manager', ['manager', 'Chef', 'Vorgesetzte', 'führungskraft']],
@@ -119,7 +119,7 @@ describe('values', () => {
     }
   });
 
-  test('languages by code, locale or name; others are ignored', () => {
+  test('reads languages by code, locale or name, and ignores others', () => {
     for (const [language, words] of [
       ['sv', ['sv', 'SV', 'sv-SE', 'sv_SE', 'swe', 'Swedish', 'svenska', 'SCHWEDISCH', 'Swedish (Sweden)']],
       ['de', ['de', 'de-AT', 'German', 'tyska', 'Deutsch', 'deu']],
@@ -136,7 +136,7 @@ describe('values', () => {
     }
   });
 
-  test('time zones in any letter case, and with spaces', () => {
+  test('reads time zones in any letter case and with spaces', () => {
     for (const [cell, timezone] of [
       ['europe/stockholm', 'Europe/Stockholm'],
       ['AMERICA/NEW YORK', 'America/New_York'],
@@ -149,7 +149,7 @@ describe('values', () => {
     }
   });
 
-  test('phone numbers: 00 is +, (0) is dropped, dots and slashes too; what is no number is ignored', () => {
+  test('reads phone numbers with 00, (0), dots and slashes, and ignores what is not a phone number', () => {
     for (const [cell, phone] of [
       ['+46701234567', '+46701234567'],
       ['0046 70 123 45 67', '+46 70 123 45 67'],
@@ -179,7 +179,7 @@ describe('values', () => {
     ];
     const phonesOf = (users: User[] | undefined) => users?.map(({ phone }) => phone);
 
-    test('are not read, and the warning says which cells, and how to set the default country', () => {
+    test('are ignored, with a warning that lists the cells and says how to set the default country', () => {
       const { users, faults, warnings } = lay(table);
       expect(faults).toEqual([]);
       expect(phonesOf(users)).toEqual([undefined, '+47 21 00 00 00', undefined, undefined, undefined]);
@@ -190,7 +190,7 @@ describe('values', () => {
       expect(JSON.stringify(warning)).not.toContain('123 45');
     });
 
-    test('are of the default country, and the warnings name it', () => {
+    test('are read in the default country, and the warnings name it', () => {
       const { users, faults, warnings } = lay(table, [], { country: 'SE' });
       expect(faults).toEqual([]);
       expect(phonesOf(users)).toEqual([
@@ -207,7 +207,7 @@ describe('values', () => {
     });
   });
 
-  test('a phone number that stands as a number gets its + when every number of the column has a country prefix', () => {
+  test('adds the + to phone numbers stored as numbers if every number of the column has a country prefix', () => {
     const phones = (...cells: Cell[]) =>
       lay([['externalId', 'phone'], ...cells.map((cell, i) => [`E${i}`, cell])]).users?.map(
         ({ phone }) => phone,
@@ -224,7 +224,7 @@ describe('values', () => {
     expect(phones(15123456789)).toEqual([undefined]);
   });
 
-  test('numbers that are ids are written out, with a warning once a column', () => {
+  test('writes ids stored as numbers in full, with one warning for each column', () => {
     const { users, faults, warnings } = lay(
       [
         ['Employee ID', 'Department', 'Phone', 'Age', 'Manager'],
@@ -251,7 +251,7 @@ describe('values', () => {
     expect(warnings).toHaveLength(4);
   });
 
-  test('an id of more digits than a cell keeps is a fault', () => {
+  test('refuses an id with more digits than a cell can store', () => {
     const { faults } = lay([
       ['Employee ID', 'First name'],
       [1234567890123456, 'Anna'],
@@ -259,7 +259,7 @@ describe('values', () => {
     expect(faults).toMatchObject([{ type: 'invalid value', row: 2, column: 'Employee ID' }]);
   });
 
-  test('an id that a spreadsheet program has shortened in a CSV file is a fault, and a phone number is ignored', () => {
+  test('refuses an id that a spreadsheet program has shortened in a CSV file, and ignores such a phone number', () => {
     const { faults } = lay('Employee ID | Phone | Cost center \n 4.67012E+10 | 4,67E+10 | 1E+5', [
       'Cost center',
     ]);
@@ -270,13 +270,13 @@ describe('values', () => {
     expect(lay('Employee ID | Department \n 1 | 4.67012E+10').faults).toHaveLength(1);
   });
 
-  test('text ids keep their zeros', () => {
-    expect(laidWell('Employee ID | Department ID \n 00123 | 007').users).toEqual([
+  test('keeps leading zeros of ids stored as text', () => {
+    expect(layValid('Employee ID | Department ID \n 00123 | 007').users).toEqual([
       { externalId: '00123', accessInfo: { memberOf: ['007'] } },
     ]);
   });
 
-  test('text that no database can hold is a fault, and does not come out', () => {
+  test('refuses and replaces text that no database can store', () => {
     for (const bad of ['An\0na', 'An\uD800na']) {
       const { users, faults } = lay([
         ['Employee ID', 'First name'],
@@ -287,7 +287,7 @@ describe('values', () => {
     }
   });
 
-  test('what a failed formula shows is a fault where a value is needed', () => {
+  test('refuses the error of a formula where a value is required', () => {
     for (const error of ['#N/A', '#REF!', '#NV', '#SAKNAS!']) {
       for (const header of ['First name', 'Department', 'Admin of']) {
         expect(valueOf(header, error).faults).toMatchObject([
@@ -304,7 +304,7 @@ describe('values', () => {
     const layWith = (rows: Cell[][]) =>
       lay([['Employee ID', 'First name', ...optional], ...rows], ['Gender', 'Site'], knowledge);
 
-    test('that only say that there is no value count as empty: one warning for each column, with counts', () => {
+    test('with placeholders count as empty, with one warning and a count for each column', () => {
       const rows = ['-', '–', 'n/a', 'N/A', 'null', 'saknas', 'k.A.', 'Keine Angabe'].map(
         (text, i): Cell[] => [
           `E${i}`,
@@ -327,7 +327,7 @@ describe('values', () => {
       expect(warnings[0]?.message).toContain('so existing values are kept');
     });
 
-    test('in a text that may be anything, none is an answer; elsewhere it is not', () => {
+    test('keep "none" as a value in free text, but treat it as a placeholder elsewhere', () => {
       const { users, warnings } = layWith([
         ['E1', 'Anna', 'none', 'ingen', 'Keine', 'ei ole', 'none', 'none'],
       ]);
@@ -335,7 +335,7 @@ describe('values', () => {
       expect(warnings.map(({ type }) => type)).toEqual(optional.slice(1).map(() => 'placeholder'));
     });
 
-    test('a value that the account allows is one, also n/a, and letter case does not count', () => {
+    test('keep a value that the account allows, even n/a, in any letter case', () => {
       const { users, warnings } = layWith([
         ['E1', 'Anna', null, null, null, null, 'n/a', null],
         ['E2', 'Bo', null, null, null, null, 'FEMALE', null],
@@ -347,7 +347,7 @@ describe('values', () => {
       expect(warnings).toEqual([]);
     });
 
-    test('that cannot be read are ignored: one warning for each value, with its rows and what happens, which quotes it nowhere', () => {
+    test('that cannot be read are ignored, with one warning for each value that lists its rows but does not quote it', () => {
       const { users, faults, warnings } = layWith([
         ['E1', 'Anna', 'anna(at)example.com', 'ext. 12', 'Europe/Nowhere', 'Klingon', 'Wizard', '#N/A'],
         ['E2', 'Bo', '#N/A', 'EXT. 12', '', 'sv', 'Wizard', 'x'.repeat(1001)],
@@ -395,7 +395,7 @@ describe('values', () => {
       );
     });
 
-    test('with very many values list the most frequent, and count all others', () => {
+    test('with very many values list the most frequent ones and count all others', () => {
       const rows = Array.from({ length: 3000 }, (_, i): Cell[] => [
         `E${i}`,
         'A',
@@ -410,7 +410,7 @@ describe('values', () => {
       expect(warnings.reduce((sum, { count = 0 }) => sum + count, 0)).toBe(3000);
     });
 
-    test('a status or role that a formula has not found is unknown, and no fault', () => {
+    test('treat the error of a formula in a status or role as an unknown value', () => {
       const { faults, warnings } = lay('Employee ID | Status | Role | Is manager \n E1 | #N/A | #REF! | #NV');
       expect(faults).toEqual([]);
       expect(warnings.map(({ type, value }) => [type, value])).toEqual([
@@ -420,7 +420,7 @@ describe('values', () => {
       ]);
     });
 
-    test('groups: a placeholder is no group, unless one has it as id or name; a group without a parent is at the top', () => {
+    test('do not treat a placeholder as a group, unless a group has it as its id or name, and a placeholder as parent means the top', () => {
       const people = 'Employee ID | Department | Admin of \n E1 | - | n/a \n E2 | D1 | saknas';
       const { users, warnings } = lay(people);
       expect(users?.map(({ accessInfo }) => accessInfo)).toEqual([undefined, { memberOf: ['D1'] }]);
@@ -439,7 +439,7 @@ describe('values', () => {
       expect(tree.warnings[0]?.message).not.toContain('stays as it is');
     });
 
-    test('ids are needed: a dash for one is a fault, with its value', () => {
+    test('do not include ids: a placeholder as an id is an error with its value', () => {
       for (const id of ['-', 'n/a', '?']) {
         expect(lay(`Employee ID | First name \n ${id} | Anna`).faults).toMatchObject([
           { type: 'missing field', row: 2, column: 'Employee ID', value: id },
@@ -448,7 +448,7 @@ describe('values', () => {
       expect(lay('Employee ID | First name \n nil | Nil').faults).toEqual([]);
     });
 
-    test('phone numbers that could be of several countries are said', () => {
+    test('cause a warning about phone numbers that could belong to several countries', () => {
       const { users, warnings } = lay('externalId | phone \n E1 | 46701234567 \n E2 | 030 123456', [], {
         country: 'DE',
       });
@@ -465,8 +465,8 @@ describe('values', () => {
     });
   });
 
-  test('an empty cell is left out; (empty) clears what can be cleared', () => {
-    const { users } = laidWell(
+  test('leaves out empty cells, and clears optional values with (empty)', () => {
+    const { users } = layValid(
       `
       externalId | email   | phone   | Gender  | memberOf | adminOf
       E1         |         |         |         |          |
@@ -484,11 +484,11 @@ describe('values', () => {
       },
     ]);
     expect(
-      laidWell('externalId | name | description | parent \n D1 | Sales | (empty) | (empty)').groups,
+      layValid('externalId | name | description | parent \n D1 | Sales | (empty) | (empty)').groups,
     ).toEqual([{ externalId: 'D1', name: 'Sales', description: null, parent: null }]);
   });
 
-  test('what cannot be cleared says so', () => {
+  test('refuses (empty) for values that cannot be cleared', () => {
     const { faults } = lay('externalId | lastName | active | role \n E1 | (empty) | (empty) | (empty)');
     expect(faults.map(({ column, value }) => [column, value])).toEqual([
       ['active', '(empty)'],

@@ -5,21 +5,21 @@ import { cases } from '../testing/cases.ts';
 
 type Node = TreeNode<number>;
 
-/** Forests in any order, whose ids tell nothing of their places. */
+/** Forests, as lists in random order and with random ids. */
 const forest: fc.Arbitrary<Node[]> = fc
   .record({
     ids: fc.uniqueArray(fc.integer({ min: 1, max: 1_000 }), { maxLength: 40 }),
-    above: fc.array(fc.nat({ max: 60 }), { minLength: 40, maxLength: 40 }),
+    parents: fc.array(fc.nat({ max: 60 }), { minLength: 40, maxLength: 40 }),
   })
-  .map(({ ids, above }) =>
+  .map(({ ids, parents }) =>
     ids.map((id, i) => ({
       id,
-      parentId: (above[i] as number) < i ? (ids[above[i] as number] as number) : null,
+      parentId: (parents[i] as number) < i ? (ids[parents[i] as number] as number) : null,
     })),
   )
   .chain((nodes) => fc.shuffledSubarray(nodes, { minLength: nodes.length }));
 
-/** Any parent links whatever: forests, cycles, groups beneath cycles, parents that are not there. */
+/** Any parent links: forests, cycles, subgroups of cycles, and parents that do not exist. */
 const links: fc.Arbitrary<Node[]> = fc
   .uniqueArray(fc.integer({ min: 1, max: 30 }), { maxLength: 30 })
   .chain((ids) =>
@@ -31,23 +31,25 @@ const links: fc.Arbitrary<Node[]> = fc
   );
 
 describe('subgroupsOf', () => {
-  /** By its definition: the children, and what is beneath each of them. */
-  const beneath = (nodes: Node[], id: number): number[] =>
+  /** Returns the subgroups by their definition: the children, and the subgroups of each child. */
+  const descendantsOf = (nodes: Node[], id: number): number[] =>
     nodes
       .filter(({ parentId }) => parentId === id)
-      .flatMap((child) => [child.id, ...beneath(nodes, child.id)]);
+      .flatMap((child) => [child.id, ...descendantsOf(nodes, child.id)]);
 
-  test('lists for every group exactly the groups beneath it, at any depth, ascending', () => {
+  test('lists exactly the subgroups of every group, at any depth, in ascending order', () => {
     fc.assert(
       fc.property(forest, (nodes) => {
-        const wanted = nodes.map(({ id }) => [id, beneath(nodes, id).toSorted((a, b) => a - b)] as const);
-        expect(subgroupsOf(nodes)).toEqual(new Map(wanted));
+        const expected = nodes.map(
+          ({ id }) => [id, descendantsOf(nodes, id).toSorted((a, b) => a - b)] as const,
+        );
+        expect(subgroupsOf(nodes)).toEqual(new Map(expected));
       }),
       cases(125),
     );
   });
 
-  test('sorts by number, and takes a parent that is not there for the top', () => {
+  test('sorts numerically, and treats a group whose parent does not exist as a top group', () => {
     const nodes = [
       { id: 100, parentId: 2 },
       { id: 2, parentId: 77 },
@@ -62,31 +64,31 @@ describe('subgroupsOf', () => {
     );
   });
 
-  test('of 20,000 groups on ten levels takes no more than a moment', () => {
+  test('is fast for 20,000 groups on ten levels', () => {
     const nodes = Array.from({ length: 20_000 }, (_, i) => ({
       id: i,
       parentId: i < 4 ? null : Math.floor(i / 3),
     }));
-    const beneathTops = [0, 1, 2, 3].map((id) => subgroupsOf(nodes.slice(1)).get(id)?.length ?? 0);
-    expect(beneathTops.reduce((sum, count) => sum + count)).toBeGreaterThan(19_000);
+    const subgroupCounts = [0, 1, 2, 3].map((id) => subgroupsOf(nodes.slice(1)).get(id)?.length ?? 0);
+    expect(subgroupCounts.reduce((sum, count) => sum + count)).toBeGreaterThan(19_000);
   });
 });
 
 describe('treeFaults', () => {
-  /** The way up from a group: to the top, or until it comes by a group again. */
-  function ancestorsOf(nodes: Node[], id: number): { way: number[]; again?: number } {
-    const way: number[] = [];
+  /** Returns the path from a group to the top, or until it reaches a group for the second time. */
+  function ancestorsOf(nodes: Node[], id: number): { path: number[]; repeated?: number } {
+    const path: number[] = [];
     for (let at: number | null = id; at !== null;) {
       const node: Node | undefined = nodes.find((one) => one.id === at);
       if (!node) break;
-      if (way.includes(node.id)) return { way, again: node.id };
-      way.push(node.id);
+      if (path.includes(node.id)) return { path, repeated: node.id };
+      path.push(node.id);
       at = node.parentId;
     }
-    return { way };
+    return { path };
   }
 
-  test('finds exactly the cycles, each once, named in full from a group up to the same one', () => {
+  test('finds every cycle once, listed from a group up to the same group', () => {
     fc.assert(
       fc.property(links, (nodes) => {
         const { cycles } = treeFaults(nodes, 100);
@@ -98,7 +100,7 @@ describe('treeFaults', () => {
             expect(nodes.find((node) => node.id === id)?.parentId).toBe(cycle[i + 1]);
           }
         }
-        const onCycles = nodes.filter(({ id }) => ancestorsOf(nodes, id).again === id).map(({ id }) => id);
+        const onCycles = nodes.filter(({ id }) => ancestorsOf(nodes, id).repeated === id).map(({ id }) => id);
         const found = cycles.flatMap((cycle) => cycle.slice(1));
         expect(found.toSorted((a, b) => a - b)).toEqual(onCycles.toSorted((a, b) => a - b));
       }),
@@ -106,21 +108,21 @@ describe('treeFaults', () => {
     );
   });
 
-  test('finds exactly the groups on a level beyond the limit; on and beneath cycles there are no levels', () => {
+  test('finds exactly the groups deeper than the limit, except groups in a cycle and their subgroups', () => {
     fc.assert(
       fc.property(fc.oneof(forest, links), fc.integer({ min: 0, max: 8 }), (nodes, limit) => {
-        const wanted = nodes
+        const expected = nodes
           .map(({ id }) => ({ id, ...ancestorsOf(nodes, id) }))
-          .filter(({ way, again }) => again === undefined && way.length > limit)
+          .filter(({ path, repeated }) => repeated === undefined && path.length > limit)
           .map(({ id }) => id);
         const { tooDeep } = treeFaults(nodes, limit);
-        expect(tooDeep.toSorted((a, b) => a - b)).toEqual(wanted.toSorted((a, b) => a - b));
+        expect(tooDeep.toSorted((a, b) => a - b)).toEqual(expected.toSorted((a, b) => a - b));
       }),
       cases(250),
     );
   });
 
-  test('finds nothing in a forest within the limit, a parent that is not there being the top', () => {
+  test('finds nothing in a forest within the limit, and treats a group whose parent does not exist as a top group', () => {
     expect(treeFaults([{ id: 'a', parentId: 'elsewhere' }], 1)).toEqual({ cycles: [], tooDeep: [] });
     fc.assert(
       fc.property(forest, (nodes) => {
@@ -129,11 +131,11 @@ describe('treeFaults', () => {
     );
   });
 
-  test('a group under itself is a cycle', () => {
+  test('reports a group that is its own parent as a cycle', () => {
     expect(treeFaults([{ id: 'a', parentId: 'a' }], 5)).toEqual({ cycles: [['a', 'a']], tooDeep: [] });
   });
 
-  test('a chain of 100,000 groups is no trouble', () => {
+  test('handles a chain of 100,000 groups', () => {
     const chain = Array.from({ length: 100_000 }, (_, id) => ({ id, parentId: id === 0 ? null : id - 1 }));
     expect(treeFaults(chain, 100).tooDeep).toHaveLength(99_900);
     expect(treeFaults(chain.toReversed(), 100).tooDeep).toHaveLength(99_900);
@@ -143,7 +145,7 @@ describe('treeFaults', () => {
 });
 
 describe('nearestStaying', () => {
-  test('is the first that stays on the way up, the parent itself included; else the top', () => {
+  test('returns the nearest ancestor that stays, starting with the parent, or the top', () => {
     fc.assert(
       fc.property(forest, fc.func(fc.boolean()), (nodes, stays) => {
         const parents = new Map(nodes.map(({ id, parentId }) => [id, parentId]));

@@ -168,10 +168,10 @@ export async function selectHandover(
     select coalesce(array_agg(user_id order by user_id) filter (where reason = 'changing'), '{}') as "changing",
            count(*) filter (where reason = 'already')::integer                                 as "already",
            count(*) filter (where reason = 'without')::integer                                 as "withoutExternalId",
-           count(*) filter (where reason = 'own account')::integer                             as "own account"
+           count(*) filter (where reason = 'oneself')::integer                                 as "oneself"
     from  (select user_id,
                   case when managed = ${toManaged}                     then 'already'
-                       when ${toManaged} and user_id = ${by}           then 'own account'
+                       when ${toManaged} and user_id = ${by}           then 'oneself'
                        when ${toManaged} and external_id is null       then 'without'
                        else 'changing' end as reason
            from   users

@@ -2,7 +2,7 @@
 // meaning is a new question with a new key. All texts were written for Soundings. docs/questions.md explains the rules and the
 // research behind the KPIs. Pure.
 import { libraryLanguage, type Words } from './library-texts.ts';
-import type { NewQuestion } from './questions.ts';
+import type { NewQuestion } from './questions.sql.ts';
 import type { QuestionType } from './types.ts';
 
 export type LibraryKpi = { id: string; name: Words };

@@ -2,7 +2,7 @@
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { fieldAt, type FieldFault, languageFault, nameFault } from '../base/field-faults.ts';
-import type { KpiRow, NewQuestion, Option } from './questions.sql.ts';
+import type { Kpi, NewQuestion, Option } from './questions.sql.ts';
 import { isChoice, isQuestionType } from './types.ts';
 
 const wrong = (path: string, type: DetailType, message: string): Detail => ({ type, message, path });
@@ -78,7 +78,7 @@ function optionFaults(type: number, options: Option[], language: string): Detail
 }
 
 /** Returns everything that is wrong with a KPI, except for its questions. */
-export function kpiFaults({ id, name, translations, imageUrl }: KpiRow): Detail[] {
+export function kpiFaults({ id, name, translations, imageUrl }: Kpi): Detail[] {
   // Pages display this image, so no scheme that a browser could execute is accepted.
   const isAddress = imageUrl === null || (/^https?:\/\//i.test(imageUrl) && URL.canParse(imageUrl));
   return [

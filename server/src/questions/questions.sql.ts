@@ -5,7 +5,7 @@ import type { QuestionType } from './types.ts';
 /** An option of types 5 and 6; translations: language to text. */
 export type Option = { id: string; text: string; translations?: Record<string, string> };
 
-export type QuestionRow = {
+export type Question = {
   id: number;
   key: string;
   type: QuestionType;
@@ -17,9 +17,9 @@ export type QuestionRow = {
   retiredAt: Date | null;
 };
 
-export type NewQuestion = Omit<QuestionRow, 'id' | 'retiredAt'>;
+export type NewQuestion = Omit<Question, 'id' | 'retiredAt'>;
 
-export type KpiRow = {
+export type Kpi = {
   id: string;
   /** Its name in the data interface. */
   name: string;
@@ -30,8 +30,8 @@ export type KpiRow = {
 };
 
 /** Returns all questions of the account, ordered by id. */
-export async function selectQuestions(db: Db, accountId: AccountId): Promise<QuestionRow[]> {
-  return db<QuestionRow[]>`
+export async function selectQuestions(db: Db, accountId: AccountId): Promise<Question[]> {
+  return db<Question[]>`
     select question_id  as "id",
            key          as "key",
            type         as "type",
@@ -94,8 +94,8 @@ export async function updateRetired(
 }
 
 /** Returns all KPIs of the account with their questions, ordered by id. */
-export async function selectKpis(db: Db, accountId: AccountId): Promise<KpiRow[]> {
-  return db<KpiRow[]>`
+export async function selectKpis(db: Db, accountId: AccountId): Promise<Kpi[]> {
+  return db<Kpi[]>`
     select k.kpi_id    as "id",
            k.name      as "name",
            k.translations as "translations",
@@ -110,7 +110,7 @@ export async function selectKpis(db: Db, accountId: AccountId): Promise<KpiRow[]
 }
 
 /** Creates or updates KPIs and their lists of questions. */
-export async function upsertKpis(tx: Transaction, accountId: AccountId, kpis: KpiRow[]): Promise<void> {
+export async function upsertKpis(tx: Transaction, accountId: AccountId, kpis: Kpi[]): Promise<void> {
   if (kpis.length === 0) return;
   await tx`
     insert into kpis (account_id, kpi_id, name, translations, image_url)

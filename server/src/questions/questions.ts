@@ -7,10 +7,10 @@ import { quote } from '../base/text.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import {
   insertQuestions,
-  type KpiRow,
+  type Kpi,
   type NewQuestion,
   type Option,
-  type QuestionRow,
+  type Question,
   selectAskedNow,
   selectKpis,
   selectQuestions,
@@ -23,9 +23,7 @@ import { hasSameWording } from './similar-wording.ts';
 import { isScaled } from './types.ts';
 import { kpiFaults, questionFaults } from './question-faults.ts';
 
-export type Question = QuestionRow;
-export type Kpi = KpiRow;
-export type { NewQuestion, Option };
+export type { Kpi, NewQuestion, Option, Question };
 
 export { selectKpis, selectQuestions };
 
@@ -275,7 +273,7 @@ export async function retireQuestion(
  * Creates a KPI (`isNew`) or changes an existing one, and returns whether anything changed. Published values stay unchanged.
  * Throws a Fault that lists every invalid field, or if the KPI does not exist. The caller holds the account's lock.
  */
-export async function keepKpi(
+export async function saveKpi(
   tx: Transaction,
   accountId: AccountId,
   kpi: Kpi,

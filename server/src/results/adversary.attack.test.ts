@@ -23,14 +23,9 @@ import {
   type System,
 } from '../testing/second-attacker.ts';
 import { randomWorld, type World, type WorldQuestion } from '../testing/second-worlds.ts';
-import {
-  classFigures,
-  kpiValues,
-  responseRates,
-  type Result,
-  type ShownComment,
-  turnoutOf,
-} from './figures.ts';
+import { classFigures, kpiValues, type Result, type ShownComment } from './figures.ts';
+import { responseRates } from './response-rates.ts';
+import { turnoutOf } from './turnout.ts';
 
 const count = Number(process.env['ADVERSARIES'] ?? 60);
 

@@ -6,14 +6,8 @@ import { type Random, randomFrom } from '../simulation/random.ts';
 import { add, type Few, findFew, type Sets, sumOf } from '../testing/attacker.ts';
 import { randomHistory, type RandomHistory, type RandomWeek, weekData } from '../testing/histories.ts';
 import { addBatch } from './batches.ts';
-import {
-  type Loaded,
-  classFigures,
-  type Result,
-  turnoutOf,
-  type WeekAnswer,
-  type WeekData,
-} from './figures.ts';
+import { type Loaded, classFigures, type Result } from './figures.ts';
+import { turnoutOf, type WeekAnswer, type WeekData } from './turnout.ts';
 import { type Noise, noiseOf } from './noise.ts';
 
 const histories = Number(process.env['LIVE_ATTACKS'] ?? 300);

@@ -17,12 +17,10 @@ import {
   classResults,
   type Company,
   companyOf,
-  recordCompleted,
   type Result,
   type ShownComment,
-  type Turnout,
-  type WeekRound,
 } from './figures.ts';
+import { recordCompleted, type Turnout, type WeekRound } from './turnout.ts';
 
 export type Batch = {
   /** The results of each question including the batch, in the order of the questions. */

@@ -15,7 +15,8 @@ import {
   repeatedAnswers,
 } from '../testing/between-weeks.ts';
 import { betweenWeeks } from './between-weeks.ts';
-import { questionFigures, turnoutOf } from './figures.ts';
+import { questionFigures } from './figures.ts';
+import { turnoutOf } from './turnout.ts';
 import { type NoiseLevel, noiseOf } from './noise.ts';
 
 const times = Number(process.env['BETWEEN_WEEKS'] ?? 1);

@@ -6,14 +6,9 @@ import { randomFrom } from '../simulation/random.ts';
 import { findFew } from '../testing/attacker.ts';
 import { randomHistory, weekData } from '../testing/histories.ts';
 import { chooseCells, chooseDistributions, type GroupSet } from './disclosure.ts';
-import {
-  classFigures,
-  kpiValues,
-  questionFigures,
-  responseRates,
-  turnoutOf,
-  type WeekData,
-} from './figures.ts';
+import { classFigures, kpiValues, questionFigures } from './figures.ts';
+import { responseRates } from './response-rates.ts';
+import { turnoutOf, type WeekData } from './turnout.ts';
 
 describe('the attacker', () => {
   const cells = (...sets: number[][]) =>

@@ -5,6 +5,23 @@
 /** The people who count in a group, each once, numbered from 0. `tree`: the top-level group of its tree. */
 export type GroupSet = { group: number; tree: number; people: readonly number[] };
 
+/** Returns the people 0 to `count` − 1 by the groups in which they count. */
+export function setsOf(
+  count: number,
+  groupsOfPerson: (person: number) => number[],
+  treeOf: (group: number) => number,
+): GroupSet[] {
+  const people = new Map<number, number[]>();
+  for (let person = 0; person < count; person++) {
+    for (const group of groupsOfPerson(person)) {
+      const others = people.get(group);
+      if (others) others.push(person);
+      else people.set(group, [person]);
+    }
+  }
+  return [...people].map(([group, members]) => ({ group, tree: treeOf(group), people: members }));
+}
+
 export type Cells = {
   /** For each group whose figure is published, the people it is based on. Figures of all other groups are withheld. */
   shown: Map<number, number[]>;
@@ -77,17 +94,17 @@ function nestedAcrossTrees(
 ): Set<number> {
   const withheld = new Set<number>();
   if (!isAnyoneInTwoTrees(sets)) return withheld;
-  const setsOf = new Map<number, GroupSet[]>();
+  const setsOfPerson = new Map<number, GroupSet[]>();
   for (const set of sets) {
     for (const person of set.people) {
-      const others = setsOf.get(person);
+      const others = setsOfPerson.get(person);
       if (others) others.push(set);
-      else setsOf.set(person, [set]);
+      else setsOfPerson.set(person, [set]);
     }
   }
   // The number of people that two sets of different trees have in common.
   const common = new Map<GroupSet, Map<GroupSet, number>>();
-  for (const [person, all] of setsOf) {
+  for (const [person, all] of setsOfPerson) {
     const weight = weightOf([person]);
     for (const one of all) {
       for (const other of all) {
@@ -142,5 +159,23 @@ export function chooseDistributions(
     shown: new Map(remaining),
     cellOf: cellOf.map((cell) => merged.cellOf[cell] as number),
     sizes: merged.sizes,
+  };
+}
+
+/**
+ * Returns a function that says whether a figure based on these people has a cell in which fewer people than the threshold used a
+ * link of their own rather than a handed-out one. Cells can be separated from each other by subtracting figures. Someone who hands
+ * out links can answer through them, and so could know all other answers of the cell, or have given all of them. Always false with
+ * a threshold of 1: answers are not anonymous then, and everyone who is asked is told so. `usedOwnLink`: for each person.
+ */
+export function tooFewOwnLinks(usedOwnLink: readonly boolean[], { cellOf, sizes }: Cells, threshold: number) {
+  const ownLinks = sizes.map(() => 0);
+  for (const [person, isOwn] of usedOwnLink.entries()) {
+    const cell = cellOf[person] as number;
+    if (isOwn) ownLinks[cell] = (ownLinks[cell] as number) + 1;
+  }
+  return (people: readonly number[] | undefined): boolean => {
+    if (!people || threshold === 1) return false;
+    return people.some((person) => (ownLinks[cellOf[person] as number] as number) < threshold);
   };
 }

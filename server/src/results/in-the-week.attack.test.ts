@@ -13,7 +13,7 @@ import { giveAnswer } from '../testing/forgetting.ts';
 import { type Ask, signInNew } from '../testing/signed-in.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
-import { closeWeekNow } from './publish.ts';
+import { closeWeekNow } from './close-week.ts';
 
 let world: World;
 let now = noon;

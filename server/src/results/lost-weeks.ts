@@ -3,6 +3,7 @@
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { audit } from '../accounts/audit.ts';
+import { catalogue } from '../base/texts.ts';
 import { inert } from '../base/visible-text.ts';
 import type { Log } from '../base/log.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
@@ -12,8 +13,13 @@ import { missLostWeek } from '../rounds/opening.ts';
 import { lockSurvey } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { addLostMails, updateLost } from './lost-weeks.sql.ts';
-import { deleteClosedData } from './publish.ts';
-import { endWeek, selectWeek } from './publish.sql.ts';
+import { deleteClosedData } from './close-week.ts';
+import { endWeek } from './close-week.sql.ts';
+import { selectWeek } from './published-figures.sql.ts';
+import type { Arguments } from './text/arguments.ts';
+import de from './text/de/lost-weeks.json' with { type: 'json' };
+import en from './text/en/lost-weeks.json' with { type: 'json' };
+import sv from './text/sv/lost-weeks.json' with { type: 'json' };
 
 type LostWeek = { accountId: AccountId; week: Week };
 
@@ -61,45 +67,7 @@ export async function mailLostWeek(
   }
 }
 
-type Texts = {
-  title: string;
-  text: string;
-  rest: string;
-  remedy: string;
-  button: string;
-  hint: string;
-  footer: string;
-};
-
-const texts: Record<'en' | 'sv' | 'de', (week: string) => Texts> = {
-  en: (week) => ({
-    title: `The answers of week ${week} are lost`,
-    text: 'The key that encrypts the answers of open weeks is missing, probably because a backup was restored without it. No one can read these answers anymore, so the week was closed without results.',
-    rest: 'Results of earlier weeks, people, groups and questions are not affected.',
-    remedy: 'To ask the questions again, create a schedule for a later week.',
-    button: 'Open schedules',
-    hint: 'Or open this address:',
-    footer: 'You get this email because you are an administrator.',
-  }),
-  sv: (week) => ({
-    title: `Svaren från vecka ${week} har gått förlorade`,
-    text: 'Nyckeln som krypterar svaren från öppna veckor saknas, troligen för att en säkerhetskopia har återställts utan den. Ingen kan längre läsa svaren, så veckan stängdes utan resultat.',
-    rest: 'Resultat från tidigare veckor, medarbetare, grupper och frågor påverkas inte.',
-    remedy: 'Skapa ett schema för en senare vecka om du vill ställa frågorna igen.',
-    button: 'Öppna scheman',
-    hint: 'Eller öppna den här adressen:',
-    footer: 'Du får det här mejlet eftersom du är administratör.',
-  }),
-  de: (week) => ({
-    title: `Die Antworten der Woche ${week} sind verloren`,
-    text: 'Der Schlüssel, der die Antworten offener Wochen verschlüsselt, fehlt, wahrscheinlich weil eine Sicherung ohne ihn wiederhergestellt wurde. Niemand kann diese Antworten mehr lesen; die Woche wurde deshalb ohne Ergebnisse geschlossen.',
-    rest: 'Ergebnisse früherer Wochen, Personen, Gruppen und Fragen sind nicht betroffen.',
-    remedy: 'Um die Fragen erneut zu stellen, legen Sie einen Zeitplan für eine spätere Woche an.',
-    button: 'Zeitpläne öffnen',
-    hint: 'Oder öffnen Sie diese Adresse:',
-    footer: 'Sie erhalten diese E-Mail, weil Sie Administrator sind.',
-  }),
-};
+const texts = catalogue<typeof en, Arguments['lost-weeks']>({ en, sv, de });
 
 function mailOf(
   language: string,
@@ -107,22 +75,22 @@ function mailOf(
   week: string,
   publicUrl: string,
 ): { subject: string; content: MailContent } {
-  const known = language === 'sv' || language === 'de' ? language : 'en';
-  const { title, text, rest, remedy, button, hint, footer } = texts[known](week);
+  const t = texts.in(language);
+  const title = t('title', { week });
   return {
     subject: title,
     content: {
-      language: known,
+      language: texts.languageFor(language),
       about,
       tone: 'warn',
       title,
       blocks: [
-        { kind: 'text', text },
-        { kind: 'text', text: rest },
-        { kind: 'text', text: remedy },
-        { kind: 'button', text: button, address: `${publicUrl}/schedules`, hint },
+        { kind: 'text', text: t('text') },
+        { kind: 'text', text: t('rest') },
+        { kind: 'text', text: t('remedy') },
+        { kind: 'button', text: t('button'), address: `${publicUrl}/schedules`, hint: t('hint') },
       ],
-      footer: [footer],
+      footer: [t('footer')],
     },
   };
 }

@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { distributionOf, individualsOf, type QuestionType, scaledMean, scaleOf } from '../questions/types.ts';
 import { randomFrom } from '../simulation/random.ts';
 import { sumOf } from '../testing/attacker.ts';
-import { questionFigures, turnoutOf, type WeekAnswer, type WeekData } from './figures.ts';
+import { questionFigures } from './figures.ts';
+import { turnoutOf, type WeekAnswer, type WeekData } from './turnout.ts';
 import { type Noise, noiseOf, noisyDistribution, noisySum } from './noise.ts';
 
 const accountKey = new Uint8Array(32).fill(7);

@@ -2,10 +2,10 @@
 // only a few bytes of memory, so that a week with millions of answers fits.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
-import { decodeAnswers, encodeAnswers, type PersonAnswer } from '../sealing/person-answers.ts';
+import { decodeAnswers, type PersonAnswer } from '../sealing/person-answers.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
-import type { WeekAnswer } from './figures.ts';
-import { selectSealed, selectSealedOf, updateSealed } from './publish.sql.ts';
+import type { WeekAnswer } from './turnout.ts';
+import { selectSealed } from './published-figures.sql.ts';
 
 export type OpenAnswers = {
   /** Returns the answers to a question, in an order that reveals nothing. */
@@ -76,52 +76,3 @@ const answersIn = ({ respondents, values, flags, choices, comments }: Column): W
       counted: (flag & counted) !== 0,
     };
   });
-
-/** The people newly counted in the live figures, for questions that count as one. */
-export type Counted = { questionIds: number[]; respondents: string[] };
-
-/**
- * Marks answers of a live week as counted, so that they can no longer be changed (P16). The caller has locked the week, so no one
- * can answer in the meantime. Returns false and marks nothing if one of the answers has changed since `answers` were read.
- */
-export async function markCounted(
-  tx: Transaction,
-  key: WeekKey,
-  { accountId, week }: { accountId: AccountId; week: Week },
-  { answers, counted: sets }: { answers: OpenAnswers; counted: Counted[] },
-): Promise<boolean> {
-  // The counted answers of each respondent, by question.
-  const wanted = new Map<string, Map<number, WeekAnswer>>();
-  for (const { questionIds, respondents } of sets) {
-    const included = new Set(respondents);
-    for (const id of questionIds) {
-      for (const answer of answers.to(id)) {
-        if (!included.has(answer.respondent)) continue;
-        const own = wanted.get(answer.respondent) ?? new Map<number, WeekAnswer>();
-        wanted.set(answer.respondent, own.set(id, answer));
-      }
-    }
-  }
-  const rows = (await selectSealedOf(tx, accountId, week, [...wanted.keys()])).map((row) => ({
-    ...row,
-    answers: decodeAnswers(key.open(row.respondent, row.sealed)),
-  }));
-  for (const row of rows) {
-    for (const [id, before] of wanted.get(row.respondent) as Map<number, WeekAnswer>) {
-      const now = row.answers.get(id);
-      if (!now) continue; // in another row of the respondent
-      if (!isSame(now, before)) return false;
-      row.answers.set(id, { ...now, counted: true });
-    }
-  }
-  const sealed = rows.map(({ respondent, part, answers: own }) => ({
-    respondent,
-    part,
-    sealed: key.seal(respondent, encodeAnswers(own)),
-  }));
-  await updateSealed(tx, accountId, week, sealed);
-  return true;
-}
-
-const isSame = (a: WeekAnswer | PersonAnswer, b: WeekAnswer | PersonAnswer): boolean =>
-  a.value === b.value && a.skipped === b.skipped && String(a.choices) === String(b.choices);

@@ -25,7 +25,7 @@ import { type RandomHistory, randomHistory, type RandomWeek } from '../testing/h
 import { apply, person, unit } from '../testing/organizations.ts';
 import { answer, importLines, kpi, question, round, skip } from '../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
-import { closeWeekNow } from './publish.ts';
+import { closeWeekNow } from './close-week.ts';
 
 const thisWeek = '2026-11-16';
 const now = Date.parse('2026-11-18T12:00:00Z');

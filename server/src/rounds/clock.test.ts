@@ -7,7 +7,7 @@ import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { openMailer } from '../mail/mailer.ts';
 import { createUser } from '../people/users.ts';
-import { closeEndedWeeks } from '../results/publish.ts';
+import { closeEndedWeeks } from '../results/close-week.ts';
 import { askedWeek, noon, planAsking } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';

@@ -1,9 +1,15 @@
 // Builds the invitation and reminder mails, and the notice to a previous address that its link was replaced. Pure. The mails
 // contain no colleagues' names and no results, and names written by others never become clickable.
+import { catalogue } from '../base/texts.ts';
 import { inert } from '../base/visible-text.ts';
 import { type Block, renderMail } from '../mail/template.ts';
-import { libraryLanguage } from '../questions/library-texts.ts';
-import { invitationTexts } from './invitation-texts.ts';
+import type { Arguments } from './text/arguments.ts';
+import de from './text/de/invitation.json' with { type: 'json' };
+import en from './text/en/invitation.json' with { type: 'json' };
+import sv from './text/sv/invitation.json' with { type: 'json' };
+
+const texts = catalogue<typeof en, Arguments['invitation']>({ en, sv, de });
+type Texts = ReturnType<typeof texts.in>;
 
 /** What an invitation or a reminder contains. */
 export type Invitation = {
@@ -29,40 +35,59 @@ export function invitationOf(
   address: string,
   stopAddress: string,
 ): { subject: string; text: string; html: string; headers: Record<string, string> } {
-  const textLanguage = libraryLanguage(language);
-  const words = invitationTexts[textLanguage];
+  const t = texts.in(language);
   const company = inert(names.company, 80);
   const isReminder = kind === 'reminder';
-  const { lead, text } =
-    threshold === 1 ? words.open : { lead: words.anonymous.lead, text: words.anonymous.text(threshold) };
-  const promise: Block = { kind: 'note', lead, text: isLive ? `${text} ${words.live(threshold)}` : text };
+  const about = { company, questions, minutes: minutesFor(questions) };
   // With a threshold of 1, response rates can reveal who has answered, so the sentence about managers is left out.
   const reminder: Block =
-    threshold === 1 ? { kind: 'text', text: words.reminder.text } : { kind: 'note', ...words.reminder };
+    threshold === 1
+      ? { kind: 'text', text: t('reminder.text') }
+      : { kind: 'note', lead: t('reminder.lead'), text: t('reminder.text') };
   const content = renderMail({
-    language: textLanguage,
+    language: texts.languageFor(language),
     about: company,
     tone: 'plain',
-    title: words.greeting(inert(names.firstName, 60)),
+    title: greeting(t, names.firstName),
     blocks: [
-      { kind: 'text', text: (isReminder ? words.stillAsks : words.asks)(company, questions) },
-      { kind: 'button', text: words.button, address, hint: words.address },
-      promise,
+      { kind: 'text', text: t(isReminder ? 'stillAsks' : 'asks', about) },
+      { kind: 'button', text: t('button'), address, hint: t('address') },
+      promise(t, threshold, isLive),
       ...(isReminder ? [reminder] : []),
     ],
     footer: [
-      words.personal,
-      words.why(company),
-      ...(isReminder ? [{ text: words.stop, address: stopAddress }] : []),
+      t('personal'),
+      t('why', { company }),
+      ...(isReminder ? [{ text: t('stop'), address: stopAddress }] : []),
     ],
   });
   return {
-    subject: (isReminder ? words.reminderSubject : words.subject)(company, questions),
+    subject: t(isReminder ? 'reminderSubject' : 'subject', about),
     ...content,
     // RFC 2369 §3.2 and RFC 8058 §3.1
     headers: isReminder
       ? { 'List-Unsubscribe': `<${stopAddress}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
       : {},
+  };
+}
+
+/** Returns the time needed in minutes, rounded up: a quarter of a minute per question. */
+const minutesFor = (questions: number) => Math.ceil(questions / 4);
+
+function greeting(t: Texts, name: string): string {
+  const firstName = inert(name, 60);
+  return firstName === '' ? t('greeting') : t('greetingNamed', { firstName });
+}
+
+/** Returns who sees which results, and when: the privacy promise. */
+function promise(t: Texts, threshold: number, isLive: boolean): Block {
+  const isOpen = threshold <= 1;
+  const text = isOpen ? t('open.text') : t('anonymous.text', { threshold });
+  const live = isOpen ? t('live') : t('liveBatches', { threshold });
+  return {
+    kind: 'note',
+    lead: t(isOpen ? 'open.lead' : 'anonymous.lead'),
+    text: isLive ? `${text} ${live}` : text,
   };
 }
 
@@ -75,20 +100,18 @@ export function replacedNotice({
   text: string;
   html: string;
 } {
-  const textLanguage = libraryLanguage(language);
-  const words = invitationTexts[textLanguage];
+  const t = texts.in(language);
   const company = inert(names.company, 80);
-  const { subject, text, lead, check } = words.replaced;
   const content = renderMail({
-    language: textLanguage,
+    language: texts.languageFor(language),
     about: company,
     tone: 'plain',
-    title: words.greeting(inert(names.firstName, 60)),
+    title: greeting(t, names.firstName),
     blocks: [
-      { kind: 'text', text: text(company) },
-      { kind: 'note', lead, text: check },
+      { kind: 'text', text: t('replaced.text', { company }) },
+      { kind: 'note', lead: t('replaced.lead'), text: t('replaced.check') },
     ],
-    footer: [words.why(company)],
+    footer: [t('why', { company })],
   });
-  return { subject, ...content };
+  return { subject: t('replaced.subject'), ...content };
 }

@@ -1,4 +1,4 @@
-// SQL of personal links. Writers: links.ts, link-notices.ts; closing deletes them (results/publish.sql.ts).
+// SQL of personal links. Writers: links.ts, link-notices.ts; closing deletes them (results/close-week.sql.ts).
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 

@@ -3,13 +3,13 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
-import { askingCommands } from '../cli/asking.ts';
+import { weekCommands } from '../cli/weeks.ts';
 import { saveAnswers, openLink } from '../answers/answering.ts';
 import type { Log } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { type SmtpBehaviour, openSilentSmtp } from '../mail/silent-smtp.fixture.ts';
 import { openMailer } from '../mail/mailer.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { askPeople, mondays, noon, planAsking } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { openSmtp, type SmtpOptions } from '../testing/smtp.ts';
@@ -283,7 +283,7 @@ describe('a mail server', () => {
       { kind: 'reminder', userId: undefined },
     ]);
     // The command does not show it either, nor how many there were.
-    const show = askingCommands(() => ({ publicUrl, smtpUrl: undefined }))['week show']!;
+    const show = weekCommands(() => ({ publicUrl, smtpUrl: undefined }))['week show']!;
     const shown = (await show.run(pool, { account: String(accountId) }, database.keys)) as {
       weeks: { messages: unknown[] }[];
     };

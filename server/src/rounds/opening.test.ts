@@ -5,11 +5,11 @@ import { saveAnswers, openLink } from '../answers/answering.ts';
 import { inTransaction, openPool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/users.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { askedWeek, askPeople, mondays, noon, planAsking, type AskingOptions } from '../testing/asking.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { exportLinks } from './links.ts';
-import { dueSchedules, openDueRounds } from './opening.ts';
+import { missedReasonOf, dueSchedules, openDueRounds } from './opening.ts';
 import { createSchedule, pauseSchedule } from './schedules.ts';
 import { selectScheduleWeeks } from './schedules.sql.ts';
 
@@ -370,4 +370,22 @@ describe('a second round in a week', () => {
       inTransaction(world.pool, (tx) => createSchedule(tx, account.id, wanted)),
     ).rejects.toMatchObject({ code: 'same text', details: [{ type: 'same text', path: 'questions' }] });
   });
+});
+
+test('the reasons that are stored for missed weeks are recognized, also those of earlier versions', () => {
+  const stored = {
+    late: 'It was not opened while the week ran: the service did not run, it was paused, or nobody could be written to any more.',
+    noQuestion: 'No question was due.',
+    noGroup: 'None of its groups is there any more.',
+    nobody: 'There was nobody to ask.',
+    closed: 'The week was closed.',
+    imported:
+      'A history file was imported into the week: whoever made it knows answers that would count together with others.',
+    lost: 'The key of the week was lost, and with it its answers.',
+    lookAlike: 'Another round of the week asks some of the same people a question with the same words.',
+    nearlySame:
+      'Another round of the week asks the same question, and only a few people are asked by just one of the two.',
+  };
+  for (const [reason, text] of Object.entries(stored)) expect(missedReasonOf(text)).toBe(reason);
+  expect(missedReasonOf('Something else.')).toBe('other');
 });

@@ -29,7 +29,8 @@ import {
   respondentOf,
   tryLockSurvey,
 } from './rounds.ts';
-import { questionsFor, type Schedule } from './schedules.ts';
+import { questionsFor } from './calendar.ts';
+import { type Schedule } from './schedules.ts';
 import {
   insertScheduleWeek,
   lockSchedule,
@@ -47,7 +48,7 @@ const missedBecause = {
   late: 'It was not opened while the week ran: the service did not run, it was paused, or nobody could be written to any more.',
   noQuestion: 'No question was due.',
   noGroup: 'None of its groups is there any more.',
-  nobody: 'There was no one to ask.',
+  nobody: 'There was nobody to ask.',
   closed: 'The week was closed.',
   imported:
     'A history file was imported into the week: whoever made it knows answers that would count together with others.',
@@ -122,7 +123,7 @@ const isSettled = (reason: string | null | undefined, isOver: boolean): boolean 
   reason !== undefined && (reason !== missedBecause.late || isOver);
 
 /** Restricts opening to one account. `isSimulated`: the caller holds the account's lock (lockSurvey), and no messages are created. */
-export type OnlyPerson = { accountId: AccountId; isSimulated?: boolean };
+export type OnlyAccount = { accountId: AccountId; isSimulated?: boolean };
 
 /**
  * Opens all schedules that are due. If one can't be opened, the others still are, and the first error is thrown at the end. An
@@ -132,13 +133,13 @@ export async function openDueRounds(
   pool: Pool,
   keys: AnswerKeys,
   now: number,
-  alone?: OnlyPerson,
+  only?: OnlyAccount,
 ): Promise<Opened[]> {
   const opened: Opened[] = [];
   const failures: unknown[] = [];
-  const isSimulated = alone?.isSimulated ?? false;
+  const isSimulated = only?.isSimulated ?? false;
   for (const due of await dueSchedules(pool, now)) {
-    if (alone && due.accountId !== alone.accountId) continue;
+    if (only && due.accountId !== only.accountId) continue;
     // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
     const one = await inTransaction(pool, (tx) => openSchedule(tx, keys, due, { now, isSimulated })).catch(
       (error: unknown) => {

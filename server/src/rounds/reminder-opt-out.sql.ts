@@ -3,21 +3,21 @@ import type { AccountId, Db } from '../db/db.ts';
 
 /**
  * Returns the signing key, and stores `fresh` if there is none yet. Processes that start at the same time can each create one. The
- * older key is then used for signing, and signatures by the other one stay valid (selectStop).
+ * older key is then used for signing, and signatures by the other one stay valid (selectOptOut).
  */
 export async function takeOptOutKey(db: Db, fresh: Buffer): Promise<Buffer> {
   const [row] = await db<{ key: Buffer }[]>`
-    with made as (insert into opt_out_keys (key)
-                  select ${fresh}::bytea
+    with created as (insert into opt_out_keys (key)
+                     select ${fresh}::bytea
                   where  not exists (select 1 from opt_out_keys)
                   on conflict do nothing
                   returning key, created_at)
     select key     as "key",
-           created_at as "madeAt"
-    from   made
+           created_at as "createdAt"
+    from   created
     union  all
     select key, created_at from opt_out_keys
-    order  by "madeAt", "key"
+    order  by "createdAt", "key"
     limit  1`;
   return row!.key;
 }

@@ -1,4 +1,4 @@
-// SQL of weeks, rounds and who is asked. Writers: rounds.ts; closing is in results/publish.sql.ts.
+// SQL of weeks, rounds and who is asked. Writers: rounds.ts; closing is in results/close-week.sql.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
 

@@ -18,7 +18,7 @@ export type NewSchedule = Repetition & {
   reminderHour: number | null;
 };
 
-export type ScheduleRow = NewSchedule & {
+export type Schedule = NewSchedule & {
   accountId: AccountId;
   id: number;
   pausedAt: Date | null;
@@ -91,8 +91,8 @@ const columns = (db: Db) => db`
   created_at        as "createdAt"`;
 
 /** Returns the schedules of an account, ordered by id. */
-export async function selectSchedules(db: Db, accountId: AccountId): Promise<ScheduleRow[]> {
-  return db<ScheduleRow[]>`
+export async function selectSchedules(db: Db, accountId: AccountId): Promise<Schedule[]> {
+  return db<Schedule[]>`
     select ${columns(db)} from schedules where account_id = ${accountId} order by schedule_id`;
 }
 
@@ -101,8 +101,8 @@ export async function lockSchedule(
   tx: Transaction,
   accountId: AccountId,
   scheduleId: number,
-): Promise<ScheduleRow | undefined> {
-  const [row] = await tx<ScheduleRow[]>`
+): Promise<Schedule | undefined> {
+  const [row] = await tx<Schedule[]>`
     select ${columns(tx)} from schedules
     where  account_id = ${accountId} and schedule_id = ${scheduleId}
     for    update`;
@@ -113,8 +113,8 @@ export async function lockSchedule(
 export async function selectActiveSchedules(
   db: Db,
   day: string,
-): Promise<(ScheduleRow & { timezone: string })[]> {
-  return db<(ScheduleRow & { timezone: string })[]>`
+): Promise<(Schedule & { timezone: string })[]> {
+  return db<(Schedule & { timezone: string })[]>`
     select s.*, a.timezone as "timezone"
     from   (select ${columns(db)} from schedules) s
     join   accounts a on a.account_id = s."accountId"

@@ -1,24 +1,23 @@
-// Schedules: which questions are asked, which groups are asked, how often and when. This file creates and changes them;
-// opening.ts opens their rounds.
+// Schedules: which questions are asked, which groups are asked, how often and when. This file creates, checks and
+// changes them; opening.ts opens their rounds.
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { isDay, type Week, weekOf } from '@soundings/contract/weeks.ts';
+import { isDay } from '@soundings/contract/weeks.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { selectKpis, type Question, selectQuestions } from '../questions/questions.ts';
+import { selectKpis, selectQuestions } from '../questions/questions.ts';
 import { classesOf } from '../questions/similar-wording.ts';
-import { type Choice, chooseQuestions } from './choose-questions.ts';
-import { dayDue, weeksDue, workingHours } from './send-times.ts';
+import { activeIds, choiceOf } from './calendar.ts';
+import { workingHours } from './send-times.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import { selectParents } from './rounds.ts';
 import {
   deleteSchedule,
   insertSchedule,
   type NewSchedule,
-  type ScheduleRow,
+  type Schedule,
   type ScheduleWeek,
-  selectAllScheduleWeeks,
   selectAudiences,
   selectSchedules,
   selectScheduleWeeks,
@@ -26,8 +25,7 @@ import {
   updateSchedule,
 } from './schedules.sql.ts';
 
-export type Schedule = ScheduleRow;
-export type { NewSchedule, ScheduleWeek };
+export type { NewSchedule, Schedule, ScheduleWeek };
 
 export { selectSchedules, selectScheduleWeeks };
 
@@ -99,67 +97,6 @@ function scheduleNotFound(scheduleId: number): Fault {
   return new Fault('not_found', 'schedule not found', `Schedule ${scheduleId} does not exist.`);
 }
 
-/** A coming week of a schedule with its day and questions, as currently expected. */
-export type CalendarEntry = { week: Week; day: string; questionIds: number[] };
-
-/** Returns the next `count` weeks of a schedule, from the week of `today` on, without those that it has already opened or missed. */
-export async function calendarOf(
-  db: Db,
-  schedule: Schedule,
-  today: string,
-  count: number,
-): Promise<CalendarEntry[]> {
-  const past = await selectScheduleWeeks(db, schedule.accountId, schedule.id);
-  return calendarAfter(past, schedule, await choiceOf(db, schedule), { today, count });
-}
-
-/** Returns the past weeks and the next `count` weeks of each schedule. The number of statements does not grow with the schedules. */
-export async function calendarsOf(
-  db: Db,
-  accountId: AccountId,
-  schedules: Schedule[],
-  { today, count }: { today: string; count: number },
-): Promise<Map<number, { past: ScheduleWeek[]; coming: CalendarEntry[] }>> {
-  const library = await libraryOf(db, accountId);
-  const pasts = Map.groupBy(await selectAllScheduleWeeks(db, accountId), ({ scheduleId }) => scheduleId);
-  return new Map(
-    schedules.map((schedule) => {
-      const past = pasts.get(schedule.id) ?? [];
-      const coming = calendarAfter(past, schedule, choiceFrom(library, schedule), { today, count });
-      return [schedule.id, { past, coming }];
-    }),
-  );
-}
-
-/** Returns the next weeks of a schedule that is not saved yet. `past`: the weeks of the schedule that it would replace. */
-export async function calendarOfDraft(
-  db: Db,
-  accountId: AccountId,
-  schedule: NewSchedule,
-  { past, today, count }: { past: ScheduleWeek[]; today: string; count: number },
-): Promise<CalendarEntry[]> {
-  return calendarAfter(past, schedule, choiceFrom(await libraryOf(db, accountId), schedule), {
-    today,
-    count,
-  });
-}
-
-function calendarAfter(
-  past: ScheduleWeek[],
-  schedule: NewSchedule,
-  choice: Choice,
-  { today, count }: { today: string; count: number },
-): CalendarEntry[] {
-  const settled = new Set(past.map(({ week }) => week));
-  const asked = new Map(lastAsked(past));
-  const weeks = weeksDue(schedule, weekOf(today), count + settled.size).filter((week) => !settled.has(week));
-  return weeks.slice(0, count).map((week) => {
-    const questionIds = chooseQuestions(choice, weeksSince(asked, week));
-    for (const id of questionIds) asked.set(id, week);
-    return { week, day: dayDue(schedule, week) as string, questionIds };
-  });
-}
-
 /** Returns how many active people each schedule would ask today, and how many of them have an email address, in the given order. */
 export async function audiencesOf(
   db: Db,
@@ -182,56 +119,6 @@ export async function audiencesOf(
     })),
   );
 }
-
-/** Returns the ids of the questions that a schedule asks in a week. */
-export async function questionsFor(db: Db, schedule: Schedule, week: Week): Promise<number[]> {
-  const weeks = await selectScheduleWeeks(db, schedule.accountId, schedule.id);
-  const past = weeks.filter((one) => one.week < week);
-  return chooseQuestions(await choiceOf(db, schedule), weeksSince(lastAsked(past), week));
-}
-
-function lastAsked(past: ScheduleWeek[]): Map<number, Week> {
-  const asked = new Map<number, Week>();
-  for (const { week, questionIds } of past.toSorted((a, b) => (a.week < b.week ? -1 : 1))) {
-    for (const id of questionIds) asked.set(id, week);
-  }
-  return asked;
-}
-
-function weeksSince(asked: ReadonlyMap<number, Week>, week: Week): Map<number, number> {
-  const ms = (other: Week) => Date.parse(week) - Date.parse(other);
-  return new Map([...asked].map(([id, other]) => [id, Math.round(ms(other) / (7 * 86_400_000))]));
-}
-
-type Library = {
-  live: ReadonlySet<number>;
-  classes: ReadonlyMap<number, number>;
-  kpis: ReadonlyMap<string, number[]>;
-};
-
-async function libraryOf(db: Db, accountId: AccountId): Promise<Library> {
-  const [questions, kpis] = [await selectQuestions(db, accountId), await selectKpis(db, accountId)];
-  return {
-    live: liveIds(questions),
-    classes: classesOf(questions),
-    kpis: new Map(kpis.map((kpi) => [kpi.id, kpi.questionIds])),
-  };
-}
-
-async function choiceOf(db: Db, schedule: NewSchedule & { accountId: AccountId }): Promise<Choice> {
-  return choiceFrom(await libraryOf(db, schedule.accountId), schedule);
-}
-
-/** Returns what the schedule can choose from. Retired questions are left out. */
-function choiceFrom({ live, classes, kpis }: Library, schedule: NewSchedule): Choice {
-  const { questionIds, kpiIds, perWeek, everyWeeks } = schedule;
-  if (questionIds.length > 0) return { classes, questionIds: questionIds.filter((id) => live.has(id)) };
-  const pools = kpiIds.map((id) => (kpis.get(id) ?? []).filter((one) => live.has(one)));
-  return { classes, pools, perWeek: perWeek as number, everyWeeks: everyWeeks as number };
-}
-
-const liveIds = (questions: Question[]) =>
-  new Set(questions.filter(({ retiredAt }) => retiredAt === null).map(({ id }) => id));
 
 const night = `Messages are not sent at night. Choose an hour from ${workingHours.first} to ${workingHours.last}, or allow any hour.`;
 const weekend =
@@ -374,7 +261,7 @@ async function referenceFaults(db: Db, accountId: AccountId, schedule: NewSchedu
     schedule;
   const groups = await selectParents(db, accountId);
   const all = await selectQuestions(db, accountId);
-  const questions = liveIds(all);
+  const active = activeIds(all);
   const kpis = new Set((await selectKpis(db, accountId)).map(({ id }) => id));
   const unknown = (
     what: 'group' | 'KPI',
@@ -393,7 +280,7 @@ async function referenceFaults(db: Db, accountId: AccountId, schedule: NewSchedu
     ...unknown('group', 'groups', groupIds, groups as ReadonlyMap<unknown, unknown>),
     ...unknown('group', 'without', withoutGroupIds, groups as ReadonlyMap<unknown, unknown>),
     ...questionIds
-      .filter((id) => !questions.has(id))
+      .filter((id) => !active.has(id))
       .map((id) => ({
         type: 'question retired',
         message: `Question ${id} does not exist or is retired.`,

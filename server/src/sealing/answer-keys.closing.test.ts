@@ -36,31 +36,31 @@ describe('when the last open week closes', () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
     await open(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     const copy = keysOnDisk(directory);
     expect(copy).toHaveLength(1);
     await open(keys, weekAt(1));
     await close(keys, weekAt(0));
-    await keys.advance(); // a week is open, so the key moves forward
+    await keys.chain.advance(); // a week is open, so the key moves forward
     expect(await copyIsUseless(copy, weekAt(1))).toBe(false);
     await close(keys, weekAt(1));
-    await keys.advance();
+    await keys.chain.advance();
     const secret = await open(keys, weekAt(2));
     expect(await copyIsUseless(copy, weekAt(2))).toBe(true);
     // It is on disk, and processes that share the file have it.
     expect(await secretOf(keysIn(directory), weekAt(2))).toEqual(secret);
     expect(await openableBy(keysOnDisk(directory))).toEqual(new Set([weekAt(2)]));
-    expect((await keys.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false]);
+    expect((await keys.chain.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false]);
   });
 
   test('if another process has to follow, the key moves forward, and nothing has to be imported there', async () => {
     const [first, second] = [keysIn(newDirectory()), keysIn(newDirectory())];
     await open(first, weekAt(0));
-    await first.advance();
-    await second.imported(await first.exported());
+    await first.chain.advance();
+    await second.chain.imported(await first.chain.exported());
     await database.pool`update key_processes set seen_at = now() - interval '30 days'`;
     await close(first, weekAt(0));
-    await first.advance();
+    await first.chain.advance();
     const secret = await open(first, weekAt(1));
     expect(await secretOf(second, weekAt(1))).toEqual(secret);
   });
@@ -72,11 +72,11 @@ describe('when the last open week closes', () => {
       const secret = await open(keys, weekAt(i));
       expect(await secretOf(beside, weekAt(i))).toEqual(secret);
       await close(beside, weekAt(i));
-      await keys.advance();
+      await keys.chain.advance();
       const next = await open(beside, weekAt(i + 1));
       expect(await secretOf(keys, weekAt(i + 1))).toEqual(next);
       await close(keys, weekAt(i + 1));
-      await beside.advance();
+      await beside.chain.advance();
     }
     expect(await keys.lostWeeks()).toEqual([]);
   });
@@ -86,7 +86,7 @@ describe('when the last open week closes', () => {
     async function interrupted(directory: string) {
       const keys = keysIn(directory);
       await open(keys, weekAt(0));
-      await keys.advance();
+      await keys.chain.advance();
       const beside = keysIn(directory);
       await secretOf(beside, weekAt(0));
       await close(keys, weekAt(0));
@@ -96,7 +96,7 @@ describe('when the last open week closes', () => {
         writeKeyFile(path, key);
         throw new Error('crash');
       });
-      await expect(keys.advance()).rejects.toThrow('crash');
+      await expect(keys.chain.advance()).rejects.toThrow('crash');
       expect(await chainOf()).toEqual(before);
       expect(keysOnDisk(directory)[0]!.chain).not.toEqual(before.chain);
       return { keys, beside };
@@ -108,7 +108,7 @@ describe('when the last open week closes', () => {
       const next = who === 'the next start' ? keysIn(directory) : keys;
       const secret = await open(next, weekAt(1));
       expect(await secretOf(keysIn(directory), weekAt(1))).toEqual(secret);
-      await next.advance();
+      await next.chain.advance();
       expect(keysOnDisk(directory)).toMatchObject([{ chain: (await chainOf()).chain }]);
       expect(await next.lostWeeks()).toEqual([]);
     });
@@ -123,7 +123,7 @@ describe('when the last open week closes', () => {
       const keys = keysIn(directory);
       await open(keys, weekAt(0));
       await close(keys, weekAt(0));
-      await expect(keys.advance()).rejects.toThrow('no commit');
+      await expect(keys.chain.advance()).rejects.toThrow('no commit');
       await pool.unsafe('drop function refuse_commit cascade');
       const secret = await open(keys, weekAt(1));
       expect(await secretOf(keysIn(directory), weekAt(1))).toEqual(secret);
@@ -147,20 +147,20 @@ describe('when the last open week closes', () => {
     const [row] = await pool`select * from week_keys`;
     const chain = await chainOf();
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     for (const i of [1, 2]) {
       await open(keys, weekAt(i));
       await close(keys, weekAt(i));
-      await keys.advance();
+      await keys.chain.advance();
     }
     await pool`insert into week_keys ${pool(row!)}`;
     await pool`update weeks set closed_at = null where account_id = ${accountId} and week = ${weekAt(0)}`;
     await pool`update answer_keys set chain = ${chain.chain}, epoch = ${chain.epoch}, is_spent = false`;
     const restarted = keysIn(directory);
-    expect(await restarted.state()).toMatchObject({ state: 'ready' });
+    expect(await restarted.chain.state()).toMatchObject({ state: 'ready' });
     expect(await restarted.lostWeeks()).toEqual([{ accountId, week: weekAt(0) }]);
     await close(restarted, weekAt(0));
-    await restarted.advance();
+    await restarted.chain.advance();
     const secret = await open(restarted, weekAt(3));
     expect(await secretOf(keysIn(directory), weekAt(3))).toEqual(secret);
   });
@@ -168,11 +168,11 @@ describe('when the last open week closes', () => {
   test('a key exported before is not imported, and the error says to export it again', async () => {
     const keys = keysIn(newDirectory());
     await open(keys, weekAt(0));
-    const text = await keys.exported();
+    const text = await keys.chain.exported();
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     const error = await keysIn(newDirectory())
-      .imported(text)
+      .chain.imported(text)
       .catch((thrown: unknown) => thrown as Fault);
     expect(error).toMatchObject({ kind: 'conflict' });
     expect((error as Fault).message).toMatch(/replaced after it was exported.*"soundings keys export" again/);
@@ -187,16 +187,16 @@ describe('ANSWER_KEYS', () => {
     const old: EpochKey[] = keysOnDisk(directory);
     keys = keysIn(directory, 'database');
     expect(await secretOf(keys, weekAt(0))).toEqual(secret);
-    await keys.advance();
+    await keys.chain.advance();
     expect(keysOnDisk(directory)).toEqual([]);
-    expect(await keys.state()).toMatchObject({ place: 'database', path: null, state: 'ready' });
+    expect(await keys.chain.state()).toMatchObject({ place: 'database', path: null, state: 'ready' });
     const inDatabase = await chainOf();
     old.push({ ...inDatabase, secret: inDatabase.secret! });
     // Another process without a file has it immediately.
     expect(await secretOf(keysIn(newDirectory(), 'database'), weekAt(0))).toEqual(secret);
     keys = keysIn(directory);
     expect(await secretOf(keys, weekAt(0))).toEqual(secret);
-    await keys.advance();
+    await keys.chain.advance();
     await open(keys, weekAt(1));
     const marked = await database.pool<{ week: Week }[]>`
       select week from week_keys where in_database`;
@@ -220,7 +220,7 @@ describe('ANSWER_KEYS', () => {
     await open(keys, weekAt(0));
     const secret = await open(keys, weekAt(1));
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     const { secret: present, ...chain } = await chainOf();
     expect(await openableBy([{ ...chain, secret: present! }])).toEqual(new Set([weekAt(1)]));
     expect(await secretOf(keys, weekAt(1))).toEqual(secret);
@@ -235,7 +235,7 @@ describe('ANSWER_KEYS', () => {
       writeFileSync(path, real);
       throw new Error('crash');
     });
-    await expect(keysIn(directory).prepare()).rejects.toThrow('crash');
+    await expect(keysIn(directory).chain.prepare()).rejects.toThrow('crash');
     expect(await secretOf(keysIn(directory), weekAt(0))).toEqual(secret);
     expect(keysOnDisk(directory)).toHaveLength(1);
   });
@@ -249,11 +249,11 @@ describe('after a week closes', () => {
     const secret = await open(keys, weekAt(1));
     await close(keys, weekAt(0));
     expect(await openableBy(keysOnDisk(directory))).toEqual(new Set([weekAt(0), weekAt(1)]));
-    await keys.advance();
+    await keys.chain.advance();
     expect(await openableBy(keysOnDisk(directory))).toEqual(new Set([weekAt(1)]));
     expect(await secretOf(keys, weekAt(1))).toEqual(secret);
     await close(keys, weekAt(1));
-    await keys.advance();
+    await keys.chain.advance();
     expect(await openableBy(keysOnDisk(directory))).toEqual(new Set());
   });
 
@@ -270,10 +270,10 @@ describe('after a week closes', () => {
         if (where === 'while it is written') writeFileSync(`${path}.next`, keyFile.keyText(key));
         throw new Error('crash');
       });
-      await expect(keys.advance()).rejects.toThrow('crash');
+      await expect(keys.chain.advance()).rejects.toThrow('crash');
       const restarted = keysIn(directory);
       expect(await secretOf(restarted, weekAt(1))).toEqual(secret);
-      await restarted.advance();
+      await restarted.chain.advance();
       expect(keysOnDisk(directory)).toHaveLength(1);
       expect(await openableBy(keysOnDisk(directory))).toEqual(new Set([weekAt(1)]));
     },
@@ -282,7 +282,7 @@ describe('after a week closes', () => {
   test('while another week is being opened or imported, the epoch waits for it, and the new week can be opened', async () => {
     const directory = newDirectory();
     const [keys, other] = [keysIn(directory), keysIn(directory)];
-    await Promise.all([keys.prepare(), other.prepare()]);
+    await Promise.all([keys.chain.prepare(), other.chain.prepare()]);
     await open(keys, weekAt(0));
     const [opened, end] = [Promise.withResolvers<Buffer>(), Promise.withResolvers<void>()];
     const opening = inTransaction(database.pool, async (tx) => {
@@ -290,7 +290,7 @@ describe('after a week closes', () => {
       await end.promise;
     });
     const secret = await opened.promise;
-    const closing = close(keys, weekAt(0)).then(() => keys.advance());
+    const closing = close(keys, weekAt(0)).then(() => keys.chain.advance());
     let isOver = false;
     void closing.then(() => (isOver = true));
     await new Promise((done) => setTimeout(done, 200));
@@ -314,7 +314,7 @@ describe('after a week closes', () => {
     });
     await begun.promise;
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     go.resolve();
     const secret = await opening;
     expect(await secretOf(keys, weekAt(1))).toEqual(secret);
@@ -329,7 +329,7 @@ describe('after a week closes', () => {
       throw new Error('rolled back');
     });
     await expect(closing).rejects.toThrow('rolled back');
-    await keys.advance();
+    await keys.chain.advance();
     expect((await chainOf()).epoch).toBe(1);
     expect(await secretOf(keys, weekAt(0))).toEqual(secret);
   });
@@ -343,7 +343,7 @@ describe('after a week closes', () => {
       { wrapped: Buffer }[]
     >`select wrapped from week_keys where week = ${weekAt(1)}`;
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     const stale = other.unwrap(database.pool, accountId, weekAt(1), row!.wrapped);
     await expect(stale).rejects.toMatchObject(missing);
     expect(await secretOf(other, weekAt(1))).toEqual(secret);

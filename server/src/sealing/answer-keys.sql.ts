@@ -1,6 +1,7 @@
-// SQL of the keys of open weeks. Writers: answer-keys.ts; closing deletes a week's key (results/publish.sql.ts).
+// SQL of the keys of open weeks and of the epoch key. Writers: answer-keys.ts, epoch-chain.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import type { EpochKey } from './epoch-keys.ts';
 
 /**
  * The epoch key that wraps the keys of open weeks. `secret`: the key itself, if it is stored in the database. `exportedAt`: when a
@@ -17,6 +18,10 @@ export type ChainRow = {
   inDatabaseUntil: Date | null;
   tried: number;
 };
+
+/** Returns the epoch key, if it is stored in the database. */
+export const secretIn = (chain: ChainRow | undefined): EpochKey | undefined =>
+  chain?.secret ? { ...chain, secret: chain.secret } : undefined;
 
 type WrittenChain = Pick<ChainRow, 'chain' | 'epoch' | 'secret'>;
 

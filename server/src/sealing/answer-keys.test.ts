@@ -31,14 +31,14 @@ describe('prepare', () => {
   test('creates a key in the file on first startup, and stores nothing of it in the database', async () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
-    await keys.prepare();
+    await keys.chain.prepare();
     const [key, ...others] = keysOnDisk(directory);
     expect(others).toEqual([]);
     expect(await chainOf()).toEqual({ chain: key!.chain, epoch: 1, isSpent: false, secret: null });
-    expect(await keys.state()).toMatchObject({ place: 'file', state: 'ready', epoch: 1 });
+    expect(await keys.chain.state()).toMatchObject({ place: 'file', state: 'ready', epoch: 1 });
     const secret = await open(keys, weekAt(0));
     expect(await secretOf(keysIn(directory), weekAt(0))).toEqual(secret);
-    expect(await keysIn(directory).exported()).toContain(key!.secret.toString('hex'));
+    expect(await keysIn(directory).chain.exported()).toContain(key!.secret.toString('hex'));
   });
 
   test('gives processes that start together on one directory the same key', async () => {
@@ -56,13 +56,13 @@ describe('prepare', () => {
     const keys = keysIn(directory);
     await open(keys, weekAt(0));
     mkdirSync(behind, { recursive: true });
-    writeFileSync(join(behind, 'answers'), await keys.exported());
+    writeFileSync(join(behind, 'answers'), await keys.chain.exported());
     const secret = await open(keys, weekAt(1));
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     expect((await chainOf()).epoch).toBe(2);
     const other = keysIn(behind);
-    await other.prepare();
+    await other.chain.prepare();
     expect(keysOnDisk(behind)).toEqual(keysOnDisk(directory));
     expect(await secretOf(other, weekAt(1))).toEqual(secret);
   });
@@ -74,16 +74,16 @@ describe('prepare', () => {
     const { pool } = database;
     const before = { weeks: await pool`select * from week_keys`, chain: await chainOf() };
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     await pool`delete from week_keys`;
     for (const row of before.weeks) await pool`insert into week_keys ${pool(row)}`;
     await pool`update weeks set closed_at = null where account_id = ${accountId}`;
     await pool`update answer_keys set epoch = ${before.chain.epoch}, is_spent = false`;
-    const restarted = keysIn((await keys.state()).path!.replace(/\/answers$/, ''));
+    const restarted = keysIn((await keys.chain.state()).path!.replace(/\/answers$/, ''));
     expect(await restarted.lostWeeks()).toEqual([0, 1].map((i) => ({ accountId, week: weekAt(i) })));
     await expect(restarted.of(pool, accountId, weekAt(1))).rejects.toMatchObject(missing);
     for (const i of [0, 1]) await close(restarted, weekAt(i));
-    await restarted.advance();
+    await restarted.chain.advance();
     expect(await restarted.lostWeeks()).toEqual([]);
     expect(await secretOf(restarted, weekAt(1))).toBeUndefined();
     const secret = await open(restarted, weekAt(2));
@@ -94,15 +94,15 @@ describe('prepare', () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
     const secret = await open(keys, weekAt(0));
-    const text = await keys.exported();
+    const text = await keys.chain.exported();
     rmSync(directory, { recursive: true });
     const restarted = keysIn(directory);
-    expect(await restarted.state()).toMatchObject({ state: 'missing' });
+    expect(await restarted.chain.state()).toMatchObject({ state: 'missing' });
     expect(await restarted.lostWeeks()).toEqual([]);
     const uses = [
       () => restarted.of(database.pool, accountId, weekAt(0)),
       () => open(restarted, weekAt(1)),
-      () => restarted.exported(),
+      () => restarted.chain.exported(),
     ];
     for (const use of uses) {
       const error = await use().catch((thrown: unknown) => thrown as Fault);
@@ -111,12 +111,12 @@ describe('prepare', () => {
       for (const advice of ['keys export', 'keys import', 'keys reset', 'ANSWER_KEYS=database'])
         expect((error as Fault).message).toContain(advice);
     }
-    await restarted.advance();
-    expect(await restarted.state()).toMatchObject({ state: 'missing' });
+    await restarted.chain.advance();
+    expect(await restarted.chain.state()).toMatchObject({ state: 'missing' });
     expect(keysOnDisk(directory)).toEqual([]);
-    await restarted.imported(text);
+    await restarted.chain.imported(text);
     expect(await secretOf(restarted, weekAt(0))).toEqual(secret);
-    expect(await restarted.state()).toMatchObject({ state: 'ready' });
+    expect(await restarted.chain.state()).toMatchObject({ state: 'ready' });
   });
 
   test('without the file and without open weeks, creates a new key, because no one needs the previous one', async () => {
@@ -124,10 +124,10 @@ describe('prepare', () => {
     const keys = keysIn(directory);
     await open(keys, weekAt(0));
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     rmSync(directory, { recursive: true });
     const restarted = keysIn(directory);
-    expect(await restarted.state()).toMatchObject({ state: 'ready' });
+    expect(await restarted.chain.state()).toMatchObject({ state: 'ready' });
     expect(await secretOf(restarted, weekAt(0))).toBeUndefined();
     expect(await open(restarted, weekAt(1))).toHaveLength(32);
   });
@@ -137,7 +137,7 @@ describe('prepare', () => {
     await open(keysIn(directory), weekAt(0));
     rmSync(directory, { recursive: true });
     const keys = keysIn(directory);
-    await keys.reset();
+    await keys.chain.reset();
     expect(await keys.lostWeeks()).toEqual([{ accountId, week: weekAt(0) }]);
     await close(keys, weekAt(0));
     expect(await keys.lostWeeks()).toEqual([]);
@@ -148,36 +148,42 @@ describe('prepare', () => {
   test('a process with its own directory has no key until it gets one from another process, and follows it from then on', async () => {
     const [one, two] = [newDirectory(), newDirectory()];
     const [first, second] = [keysIn(one), keysIn(two)];
-    await first.advance(); // as at startup: the process is registered
-    await second.prepare();
-    expect(await second.state()).toMatchObject({ state: 'missing' });
+    await first.chain.advance(); // as at startup: the process is registered
+    await second.chain.prepare();
+    expect(await second.chain.state()).toMatchObject({ state: 'missing' });
     const secret = await open(first, weekAt(0));
     await expect(second.of(database.pool, accountId, weekAt(0))).rejects.toMatchObject(missing);
-    await expect(second.imported('no key')).rejects.toMatchObject({ kind: 'invalid' });
-    await expect(second.imported((await first.exported()).replace(/key ./, 'key g'))).rejects.toMatchObject({
+    await expect(second.chain.imported('no key')).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(
+      second.chain.imported((await first.chain.exported()).replace(/key ./, 'key g')),
+    ).rejects.toMatchObject({
       kind: 'invalid',
     });
-    await second.imported(await first.exported());
+    await second.chain.imported(await first.chain.exported());
     expect(await secretOf(second, weekAt(0))).toEqual(secret);
     await open(first, weekAt(1));
     await close(second, weekAt(1));
-    await second.advance();
-    expect((await first.state()).processes.map(({ isBehind }) => isBehind).toSorted()).toEqual([false, true]);
+    await second.chain.advance();
+    expect((await first.chain.state()).processes.map(({ isBehind }) => isBehind).toSorted()).toEqual([
+      false,
+      true,
+    ]);
     expect(await secretOf(first, weekAt(0))).toEqual(secret);
-    await first.advance();
+    await first.chain.advance();
     expect(keysOnDisk(one)).toEqual(keysOnDisk(two));
-    expect((await first.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false, false]);
+    expect((await first.chain.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false, false]);
   });
 
   test('a key of another installation, or one later than the database, is not imported', async () => {
     const keys = keysIn(newDirectory());
     await open(keys, weekAt(0));
-    const key = keyFile.keyIn(await keys.exported()) as EpochKey;
+    const key = keyFile.keyIn(await keys.chain.exported()) as EpochKey;
     const others = [
       keyFile.keyText(keyAt(key, 2) as EpochKey),
       keyFile.keyText({ ...key, chain: Buffer.alloc(8) }),
     ];
-    for (const text of others) await expect(keys.imported(text)).rejects.toMatchObject({ kind: 'conflict' });
+    for (const text of others)
+      await expect(keys.chain.imported(text)).rejects.toMatchObject({ kind: 'conflict' });
     expect(await secretOf(keys, weekAt(0))).toHaveLength(32);
   });
 
@@ -185,20 +191,20 @@ describe('prepare', () => {
     const [one, two] = [newDirectory(), newDirectory()];
     const first = keysIn(one);
     await open(first, weekAt(0));
-    await first.advance();
+    await first.chain.advance();
     await close(first, weekAt(0));
     const second = keysIn(two);
-    await second.advance();
-    expect(await second.state()).toMatchObject({ state: 'missing' });
+    await second.chain.advance();
+    expect(await second.chain.state()).toMatchObject({ state: 'missing' });
     await database.pool`update key_processes set seen_at = now() - interval '1 hour'`;
-    await second.advance();
-    expect(await second.state()).toMatchObject({ state: 'ready' });
+    await second.chain.advance();
+    expect(await second.chain.state()).toMatchObject({ state: 'ready' });
   });
 });
 
 describe('the record of copies', () => {
   const recordedCopies = async (keys: AnswerKeys) => {
-    const { exportedAt, exportedUntil, inDatabaseUntil } = await keys.state();
+    const { exportedAt, exportedUntil, inDatabaseUntil } = await keys.chain.state();
     const wasExported = exportedAt !== null && (exportedUntil === null ? 'still' : 'once');
     return { wasExported, wasInDatabase: inDatabaseUntil !== null };
   };
@@ -208,19 +214,19 @@ describe('the record of copies', () => {
     await open(keys, weekAt(0));
     await open(keys, weekAt(1));
     expect(await recordedCopies(keys)).toEqual({ wasExported: false, wasInDatabase: false });
-    await keys.exported();
+    await keys.chain.exported();
     await close(keys, weekAt(0));
-    await keys.advance();
+    await keys.chain.advance();
     expect(await recordedCopies(keys)).toEqual({ wasExported: 'still', wasInDatabase: false });
-    await keys.reset();
+    await keys.chain.reset();
     expect(await recordedCopies(keys)).toEqual({ wasExported: 'once', wasInDatabase: false });
-    const { exportedAt, exportedUntil } = await keys.state();
-    await keys.reset();
-    expect(await keys.state()).toMatchObject({ exportedAt, exportedUntil });
-    await keys.exported();
+    const { exportedAt, exportedUntil } = await keys.chain.state();
+    await keys.chain.reset();
+    expect(await keys.chain.state()).toMatchObject({ exportedAt, exportedUntil });
+    await keys.chain.exported();
     expect(await recordedCopies(keys)).toEqual({ wasExported: 'still', wasInDatabase: false });
     await close(keys, weekAt(1));
-    await keys.advance(); // no week is open
+    await keys.chain.advance(); // no week is open
     expect(await recordedCopies(keys)).toEqual({ wasExported: 'once', wasInDatabase: false });
   });
 
@@ -229,53 +235,53 @@ describe('the record of copies', () => {
     await open(keysIn(directory), weekAt(0));
     const inDatabase = keysIn(directory, 'database');
     await close(inDatabase, weekAt(0));
-    await inDatabase.advance();
+    await inDatabase.chain.advance();
     expect(await recordedCopies(inDatabase)).toEqual({ wasExported: false, wasInDatabase: false });
     const keys = keysIn(directory);
     const began = Date.now();
-    const { inDatabaseUntil } = await keys.state();
+    const { inDatabaseUntil } = await keys.chain.state();
     expect(Math.abs(Date.parse(inDatabaseUntil as string) - began)).toBeLessThan(10_000);
-    await keys.reset();
-    expect((await keys.state()).inDatabaseUntil).toBe(inDatabaseUntil);
+    await keys.chain.reset();
+    expect((await keys.chain.state()).inDatabaseUntil).toBe(inDatabaseUntil);
   });
 
   test('shows a process that was switched off until it is reported as gone', async () => {
     const [first, second] = [keysIn(newDirectory()), keysIn(newDirectory())];
     await open(first, weekAt(0));
-    await second.imported(await first.exported());
+    await second.chain.imported(await first.chain.exported());
     await database.pool`update key_processes set seen_at = now() - interval '900 days'`;
     await close(first, weekAt(0));
-    await first.advance();
-    const behind = (await first.state()).processes.filter(({ isBehind }) => isBehind);
+    await first.chain.advance();
+    const behind = (await first.chain.state()).processes.filter(({ isBehind }) => isBehind);
     expect(behind).toHaveLength(1);
-    await first.forgetProcess(behind[0]!.name);
-    expect((await first.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false]);
-    await expect(first.forgetProcess(behind[0]!.name)).rejects.toMatchObject({ kind: 'not_found' });
+    await first.chain.forgetProcess(behind[0]!.name);
+    expect((await first.chain.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false]);
+    await expect(first.chain.forgetProcess(behind[0]!.name)).rejects.toMatchObject({ kind: 'not_found' });
   });
 
   test('identifies a process by the name next to its key, so a restarted container is the same process', async () => {
     const directory = newDirectory();
-    const names = async () => (await keysIn(directory).state()).processes.map(({ name }) => name);
-    await keysIn(directory).advance();
+    const names = async () => (await keysIn(directory).chain.state()).processes.map(({ name }) => name);
+    await keysIn(directory).chain.advance();
     expect(await names()).toEqual([`${hostname()}:${join(directory, 'answers')}`]);
     expect(readFileSync(join(directory, 'name'), 'utf8')).toBe(`${(await names())[0]}\n`);
     await database.pool`delete from key_processes`;
     writeFileSync(join(directory, 'name'), 'a-container:/data/keys/answers\n'); // its name when it first ran
     await open(keysIn(directory), weekAt(0));
-    await keysIn(directory).advance();
+    await keysIn(directory).chain.advance();
     expect(await names()).toEqual(['a-container:/data/keys/answers']);
   });
 
   test('drops a process whose key has moved to the database, and the database once the key is in a file again', async () => {
     const directory = newDirectory();
-    const names = async (keys: AnswerKeys) => (await keys.state()).processes.map(({ name }) => name);
+    const names = async (keys: AnswerKeys) => (await keys.chain.state()).processes.map(({ name }) => name);
     await open(keysIn(directory), weekAt(0));
-    await keysIn(directory).advance();
+    await keysIn(directory).chain.advance();
     const inDatabase = keysIn(directory, 'database');
-    await inDatabase.advance();
+    await inDatabase.chain.advance();
     expect(await names(inDatabase)).toEqual(['database']);
     const keys = keysIn(directory);
-    await keys.advance();
+    await keys.chain.advance();
     expect(await names(keys)).toEqual([expect.stringContaining(directory)]);
   });
 });
@@ -304,8 +310,8 @@ describe('in any order of events', () => {
         await pool`truncate ever_wrapped`;
         const places = [newDirectory(), newDirectory()];
         const replicas = [keysIn(places[0]!), keysIn(places[1]!)];
-        await replicas[0]!.advance();
-        await replicas[1]!.imported(await replicas[0]!.exported());
+        await replicas[0]!.chain.advance();
+        await replicas[1]!.chain.imported(await replicas[0]!.chain.exported());
         const secrets = new Map<Week, Buffer>();
         for (const { what, who, which } of steps) {
           const keys = replicas[who]!;
@@ -316,11 +322,11 @@ describe('in any order of events', () => {
           } else if (what === 'close' && week) {
             await close(keys, week);
             secrets.delete(week);
-          } else if (what === 'advance') await keys.advance();
+          } else if (what === 'advance') await keys.chain.advance();
           else if (what === 'restart') replicas[who] = keysIn(places[who]!);
           else if (what === 'crash') {
             crash();
-            await keys.advance().catch(() => {});
+            await keys.chain.advance().catch(() => {});
             vi.mocked(keyFile.writeKeyFile).mockReset();
             replicas[who] = keysIn(places[who]!);
           }
@@ -330,8 +336,8 @@ describe('in any order of events', () => {
             expect(await one.lostWeeks()).toEqual([]);
           }
         }
-        for (const one of replicas) await one.advance();
-        for (const one of replicas) await one.advance();
+        for (const one of replicas) await one.chain.advance();
+        for (const one of replicas) await one.chain.advance();
         const found = await openableBy(keysOnDisk(...places));
         expect(found).toEqual(new Set(secrets.keys()));
         expect(keysOnDisk(places[0]!)).toEqual(keysOnDisk(places[1]!));

@@ -1,178 +1,35 @@
-// Manages the keys of open weeks in a process. The database stores each week's key wrapped by the epoch key. The epoch key itself is
-// in a file next to the service and moves forward, one way only, whenever a week has closed (decisions/0016). After that, nothing
-// in the database, its log, its replicas or its backups can decrypt the answers of the closed week.
-import type { KeyState } from '@soundings/contract/console.privacy.ts';
+// The keys of open weeks. Each week has its own key, which the database stores wrapped by the epoch key (epoch-chain.ts). When a
+// week closes, its key is deleted and the epoch key moves forward.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
-import { Fault } from '../base/errors.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import {
-  type ChainRow,
-  deleteProcess,
   deleteWeekKey,
-  insertChain,
   insertWeekKey,
-  lockKeyFiles,
-  noteExport,
   noteInDatabase,
-  type ProcessRow,
-  selectChain,
-  selectProcesses,
   selectWeekKey,
   selectWeekKeys,
   spendEpoch,
-  tryEpoch,
-  updateChain,
-  updateWeekKeys,
-  upsertProcess,
   type WeekKeyRow,
 } from './answer-keys.sql.ts';
-import {
-  type EpochKey,
-  follows,
-  freshKey,
-  isSameChain,
-  keyAt,
-  newChain,
-  unwrap,
-  wrap,
-  wrappedBy,
-} from './epoch-keys.ts';
-import {
-  isKeyFileUnfinished,
-  keepName,
-  keyIn,
-  keyText,
-  readKeyFile,
-  readName,
-  removeKeyFile,
-  writeKeyFile,
-} from './key-file.ts';
+import { EpochChain, type KeyPlace, missingKey } from './epoch-chain.ts';
+import { isSameChain, unwrap, wrap, wrappedBy } from './epoch-keys.ts';
 import { Secrets } from './secrets.ts';
 import { contextOf, WeekKey } from './week-key.ts';
 
-/**
- * Where the epoch key is stored. 'file': in `directory`/answers. 'database': next to the keys it wraps, for containers without a
- * volume; deleted keys can then be read from WAL and backups until those are recycled. The secrets key is stored in the same place,
- * with 'file' in `directory`/secrets.
- */
-export type KeyPlace = { place: 'file' | 'database'; directory: string };
-
-/** How often a process records that it is running, in ms. */
-const recordInterval = 60_000;
-
-/** The name of all processes if the key is in the database. */
-const nameInDatabase = 'database';
-
-/** A process counts as running if it was seen within this time, in ms. */
-const runningTimeout = 10 * 60_000;
-
 export class AnswerKeys {
   readonly #pool: Pool;
-  /** Where the epoch key is stored. */
-  readonly place: 'file' | 'database';
-  readonly #path: string;
+  /** The epoch key, which wraps the keys of weeks. */
+  readonly chain: EpochChain;
   /** Encrypts secrets with the other key of this place. */
   readonly secrets: Secrets;
-  /** The epoch key, if this process knows it. */
-  #key: EpochKey | undefined;
   /** Unwrapped week keys of the current epoch, by their wrapped form. */
   readonly #opened = new Map<string, WeekKey>();
-  #preparing: Promise<void> | undefined;
-  /** When this process last recorded that it has the key, in ms. */
-  #recordedAt = 0;
 
-  constructor(pool: Pool, { place, directory }: KeyPlace) {
+  constructor(pool: Pool, place: KeyPlace) {
     this.#pool = pool;
-    this.secrets = new Secrets(pool, { place, directory });
-    this.place = place;
-    this.#path = join(resolve(directory), 'answers');
-  }
-
-  /**
-   * Makes sure that an epoch key exists in the right place. Creates it at the first start, replaces it with a new one if it was
-   * stored elsewhere before, and moves it forward if it is behind. Does nothing if the key of open weeks is missing on this server:
-   * see `state`. Methods that need a key call this themselves.
-   */
-  prepare(tx?: Transaction): Promise<void> {
-    if (tx) return this.#prepareIn(tx).then(() => void (this.#preparing = Promise.resolve()));
-    this.#preparing ??= inTransaction(this.#pool, (own) => this.#prepareIn(own))
-      .catch((error: unknown) => {
-        this.#preparing = undefined;
-        throw error;
-      })
-      .then(() => {
-        // The key is missing here. It can still be imported or given up by another process, so the next call tries again.
-        if (!this.#key) this.#preparing = undefined;
-      });
-    return this.#preparing;
-  }
-
-  async #prepareIn(tx: Transaction): Promise<void> {
-    let chain = await selectChain(tx, 'update');
-    if (!chain) {
-      // If several processes start for the first time together, they go one after another, because they may share the file.
-      await lockKeyFiles(tx);
-      chain = await selectChain(tx, 'update');
-    }
-    let file = readKeyFile(this.#path);
-    if (!chain) {
-      const first = file ?? newChain();
-      if (this.place === 'file' && !file) writeKeyFile(this.#path, first);
-      await insertChain(tx, { ...first, secret: this.place === 'database' ? first.secret : null });
-      file = first;
-      chain = (await selectChain(tx, 'update')) as ChainRow;
-    }
-    const isOurs = file && (isSameChain(file, chain) || follows(file, chain));
-    const kept = secretIn(chain) ?? (isOurs ? file : undefined);
-    if (kept && (chain.secret !== null) === (this.place === 'database')) return this.#settle(tx, chain, kept);
-    const isFree = (await selectWeekKeys(tx)).length === 0 && !(await this.#isAnotherRunning(tx));
-    // The key was stored elsewhere until now, or no one needs it. Start a new chain that can't be derived from any earlier key.
-    if (kept) await this.#rewrap(tx, chain, keyAt(kept, chain.epoch), freshKey(chain));
-    else if (isFree) await this.#rewrap(tx, chain, undefined, freshKey(chain));
-  }
-
-  /** Brings the file and this process to the epoch of the database, or the database to theirs after a restore. */
-  async #settle(tx: Transaction, chain: ChainRow, kept: EpochKey): Promise<void> {
-    if (kept.epoch > chain.epoch) {
-      // Either an older state of the database was restored, and its wrapped keys can't be unwrapped anymore (lostWeeks). Or an
-      // update to a fresh key was interrupted, in which case no week is open.
-      await updateChain(tx, { ...kept, secret: chain.secret });
-      this.#learn(kept);
-      return;
-    }
-    const present = keyAt(kept, chain.epoch);
-    if (!present) throw corrupt;
-    if (this.place === 'file' && kept.epoch < chain.epoch) writeKeyFile(this.#path, present);
-    this.#learn(present);
-  }
-
-  async #isAnotherRunning(db: Db): Promise<boolean> {
-    const others = await this.#others(db);
-    return others.some(({ seenAt }) => Date.now() - seenAt.getTime() < runningTimeout);
-  }
-
-  /** Returns the other processes that have, or had, a copy of the key. */
-  async #others(db: Db): Promise<ProcessRow[]> {
-    const name = this.name;
-    return (await selectProcesses(db)).filter((one) => one.name !== name);
-  }
-
-  /** The name of this process. Processes that share a key file share one name, which stays the same if the host name changes. */
-  get name(): string {
-    return this.place === 'database' ? nameInDatabase : this.#fileName;
-  }
-
-  get #fileName(): string {
-    return readName(this.#path) ?? `${hostname()}:${this.#path}`;
-  }
-
-  #learn(key: EpochKey): void {
-    if (this.#key?.epoch === key.epoch && isSameChain(this.#key, key)) return;
-    this.#opened.clear();
-    this.#key = key;
+    this.chain = new EpochChain(pool, place, () => this.#opened.clear());
+    this.secrets = new Secrets(pool, place);
   }
 
   /**
@@ -198,14 +55,14 @@ export class AnswerKeys {
     key: WeekKey,
     isRecorded = true,
   ): Promise<void> {
-    await this.prepare();
-    const { present } = (await this.#present(tx, 'share')) ?? {};
+    await this.chain.prepare();
+    const { present } = (await this.chain.current(tx, 'share')) ?? {};
     if (!present) throw missingKey();
     // If an update to a fresh key was interrupted, the file has a key that the database does not know.
-    if (this.place === 'file') await this.#store(tx, present);
+    await this.chain.store(tx, present);
     const wrapped = wrap(present, contextOf(accountId, week), key.secret);
     await insertWeekKey(tx, { accountId, week, wrapped });
-    if (isRecorded && this.place === 'database') await noteInDatabase(tx, accountId, week);
+    if (isRecorded && this.chain.place === 'database') await noteInDatabase(tx, accountId, week);
   }
 
   /** Returns the key of an open week; undefined if the week has closed. */
@@ -243,42 +100,20 @@ export class AnswerKeys {
   async unwrap(db: Db, accountId: AccountId, week: Week, wrapped: Buffer): Promise<WeekKey> {
     const known = this.#opened.get(wrapped.toString('latin1'));
     if (known) return known;
-    await this.prepare();
-    const present = await this.#epochKey(db, wrappedBy(wrapped));
+    await this.chain.prepare();
+    const present = await this.chain.keyOf(db, wrappedBy(wrapped));
     const secret = present && unwrap(present, contextOf(accountId, week), wrapped);
     if (!secret) throw missingKey();
     const key = new WeekKey(accountId, week, secret);
-    if (present === this.#key) {
+    if (this.chain.isInUse(present)) {
       if (this.#opened.size >= 500) this.#opened.clear();
       this.#opened.set(wrapped.toString('latin1'), key);
     }
     return key;
   }
 
-  /** Returns the chain, and its current key if this process has it or can derive it; undefined before the first start. */
-  async #present(
-    db: Db,
-    lock?: 'share' | 'update',
-  ): Promise<{ chain: ChainRow; present: EpochKey | undefined } | undefined> {
-    const chain = await selectChain(db, lock);
-    return chain && { chain, present: await this.#epochKey(db, chain) };
-  }
-
-  /** Returns the key of an epoch of the chain, if this process has it or can derive it. */
-  async #epochKey(db: Db, wanted: { chain: Uint8Array; epoch: number }): Promise<EpochKey | undefined> {
-    if (isKeyOf(this.#key, wanted)) return this.#key;
-    const kept = this.place === 'file' ? readKeyFile(this.#path) : secretIn(await selectChain(db));
-    const from = [kept, this.#key].find(
-      (key) => key && isSameChain(key, wanted) && key.epoch <= wanted.epoch,
-    );
-    const found = from && keyAt(from, wanted.epoch);
-    const isLater = !this.#key || !isSameChain(this.#key, wanted) || this.#key.epoch < wanted.epoch;
-    if (found && isLater) this.#learn(found);
-    return found;
-  }
-
   /**
-   * Deletes the key of a week in the transaction that closes the week. After the commit, `advance` makes sure that remaining copies
+   * Deletes the key of a week in the transaction that closes the week. After the commit, `chain.advance` makes sure that remaining copies
    * of the wrapped key can't be unwrapped.
    */
   async forget(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
@@ -286,117 +121,12 @@ export class AnswerKeys {
     await deleteWeekKey(tx, accountId, week);
   }
 
-  /**
-   * Ends the epoch if a week has closed in it: wraps the keys of open weeks by the next epoch key, and erases the previous epoch key
-   * in the database, in memory and on the disk. If another process has already done so, brings this process up to date. Called after
-   * each closing, every minute and at the start. If a call is interrupted, the next one continues.
-   *
-   * Each attempt uses a new epoch. An interrupted attempt may have written keys of open weeks, wrapped by its epoch key, to the log
-   * and the tables. If one of these weeks closed and the next attempt used the same epoch, its key could still unwrap them.
-   */
-  async advance(): Promise<void> {
-    await this.prepare();
-    const before = await selectChain(this.#pool);
-    if (before && !before.isSpent && this.#isUpToDate(before)) return;
-    try {
-      // If several processes try at once, only the latest attempt succeeds. If that one fails, the next call ends the epoch.
-      for (let i = 0; i < 3; i++) {
-        // oxlint-disable-next-line no-await-in-loop -- attempts must be one after another
-        if (!(await this.#isOvertaken())) break;
-      }
-    } catch (error) {
-      this.#preparing = undefined; // the file may have a fresh key that the database does not know
-      throw error;
-    }
-    await this.#catchUp();
-  }
-
-  /** Tries to end the epoch if it is spent. Returns true if a later attempt of another process has overtaken this one. */
-  async #isOvertaken(): Promise<boolean> {
-    const { chain: before, present: has } = (await this.#present(this.#pool)) ?? {};
-    const next = has && before?.isSpent ? await tryEpoch(this.#pool) : undefined;
-    if (next === undefined) return false;
-    return inTransaction(this.#pool, async (tx) => {
-      const { chain, present } = (await this.#present(tx, 'update')) ?? {};
-      if (!present || !chain?.isSpent) return false;
-      if (chain.tried !== next) return true;
-      await this.#rewrap(tx, chain, present, await this.#nextKey(tx, present, next));
-      return false;
-    });
-  }
-
-  /**
-   * Returns the key of a later epoch. If no week is open, it is a fresh key, so that copies of earlier keys are useless for weeks
-   * that open from now on. With other processes it is derived, because they could not get a fresh key.
-   */
-  async #nextKey(tx: Transaction, present: EpochKey, epoch: number): Promise<EpochKey> {
-    const isFree =
-      this.place === 'file' &&
-      (await selectWeekKeys(tx)).length === 0 &&
-      (await this.#others(tx)).length === 0;
-    return isFree ? freshKey({ ...present, epoch: epoch - 1 }) : (keyAt(present, epoch) as EpochKey);
-  }
-
-  /** Returns whether there is nothing to do, which is almost always the case. */
-  #isUpToDate(chain: ChainRow): boolean {
-    const isInPlace =
-      this.place === 'database' ||
-      (isKeyOf(readKeyFile(this.#path), chain) && !isKeyFileUnfinished(this.#path));
-    return isKeyOf(this.#key, chain) && isInPlace && Date.now() - this.#recordedAt < recordInterval;
-  }
-
-  /** Moves the file and this process to the current epoch of the database. */
-  async #catchUp(): Promise<void> {
-    await inTransaction(this.#pool, async (tx) => {
-      const { present } = (await this.#present(tx, 'share')) ?? {};
-      if (!present) return;
-      if (this.place === 'database') {
-        removeKeyFile(this.#path);
-        await deleteProcess(tx, this.#fileName);
-      } else {
-        await this.#store(tx, present);
-        keepName(this.#path, this.name);
-      }
-      await upsertProcess(tx, this.name, present.epoch);
-    });
-    this.#recordedAt = Date.now();
-  }
-
-  /** Makes sure that the file has the current key. The chain must be locked in `tx`. */
-  async #store(tx: Transaction, present: EpochKey): Promise<void> {
-    const isStored = () => {
-      const file = readKeyFile(this.#path);
-      const isPresent = file && isSameChain(file, present) && file.epoch >= present.epoch;
-      return isPresent && !isKeyFileUnfinished(this.#path);
-    };
-    if (isStored()) return;
-    // Under a lock, so that a slower process does not replace a newer key with an older one.
-    await lockKeyFiles(tx);
-    if (!isStored()) writeKeyFile(this.#path, present);
-  }
-
-  /** Wraps the keys of all open weeks by another epoch key, and makes that the current one. */
-  async #rewrap(tx: Transaction, chain: ChainRow, from: EpochKey | undefined, to: EpochKey): Promise<void> {
-    const rewrapped = (await selectWeekKeys(tx)).flatMap(({ accountId, week, wrapped }): WeekKeyRow[] => {
-      const context = contextOf(accountId, week);
-      const secret = from && unwrap(from, context, wrapped);
-      return secret ? [{ accountId, week, wrapped: wrap(to, context, secret) }] : [];
-    });
-    await updateWeekKeys(tx, rewrapped, { inDatabase: this.place === 'database' });
-    const isNewChain = !isSameChain(chain, to);
-    // A new chain can't be derived from the previous one, so it must be safe on the disk before the database refers to it.
-    if (this.place === 'file' && isNewChain) writeKeyFile(this.#path, to);
-    await updateChain(tx, { ...to, secret: this.place === 'database' ? to.secret : null });
-    if (this.place === 'file') await deleteProcess(tx, nameInDatabase); // updateChain has recorded until when the key was there
-    if (isNewChain || this.place === 'database') this.#learn(to);
-  }
-
   /** Returns open weeks whose key can never be unwrapped anymore. Empty while the epoch key is missing on this server. */
   async lostWeeks(): Promise<{ accountId: AccountId; week: Week }[]> {
-    await this.prepare();
+    await this.chain.prepare();
     return inTransaction(this.#pool, async (tx) => {
       // The lock prevents others from rewrapping the keys meanwhile, which would make all weeks look lost.
-      const { chain, present } = (await this.#present(tx, 'share')) ?? {};
+      const { chain, present } = (await this.chain.current(tx, 'share')) ?? {};
       if (!chain || !present) return [];
       return (await selectWeekKeys(tx))
         .filter(({ accountId, week, wrapped }) => {
@@ -407,113 +137,4 @@ export class AnswerKeys {
         .map(({ accountId, week }) => ({ accountId, week }));
     });
   }
-
-  /** Gives up a missing key. From then on, the open weeks are lost (lostWeeks) and new weeks can be opened. */
-  async reset(): Promise<void> {
-    await inTransaction(this.#pool, async (tx) => {
-      const chain = await selectChain(tx, 'update');
-      if (chain) await this.#rewrap(tx, chain, undefined, freshKey(chain));
-    });
-    this.#preparing = undefined;
-    await this.#catchUp();
-  }
-
-  /**
-   * Returns the key file as a text, for another server that lacks it. Records the export in the database first. Throws a Fault if
-   * the key is missing here.
-   */
-  async exported(): Promise<string> {
-    await this.prepare();
-    const { present } = (await this.#present(this.#pool)) ?? {};
-    if (!present || !(await noteExport(this.#pool, present.chain))) throw missingKey();
-    return keyText(present);
-  }
-
-  /** Stores a key exported on another server. Throws a Fault if the text is not a key, or not the missing one. */
-  async imported(text: string): Promise<void> {
-    const key = keyIn(text);
-    if (!key)
-      throw new Fault(
-        'invalid',
-        'invalid value',
-        'This is not an exported answer key. Run "soundings keys export" on the server that has the key.',
-      );
-    const chain = await selectChain(this.#pool);
-    const present = chain && isSameChain(key, chain) ? keyAt(key, chain.epoch) : undefined;
-    if (!present) {
-      throw new Fault(
-        'conflict',
-        'invalid value',
-        'This key belongs to another installation, was replaced after it was exported, or is newer than the database. ' +
-          'Run "soundings keys export" again on the server that has the key.',
-      );
-    }
-    writeKeyFile(this.#path, present);
-    this.#learn(present);
-    this.#preparing = undefined;
-    await this.#catchUp();
-  }
-
-  /** Removes the record of a process that no longer exists. A running process is soon recorded again. Throws a Fault for an unknown name. */
-  async forgetProcess(name: string): Promise<void> {
-    if (!(await deleteProcess(this.#pool, name)))
-      throw new Fault(
-        'not_found',
-        'not found',
-        `Process "${name}" does not exist. Run "soundings keys show" to list all processes.`,
-      );
-  }
-
-  async state(): Promise<KeyState> {
-    await this.prepare();
-    const { chain, present } = (await this.#present(this.#pool)) ?? {};
-    const processes = await selectProcesses(this.#pool);
-    return {
-      place: this.place,
-      path: this.place === 'file' ? this.#path : null,
-      state: present ? 'ready' : 'missing',
-      epoch: chain?.epoch ?? 0,
-      exportedAt: chain?.exportedAt?.toISOString() ?? null,
-      exportedUntil: exportedUntil(chain),
-      inDatabaseUntil: chain?.inDatabaseUntil?.toISOString() ?? null,
-      processes: processes.map(({ name, epoch, seenAt }) => ({
-        name,
-        epoch,
-        seenAt: seenAt.toISOString(),
-        isBehind: epoch < (chain?.epoch ?? 0),
-      })),
-    };
-  }
 }
-
-/** Returns when the last chain with an exported key ended. Null if it is the current one, or no key was exported. */
-function exportedUntil(chain: ChainRow | undefined): string | null {
-  const { exportedAt, exportedUntil: until } = chain ?? {};
-  return exportedAt && until && exportedAt <= until ? until.toISOString() : null;
-}
-
-/** Returns the epoch key, if it is stored in the database. */
-const secretIn = (chain: ChainRow | undefined): EpochKey | undefined =>
-  chain?.secret ? { ...chain, secret: chain.secret } : undefined;
-
-/** Returns whether a key is the one of this chain and epoch. */
-const isKeyOf = (
-  key: EpochKey | undefined,
-  { chain, epoch }: { chain: Uint8Array; epoch: number },
-): boolean => key !== undefined && isSameChain(key, { chain }) && key.epoch === epoch;
-
-/** Returns the Fault for an answer key that is missing on this server. */
-const missingKey = () =>
-  new Fault(
-    'unavailable',
-    'answer key missing',
-    'The answer key is missing on this server, so no one can be asked and no one can answer. If another server has the key, run ' +
-      '"soundings keys export" there and "soundings keys import" here. If it is lost, run "soundings keys reset", which closes the ' +
-      'open weeks without results. In a container without a persistent volume, set ANSWER_KEYS=database.',
-  );
-
-const corrupt = new Fault(
-  'unavailable',
-  'answer key missing',
-  'The answer key in the database is implausibly far ahead of the key file. Restore one of them from a backup of the same time.',
-);

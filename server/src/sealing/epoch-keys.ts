@@ -65,6 +65,12 @@ export function follows(
 export const isSameChain = (a: { chain: Uint8Array }, b: { chain: Uint8Array }): boolean =>
   Buffer.compare(a.chain, b.chain) === 0;
 
+/** Returns whether a key is the one of this chain and epoch. */
+export const isKeyOf = (
+  key: EpochKey | undefined,
+  { chain, epoch }: { chain: Uint8Array; epoch: number },
+): boolean => key !== undefined && isSameChain(key, { chain }) && key.epoch === epoch;
+
 const [version, tagLength, headLength] = [1, 16, 13];
 
 /** The length in bytes of the unique nonce that sealed data starts with. */

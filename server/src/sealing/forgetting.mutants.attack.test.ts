@@ -91,7 +91,7 @@ describe('a failed step of the epoch', () => {
       pool,
       (tx) => tx`select 1 from week_keys where account_id = ${stays.accountId} for update`,
     );
-    const step = keys.advance();
+    const step = keys.chain.advance();
     step.catch(() => {});
     await untilBlocked(pool, 'update week_keys');
     await pool`
@@ -116,9 +116,9 @@ describe('the answering page does not promise what a copy of the key would break
     const link = asked.links[0]!;
     expect(await pageAt(address, link)).toContain(promise);
     const inDatabase = new AnswerKeys(pool, { place: 'database', directory: join(dataDir, 'keys') });
-    await inDatabase.advance();
+    await inDatabase.chain.advance();
     const dump = await dumpOf(pool);
-    await keysBeside(dataDir, pool).advance();
+    await keysBeside(dataDir, pool).chain.advance();
     const page = await pageAt(address, link);
     expect(page).toContain('Until older backups and logs of the database are gone');
     expect(page).not.toContain(promise);
@@ -135,9 +135,9 @@ describe('the answering page does not promise what a copy of the key would break
     const elsewhere = 'a copy of the key to the answers is kept elsewhere';
     await pool`insert into key_processes (name, epoch, seen_at) values ('gone', 1, now() - interval '11 minutes')`;
     expect(await pageAt(address, link)).toContain(elsewhere);
-    await keys.forgetProcess('gone');
+    await keys.chain.forgetProcess('gone');
     expect(await pageAt(address, link)).toContain(promise);
-    await keys.exported();
+    await keys.chain.exported();
     const page = await pageAt(address, link);
     expect(page).toContain(elsewhere);
     expect(page).not.toContain(promise);

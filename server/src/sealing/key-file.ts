@@ -78,7 +78,7 @@ function keyFrom(path: string): EpochKey | undefined {
 
 /**
  * Replaces the stored key: writes and syncs the new file, overwrites the old one on the disk, then renames the new one. Only the
- * owner can read the file (mode 0600). Callers make sure that only one process writes at a time (answer-keys.ts).
+ * owner can read the file (mode 0600). Callers make sure that only one process writes at a time (epoch-chain.ts).
  */
 export function writeKeyFile(path: string, key: EpochKey, head = answersHead): void {
   const directory = dirname(path);

@@ -1,5 +1,5 @@
-// Programs that people upload with: each puts and lists, and is refused at the rest. Those that this machine has not are
-// skipped by the name of their Debian package.
+// Common SFTP programs can upload and list files, and everything else is refused. A program that is not installed is skipped
+// with the name of its Debian package.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { contentOf, selectFiles } from '../files/store.ts';
 
 let fixture: SftpFixture;
 let folder: string;
-/** Longer than a part, a window and whatever a client sends ahead. */
+/** Larger than a part, a window, and what any client sends ahead. */
 const large = Buffer.alloc(3 * 1024 * 1024 + 7, 'EmployeeID;FirstName;LastName\r\n1;Åsa;Öberg\r\n');
 const small = Buffer.from('EmployeeID;FirstName\r\n1;Åsa\r\n');
 
@@ -30,10 +30,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-type Ran = { code: number; out: string };
+type RunResult = { code: number; out: string };
 
-/** Runs a program in the folder, without a terminal; `out`: all that it prints. */
-function run(program: string, args: string[], { env = {}, input = '' } = {}): Promise<Ran> {
+/** Runs a program in the folder, without a terminal. `out` is everything that it prints. */
+function run(program: string, args: string[], { env = {}, input = '' } = {}): Promise<RunResult> {
   return new Promise((resolve, reject) => {
     const options = {
       cwd: folder,
@@ -74,7 +74,7 @@ describe('OpenSSH', () => {
   });
   const target = (company: Company) => `${company.username}@127.0.0.1`;
 
-  test('sftp', async (context) => {
+  test('sftp uploads and lists, and everything else is refused', async (context) => {
     needs(context, 'sftp', 'openssh-client');
     const company = await fixture.company();
     const input = [
@@ -99,12 +99,12 @@ describe('OpenSSH', () => {
     expect(out).toMatch(new RegExp(`^--w-------.* ${large.length} .* users\\.csv$`, 'm'));
     expect(out).toMatch(/open "\/renamed\.csv": Permission denied/);
     expect(out).toMatch(/open "\/small\.exe": Failure/);
-    expect(out).toMatch(wrongType); // beside the status, of which it prints only the code
+    expect(out).toMatch(wrongType); // printed in addition to the code of the status
     expect(out).toMatch(/mkdir "\/sub": Permission denied/);
     await expectFiles(company, { 'last.csv': small, 'renamed.csv': small, 'users.csv': large });
   });
 
-  test('sftp by sshpass, as a nightly job calls it', async (context) => {
+  test('sftp works with sshpass, as in a nightly job', async (context) => {
     needs(context, 'sftp', 'openssh-client');
     needs(context, 'sshpass', 'sshpass');
     const company = await fixture.company();
@@ -116,7 +116,7 @@ describe('OpenSSH', () => {
     await expectFiles(company, { 'users.csv': large });
   });
 
-  test('scp; in its old way, which is a command, it is refused', async (context) => {
+  test('scp uploads, but its old protocol is refused, because it needs a command', async (context) => {
     needs(context, 'scp', 'openssh-client');
     const company = await fixture.company();
     const env = environment(company);
@@ -129,11 +129,11 @@ describe('OpenSSH', () => {
     await expectFiles(company, { 'named.csv': small, 'users.csv': large });
   });
 
-  test('without the database it shows why nobody can log in', async (context) => {
+  test('sftp shows why no one can log in without the database', async (context) => {
     needs(context, 'sftp', 'openssh-client');
     const company = await fixture.company();
     const pool = openPool(fixture.databaseUrl, 1);
-    const { port } = await fixture.another({ pool });
+    const { port } = await fixture.startServer({ pool });
     await pool.end();
     const { code, out } = await run(
       'sftp',
@@ -147,7 +147,7 @@ describe('OpenSSH', () => {
   });
 });
 
-test('lftp, also by a temporary name', async (context) => {
+test('lftp uploads, also with a temporary name', async (context) => {
   needs(context, 'lftp', 'lftp');
   const company = await fixture.company();
   const lftp = (commands: string) =>
@@ -166,7 +166,7 @@ test('lftp, also by a temporary name', async (context) => {
   await expectFiles(company, { 'other.csv': small, 'users.csv': small });
 });
 
-test('curl', async (context) => {
+test('curl uploads and lists', async (context) => {
   needs(context, 'curl', 'curl');
   const company = await fixture.company();
   const url = `sftp://127.0.0.1:${fixture.port}/`;
@@ -182,17 +182,17 @@ test('curl', async (context) => {
   await expectFiles(company, { 'named.csv': small, 'users.csv': large });
 });
 
-test('rclone', async (context) => {
+test('rclone uploads and lists', async (context) => {
   needs(context, 'rclone', 'rclone');
   const company = await fixture.company();
-  const hidden = (await run('rclone', ['obscure', company.token])).out.trim();
+  const obscuredToken = (await run('rclone', ['obscure', company.token])).out.trim();
   const env = {
     RCLONE_CONFIG: '/dev/null',
     RCLONE_CONFIG_HERE_TYPE: 'sftp',
     RCLONE_CONFIG_HERE_HOST: '127.0.0.1',
     RCLONE_CONFIG_HERE_PORT: String(fixture.port),
     RCLONE_CONFIG_HERE_USER: company.username,
-    RCLONE_CONFIG_HERE_PASS: hidden,
+    RCLONE_CONFIG_HERE_PASS: obscuredToken,
   };
   const rclone = (...args: string[]) => run('rclone', [...args, '--retries', '1'], { env });
   expect(await rclone('copy', 'users.csv', 'here:')).toMatchObject({ code: 0 });
@@ -207,7 +207,7 @@ test('rclone', async (context) => {
   await expectFiles(company, { 'other.csv': large, 'users.csv': small });
 });
 
-test('PuTTY psftp and pscp', async (context) => {
+test('psftp and pscp of PuTTY upload and list', async (context) => {
   needs(context, 'psftp', 'putty-tools');
   const company = await fixture.company();
   const [{ fingerprint } = { fingerprint: '' }] = await hostKeys(
@@ -236,11 +236,11 @@ test('PuTTY psftp and pscp', async (context) => {
   await expectFiles(company, { 'copied.csv': small, 'named.csv': small, 'users.csv': large });
 });
 
-test('paramiko', async (context) => {
+test('paramiko uploads and lists', async (context) => {
   needs(context, 'python3', 'python3-paramiko');
-  const python = '/usr/bin/python3'; // that of Debian, for which its packages are
-  const isThere = await run(python, ['-c', 'import paramiko']).catch(() => ({ code: 1 }));
-  if (isThere.code !== 0) context.skip('needs paramiko (Debian: python3-paramiko)');
+  const python = '/usr/bin/python3'; // Debian's own Python, which has the packages of Debian
+  const installed = await run(python, ['-c', 'import paramiko']).catch(() => ({ code: 1 }));
+  if (installed.code !== 0) context.skip('needs paramiko (Debian: python3-paramiko)');
   const company = await fixture.company();
   const program = `
 import paramiko, sys
@@ -284,7 +284,7 @@ transport.close()
   await expectFiles(company, { 'small.csv': small, 'users.csv': large });
 });
 
-test('ssh2-sftp-client', async () => {
+test('ssh2-sftp-client uploads and lists', async () => {
   const company = await fixture.company();
   const client = await logIn(fixture.port, company);
   onTestFinished(() => void client.end());
@@ -306,9 +306,9 @@ test('ssh2-sftp-client', async () => {
   );
 });
 
-test('ssh-audit finds nothing that fails', async (context) => {
+test('ssh-audit finds no failures', async (context) => {
   needs(context, 'ssh-audit', 'ssh-audit');
-  const { port } = await fixture.another();
+  const { port } = await fixture.startServer();
   const { out } = await run('ssh-audit', ['-n', '-p', `${port}`, '127.0.0.1']);
   expect(out).toMatch(/\(kex\) curve25519-sha256 /);
   expect(out).not.toContain('[fail]');

@@ -1,4 +1,4 @@
-// Keys by which SFTP clients know the service: each one that is created can be read, and one that can't be is replaced.
+// The host keys by which SFTP clients recognize the service can all be read, and an unreadable stored key is replaced.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,16 +13,16 @@ let database: TestDatabase;
 beforeAll(async () => (database = await openTestDatabase()));
 afterAll(() => database.close());
 
-/** A log, and the lines of it. */
-function kept() {
+/** Returns a log and the lines written to it. */
+function openTestLog() {
   const lines: string[] = [];
   return { lines, log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }) };
 }
 
-// The defect that this guards against spoiled one key in 235: HOST_KEYS=10000 takes some 10 s.
+// A former defect made one key in 235 unreadable. HOST_KEYS=10000 takes about 10 s.
 const count = Number(process.env['HOST_KEYS'] ?? 100);
 
-test('every Ed25519 key that is created can be read, signs, and has all of its 32 bytes', async () => {
+test('every created Ed25519 key can be read and has all of its 32 bytes', async () => {
   for (let i = 0; i < count; i++) {
     // oxlint-disable-next-line no-await-in-loop -- one after another: each takes half a millisecond
     const key = readHostKey('ed25519', await createHostKey('ed25519'));
@@ -30,7 +30,7 @@ test('every Ed25519 key that is created can be read, signs, and has all of its 3
   }
 }, 120_000);
 
-test('OpenSSH reads the keys, too', async ({ skip }) => {
+test('OpenSSH can also read the keys', async ({ skip }) => {
   const folder = mkdtempSync(join(tmpdir(), 'soundings-keys-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const kind of ['ed25519', 'rsa'] as const) {
@@ -51,19 +51,19 @@ test('OpenSSH reads the keys, too', async ({ skip }) => {
 });
 
 test.each<[string, (key: string) => string]>([
-  ['no key', () => 'no key at all'],
-  ['cut off', (key) => `${key.slice(0, 200)}\n-----END OPENSSH PRIVATE KEY-----\n`],
-  ['the public half of another key', (key) => swapped(key)],
-])('a stored key that cannot be read (%s) is replaced, and the log says so', async (_, spoil) => {
+  ['is not a key', () => 'no key at all'],
+  ['is cut off', (key) => `${key.slice(0, 200)}\n-----END OPENSSH PRIVATE KEY-----\n`],
+  ['contains the public half of another key', (key) => withOtherPublicHalf(key)],
+])('a stored key that %s is replaced, and this is logged', async (_, damage) => {
   const {
     pool,
     keys: { secrets },
   } = database;
-  const { log, lines } = kept();
+  const { log, lines } = openTestLog();
   const before = await hostKeys(pool, secrets, log);
   lines.length = 0;
-  const spoilt = await sealHostKey(secrets, 'ed25519', spoil(await createHostKey('ed25519')));
-  await pool`update sftp_host_keys set private_key = ${spoilt} where kind = 'ed25519'`;
+  const damaged = await sealHostKey(secrets, 'ed25519', damage(await createHostKey('ed25519')));
+  await pool`update sftp_host_keys set private_key = ${damaged} where kind = 'ed25519'`;
   const after = await Promise.all([1, 2, 3].map(() => hostKeys(pool, secrets, log)));
   expect(after[1]).toEqual(after[0]);
   expect(after[2]).toEqual(after[0]);
@@ -74,11 +74,12 @@ test.each<[string, (key: string) => string]>([
   expect(await hostKeys(pool, secrets, log)).toEqual(after[0]);
 });
 
-/** The key with a bit of its public half changed, in both places where it stands. */
-function swapped(key: string): string {
+/** Returns the key with one bit of its public half changed in both places. */
+function withOtherPublicHalf(key: string): string {
   const bytes = Buffer.from(key.replaceAll(/-.*-|\n/g, ''), 'base64');
   const at = bytes.indexOf('ssh-ed25519') + 'ssh-ed25519'.length + 4;
-  const open = Buffer.from(bytes.subarray(at, at + 32));
-  for (let i = bytes.indexOf(open); i >= 0; i = bytes.indexOf(open, i + 1)) bytes[i] = bytes[i]! ^ 1;
+  const publicHalf = Buffer.from(bytes.subarray(at, at + 32));
+  for (let i = bytes.indexOf(publicHalf); i >= 0; i = bytes.indexOf(publicHalf, i + 1))
+    bytes[i] = bytes[i]! ^ 1;
   return `-----BEGIN OPENSSH PRIVATE KEY-----\n${bytes.toString('base64')}\n-----END OPENSSH PRIVATE KEY-----\n`;
 }

@@ -9,6 +9,7 @@ import { createToken } from '../accounts/tokens.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import type { Sealer } from '../base/sealer.ts';
 import { openTestDatabase } from '../testing/database.ts';
+import { createFlags, type Field, packet, type Reply, replyOf, types } from './packets.fixture.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './server.ts';
 
 export type Company = { id: number; username: string; token: string; tokenId: number };
@@ -25,7 +26,7 @@ export type SftpFixture = {
   log: LogLine[];
   company(settings?: Partial<AccountSettings>): Promise<Company>;
   /** Starts another server on the same database, which is closed with the first. */
-  another(options?: Partial<SftpOptions>): Promise<{ server: SftpServer; port: number; log: LogLine[] }>;
+  startServer(options?: Partial<SftpOptions>): Promise<{ server: SftpServer; port: number; log: LogLine[] }>;
   close(): Promise<void>;
 };
 
@@ -35,7 +36,7 @@ export async function openSftpFixture(options: Partial<SftpOptions> = {}): Promi
   const { secrets } = database.keys;
   const opened: SftpServer[] = [];
 
-  async function another(some: Partial<SftpOptions> = {}) {
+  async function startServer(some: Partial<SftpOptions> = {}) {
     const log: LogLine[] = [];
     const toMemory = pino({ base: null }, { write: (line) => void log.push(JSON.parse(line) as LogLine) });
     const server = await openSftp({ host: '127.0.0.1', port: 0, pool, secrets, log: toMemory, ...some });
@@ -43,7 +44,7 @@ export async function openSftpFixture(options: Partial<SftpOptions> = {}): Promi
     return { server, port: Number(new URL(server.address).port), log };
   }
 
-  const first = await another(options);
+  const first = await startServer(options);
   return {
     ...first,
     pool,
@@ -58,7 +59,7 @@ export async function openSftpFixture(options: Partial<SftpOptions> = {}): Promi
       const { id: tokenId, token } = await createToken(pool, account.id, { name: 'job', scopes: ['files'] });
       return { id: account.id, username: account.sftpUsername, token, tokenId };
     },
-    another,
+    startServer,
     async close() {
       await Promise.all(opened.map((server) => server.close(0)));
       await database.close();
@@ -119,79 +120,17 @@ let addresses = 0;
 /** Returns an unused address of this machine, because limits of an address would carry over to the next test. */
 export const unusedAddress = (): string => `127.9.${++addresses >> 8}.${addresses & 255}`;
 
-export const gone = (socket: Socket): Promise<unknown> =>
+export const disconnected = (socket: Socket): Promise<unknown> =>
   socket.closed ? Promise.resolve() : once(socket, 'close');
-
-// --- SFTP by hand.
-
-export type Field = number | bigint | string | Buffer;
-export type Answer = {
-  type: number;
-  id: number;
-  /** The code of a status. */
-  code?: number;
-  text?: string;
-  handle?: Buffer;
-  names?: { name: string; long: string; size?: number }[];
-  size?: number;
-  mode?: number;
-  modified?: number;
-};
-
-/** Types of requests. */
-export const ask = {
-  init: 1,
-  open: 3,
-  close: 4,
-  read: 5,
-  write: 6,
-  lstat: 7,
-  fstat: 8,
-  setstat: 9,
-  fsetstat: 10,
-  opendir: 11,
-  readdir: 12,
-  remove: 13,
-  mkdir: 14,
-  rmdir: 15,
-  realpath: 16,
-  stat: 17,
-  rename: 18,
-  readlink: 19,
-  symlink: 20,
-  extended: 200,
-};
-/** Codes of a status. */
-export const code = { ok: 0, eof: 1, noFile: 2, denied: 3, failure: 4, badMessage: 5, unsupported: 8 };
-/** Flags to open a file as most clients do: for writing, created or replaced. */
-export const createFlags = 2 | 8 | 16;
-
-/** Returns a packet: numbers in 32 bits, bigints in 64, texts and bytes after their length. */
-export function packet(type: number, ...fields: Field[]): Buffer {
-  const parts = fields.map((field) => {
-    if (typeof field === 'number') return word(field);
-    if (typeof field === 'bigint') return Buffer.from(field.toString(16).padStart(16, '0'), 'hex');
-    const bytes = Buffer.from(field as string);
-    return Buffer.concat([word(bytes.length), bytes]);
-  });
-  const body = Buffer.concat([Buffer.from([type]), ...parts]);
-  return Buffer.concat([word(body.length), body]);
-}
-
-function word(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
-}
 
 export type RawSession = {
   client: Client;
   socket: Socket;
   stream: ClientChannel;
   /** Sends a request with a new id and waits for the next reply. */
-  ask(type: number, ...fields: Field[]): Promise<Answer>;
+  request(type: number, ...fields: Field[]): Promise<Reply>;
   /** Waits for the next reply. */
-  next(): Promise<Answer>;
+  next(): Promise<Reply>;
   /** Opens a file for writing and returns its handle. */
   open(name: string): Promise<Buffer>;
   end(): void;
@@ -213,7 +152,7 @@ export async function openRawSession(port: number, company: Company): Promise<Ra
   });
   stream.on('close', () => arrived());
   let lastId = 1000;
-  const hand: RawSession = {
+  const session: RawSession = {
     client,
     socket,
     stream,
@@ -224,55 +163,23 @@ export async function openRawSession(port: number, company: Company): Promise<Ra
         await new Promise<void>((resolve) => (arrived = resolve));
       }
       const length = 4 + bytes.readUInt32BE(0);
-      const answer = answerOf(bytes.subarray(4, length));
+      const reply = replyOf(bytes.subarray(4, length));
       bytes = bytes.subarray(length);
-      return answer;
+      return reply;
     },
-    ask(type, ...fields) {
+    request(type, ...fields) {
       stream.write(packet(type, ++lastId, ...fields));
-      return hand.next();
+      return session.next();
     },
     async open(name) {
-      const { handle, text } = await hand.ask(ask.open, name, createFlags, 0);
+      const { handle, text } = await session.request(types.open, name, createFlags, 0);
       if (!handle) throw new Error(`${name} was not opened: ${text}`);
       return handle;
     },
     end: () => void client.end(),
   };
-  stream.write(packet(ask.init, 3));
-  const version = await hand.next();
+  stream.write(packet(types.init, 3));
+  const version = await session.next();
   if (version.type !== 2) throw new Error('The reply to the first request is not a version.');
-  return hand;
-}
-
-function answerOf(bytes: Buffer): Answer {
-  let at = 1;
-  const number = () => bytes.readUInt32BE((at += 4) - 4);
-  const blob = () => {
-    const length = number();
-    return bytes.subarray(at, (at += length));
-  };
-  const attributes = () => {
-    const flags = number();
-    const found: { size?: number; mode?: number; modified?: number } = {};
-    if (flags & 1) found.size = number() * 2 ** 32 + number();
-    if (flags & 4) found.mode = number();
-    if (flags & 8) {
-      number();
-      found.modified = number();
-    }
-    return found;
-  };
-  const answer: Answer = { type: bytes[0] as number, id: number() };
-  if (answer.type === 101) {
-    answer.code = number();
-    answer.text = blob().toString();
-  } else if (answer.type === 102) answer.handle = blob();
-  else if (answer.type === 104) {
-    answer.names = Array.from({ length: number() }, () => {
-      const [name, long] = [blob().toString(), blob().toString()];
-      return { name, long, ...attributes() };
-    });
-  } else if (answer.type === 105) Object.assign(answer, attributes());
-  return answer;
+  return session;
 }

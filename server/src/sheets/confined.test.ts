@@ -1,22 +1,22 @@
-// What a process may do that others' files are read in, and what becomes of one that does more.
+// What the process that reads uploaded files is allowed to do, and how it ends when it exceeds its limits.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { type Limits, runConfined } from './confined.ts';
 
 const wide: Limits = { memory: 400e6, heap: 200e6, milliseconds: 30_000, output: 1e6 };
-const run = (what: string, limits: Partial<Limits> = {}, input = '', more = '') =>
-  runConfined(new URL('confined.fixture.ts', import.meta.url), [what, more], Buffer.from(input), {
+const run = (action: string, limits: Partial<Limits> = {}, input = '', argument = '') =>
+  runConfined(new URL('confined.fixture.ts', import.meta.url), [action, argument], Buffer.from(input), {
     ...wide,
     ...limits,
   });
 
-test('it gets its input, and its output comes back', async () => {
-  expect(await run('answer', {}, 'abc')).toEqual({ output: Buffer.from('ABC') });
+test('receives its input and returns its output', async () => {
+  expect(await run('reply', {}, 'abc')).toEqual({ output: Buffer.from('ABC') });
 });
 
-describe('it is ended, and that is told', () => {
-  test('when its time is over', async () => {
+describe('is ended, and reports why', () => {
+  test('when its time is up', async () => {
     expect(await run('loop', { milliseconds: 500 })).toEqual({ end: 'time' });
   });
 
@@ -24,26 +24,26 @@ describe('it is ended, and that is told', () => {
     expect(await run('fill the heap', { heap: 40e6, memory: 1e9 })).toEqual({ end: 'memory' });
   });
 
-  test.skipIf(!existsSync('/proc/self/status'))('when its memory of any kind is full', async () => {
+  test.skipIf(!existsSync('/proc/self/status'))('when its total memory is full', async () => {
     expect(await run('fill other memory', { memory: 200e6 })).toEqual({ end: 'memory' });
   });
 
-  test('when its answer is too long', async () => {
+  test('when its output is too long', async () => {
     expect(await run('flood')).toEqual({ end: 'output' });
   });
 
-  test('by somebody else', async () => {
+  test('when something else kills it', async () => {
     expect(await run('die')).toEqual({ end: 'stopped' });
   });
 });
 
-test('a defect is thrown, with what it says', async () => {
+test('throws a defect with its message', async () => {
   await expect(run('fail')).rejects.toThrow(/exited with code 1: [^]*A defect/);
 });
 
-describe('it can not', () => {
+describe('cannot', () => {
   test('see our environment or folder', async () => {
-    const { output } = (await run('look around')) as { output: Buffer };
+    const { output } = (await run('show its environment')) as { output: Buffer };
     expect(JSON.parse(output.toString())).toMatchObject({ env: ['TZ'], folder: '/' });
   });
 
@@ -53,17 +53,17 @@ describe('it can not', () => {
     'connect',
     'listen',
     'send a datagram',
-    'look a name up',
-    'ask by HTTP',
+    'resolve a host name',
+    'send an HTTP request',
     'fetch',
     'start a thread',
-    'bind itself',
-    'find a module',
-  ])('%s', async (what) => {
-    await expect(run(what)).rejects.toThrow('ERR_ACCESS_DENIED');
+    'load an internal binding',
+    'get a built-in module',
+  ])('%s', async (action) => {
+    await expect(run(action)).rejects.toThrow('ERR_ACCESS_DENIED');
   });
 
-  test('read what is not of its program', async () => {
+  test('read files outside its own program', async () => {
     const checkout = fileURLToPath(new URL('../../../', import.meta.url));
     for (const path of [
       '/etc/passwd',

@@ -1,7 +1,7 @@
 // Reads OLE containers with SheetJS. Old workbooks and encrypted Office documents are such containers of named streams.
 import * as xlsx from '@e965/xlsx';
 import { decryptPackage } from './decrypt.ts';
-import { damaged, locked, orDamaged, unreadable } from './rows.ts';
+import { damaged, locked, orDamaged, unreadable } from './faults.ts';
 
 /** Not in the types of SheetJS. */
 const { CFB } = xlsx as unknown as {

@@ -1,11 +1,11 @@
-// What a file is, by its first bytes and by the directory of what is in it.
+// How the type of a file is detected from its first bytes and from the directory of its archive.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { contentFault, structureFault } from './content.ts';
 import { workbookOf, zipOf } from './zip.fixture.ts';
 
-/** Workbooks of several programs, some of them encrypted. */
-const kept = readdirSync(new URL('samples', import.meta.url)).flatMap((name) => {
+/** Workbooks from several programs, some of them encrypted. */
+const samples = readdirSync(new URL('samples', import.meta.url)).flatMap((name) => {
   const kind = /\.(xlsx?)$/.exec(name)?.[1];
   return kind === undefined ? [] : [[name, kind as 'xls' | 'xlsx'] as const];
 });
@@ -28,7 +28,7 @@ const ods = zipOf([
   { name: 'mimetype', data: 'application/vnd.oasis.opendocument.spreadsheet', isStored: true },
 ]);
 
-test('what it can be is taken', () => {
+test('accepts files of the declared kind', () => {
   expect(contentFault('csv', Buffer.from('id;name\n1;Åsa'))).toBeUndefined();
   expect(contentFault('csv', Buffer.from('\ufeffid;name\n', 'utf16le'))).toBeUndefined();
   expect(contentFault('xlsx', zipOf(workbook))).toBeUndefined();
@@ -51,7 +51,7 @@ test.each<[string, 'csv' | 'xls' | 'xlsx', Buffer, string]>([
   ],
   ['a workbook named .xls', 'xls', zipOf(workbook), 'Rename it so that the name ends in .xlsx.'],
   [
-    'an old one named .xlsx',
+    'an old workbook named .xlsx',
     'xlsx',
     ole('Workbook'),
     'an old Excel workbook (.xls). Rename it so that the name ends in .xls.',
@@ -63,53 +63,53 @@ test.each<[string, 'csv' | 'xls' | 'xlsx', Buffer, string]>([
     'plain text. Rename it so that the name ends in .csv.',
   ],
   ['text named .xls', 'xls', Buffer.from('id\tname'), 'plain text. Rename it so that the name ends in .csv.'],
-  ['a binary one', 'xlsx', ofType('vnd.ms-excel.sheet.binary.macroEnabled.main'), '(.xlsb)'],
-  ['one with macros', 'xlsx', ofType('vnd.ms-excel.sheet.macroEnabled.main'), '(.xlsm)'],
-  ['an OpenDocument', 'xlsx', ods, '(.ods)'],
-  ['one with a password', 'csv', ole('EncryptedPackage'), 'protected with a password'],
-  ['one with a password', 'xls', ole('EncryptedPackage'), 'protected with a password'],
-  ['a letter', 'xls', ole('WordDocument'), 'a Word document'],
+  ['a binary workbook', 'xlsx', ofType('vnd.ms-excel.sheet.binary.macroEnabled.main'), '(.xlsb)'],
+  ['a workbook with macros', 'xlsx', ofType('vnd.ms-excel.sheet.macroEnabled.main'), '(.xlsm)'],
+  ['an OpenDocument spreadsheet', 'xlsx', ods, '(.ods)'],
+  ['a workbook with a password', 'csv', ole('EncryptedPackage'), 'protected with a password'],
+  ['a workbook with a password', 'xls', ole('EncryptedPackage'), 'protected with a password'],
+  ['a Word document', 'xls', ole('WordDocument'), 'a Word document'],
   ['an archive', 'csv', zipOf([{ name: 'a.csv', data: 'a,b' }]), 'a compressed file (zip)'],
   ['a PDF', 'csv', Buffer.from('%PDF-1.7\n'), 'a PDF document'],
   ['a picture', 'xlsx', Buffer.from('89504e470d0a1a0a', 'hex'), 'a picture'],
   ['a web page', 'xls', Buffer.from('\n<html><table>'), 'a web page (HTML)'],
   ['XML', 'xls', Buffer.from('\ufeff<?xml version="1.0"?>'), 'an XML document'],
   [
-    'one of Excel 2',
+    'a workbook of Excel 2',
     'xls',
     Buffer.from('0900040002001000', 'hex'),
     'a workbook of Excel 4 or older. Open it in',
   ],
-  ['one of Excel 3', 'xls', Buffer.from('0902060000001000', 'hex'), 'a workbook of Excel 4 or older'],
-  ['one of Excel 4', 'xlsx', Buffer.from('0904060000001000', 'hex'), 'a workbook of Excel 4 or older'],
-  ['bytes', 'csv', Buffer.from([1, 2, 3, 0, 5, 6, 7, 8, 9, 10]), 'not text'],
+  ['a workbook of Excel 3', 'xls', Buffer.from('0902060000001000', 'hex'), 'a workbook of Excel 4 or older'],
+  ['a workbook of Excel 4', 'xlsx', Buffer.from('0904060000001000', 'hex'), 'a workbook of Excel 4 or older'],
+  ['binary data', 'csv', Buffer.from([1, 2, 3, 0, 5, 6, 7, 8, 9, 10]), 'not text'],
   [
-    'UTF-16 without a mark',
+    'UTF-16 without a byte order mark',
     'csv',
     Buffer.from('id;name\n', 'utf16le'),
     'UTF-16 text without a byte order mark',
   ],
-])('%s is refused, and the words say what it is', (_, kind, head, words) => {
-  expect(contentFault(kind, head)).toContain(words);
+])('refuses %s and says what it is', (_, kind, head, message) => {
+  expect(contentFault(kind, head)).toContain(message);
 });
 
-test('wherever a file is cut off, it can be told without error', () => {
+test('never throws, wherever a file is cut off', () => {
   const whole = zipOf(workbook);
   for (let length = 0; length < whole.length; length++) {
     expect(() => contentFault('csv', whole.subarray(0, length))).not.toThrow();
   }
 });
 
-describe('a file that is there as a whole', () => {
+describe('a complete file', () => {
   const whole = zipOf(workbook);
   const fault = (kind: 'xls' | 'xlsx', bytes: Buffer) =>
     structureFault(kind, { size: bytes.length, read: async (from, to) => bytes.subarray(from, to) });
 
-  test('may be a workbook, however its archive is written', async () => {
+  test('is accepted as a workbook, however its archive is written', async () => {
     expect(await fault('xlsx', whole)).toBeUndefined();
     const larger = zipOf(workbook, { isZip64: true });
     expect(await fault('xlsx', larger)).toBeUndefined();
-    // Some programs write the numbers for large archives also where they are not needed.
+    // Some programs write the numbers for large archives even where they are not needed.
     larger.writeUInt16LE(workbook.length, larger.length - 12);
     larger.writeUInt32LE(larger.indexOf('504b0102', 'hex'), larger.length - 6);
     expect(await fault('xlsx', larger)).toBeUndefined();
@@ -119,7 +119,7 @@ describe('a file that is there as a whole', () => {
     expect(await fault('xls', Buffer.from('0908080000051000', 'hex'))).toBeUndefined();
   });
 
-  test('is none wherever it is cut off', async () => {
+  test('is refused as damaged, wherever it is cut off', async () => {
     for (let length = 4; length < whole.length; length++) {
       // oxlint-disable-next-line no-await-in-loop -- a few
       expect(await fault('xlsx', whole.subarray(0, length))).toContain(
@@ -128,7 +128,7 @@ describe('a file that is there as a whole', () => {
     }
   });
 
-  test('is none if it is any other archive, or only begins like a workbook', async () => {
+  test('is refused if it is another archive, or only begins like a workbook', async () => {
     expect(await fault('xlsx', zipOf([{ name: 'a.csv', data: 'a,b' }]))).toContain('a compressed file (zip)');
     expect(await fault('xlsx', Buffer.concat([whole.subarray(0, 30), Buffer.alloc(70_000)]))).toContain(
       'damaged',
@@ -137,7 +137,7 @@ describe('a file that is there as a whole', () => {
     expect(await fault('xlsx', ole('EncryptedPackage'))).toContain('damaged');
   });
 
-  test.each(kept)('sample %s is taken', async (name, kind) => {
+  test.each(samples)('sample %s is accepted', async (name, kind) => {
     expect(await fault(kind, readFileSync(new URL(`samples/${name}`, import.meta.url)))).toBeUndefined();
   });
 });

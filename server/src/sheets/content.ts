@@ -1,8 +1,8 @@
 // Checks before accepting a file that its content matches its extension (decision C4): by the first bytes, and for workbooks
 // also by the directory of the archive or container. Everything else is checked when the file is read.
-import type { FileKind } from './file-names.ts';
 import { Fault } from '../base/errors.ts';
-import { damaged, lockedMessage } from './rows.ts';
+import { damaged, lockedMessage } from './faults.ts';
+import type { FileKind } from './file-names.ts';
 import { directoryIn, firstEntries, namesIn, zipTailBytes } from './zip.ts';
 
 /** What a file is, in terms that users know, and the extension that it must have, or those that it may have. */

@@ -1,4 +1,4 @@
-// What CSV comes to: by each way of writing it, and of any table.
+// Reads CSV in every encoding, with every delimiter and with every way to write cells, and restores any table.
 import { maxSheetColumns, maxSheetRows } from '@soundings/contract/limits.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -22,17 +22,17 @@ const utf16 = (text: string, isBig = false) => {
   return isBig ? bytes.swap16() : bytes;
 };
 
-/** All that Windows-1252 has beyond Latin-1. */
-const beyondLatin1 = '€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ';
-const codesBeyondLatin1 = [
+/** All characters of Windows-1252 that Latin-1 does not have. */
+const notInLatin1 = '€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ';
+const codesNotInLatin1 = [
   128, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 142, 145, 146, 147, 148, 149, 150, 151, 152,
   153, 154, 155, 156, 158, 159,
 ];
 const windows1252 = (text: string) =>
   Buffer.from(
     Array.from(text, (character) => {
-      const known = beyondLatin1.indexOf(character);
-      return known < 0 ? character.charCodeAt(0) : (codesBeyondLatin1[known] as number);
+      const known = notInLatin1.indexOf(character);
+      return known < 0 ? character.charCodeAt(0) : (codesNotInLatin1[known] as number);
     }),
   );
 
@@ -44,19 +44,19 @@ describe('encodings', () => {
     ['2', 'Łucja 👩‍🚀 李'],
   ];
 
-  test('UTF-8, with a mark and without, and UTF-16 of both orders with a mark are read', () => {
+  test('reads UTF-8 with and without a byte order mark, and UTF-16 of both byte orders with one', () => {
     for (const bytes of [text, `\ufeff${text}`, utf16(text), utf16(text, true)])
       expect(read(bytes)).toEqual(rows);
   });
 
-  test('what is not UTF-8 is Windows-1252, all of it', () => {
-    expect(read(windows1252(`namn,x\nÅÄÖåäöß,${beyondLatin1}`))).toEqual([
+  test('reads a file that is not UTF-8 as Windows-1252', () => {
+    expect(read(windows1252(`namn,x\nÅÄÖåäöß,${notInLatin1}`))).toEqual([
       ['namn', 'x'],
-      ['ÅÄÖåäöß', beyondLatin1],
+      ['ÅÄÖåäöß', notInLatin1],
     ]);
   });
 
-  test('UTF-8 that is damaged is refused with its line, instead of being read as something else', () => {
+  test('refuses damaged UTF-8 with its line instead of reading it in another encoding', () => {
     const damaged = Buffer.concat([
       Buffer.from('id,name\n1,Åsa\n2,Bj'),
       Buffer.from([0xc3]),
@@ -67,13 +67,13 @@ describe('encodings', () => {
     expect(faultOf(() => read(marked)).message).toContain('Line 2 ');
   });
 
-  test('UTF-16 that is cut off is refused', () => {
+  test('refuses UTF-16 that is cut off', () => {
     expect(faultOf(() => read(utf16('a;b').subarray(0, 7))).message).toContain('UTF-16');
   });
 });
 
 describe('delimiters', () => {
-  test.each([',', ';', '\t', '|'])('%j is found out', (delimiter) => {
+  test.each([',', ';', '\t', '|'])('detects %j', (delimiter) => {
     const table = [
       ['id', 'name', 'mail'],
       ['00123', 'Berg', 'a@x.se'],
@@ -81,7 +81,7 @@ describe('delimiters', () => {
     expect(read(table.map((row) => row.join(delimiter)).join('\n'))).toEqual(table);
   });
 
-  test('the first line of Excel that names it is followed, and is no row', () => {
+  test('uses the delimiter that the first line (sep=) declares, and does not read that line as a row', () => {
     expect(read('sep=|\r\nid|a;b\r\n1|x;y\r\n2|x;y')).toEqual([
       ['id', 'a;b'],
       ['1', 'x;y'],
@@ -90,20 +90,20 @@ describe('delimiters', () => {
     expect(read('\ufeffSEP=;\nid;a')).toEqual([['id', 'a']]);
   });
 
-  test('several groups in a cell, decimal commas, titles and quoted delimiters do not mislead', () => {
+  test('is not misled by several groups in a cell, decimal commas, titles or quoted delimiters', () => {
     expect(read('id,groups\n1,A;B\n2,C;D\n3,E;F')[1]).toEqual(['1', 'A;B']);
     expect(read('id;score;rate\n1;2,5;0,5\n2;3,5;0,7')[1]).toEqual(['1', '2,5', '0,5']);
     expect(read('Staff, May 2026\nid;name\n1;Anna\n2;Bo')[2]).toEqual(['1', 'Anna']);
     expect(read('id;name\n1;"Berg, Anna"\n2;"Ek, Bo"')[1]).toEqual(['1', 'Berg, Anna']);
   });
 
-  test('a list of one column has none', () => {
+  test('reads a list of one column, which has no delimiter', () => {
     expect(read('id\n1\n2')).toEqual([['id'], ['1'], ['2']]);
   });
 });
 
 describe('rows and cells', () => {
-  test('lines end in CR, LF or CRLF, also in one file', () => {
+  test('accepts CR, LF and CRLF as line endings, also mixed in one file', () => {
     const rows = [
       ['a', 'b'],
       ['1', '2'],
@@ -114,18 +114,18 @@ describe('rows and cells', () => {
     }
   });
 
-  test('line breaks and quotation marks in a cell stand as they are written', () => {
+  test('keeps line breaks and quotation marks in a cell', () => {
     expect(read('a,b\r\n"Anna ""Nan""\r\nBerg",2\r\n')).toEqual([
       ['a', 'b'],
       ['Anna "Nan"\r\nBerg', '2'],
     ]);
   });
 
-  test('empty lines count, and are empty rows; at the end they are none', () => {
+  test('reads empty lines as empty rows, except at the end', () => {
     expect(read('a,b\n\n,\n1,2\n\n,,\n')).toEqual([['a', 'b'], [], [], ['1', '2']]);
   });
 
-  test('empty cells are null, and none are at the end of a row', () => {
+  test('reads empty cells as null and drops them at the end of a row', () => {
     expect(read('a,b,c\n1,,3\n1,"",\n,,3')).toEqual([
       ['a', 'b', 'c'],
       ['1', null, '3'],
@@ -134,7 +134,7 @@ describe('rows and cells', () => {
     ]);
   });
 
-  test('everything is text: zeros, signs and spaces stay', () => {
+  test('reads every cell as text and keeps leading zeros, signs and spaces', () => {
     expect(read('id,x\n00123, 1.50 \n+46,TRUE')).toEqual([
       ['id', 'x'],
       ['00123', ' 1.50 '],
@@ -142,7 +142,7 @@ describe('rows and cells', () => {
     ]);
   });
 
-  test('spaces around quotation marks are the work of a writer that spaces its delimiters', () => {
+  test('ignores spaces between delimiters and quotation marks', () => {
     expect(read('id, name\n1, "Berg, Anna"\n2 , "Ek"')).toEqual([
       ['id', 'name'],
       ['1', 'Berg, Anna'],
@@ -151,21 +151,21 @@ describe('rows and cells', () => {
   });
 });
 
-describe('refused, with the place', () => {
+describe('refuses, with the position,', () => {
   test('a quotation mark that is not closed', () => {
     const fault = faultOf(() => read('a,b\n\n1,2\n3,"x\n4,5'));
     expect(fault.message).toBe('Cell B4 begins with a quotation mark (") that is never closed.');
     expect(fault).toMatchObject({ kind: 'invalid', code: 'unreadable file', details: [{ row: 4 }] });
   });
 
-  test('a quotation mark within a cell', () => {
+  test('a quotation mark in the middle of a cell', () => {
     for (const row of ['1,say "hi",3', '1,"say "hi"",3']) {
       const fault = faultOf(() => read(`a,b,c\n${row}`));
       expect(fault.message).toContain('Cell B2 has a quotation mark (") in the middle of the text');
     }
   });
 
-  test('more rows, columns or characters than are read; as many are', () => {
+  test('more rows, columns or characters than the limits, but not exactly the limits', () => {
     const rows = Array.from({ length: maxSheetRows }, (_, i) => `${i},x`);
     expect(read(rows.join('\n'))).toHaveLength(maxSheetRows);
     expect(read(`${rows.join('\n')}\n,\n\n`)).toHaveLength(maxSheetRows);
@@ -181,8 +181,8 @@ describe('refused, with the place', () => {
   });
 });
 
-describe('of any table', () => {
-  /** Texts that are easily misread, and any others. */
+describe('any table', () => {
+  /** Texts that are easily misread, and random texts. */
   const cell = fc.oneof(
     fc.constantFrom(
       '00123',
@@ -207,12 +207,12 @@ describe('of any table', () => {
     );
   const encodings: Record<string, (text: string) => Buffer> = {
     'UTF-8': (text) => Buffer.from(text),
-    'UTF-8 with a mark': (text) => Buffer.from(`\ufeff${text}`),
+    'UTF-8 with a byte order mark': (text) => Buffer.from(`\ufeff${text}`),
     'UTF-16LE': (text) => utf16(text),
     'UTF-16BE': (text) => utf16(text, true),
   };
 
-  test('it comes back as it was written, whatever delimiter, encoding and line ending it has', () => {
+  test('is read as it was written, with any delimiter, encoding and line ending', () => {
     fc.assert(
       fc.property(
         table,
@@ -220,7 +220,7 @@ describe('of any table', () => {
         fc.constantFrom('\n', '\r\n', '\r'),
         fc.constantFrom(...Object.keys(encodings)),
         (rows, delimiter, end, encoding) => {
-          // A header tells the delimiter, as in every real list: names have none.
+          // The header shows the delimiter, as in every real list, because column names contain no delimiters.
           const header = rows[0]!.map((_, i) => `Column${i}`);
           const quoted = rows.map((row) => row.map((text) => `"${text.replaceAll('"', '""')}"`));
           const lines = [header, ...quoted].map((row) => row.join(delimiter));
@@ -234,7 +234,7 @@ describe('of any table', () => {
   });
 });
 
-/** Without what is empty at the end of rows and of the table. */
+/** Returns the rows without empty cells at the end of a row and without empty rows at the end. */
 function trimmed(rows: (string | null)[][]): (string | null)[][] {
   const short = rows.map((row) => row.slice(0, row.findLastIndex((cell) => cell !== null) + 1));
   return short.slice(0, short.findLastIndex((row) => row.length > 0) + 1);

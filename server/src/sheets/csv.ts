@@ -1,9 +1,10 @@
 // Reads CSV files as Excel and HR systems in Europe write them. Detects the encoding and the delimiter. Every cell is text as
 // written.
 import { maxSheetRows } from '@soundings/contract/limits.ts';
-import { CsvError, parse } from 'csv-parse/sync';
 import { isUtf8 } from 'node:buffer';
-import { newSheet, type Place, placeInWords, tooManyRows, unreadable } from './rows.ts';
+import { CsvError, parse } from 'csv-parse/sync';
+import { type Place, placeInWords, unreadable } from './faults.ts';
+import { newSheet, tooManyRows } from './rows.ts';
 import type { Sheet } from './sheet.ts';
 
 /** In order of preference if two of them fit equally well. */

@@ -1,5 +1,5 @@
-// Workbooks that are encrypted with the password of Excel itself are read; those with another are not. The samples were
-// written by other programs than ours.
+// Workbooks encrypted with Excel's built-in password can be read, and workbooks with any other password cannot. The samples
+// were written by other programs.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -36,15 +36,18 @@ test.each([
   ['rc4.xls', 'xls', 67],
   ['standard.xlsx', 'xlsx', 997],
   ['agile.xlsx', 'xlsx', 997],
-] as const)('%s with a wrong byte is read or refused, and no defect', async (name, kind, step) => {
-  for (let at = 512; at < sample(name).length; at += step) {
-    const bytes = sample(name);
-    bytes[at] = bytes[at]! ^ 0xff;
-    // oxlint-disable-next-line no-await-in-loop -- one after another
-    const read = await readHere(bytes, kind).catch((error: unknown) => error);
-    expect(read instanceof Fault || Array.isArray(read)).toBe(true);
-  }
-});
+] as const)(
+  '%s with a wrong byte is read or refused, and never causes a defect',
+  async (name, kind, step) => {
+    for (let at = 512; at < sample(name).length; at += step) {
+      const bytes = sample(name);
+      bytes[at] = bytes[at]! ^ 0xff;
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      const read = await readHere(bytes, kind).catch((error: unknown) => error);
+      expect(read instanceof Fault || Array.isArray(read)).toBe(true);
+    }
+  },
+);
 
 describe('streams of old workbooks', () => {
   const record = (type: number, data: Buffer) => {
@@ -58,17 +61,20 @@ describe('streams of old workbooks', () => {
     Buffer.from([]),
     Buffer.alloc(2000, 'ab'),
   ];
-  /** A workbook of some records, each of whose bytes are changed. The place of a sheet stays as it is. */
-  const stream = (lock: Buffer, change: (byte: number, at: number, from: number, to: number) => number) => {
+  /** Returns a workbook of a few records, plain and with each byte changed. The position of the sheet is not changed. */
+  const stream = (
+    encryption: Buffer,
+    change: (byte: number, at: number, from: number, to: number) => number,
+  ) => {
     const plain = Buffer.concat([
       record(0x809, Buffer.alloc(16, 1)),
-      record(0x2f, lock),
+      record(0x2f, encryption),
       ...texts.map((text) => record(0x204, text)),
       record(0x85, Buffer.from('\x01\x02\x03\x04Sheet')),
       record(0x0a, Buffer.alloc(0)),
     ]);
     const encrypted = Buffer.from(plain);
-    for (let from = 4 + 16 + 4 + lock.length + 4; from < plain.length;) {
+    for (let from = 4 + 16 + 4 + encryption.length + 4; from < plain.length;) {
       const to = from + plain.readUInt16LE(from - 2);
       const start = plain.readUInt16LE(from - 4) === 0x85 ? from + 4 : from;
       for (let at = start; at < to; at++) encrypted[at] = change(plain[at]!, at, from, to);
@@ -78,29 +84,29 @@ describe('streams of old workbooks', () => {
     return { plain, encrypted };
   };
 
-  test('without encryption stay as they are', () => {
+  test('without encryption are returned unchanged', () => {
     const { plain } = stream(Buffer.alloc(6), (byte) => byte);
     expect(decryptBook(plain)).toBe(plain);
   });
 
   test.each([
-    ['of Excel 95', '59b30a9a'],
-    ['of Excel 97', '000059b30a9a'],
-  ])('%s, changed by exclusive or, are opened', (_, lock) => {
+    ['in Excel 95', '59b30a9a'],
+    ['in Excel 97', '000059b30a9a'],
+  ])('that are XOR-obfuscated %s are decrypted', (_, encryption) => {
     const bytes = Buffer.from('876b9ae21ee305621e699660986e9404', 'hex');
-    const { plain, encrypted } = stream(Buffer.from(lock, 'hex'), (byte, at, from, to) => {
-      const turned = ((byte >> 3) | (byte << 5)) & 0xff;
-      return turned ^ bytes[(to + at - from) % 16]!;
+    const { plain, encrypted } = stream(Buffer.from(encryption, 'hex'), (byte, at, from, to) => {
+      const rotated = ((byte >> 3) | (byte << 5)) & 0xff;
+      return rotated ^ bytes[(to + at - from) % 16]!;
     });
     expect(decryptBook(encrypted)).toEqual(plain);
   });
 
-  test('of Excel 97, changed by another password, are not', () => {
+  test('that are XOR-obfuscated with another password are not decrypted', () => {
     const { encrypted } = stream(Buffer.from('00004a511acc', 'hex'), (byte) => byte);
     expect(decryptBook(encrypted)).toBeUndefined();
   });
 
-  test.each([40, 128])('with the keys of CryptoAPI, of %d bits, are opened', (bits) => {
+  test.each([40, 128])('that are encrypted with %d-bit CryptoAPI keys are decrypted', (bits) => {
     const salt = Buffer.alloc(16, 7);
     const sha1 = (...parts: Buffer[]) => createHash('sha1').update(Buffer.concat(parts)).digest();
     const base = sha1(salt, Buffer.from(excelsPassword, 'utf16le'));
@@ -111,28 +117,31 @@ describe('streams of old workbooks', () => {
     const header = Buffer.alloc(32);
     header.writeUInt32LE(bits === 40 ? 0 : bits, 16);
     const verifier = Buffer.alloc(16, 9);
-    const opened = xor(Buffer.concat([verifier, sha1(verifier)]), rc4(keyOf(0), 36));
+    const encryptedVerifier = xor(Buffer.concat([verifier, sha1(verifier)]), rc4(keyOf(0), 36));
     const number = (value: number) => Buffer.from([value, 0, 0, 0]);
-    const lock = Buffer.concat([
+    const encryption = Buffer.concat([
       Buffer.from([1, 0, 2, 0, 2, 0]),
       number(4),
       number(header.length),
       header,
       number(16),
       salt,
-      opened.subarray(0, 16),
+      encryptedVerifier.subarray(0, 16),
       number(20),
-      opened.subarray(16),
+      encryptedVerifier.subarray(16),
     ]);
     const keys = [0, 1, 2].map((block) => rc4(keyOf(block), 1024));
-    const { plain, encrypted } = stream(lock, (byte, at) => byte ^ keys[Math.floor(at / 1024)]![at % 1024]!);
+    const { plain, encrypted } = stream(
+      encryption,
+      (byte, at) => byte ^ keys[Math.floor(at / 1024)]![at % 1024]!,
+    );
     expect(decryptBook(encrypted)).toEqual(plain);
     expect(decryptBook(encrypted, 'another')).toBeUndefined();
   });
 
-  const xor = (bytes: Buffer, by: number[]) => Buffer.from(bytes.map((byte, i) => byte ^ by[i]!));
+  const xor = (bytes: Buffer, key: number[]) => Buffer.from(bytes.map((byte, i) => byte ^ key[i]!));
 
-  /** As RFC 6229 has it, not as our own code. */
+  /** Returns the key stream of RFC 6229, without our own code. */
   function rc4(key: Buffer, length: number): number[] {
     const s = [...Array(256).keys()];
     let j = 0;
@@ -151,7 +160,7 @@ describe('streams of old workbooks', () => {
 });
 
 const folder = sharedData('spreadsheets');
-test.skipIf(!folder)('one that was really published is read (../shared/data/spreadsheets)', async () => {
+test.skipIf(!folder)('reads a workbook published on the web (../shared/data/spreadsheets)', async () => {
   const bytes = readFileSync(`${folder}/messytables/encrypted_no_password.xls`);
   const [sheet] = await readHere(bytes, 'xls');
   expect(sheet?.rows.slice(0, 2)).toEqual([

@@ -1,4 +1,4 @@
-// What the formats of workbooks make of numbers.
+// Which number formats of workbooks show numbers, dates or durations.
 import { expect, test } from 'vitest';
 import { shapeOf } from './numbers.ts';
 
@@ -30,10 +30,10 @@ test.each([
   expect(shapeOf(code)).toBe('date');
 });
 
-test.each(['[h]:mm:ss', '[mm]:ss', '[SS]'])('%s shows how long something took', (code) => {
+test.each(['[h]:mm:ss', '[mm]:ss', '[SS]'])('%s shows a duration', (code) => {
   expect(shapeOf(code)).toBe('duration');
 });
 
-test('zeros alone show as many digits', () => {
+test('a format of zeros alone shows that number of digits', () => {
   expect(shapeOf('00000')).toEqual({ zeros: 5 });
 });

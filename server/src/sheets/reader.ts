@@ -1,8 +1,8 @@
 // Reads a file of any type in the current process. Files from users must only be read in a child process (sheet.child.ts),
 // which can be killed.
 import { contentFault } from './content.ts';
+import { unreadable } from './faults.ts';
 import type { FileKind } from './file-names.ts';
-import { unreadable } from './rows.ts';
 import type { Sheet } from './sheet.ts';
 
 /** Like `readSheets`, but without limits on memory and time. Any error other than a Fault is a bug. */

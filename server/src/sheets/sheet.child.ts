@@ -3,9 +3,9 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { faultOf } from './faults.ts';
 import type { FileKind } from './file-names.ts';
 import { readHere } from './reader.ts';
-import { faultOf } from './rows.ts';
 import type { Line } from './sheet.ts';
 
 const [kind] = process.argv.slice(2) as [FileKind];

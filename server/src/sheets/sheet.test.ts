@@ -1,4 +1,4 @@
-// Reading files as the service does, in a child process; and every file that other readers test themselves with.
+// Reads files as the service does, in a child process, and also every file from the test suites of other readers.
 import { isUtf8 } from 'node:buffer';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
@@ -31,7 +31,7 @@ const contentOf = (path: string) => {
   try {
     return readFileSync(path, 'latin1');
   } catch {
-    return ''; // it has ended meanwhile
+    return ''; // the process has ended in the meantime
   }
 };
 const commandOf = (pid: number) => contentOf(`/proc/${pid}/cmdline`);
@@ -42,13 +42,13 @@ const childrenOf = (pid: number) =>
     .map(Number);
 
 describe('in a child process', () => {
-  test('a file is read to its end although the service is stopped, and the signal is sent to all of its processes', async ({
+  test('finishes reading a file when the service is stopped and all its processes get the signal', async ({
     skip,
   }) => {
     if (!existsSync('/proc/self/status')) return skip('needs /proc');
     const module = fileURLToPath(new URL('sheet.child.ts', import.meta.url));
     const child = spawn(process.execPath, [module, 'csv', '30000'], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const hangup = 1n; // the last of the signals that it listens to; Node catches the others by itself
+    const hangup = 1n; // the last signal that the child starts to handle; Node handles the others itself
     await until(async () => {
       const caught = /SigCgt:\s*(\w+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'latin1'))?.[1] ?? '0';
       return (BigInt(`0x${caught}`) & hangup) !== 0n;
@@ -58,7 +58,9 @@ describe('in a child process', () => {
     expect(await textOf(child.stdout)).toContain('["id","name"]');
   });
 
-  test('whose end is not our doing, reading can be tried again', async ({ skip }) => {
+  test('reports a file as not processed, to be tried again, when something else kills the process', async ({
+    skip,
+  }) => {
     if (!existsSync('/proc/self/task')) return skip('needs /proc');
     const reading = faultOf(readSheets(Buffer.from('id;name'), 'csv'));
     await until(async () => {
@@ -69,7 +71,7 @@ describe('in a child process', () => {
     expect(await reading).toMatchObject({ kind: 'unavailable', code: 'file not processed' });
   });
 
-  test('a CSV file is one sheet, a workbook has its own', async () => {
+  test('returns one sheet for a CSV file, and the sheets of a workbook', async () => {
     const cells: Cell[] = ['00123', 'Åsa\n"Å" 👩‍🚀', null, '\u2028'];
     const csv = Buffer.from('id,name\n\n00123,"Åsa\n""Å"" 👩‍🚀",,\u2028');
     expect(await readSheets(csv, 'csv')).toEqual([{ name: '', rows: [['id', 'name'], [], cells] }]);
@@ -85,7 +87,7 @@ describe('in a child process', () => {
     ]);
   });
 
-  test('a fault in it comes back whole', async () => {
+  test('returns an error in the file with all its details', async () => {
     const fault = await faultOf(readSheets(Buffer.from('a,b\n1,"x'), 'csv'));
     expect(fault).toMatchObject({ kind: 'invalid', code: 'unreadable file', details: [{ row: 2 }] });
     expect(fault.message).toBe('Cell B2 begins with a quotation mark (") that is never closed.');
@@ -94,7 +96,7 @@ describe('in a child process', () => {
     );
   });
 
-  test('what takes too long is given up', async () => {
+  test('refuses a file that takes too long to read', async () => {
     const fault = await faultOf(
       readSheets(Buffer.from('a,b'), 'csv', { ...readingLimits, milliseconds: 10 }),
     );
@@ -102,7 +104,7 @@ describe('in a child process', () => {
     expect(fault.message).toContain('longer than 30 seconds');
   });
 
-  test('a few kilobytes that hold gigabytes of text are refused, not sent', async () => {
+  test('refuses a few kilobytes that contain gigabytes of text', async () => {
     const row = `<row>${'<c t="s"><v>0</v></c>'.repeat(20)}</row>`;
     const strings = `<si><t>${'x'.repeat(32_767)}</t></si>`;
     const bytes = zipOf(workbookOf([{ rows: row.repeat(5_000) }], { strings }));
@@ -110,18 +112,18 @@ describe('in a child process', () => {
     expect((await faultOf(readSheets(bytes, 'xlsx'))).message).toContain('more than 64 MB of text');
   });
 
-  test('what unpacks to far more than its directory says is not unpacked', async () => {
-    // Zeros, 600 times a megabyte of them, without an end between.
+  test('stops decompressing an entry that is far larger than its directory declares', async () => {
+    // 600 megabytes of zeros in one compressed stream.
     const zeros = deflateRawSync(Buffer.alloc(1_000_000), { finishFlush: constants.Z_FULL_FLUSH });
-    const packed = Buffer.concat([...Array.from({ length: 600 }, () => zeros), Buffer.from([3, 0])]);
+    const compressed = Buffer.concat([...Array.from({ length: 600 }, () => zeros), Buffer.from([3, 0])]);
     const entries = workbookOf([{ rows: '' }]);
-    const lie = (name: string) => (name.includes('sheets/') ? { packed } : {});
-    const bytes = zipOf(entries.map((entry) => ({ ...entry, ...lie(entry.name) })));
+    const falseData = (name: string) => (name.includes('sheets/') ? { compressed } : {});
+    const bytes = zipOf(entries.map((entry) => ({ ...entry, ...falseData(entry.name) })));
     expect((await faultOf(readSheets(bytes, 'xlsx'))).message).toContain('damaged');
   });
 
   test.skipIf(!existsSync('/proc/self/status'))(
-    'what needs more memory than a file may take is refused',
+    'refuses a file that needs more memory than the limit',
     async () => {
       const bytes = zipOf(workbookOf([{ rows: '' }], { strings: '<si><t>abc</t></si>'.repeat(5_000_000) }));
       expect((await faultOf(readSheets(bytes, 'xlsx'))).message).toContain('more than 512 MB of memory');
@@ -138,15 +140,17 @@ const listed: Listed[] = folder
       .filter(({ path }) => !path.endsWith('.json'))
   : [];
 const bytesOf = ({ path }: Listed) => readFileSync(`${folder}/${path}`);
-/** Its password is that of Excel itself, which asks for none. */
-const unlocked = 'messytables/encrypted_no_password.xls';
+/** This file has Excel's built-in password, so no user ever enters one. */
+const withExcelsPassword = 'messytables/encrypted_no_password.xls';
 const named = (...classes: string[]) =>
-  listed.filter(({ path, what }) => path !== unlocked && classes.some((name) => what.startsWith(name)));
-/** By its ending; those that end in nothing that is taken are read as if they were of this kind. */
+  listed.filter(
+    ({ path, what }) => path !== withExcelsPassword && classes.some((name) => what.startsWith(name)),
+  );
+/** Returns the kind of a file by its extension, or the given kind if the extension is not supported. */
 const kindFor = ({ path }: Listed, otherwise: FileKind) => kindOf(path) ?? otherwise;
 
-describe.skipIf(!folder)('files of other readers (../shared/data/spreadsheets)', () => {
-  test('are all of a class that is known here', () => {
+describe.skipIf(!folder)('test files of other readers (../shared/data/spreadsheets)', () => {
+  test('all belong to a class that these tests cover', () => {
     const known = [
       'must-read',
       'must-refuse',
@@ -166,14 +170,14 @@ describe.skipIf(!folder)('files of other readers (../shared/data/spreadsheets)',
     expect((await readHere(bytesOf(file), kind)).length).toBeGreaterThan(0);
   });
 
-  // Where the other reader is wrong: it skips empty shared texts, texts before rich ones, and escaped returns.
+  // The other reader is wrong here: it skips empty shared texts, texts before rich texts, and escaped carriage returns.
   const misread = ['empty_shared_string', 'minimal_package', 'richtext-after-plain', 'has_x000D_inline'].map(
     (name) => `calamine/${name}.xlsx`,
   );
   const workbooks = listed.filter(({ path }) => /\.xlsx$/i.test(path) && !misread.includes(path));
-  test.each(workbooks)('$path has in each cell what another reader finds there', async (file) => {
+  test.each(workbooks)('$path has the same cells as in another reader', async (file) => {
     const read = await readHere(bytesOf(file), 'xlsx').catch((error: unknown) => error);
-    if (read instanceof Fault) return; // the other one takes more
+    if (read instanceof Fault) return; // the other reader accepts more files
     expect(read).toEqual(readByAnother(bytesOf(file)));
   });
 
@@ -182,13 +186,13 @@ describe.skipIf(!folder)('files of other readers (../shared/data/spreadsheets)',
     ['minimal_package', 0, ['ARREST BOOKINGS for 01/30/17']],
     ['richtext-after-plain', 1, ['tvalrval1rval2', 'rval1rval2', 'rval1rval2', 'rval1rval2']],
     ['has_x000D_inline', 0, ['ABC\r\nDEF']],
-  ])('calamine/%s.xlsx is read where the other reader is wrong', async (name, row, cells) => {
+  ])('calamine/%s.xlsx is read correctly where the other reader is wrong', async (name, row, cells) => {
     const sheets = await readHere(readFileSync(`${folder}/calamine/${name}.xlsx`), 'xlsx');
     expect(sheets.map(({ rows }) => rows[row])).toContainEqual(cells);
   });
 
   test.each(named('must-refuse (encrypted)', 'wrong type'))(
-    '$path is refused, whatever it is named',
+    '$path is refused, whatever its extension',
     async (file) => {
       for (const kind of ['csv', 'xls', 'xlsx'] as const) {
         const fault = await faultOf(readHere(bytesOf(file), kind));
@@ -198,7 +202,7 @@ describe.skipIf(!folder)('files of other readers (../shared/data/spreadsheets)',
   );
 
   test.each(named('must-refuse (encrypted)'))(
-    'of $path, it is told that it needs a password',
+    'the error of $path says that it is protected with a password',
     async (file) => {
       const fault = await faultOf(readHere(bytesOf(file), kindFor(file, 'xlsx')));
       expect(fault.message).toContain('protected with a password');
@@ -210,29 +214,29 @@ describe.skipIf(!folder)('files of other readers (../shared/data/spreadsheets)',
     expect(read instanceof Fault || Array.isArray(read)).toBe(true);
   });
 
-  // No plain reader takes spaces between delimiters and quotation marks.
+  // A strict reader does not accept spaces between delimiters and quotation marks.
   const spaced = 'messytables/complex.csv';
   test.each(named('csv:').filter(({ path }) => path !== spaced))(
-    '$path is what a plain reader of CSV makes of it',
+    '$path is read like by a strict CSV reader',
     async (file) => {
       const [sheet] = await readHere(bytesOf(file), 'csv');
-      expect(sheet?.rows).toEqual(plainly(decoded(bytesOf(file)), delimiterOf(file.path)));
+      expect(sheet?.rows).toEqual(strictlyParsed(decoded(bytesOf(file)), delimiterOf(file.path)));
     },
   );
 
-  test(`${spaced} is read, whose delimiters are followed by spaces`, async () => {
+  test(`${spaced} is read although spaces follow its delimiters`, async () => {
     const [sheet] = await readHere(readFileSync(`${folder}/${spaced}`), 'csv');
     expect(sheet?.rows[3]).toEqual(['2011-01-03', null, '6,000,000', 'Galway']);
   });
 
-  test.each(named('has expected'))('$path has the contents that are expected of it', async (file) => {
+  test.each(named('has expected'))('$path has the expected contents', async (file) => {
     const [sheet] = await readHere(bytesOf(file), 'csv');
     const lines = JSON.parse(readFileSync(expectedOf(file.path), 'utf8')) as
       string[][] | Record<string, string>[];
     const [first = {}] = lines;
     const header = Array.isArray(first) || lines.length === 0 ? [] : [Object.keys(first)];
     const expected = [...header, ...lines.map((line) => (Array.isArray(line) ? line : Object.values(line)))];
-    // Of a header without rows, the expected contents have nothing.
+    // The expected contents of a header without rows are empty.
     const rows = lines.length === 0 ? [] : sheet?.rows;
     expect(rows).toEqual(trimmed(expected));
   });
@@ -247,10 +251,10 @@ describe.skipIf(!folder)('files of other readers (../shared/data/spreadsheets)',
   );
 
   test.each(toReport.filter(({ path }) => !path.includes('quote')))(
-    '$path is read, to be reported',
+    '$path is read like by a strict CSV reader, so that its errors can be reported',
     async (file) => {
       const [sheet] = await readHere(bytesOf(file), 'csv');
-      expect(sheet?.rows).toEqual(plainly(decoded(bytesOf(file)), ','));
+      expect(sheet?.rows).toEqual(strictlyParsed(decoded(bytesOf(file)), ','));
     },
   );
 });
@@ -260,7 +264,7 @@ function delimiterOf(path: string): string {
   return { tsv: '\t', psv: '|', ssv: ';' }[path.slice(-3)] ?? ',';
 }
 
-/** The contents that lie beside a CSV file; some lie beside another that says the same in another way. */
+/** Returns the path of the expected contents of a CSV file. Some files share the expected contents of another file. */
 function expectedOf(path: string): string {
   const others: Record<string, string> = {
     'quotes-empty': 'empty-field',
@@ -277,8 +281,8 @@ function decoded(bytes: Buffer): string {
   return new TextDecoder(encoding).decode(bytes);
 }
 
-/** Cell by cell, by the letter of RFC 4180. */
-function plainly(text: string, delimiter: string): Cell[][] {
+/** Returns the cells of a CSV text, strictly by RFC 4180. */
+function strictlyParsed(text: string, delimiter: string): Cell[][] {
   const rows: Cell[][] = [[]];
   const cells = new RegExp(`("(?:[^"]|"")*"|[^${delimiter}\\r\\n]*)([${delimiter}]|\\r\\n|\\r|\\n|$)`, 'g');
   for (const [, cell = '', end] of text.matchAll(cells)) {

@@ -3,8 +3,8 @@
 import type { Detail } from '@soundings/contract/problem.ts';
 import { Fault } from '../base/errors.ts';
 import { type Ended, type Limits, runConfined } from './confined.ts';
+import { unread, unreadable } from './faults.ts';
 import type { FileKind } from './file-names.ts';
-import { unread, unreadable } from './rows.ts';
 
 /**
  * The value of a cell: text as written, a number or a boolean. Dates are text (YYYY-MM-DD, YYYY-MM-DD HH:MM:SS or HH:MM:SS).

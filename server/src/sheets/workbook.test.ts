@@ -1,4 +1,4 @@
-// What workbooks come to: by what a person sees in each kind of cell, and by what no honest program writes.
+// Reads every kind of cell in a workbook as a person sees it, and refuses workbooks that no normal program writes.
 import * as xlsx from '@e965/xlsx';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
@@ -14,7 +14,7 @@ const readRows = async (rows: string, options?: Options) => {
   const [sheet] = await readWorkbook(zipOf(workbookOf([{ rows }], options)), 'xlsx');
   return sheet?.rows;
 };
-/** The cells of one row, which are given without their places. */
+/** Returns the cells of a row whose XML has no cell references. */
 const readCells = async (cells: string, options?: Options) =>
   (await readRows(`<row r="1">${cells}</row>`, options))?.[0];
 
@@ -29,7 +29,7 @@ async function faultOf(work: Promise<unknown>): Promise<Fault> {
 }
 
 describe('cells', () => {
-  test('shared, inline and calculated texts stand as they are, zeros and all', async () => {
+  test('shared, inline and calculated texts are read unchanged, with their leading zeros', async () => {
     const strings =
       '<si><t>00123</t></si><si><r><t>Anna </t></r><r><t xml:space="preserve">Berg</t></r></si>';
     const cells =
@@ -38,37 +38,37 @@ describe('cells', () => {
     expect(await readCells(cells, { strings })).toEqual(['00123', 'Anna Berg', 'a&b', '00123x']);
   });
 
-  test('a shared text that is empty counts, so that those after it stay where they are', async () => {
+  test('empty shared texts count, so that the indexes of later ones stay correct', async () => {
     const strings = '<si/><si><t>1001</t></si><si><t/></si><si></si><si><t>Anna</t></si>';
     const cells = [0, 1, 2, 3, 4].map((index) => `<c t="s"><v>${index}</v></c>`).join('');
     expect(await readCells(cells, { strings })).toEqual([null, '1001', null, null, 'Anna']);
   });
 
-  test('places may be written in lower case, with dollar signs, or not at all', async () => {
+  test('references can be in lower case, with dollar signs, or missing', async () => {
     const rows =
       '<row r="2"><c r="b2"><v>1</v></c><c><v>2</v></c><c r="ab2"><v>3</v></c></row><row><c r="$A$3"><v>4</v></c></row>';
     const [first, second, third] = (await readRows(rows)) ?? [];
     expect([first, second?.slice(0, 3), second?.[27], third]).toEqual([[], [null, 1, 2], 3, [4]]);
   });
 
-  test('numbers stay numbers, long ones too; of a formula, it is what was calculated last', async () => {
+  test('numbers stay numbers, even long ones, and a formula has its last calculated value', async () => {
     const cells = '<c><v>46701234567</v></c><c><v>1.5</v></c><c><f>SUM(A1:B1)</f><v>46701234568.5</v></c>';
     expect(await readCells(cells)).toEqual([46701234567, 1.5, 46701234568.5]);
   });
 
-  test('numbers that are shown with zeros before them have these', async () => {
+  test('numbers shown with leading zeros keep them', async () => {
     const cells = '<c s="0"><v>123</v></c><c s="0"><v>1234567</v></c><c s="1"><v>123</v></c>';
     expect(await readCells(cells, { formats: ['00000', '0'] })).toEqual(['00123', '1234567', 123]);
   });
 
-  test('true and false, errors as they are shown, and nothing for what is empty', async () => {
+  test('reads true and false, errors as they are shown, and empty cells as null', async () => {
     const cells =
       '<c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="e"><v>#N/A</v></c><c/><c t="inlineStr"><is><t></t></is></c>' +
       '<c t="e"><f>1/0</f><v>#DIV/0!</v></c>';
     expect(await readCells(cells)).toEqual([true, false, '#N/A', null, null, '#DIV/0!']);
   });
 
-  test('rows and cells are where they say, and what is empty at the end is not there', async () => {
+  test('rows and cells are placed by their references, and empty ones at the end are dropped', async () => {
     const rows =
       '<row r="2"><c r="B2"><v>1</v></c><c r="D2" s="0"/></row><row r="4"><c r="A4"><v>2</v></c></row><row r="9"/>';
     expect(await readRows(rows)).toEqual([[], [null, 1], [], [2]]);
@@ -87,14 +87,14 @@ describe('dates', () => {
   const dates = (...cells: [style: number, value: number | string][]) =>
     cells.map(([style, value]) => `<c s="${style}"><v>${value}</v></c>`).join('');
 
-  test('are text, with their time where they have one', async () => {
+  test('are read as text, with their time if they have one', async () => {
     const cells = dates([0, 44197], [1, 44197.5], [5, 36526], [1, 44197.99999], [0, 2958465], [4, 44197]);
     const [first, ...others] = (await readCells(cells, { formats })) ?? [];
     expect(first).toBe('2021-01-01');
     expect(others).toEqual(['2021-01-01 12:00:00', '2000-01-01', '2021-01-01 23:59:59', '9999-12-31', 44197]);
   });
 
-  test('of the first days are those of Excel', async () => {
+  test('in early 1900 are the same as in Excel', async () => {
     const cells = dates([0, 1], [0, 59], [0, 60], [0, 61]);
     expect(await readCells(cells, { formats })).toEqual([
       '1900-01-01',
@@ -104,18 +104,18 @@ describe('dates', () => {
     ]);
   });
 
-  test('are times alone where there is no day, and lengths of time where that is what is shown', async () => {
+  test('without a day are times, and durations where the format shows durations', async () => {
     const cells = dates([2, 0.75], [3, 1.5625], [0, -1], [0, 3e6]);
     expect(await readCells(cells, { formats })).toEqual(['18:00:00', '37:30:00', -1, 3e6]);
   });
 
-  test('of workbooks that count from 1904 are right', async () => {
+  test('of workbooks that count from 1904 are correct', async () => {
     const cells = dates([0, 0], [0, 42735], [1, 42735.25]);
     const read = await readCells(cells, { formats, is1904: true });
     expect(read).toEqual(['1904-01-01', '2021-01-01', '2021-01-01 06:00:00']);
   });
 
-  test('that are written as ISO text are read', async () => {
+  test('written as ISO text are read', async () => {
     const written = [
       '2021-01-01',
       '2021-01-01T10:10:10',
@@ -138,7 +138,7 @@ describe('dates', () => {
   });
 
   test.each(['America/Los_Angeles', 'Pacific/Auckland', 'Europe/Stockholm'])(
-    'are not shifted by %s',
+    'are not shifted by the time zone %s',
     async (zone) => {
       vi.stubEnv('TZ', zone);
       try {
@@ -164,23 +164,23 @@ describe('sheets', () => {
     { name: 'R&amp;D', rows: '' },
   ];
 
-  test('are read by their names, save the hidden ones', async () => {
+  test('are read with their names, except hidden ones', async () => {
     expect(await readWorkbook(zipOf(workbookOf(sheets)), 'xlsx')).toEqual([
       { name: 'Users', rows: [[1]] },
       { name: 'R&D', rows: [] },
     ]);
   });
 
-  test('are never empty because they cannot be read', async () => {
+  test('that cannot be read are refused and never read as empty', async () => {
     expect((await faultOf(readCells('<c t="s"><v>7</v></c>'))).message).toContain('damaged');
     const missing = workbookOf([{ rows: cell }]).filter(({ name }) => !name.endsWith('s0.xml'));
     expect((await faultOf(readWorkbook(zipOf(missing), 'xlsx'))).message).toContain('damaged');
-    const twice = workbookOf([...sheets, { name: 'Users', rows: '' }]);
-    expect((await faultOf(readWorkbook(zipOf(twice), 'xlsx'))).message).toContain('damaged');
+    const duplicated = workbookOf([...sheets, { name: 'Users', rows: '' }]);
+    expect((await faultOf(readWorkbook(zipOf(duplicated), 'xlsx'))).message).toContain('damaged');
   });
 });
 
-describe('limits are told with the place', () => {
+describe('errors about limits name the position', () => {
   test.each([
     [
       '<row r="50001"><c r="A50001"><v>1</v></c></row>',
@@ -194,15 +194,15 @@ describe('limits are told with the place', () => {
       'Cell AC7 of the sheet "Sheet1" has more than 32,767 characters',
       7,
     ],
-  ])('%#', async (rows, words, row) => {
+  ])('%#', async (rows, message, row) => {
     const fault = await faultOf(readRows(rows));
-    expect(fault.message).toContain(words);
+    expect(fault.message).toContain(message);
     expect(fault.details).toEqual([
       { type: 'unreadable file', message: fault.message, sheet: 'Sheet1', ...(row && { row }) },
     ]);
   });
 
-  test('and what is empty exceeds none', async () => {
+  test('empty cells do not count towards the limits', async () => {
     expect(
       await readRows('<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"/></row>'),
     ).toEqual([[1]]);
@@ -212,52 +212,60 @@ describe('limits are told with the place', () => {
 describe('archives', () => {
   const rows = '<row r="1"><c><v>1</v></c></row>';
   const sheet = 'xl/worksheets/s0.xml';
-  const changed = (name: string, change: Partial<Written>) =>
+  const withChangedEntry = (name: string, change: Partial<Written>) =>
     workbookOf([{ rows }]).map((entry) => (entry.name === name ? { ...entry, ...change } : entry));
-  const more = (...entries: Written[]) => [...workbookOf([{ rows }]), ...entries];
+  const withMore = (...entries: Written[]) => [...workbookOf([{ rows }]), ...entries];
   const large = { data: '', size: 150 * 1024 * 1024 };
 
-  test('with sizes of 64 bits, and with stored entries, are read', async () => {
-    expect(await readWorkbook(zipOf(more(), { isZip64: true }), 'xlsx')).toHaveLength(1);
-    expect(await readWorkbook(zipOf(changed(sheet, { isStored: true })), 'xlsx')).toHaveLength(1);
+  test('with 64-bit sizes and with stored entries are read', async () => {
+    expect(await readWorkbook(zipOf(withMore(), { isZip64: true }), 'xlsx')).toHaveLength(1);
+    expect(await readWorkbook(zipOf(withChangedEntry(sheet, { isStored: true })), 'xlsx')).toHaveLength(1);
   });
 
   test.each<[string, Written[], string]>([
     [
       'of 2,001 entries',
-      more(...Array.from({ length: 2_001 }, (_, i) => ({ name: `${i}`, data: '' }))),
+      withMore(...Array.from({ length: 2_001 }, (_, i) => ({ name: `${i}`, data: '' }))),
       'too large',
     ],
-    ['of 300 MB in all', more({ name: 'a', ...large }, { name: 'b', ...large }), 'too large'],
-    ['that unpack to more than they say', changed(sheet, { size: 100 }), 'damaged'],
-    ['that unpack to less than they say', changed(sheet, { size: 100_000 }), 'damaged'],
-    ['with two entries in one place', more({ ...more()[0]!, name: 'again', offset: 0 }), 'damaged'],
-    ['with two entries of one name', more({ name: sheet.toUpperCase(), data: rows }), 'damaged'],
-    ['with a wrong checksum', changed(sheet, { crc: 1 }), 'damaged'],
-    ['with an entry beyond the end', changed(sheet, { offset: 1e9 }), 'damaged'],
-    ['with an entry that needs a password', changed(sheet, { flags: 1 }), 'protected with a password'],
-    ['without what makes a workbook', [{ name: 'a.txt', data: 'a' }], 'damaged'],
-  ])('%s are refused', async (_, entries, words) => {
-    expect((await faultOf(readWorkbook(zipOf(entries), 'xlsx'))).message).toContain(words);
+    ['of 300 MB in total', withMore({ name: 'a', ...large }, { name: 'b', ...large }), 'too large'],
+    ['with an entry larger than declared', withChangedEntry(sheet, { size: 100 }), 'damaged'],
+    ['with an entry smaller than declared', withChangedEntry(sheet, { size: 100_000 }), 'damaged'],
+    [
+      'with two entries at the same offset',
+      withMore({ ...withMore()[0]!, name: 'again', offset: 0 }),
+      'damaged',
+    ],
+    ['with two entries of the same name', withMore({ name: sheet.toUpperCase(), data: rows }), 'damaged'],
+    ['with a wrong checksum', withChangedEntry(sheet, { crc: 1 }), 'damaged'],
+    ['with an entry beyond the end', withChangedEntry(sheet, { offset: 1e9 }), 'damaged'],
+    [
+      'with an entry that needs a password',
+      withChangedEntry(sheet, { flags: 1 }),
+      'protected with a password',
+    ],
+    ['without the parts of a workbook', [{ name: 'a.txt', data: 'a' }], 'damaged'],
+  ])('%s are refused', async (_, entries, message) => {
+    expect((await faultOf(readWorkbook(zipOf(entries), 'xlsx'))).message).toContain(message);
   });
 
-  test('that are cut off are refused, wherever', async () => {
-    const whole = zipOf(more());
+  test('are refused, wherever they are cut off', async () => {
+    const whole = zipOf(withMore());
     for (let length = 4; length < whole.length; length += 97) {
       const fault = await faultOf(readWorkbook(whole.subarray(0, length), 'xlsx'));
       expect(fault.message).toContain('damaged');
     }
   });
 
-  test.each(['http://[', '%zz', '../../../..'])('whose parts refer to %s are refused', async (target) => {
+  test.each(['http://[', '%zz', '../../../..'])('with a reference to %s are refused', async (target) => {
     const name = 'xl/_rels/workbook.xml.rels';
-    const relations = String(more().find((entry) => entry.name === name)!.data);
-    const entries = changed(name, { data: relations.replaceAll('worksheets/s0.xml', target) });
+    const relations = String(withMore().find((entry) => entry.name === name)!.data);
+    const entries = withChangedEntry(name, { data: relations.replaceAll('worksheets/s0.xml', target) });
     const fault = await faultOf(readWorkbook(zipOf(entries), 'xlsx'));
     expect(fault.message).toContain('damaged');
   });
 
-  test('with a document type are refused: it could define entities', async () => {
+  test('with a document type are refused, because it could define entities', async () => {
     const prolog = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>';
     expect((await faultOf(readRows(rows, { prolog }))).message).toContain('damaged');
   });
@@ -275,18 +283,18 @@ describe('old workbooks (.xls)', () => {
     return xlsx.write(book, { type: 'buffer', ...options }) as Buffer;
   };
 
-  test('are read as new ones are', async () => {
+  test('are read like new ones', async () => {
     const sheets: Sheet[] = [{ name: 'Users', rows: table as Sheet['rows'] }];
     expect(await readWorkbook(written(table, { bookType: 'biff8' }), 'xls')).toEqual(sheets);
     expect(await readWorkbook(written(table, { bookType: 'xlsx' }), 'xlsx')).toEqual(sheets);
   });
 
-  test('without a container around them are read', async () => {
+  test('without a container are read', async () => {
     const stream = openContainer(written(table, { bookType: 'biff8' }))('/Workbook')!;
     expect(await readWorkbook(stream, 'xls')).toEqual([{ name: 'Users', rows: table }]);
   });
 
-  test('are read where the place of a sheet is given behind the record that begins it', async () => {
+  test('are read if the position of a sheet points after the record that begins it', async () => {
     const stream = openContainer(written(table, { bookType: 'biff8' }))('/Workbook')!;
     let isMoved = false;
     for (let at = 0; at + 4 <= stream.length; at += 4 + stream.readUInt16LE(at + 2)) {
@@ -299,7 +307,7 @@ describe('old workbooks (.xls)', () => {
     expect(await readWorkbook(stream, 'xls')).toEqual([{ name: 'Users', rows: table }]);
   });
 
-  test('that are cut off are refused, and never read in part', async () => {
+  test('that are cut off are refused and never partly read', async () => {
     const rows = Array.from({ length: 200 }, (_, i) => [`E${i}`, `Name ${i}`]);
     const whole = written(rows, { bookType: 'biff8' });
     for (let length = 512; length < whole.length; length += 509) {
@@ -313,20 +321,20 @@ describe('old workbooks (.xls)', () => {
 });
 
 const folder = sharedData('spreadsheets');
-describe.skipIf(!folder)('the same list in several forms (../shared/data/spreadsheets)', () => {
+describe.skipIf(!folder)('test files of other readers (../shared/data/spreadsheets)', () => {
   const read = (path: string) => {
     const kind = path.endsWith('.xls') ? 'xls' : 'xlsx';
     return readWorkbook(readFileSync(`${folder}/${path}`), kind);
   };
 
   test.each(['any_sheets', 'date', 'date_1904', 'issue127', 'picture', 'merged_range'])(
-    '%s',
+    '%s is the same as .xls and .xlsx',
     async (name) => {
       expect(await read(`calamine/${name}.xls`)).toEqual(await read(`calamine/${name}.xlsx`));
     },
   );
 
-  test('of errors, dates, codepages and ISO dates are as the readers that they test expect', async () => {
+  test('with errors, dates and hidden sheets are read as those readers expect', async () => {
     expect(await read('calamine/date_1904.xlsx')).toEqual([
       {
         name: 'Sheet1',

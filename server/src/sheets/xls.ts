@@ -3,8 +3,9 @@ import * as xlsx from '@e965/xlsx';
 import * as codepages from '@e965/xlsx/dist/cpexcel.full.mjs';
 import { isContainer, openContainer } from './container.ts';
 import { decryptBook } from './decrypt.ts';
+import { damaged, locked, orDamaged, unreadable } from './faults.ts';
 import { shapeOf, shownNumber } from './numbers.ts';
-import { damaged, locked, newSheet, orDamaged, refuseSheets, unreadable } from './rows.ts';
+import { newSheet, refuseSheets } from './rows.ts';
 import type { Cell, Sheet } from './sheet.ts';
 
 // Texts in old workbooks may use a national encoding.

@@ -1,8 +1,9 @@
 // Reads workbooks (.xlsx): the visible sheets, with cells as a person sees them. Each part is read as XML and decompressed
 // within the limits of zip.ts (ECMA-376-1 §18).
 import { workbookFault } from './content.ts';
+import { damaged, orDamaged, unreadable } from './faults.ts';
 import { builtInShapes, isoDateOf, type Shape, shapeOf, shownNumber } from './numbers.ts';
-import { damaged, newSheet, orDamaged, refuseSheets, unreadable } from './rows.ts';
+import { newSheet, refuseSheets } from './rows.ts';
 import type { Cell, Sheet } from './sheet.ts';
 import { type Attributes, readXml, type XmlReader } from './xml.ts';
 import { readZip } from './zip.ts';

@@ -1,7 +1,7 @@
 // Reads zip archives, as far as workbooks need it. Checks the directory before decompressing anything, and never decompresses
 // more than the directory declares.
 import { constants, crc32, inflateRawSync } from 'node:zlib';
-import { damaged, locked, unreadable } from './rows.ts';
+import { damaged, locked, unreadable } from './faults.ts';
 
 /** The most entries. A workbook with hundreds of sheets has about this many. */
 const maxEntries = 2_000;

@@ -1,4 +1,4 @@
-// What people of a simulated company write when nothing is known of it, in the languages of the library. Pure.
+// What people write in a simulated company without any particular character, in the languages of the library. Pure.
 import type { Character, Sentences } from './sentiment.ts';
 
 const good: Sentences = {
@@ -53,7 +53,7 @@ const inGeneral: Sentences = Object.fromEntries(
   Object.entries(good).map(([language, some]) => [language, [...some, ...(bad[language] ?? [])]]),
 ) as Sentences;
 
-/** A company of which nothing is known: every topic like every other, and nothing happens. */
+/** A company without any particular character: all topics are the same, and nothing happens. */
 export const anyCompany: Character = {
   topics: {},
   turn: () => 0,

@@ -1,18 +1,18 @@
-// Chance that can be repeated: the same seed and name give the same numbers, in every run and on every machine.
+// Reproducible random numbers: the same seed and name give the same numbers, in every run and on every machine.
 
 export type Random = {
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
-  /** True with a probability of `share`. */
+  /** Returns true with a probability of `share`. */
   chance(share: number): boolean;
   oneOf<T>(list: readonly T[]): T;
-  /** Normally distributed around 0, nearly: never beyond three times `deviation`. */
+  /** Returns a number with an approximately normal distribution around 0, at most three times `deviation` away. */
   around0(deviation: number): number;
-  /** The list in another order. */
+  /** Returns the list in a random order. */
   shuffled<T>(list: readonly T[]): T[];
 };
 
-/** What is drawn under one name does not change what is drawn under another. */
+/** Returns the random numbers of a name. Drawing numbers of one name does not affect those of another. */
 export function randomFrom(seed: number, name: string): Random {
   const next = mulberry32(Math.imul(seed, 0x9e3779b1) ^ fnv1a(name));
   const random: Random = {
@@ -20,7 +20,7 @@ export function randomFrom(seed: number, name: string): Random {
     chance: (share) => next() < share,
     oneOf: <T>(list: readonly T[]) => list[Math.floor(next() * list.length)] as T,
     around0: (deviation) => {
-      // Six uniform numbers have a variance of a half: near enough to a bell, and no logarithm is needed.
+      // The sum of six uniform numbers is close enough to a normal distribution, with a variance of a half, and needs no logarithm.
       const sum = next() + next() + next() + next() + next() + next();
       return Math.max(-3, Math.min(3, (sum - 3) * Math.SQRT2)) * deviation;
     },
@@ -46,7 +46,7 @@ function mulberry32(seed: number): () => number {
   };
 }
 
-/** A number of 32 bits for a text (FNV-1a over its UTF-16 units). */
+/** Returns a 32-bit hash of a text (FNV-1a over its UTF-16 units). */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

@@ -1,5 +1,5 @@
-// Who answers in a simulated week, what, and how: at once, in parts, with a second thought. Pure: the same seed, people and
-// questions give the same.
+// Decides who answers in a simulated week, what they answer, and how: all at once, in parts, or with a change afterwards. Pure: the
+// same seed, people and questions give the same result.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { QuestionType } from '../questions/types.ts';
 import {
@@ -17,14 +17,14 @@ export type AskedQuestion = {
   type: QuestionType;
   /** Ids of the options of types 5 and 6. */
   options: string[];
-  /** The KPI that is made of it. */
+  /** The KPI it belongs to. */
   topic: string | undefined;
 };
 
-/** Someone who is asked in a week, and what. */
+/** A person asked in a week, and the questions. */
 export type Asked = Respondent & { questions: AskedQuestion[] };
 
-/** An answer as a person gives it; `value` as readAnswer has it. */
+/** An answer as a person gives it. `value`: in the form that readAnswer expects. */
 export type Said = {
   questionId: number;
   value?: number | boolean | string | string[];
@@ -32,13 +32,13 @@ export type Said = {
   skipped?: true;
 };
 
-/** One time that a person comes to the page, and what is sent from it. `isReading`: the page is fetched first. */
+/** A visit of a person to the answering page, and the answers that it sends. `isReading`: the page is fetched first. */
 export type Visit = { isReading: boolean; answers: Said[] };
 
-/** What is the same in all weeks. `rate`: the share of those asked who answer, from 0 to 1. */
+/** What is the same in all weeks. `rate`: the share of the people asked who answer, from 0 to 1. */
 export type Plot = { seed: number; rate: number; character: Character };
 
-/** The visits of each person asked in a week, in their order; none where somebody does not answer. */
+/** Returns the visits of each person asked in a week, in the given order. A person who does not answer has none. */
 export function scriptsOf({ seed, rate, character }: Plot, week: Week, asked: readonly Asked[]): Visit[][] {
   const sentiment = sentimentsOf(seed, character);
   const pen = newPen(seed, week);
@@ -50,15 +50,15 @@ export function scriptsOf({ seed, rate, character }: Plot, week: Week, asked: re
   });
 }
 
-type Means = { random: Random; seed: number; sentiment: Sentiment; pen: Pen; character: Character };
+type AnswerContext = { random: Random; seed: number; sentiment: Sentiment; pen: Pen; character: Character };
 
-function visitsOf(means: Means, one: Asked, week: Week): Visit[] {
-  const { random } = means;
+function visitsOf(context: AnswerContext, one: Asked, week: Week): Visit[] {
+  const { random } = context;
   const { questions } = one;
   const isReading = random.chance(0.3);
-  // Some are called away in the middle.
+  // Some people are interrupted halfway.
   const until = random.chance(0.05) ? Math.ceil(random.next() * questions.length) : questions.length;
-  const answers = questions.slice(0, until).map((question) => answerOf(means, one, question, week));
+  const answers = questions.slice(0, until).map((question) => answerOf(context, one, question, week));
   if (answers.length > 1 && random.chance(0.06)) {
     const part = 1 + Math.floor(random.next() * (answers.length - 1));
     return [
@@ -71,7 +71,7 @@ function visitsOf(means: Means, one: Asked, week: Week): Visit[] {
   return changed ? [first, { isReading: true, answers: [changed] }] : [first];
 }
 
-/** One step lower on the first scale of which there is a lower one. */
+/** Returns the first answer that can be one step lower on its scale, one step lower. */
 function secondThought(answers: Said[], questions: AskedQuestion[]): Said | undefined {
   const at = answers.findIndex(({ value }) => typeof value === 'number' && value > 1);
   const answer = answers[at];
@@ -79,30 +79,34 @@ function secondThought(answers: Said[], questions: AskedQuestion[]): Said | unde
   return { ...answer, value: (answer.value as number) - 1 };
 }
 
-function answerOf(means: Means, one: Asked, question: AskedQuestion, week: Week): Said {
-  const { random, sentiment, pen, character } = means;
+function answerOf(context: AnswerContext, one: Asked, question: AskedQuestion, week: Week): Said {
+  const { random, sentiment, pen, character } = context;
   const { id: questionId, type, topic } = question;
   if (type === 7) {
     const comment = random.chance(0.15) ? pen.write(one, character.inWords(question.key)) : undefined;
     return comment === undefined ? { questionId, skipped: true } : { questionId, comment };
   }
   if (random.chance(0.02)) return { questionId, skipped: true };
-  if (type === 5 || type === 6) return { questionId, value: choiceOf(means, one, question) };
+  if (type === 5 || type === 6) return { questionId, value: choiceOf(context, one, question) };
   const felt = sentiment.about(one, question, week) + random.around0(0.6);
   const sentences = character.remark(random, { respondent: one, topic, week, felt });
   const comment = sentences && pen.write(one, sentences);
   return { questionId, value: onScale(type, felt), ...(comment !== undefined && { comment }) };
 }
 
-/** A feeling from 1 to 5 as an answer of a question's type. */
+/** Returns a sentiment from 1 to 5 as an answer to a question of a type. */
 function onScale(type: QuestionType, felt: number): number | boolean {
   if (type === 4) return felt >= 3;
   const [low, high] = type === 1 ? [1, 5] : type === 2 ? [1, 10] : [0, 10];
   return Math.round(Math.max(low, Math.min(high, low + ((felt - 1) / 4) * (high - low))));
 }
 
-/** An option for type 5, and several for type 6, of which the last stands for none of the others. */
-function choiceOf({ seed, random }: Means, { groups }: Asked, question: AskedQuestion): string | string[] {
+/** Returns one option for type 5, or several for type 6. The last option of type 6 stands for none of the others. */
+function choiceOf(
+  { seed, random }: AnswerContext,
+  { groups }: Asked,
+  question: AskedQuestion,
+): string | string[] {
   const { key, type, options } = question;
   const group = groups[0]?.[0];
   const weights = options.map(
@@ -119,23 +123,23 @@ function choiceOf({ seed, random }: Means, { groups }: Asked, question: AskedQue
   return options.at(weights.findIndex((weight) => (left -= weight) < 0)) as string;
 }
 
-/** Writes a sentence in the language of a person; undefined when all of them have been said in this week. */
+/** Returns a sentence in the language of a person; undefined if all of them have been used in this week. */
 type Pen = { write(respondent: Respondent, sentences: Sentences): string | undefined };
 
-/** Sentences are dealt like cards, and each week from another place in the pack: none comes twice in a week. */
+/** Sentences are drawn like cards, each week from another place in the deck, so that none appears twice in a week. */
 function newPen(seed: number, week: Week): Pen {
-  const packs = new Map<string[], string[]>();
-  const said = new Set<string>();
+  const decks = new Map<string[], string[]>();
+  const used = new Set<string>();
   const number = Math.round(Date.parse(week) / (7 * 86_400_000));
   return {
     write({ language }, sentences) {
       const all = sentences[language] ?? sentences.en;
-      const pack = packs.get(all) ?? cut(randomFrom(seed, all.join('')).shuffled(all), 3 * number);
-      packs.set(all, pack);
-      const at = pack.findIndex((sentence) => !said.has(sentence));
+      const deck = decks.get(all) ?? cut(randomFrom(seed, all.join('')).shuffled(all), 3 * number);
+      decks.set(all, deck);
+      const at = deck.findIndex((sentence) => !used.has(sentence));
       if (at < 0) return undefined;
-      const [sentence] = pack.splice(at, 1) as [string];
-      said.add(sentence);
+      const [sentence] = deck.splice(at, 1) as [string];
+      used.add(sentence);
       return sentence;
     },
   };

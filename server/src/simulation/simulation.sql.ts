@@ -1,8 +1,8 @@
-// SQL of simulating: who is in which group, and what a week asks. Reads only.
+// SQL of simulations: who is in which group, and what a week asks. Read-only.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../db/db.ts';
 
-/** A person by the name that seeds the mood: the company's own, else the address, else the name. */
+/** `person`: the name that seeds the person's sentiment. It is the externalId, otherwise the email address, otherwise the name. */
 export type PersonRow = {
   userId: number;
   person: string;
@@ -11,7 +11,7 @@ export type PersonRow = {
   memberOf: number[];
 };
 
-/** The active members of groups. Two statements: their join takes seconds while the tables are new to PostgreSQL. */
+/** Returns the active members of groups. Uses two statements, because a join takes seconds until PostgreSQL has statistics of new tables. */
 export async function selectPeople(db: Db, accountId: AccountId): Promise<PersonRow[]> {
   const people = await db<Omit<PersonRow, 'memberOf'>[]>`
     select u.user_id                                                            as "userId",
@@ -34,7 +34,7 @@ export async function selectPeople(db: Db, accountId: AccountId): Promise<Person
   });
 }
 
-/** All groups, each with the one above it and what its company calls it. */
+/** Returns all groups, each with its parent. `name`: the externalId, otherwise the name. */
 export async function selectGroups(
   db: Db,
   accountId: AccountId,
@@ -46,7 +46,7 @@ export async function selectGroups(
     order  by group_id`;
 }
 
-/** The rounds of a week in their order, with the groups whose people are not asked. */
+/** Returns the rounds of a week in their order, with the groups whose members are not asked. */
 export async function selectRoundsOf(
   db: Db,
   accountId: AccountId,

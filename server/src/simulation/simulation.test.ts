@@ -8,7 +8,7 @@ import { Fault } from '../base/errors.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { defineLibrary, selectQuestions } from '../questions/questions.ts';
-import { closeEndedWeeks } from '../results/publish.ts';
+import { closeEndedWeeks } from '../results/close-week.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { openSender } from '../rounds/messages.ts';
 import { weeksToClose } from '../rounds/rounds.ts';
@@ -264,13 +264,13 @@ describe('refusals', () => {
     const account = await company(6);
     await simulate(world.pool, world.keys, account.id, { ...simulation, now: noon - 14 * 86_400_000 });
     expect(await refused(account.id, { weeks: 4 })).toBe(
-      'The account was asked in the week 2026-W44 already. Simulate the 2 after it (--weeks 2), or another account.',
+      'Questions were already asked in week 2026-W44. Simulate only the weeks after it (--weeks 2), or use another account.',
     );
     expect(
       (await simulate(world.pool, world.keys, account.id, { ...simulation, weeks: 2 })).weeks,
     ).toHaveLength(2);
     expect(await refused(account.id)).toBe(
-      'The account was asked in the week 2026-W46 already. Simulate another account.',
+      'Questions were already asked in week 2026-W46. Use another account.',
     );
   });
 

@@ -1,11 +1,11 @@
-// Simulates weeks that have passed, for demos, trials and training: each is opened, answered over HTTP and closed by the
-// very code that does it for people, as of its own time. Nobody is written to.
+// Simulates past weeks, for demos, trials and training. Each week is opened, answered over HTTP and closed by the same code as a
+// real week, with the clock set to its time. No messages are sent.
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, openPool, type Pool, type Transaction } from '../db/db.ts';
 import { defineLibrary, selectKpis, selectQuestions } from '../questions/questions.ts';
-import { closeWeek, deleteClosedData } from '../results/publish.ts';
+import { closeWeek, deleteClosedData } from '../results/close-week.ts';
 import { addressOf, linksOfAll } from '../rounds/links.ts';
 import { dayDue, endOf, sendTimeOf } from '../rounds/send-times.ts';
 import { openDueRounds } from '../rounds/opening.ts';
@@ -19,7 +19,7 @@ import { type PersonRow, selectGroups, selectPeople, selectRoundsOf } from './si
 import { visitAll } from './visits.ts';
 import { anyCompany } from './any-company.ts';
 
-/** Serves the answering pages by a clock, in ms, on an address that is free. */
+/** Serves the answering pages on a free address. `now`: the clock, in ms since 1970. */
 export type ServeAnswering = (
   pool: Pool,
   keys: AnswerKeys,
@@ -27,43 +27,43 @@ export type ServeAnswering = (
 ) => Promise<{ address: string; close(): Promise<void> }>;
 
 /**
- * The connections of a simulation. Commits do not wait for the disk: what is lost with the power of the machine can be
- * simulated again.
+ * Returns the connection pool of a simulation. Commits do not wait for the disk, because weeks that are lost in a power failure can
+ * be simulated again.
  */
 export const openSimulationPool = (databaseUrl: string): Pool =>
   openPool(databaseUrl, 8, { settings: { synchronous_commit: 'off' } });
 
 export type Simulation = {
-  /** How many weeks: those before the present one. */
+  /** The number of weeks to simulate, up to last week. */
   weeks: number;
-  /** A whole number: the same seed, people and questions give the same answers, and the same figures. */
+  /** A whole number. The same seed, people and questions give the same answers and figures. */
   seed: number;
-  /** The share of those asked who answer, from 0 to 1. */
+  /** The share of the people asked who answer, from 0 to 1. */
   rate: number;
-  /** The present, in ms. */
+  /** The current time, in ms since 1970. */
   now: number;
   serve: ServeAnswering;
-  /** Default: a company of which nothing is known. */
+  /** How people feel and what they write. Default: a company without any particular character. */
   character?: Character;
-  /** What happens in the company before a week is opened. */
+  /** Called before each week opens, for example to change the organization. */
   before?: (week: Week) => Promise<void>;
-  /** Hears what each person's answers are in the end, those of one week after another. */
+  /** Called after each week with the final answers of each person. */
   onAnswers?: (week: Week, answers: { person: string; answers: Said[] }[]) => void;
 };
 
-/** What came of a week: how many were asked, how many of them have answered, and how many figures were published. */
+/** The number of people asked and of those who answered in a week, and of the figures that were published. */
 export type SimulatedWeek = { week: Week; asked: number; answered: number; published: number };
 
 export type Simulated = {
   weeks: SimulatedWeek[];
-  /** The weekly pulse that was made because the account had no schedule; it goes on in the present. */
+  /** The weekly pulse that was created because the account had no schedule. It stays active after the simulation. */
   pulse: { scheduleId: number; perWeek: number; hasNewLibrary: boolean } | undefined;
 };
 
 /**
- * Simulates the last weeks of an account, each in a transaction of its own that also closes it: what is done when the
- * process is killed is done, and a week that was open then is closed by the service. The pool needs four connections.
- * Throws a Fault when one of the weeks was asked already, nobody is in a group, or no schedule is due.
+ * Simulates the last weeks of an account. Each week is closed in a transaction of its own: if the process is killed, the weeks so far
+ * stay, and the service closes the week that was open. The pool needs four connections. Throws a Fault if questions have already been
+ * asked in one of the weeks, no one is in a group, or no schedule is due.
  */
 export async function simulate(
   pool: Pool,
@@ -75,8 +75,8 @@ export async function simulate(
   const { timezone } = await accountById(pool, accountId);
   const weeks = weeksBefore(weekOf(dayIn(timezone, now)), simulation);
   await refuseAsked(pool, accountId, weeks);
-  if ((await selectPeople(pool, accountId)).length === 0) throw nobodyToAsk;
-  const pulse = await inTransaction(pool, (tx) => makePulse(tx, accountId, weeks[0] as Week));
+  if ((await selectPeople(pool, accountId)).length === 0) throw noOneToAsk;
+  const pulse = await inTransaction(pool, (tx) => createPulse(tx, accountId, weeks[0] as Week));
   const schedules = await selectSchedules(pool, accountId);
   const isDue = (week: Week) =>
     schedules.some((one) => one.pausedAt === null && dayDue(one, week) !== undefined);
@@ -86,10 +86,10 @@ export async function simulate(
   const simulated: SimulatedWeek[] = [];
   try {
     for (const week of weeks) {
-      const setClock = (moment: number) => (clock = moment);
-      const means = { pool, keys, accountId, timezone, simulation, address: pages.address, setClock };
+      const setClock = (time: number) => (clock = time);
+      const context = { pool, keys, accountId, timezone, simulation, address: pages.address, setClock };
       // oxlint-disable-next-line no-await-in-loop -- one after another
-      simulated.push(await inTransaction(pool, (tx) => simulateWeek(tx, means, week)));
+      simulated.push(await inTransaction(pool, (tx) => simulateWeek(tx, context, week)));
     }
   } finally {
     await pages.close();
@@ -101,38 +101,41 @@ export async function simulate(
 function weeksBefore(present: Week, { weeks, seed, rate }: Simulation): Week[] {
   const wrong = (message: string) => new Fault('invalid', 'invalid value', message);
   if (!Number.isInteger(weeks) || weeks < 1 || weeks > 520) throw wrong('Simulate 1 to 520 weeks.');
-  if (!Number.isSafeInteger(seed)) throw wrong('The seed is a whole number.');
-  if (!(rate >= 0 && rate <= 1)) throw wrong('The rate is a number from 0 to 1, such as 0.7.');
+  if (!Number.isSafeInteger(seed)) throw wrong('The seed must be a whole number.');
+  if (!(rate >= 0 && rate <= 1)) throw wrong('The rate must be a number from 0 to 1, such as 0.7.');
   return Array.from({ length: weeks }, (_, i) => addWeeks(present, i - weeks));
 }
 
-/** What was asked in a week is never asked again (P1). */
+/** Throws a Fault if questions have already been asked in one of the weeks: published figures never change (P1). */
 async function refuseAsked(pool: Pool, accountId: AccountId, weeks: Week[]): Promise<void> {
   const asked = new Set((await selectRounds(pool, accountId)).map(({ week }) => week));
   const last = weeks.findLastIndex((week) => asked.has(week));
   if (last < 0) return;
   const free = weeks.length - last - 1;
-  const remedy = free > 0 ? `Simulate the ${free} after it (--weeks ${free}), or` : 'Simulate';
-  const message = `The account was asked in the week ${weekName(weeks[last] as Week)} already. ${remedy} another account.`;
+  const remedy = free > 0 ? `Simulate only the weeks after it (--weeks ${free}), or use` : 'Use';
+  const message = `Questions were already asked in week ${weekName(weeks[last] as Week)}. ${remedy} another account.`;
   throw new Fault('conflict', 'invalid value', message);
 }
 
-const nobodyToAsk = new Fault(
+const noOneToAsk = new Fault(
   'conflict',
   'invalid value',
-  'No active user of the account is a member of a group: there is no one to ask. Push the organization first.',
+  'No active user of the account is a member of a group, so there is no one to ask. Push the organization first.',
 );
 const nothingDue = new Fault(
   'conflict',
   'invalid value',
-  'No schedule of the account is due in these weeks, or all are paused. Make one that begins early enough, or remove all of them: then a weekly pulse is made.',
+  'No schedule of the account is due in these weeks, or all are paused. Create one that starts early enough, or remove all schedules to get a weekly pulse.',
 );
 
-/** After so many weeks a question of the pulse comes again. */
+/** The number of weeks after which the pulse asks a question again. */
 const roundWeeks = 8;
 
-/** Gives an account without schedules a weekly pulse of all its KPIs for everybody, and the library if it has no questions. */
-async function makePulse(tx: Transaction, accountId: AccountId, first: Week): Promise<Simulated['pulse']> {
+/**
+ * Creates a weekly pulse that asks everyone about all KPIs, if the account has no schedules, and adds the question library, if it has
+ * no questions.
+ */
+async function createPulse(tx: Transaction, accountId: AccountId, first: Week): Promise<Simulated['pulse']> {
   await lockAccount(tx, accountId);
   if ((await selectSchedules(tx, accountId)).length > 0) return undefined;
   const { language } = await accountById(tx, accountId);
@@ -145,7 +148,7 @@ async function makePulse(tx: Transaction, accountId: AccountId, first: Week): Pr
   const count = new Set(kpis.flatMap(({ questionIds }) => questionIds)).difference(retired).size;
   if (count === 0) {
     const message =
-      'The account has no schedule, and no KPI that one could choose from. Make a schedule first.';
+      'The account has no schedule, and no KPI to choose questions from. Create a schedule first.';
     throw new Fault('conflict', 'invalid value', message);
   }
   const groups = await selectParents(tx, accountId);
@@ -160,7 +163,7 @@ async function makePulse(tx: Transaction, accountId: AccountId, first: Week): Pr
   return { scheduleId, perWeek, hasNewLibrary };
 }
 
-/** A pulse on Mondays at 9, from a week on, of which each question comes again after eight weeks. */
+/** Returns a pulse on Mondays at 9:00, starting in the week `first`, that asks each question again after eight weeks. */
 export const pulseOf = (
   own: Pick<NewSchedule, 'groupIds' | 'kpiIds' | 'perWeek'>,
   first: Week,
@@ -181,31 +184,31 @@ export const pulseOf = (
   ...own,
 });
 
-type Means = {
+type SimulationContext = {
   pool: Pool;
   keys: AnswerKeys;
   accountId: AccountId;
   timezone: string;
   simulation: Simulation;
   address: string;
-  setClock: (moment: number) => void;
+  setClock: (time: number) => void;
 };
 
 /**
- * Opens a week, has it answered, and closes it. All the while `tx` holds the account's lock: a service that runs beside us
- * would close the week at once, for it has long ended.
+ * Opens a week, answers it, and closes it. `tx` keeps the account locked the whole time. Otherwise a service that runs on the same
+ * database would close the week at once, because it ended long ago.
  */
-async function simulateWeek(tx: Transaction, means: Means, week: Week): Promise<SimulatedWeek> {
-  const { pool, keys, accountId, simulation, address, setClock } = means;
+async function simulateWeek(tx: Transaction, context: SimulationContext, week: Week): Promise<SimulatedWeek> {
+  const { pool, keys, accountId, simulation, address, setClock } = context;
   await lockSurvey(tx, accountId);
   await simulation.before?.(week);
   const people = await selectPeople(pool, accountId);
-  const { due, dueForAll } = await momentsIn(means, people, week);
+  const { due, dueForAll } = await dueTimesIn(context, people, week);
   let isOpened = false;
-  for (const moment of due) {
-    setClock(moment);
-    // oxlint-disable-next-line no-await-in-loop -- one after another, as time goes
-    const opened = await openDueRounds(pool, keys, moment, { accountId, isSimulated: true });
+  for (const time of due) {
+    setClock(time);
+    // oxlint-disable-next-line no-await-in-loop -- one after another, as time passes
+    const opened = await openDueRounds(pool, keys, time, { accountId, isSimulated: true });
     isOpened ||= opened.some(({ outcome }) => outcome === 'opened');
   }
   if (!isOpened) return { week, asked: 0, answered: 0, published: 0 };
@@ -230,38 +233,41 @@ async function simulateWeek(tx: Transaction, means: Means, week: Week): Promise<
     week,
     visitors
       .filter((_, i) => kept[i])
-      .map(({ person, visits }) => ({ person, answers: inTheEnd(visits.flatMap(({ answers }) => answers)) })),
+      .map(({ person, visits }) => ({
+        person,
+        answers: finalAnswers(visits.flatMap(({ answers }) => answers)),
+      })),
   );
   return { week, asked: links.length, answered: kept.filter(Boolean).length, published };
 }
 
-/** The last answer to each question. */
-const inTheEnd = (answers: Said[]): Said[] => [
+/** Returns the last answer to each question. */
+const finalAnswers = (answers: Said[]): Said[] => [
   ...new Map(answers.map((answer) => [answer.questionId, answer])).values(),
 ];
 
 /**
- * When schedules are due in a week by the account's time zone, which is when they are opened here, and the first moment
- * at which everybody's hour has come, at which they answer; in ms.
+ * Returns when schedules are due in a week in the account's time zone, which is when they are opened here, and the first time at
+ * which they are due in every person's time zone, which is when people answer. In ms since 1970.
  */
-async function momentsIn(
-  { pool, accountId, timezone }: Means,
+async function dueTimesIn(
+  { pool, accountId, timezone }: SimulationContext,
   people: PersonRow[],
   week: Week,
 ): Promise<{ due: number[]; dueForAll: number }> {
   const zones = new Set([timezone, ...people.flatMap((one) => one.timezone ?? [])]);
   const schedules = (await selectSchedules(pool, accountId)).filter(({ pausedAt }) => pausedAt === null);
-  const momentsFor = (zone: string) =>
+  const dueTimesFor = (zone: string) =>
     schedules.flatMap((one) => {
       const day = dayDue(one, week);
       return day === undefined ? [] : [sendTimeOf(day, one.hour, zone)];
     });
-  const due = [...new Set(momentsFor(timezone))].toSorted((a, b) => a - b);
-  const latest = Math.max(...[...zones].flatMap(momentsFor));
+  const due = [...new Set(dueTimesFor(timezone))].toSorted((a, b) => a - b);
+  const latest = Math.max(...[...zones].flatMap(dueTimesFor));
   return { due, dueForAll: Math.min(latest, endOf(week, timezone) - 1) };
 }
 
-/** What people are asked in a week, as opening has fixed it. */
+/** Returns what each person was asked when the week opened. */
 async function askedIn(
   pool: Pool,
   accountId: AccountId,
@@ -284,8 +290,8 @@ async function askedIn(
     ]),
   );
   return people.map(({ userId, person, language, memberOf }) => {
-    const ways = memberOf.map((id) => ancestorsOf(id, parents));
-    const within = new Set(ways.flat());
+    const paths = memberOf.map((id) => ancestorsOf(id, parents));
+    const within = new Set(paths.flat());
     const ids = rounds
       .filter((one) => within.has(one.groupId) && !one.withoutGroupIds.some((id) => within.has(id)))
       .flatMap(({ questionIds }) => questionIds);
@@ -293,7 +299,7 @@ async function askedIn(
       userId,
       person,
       language,
-      groups: ways.map((way) => way.map((id) => nameOf.get(id) as string)),
+      groups: paths.map((path) => path.map((id) => nameOf.get(id) as string)),
       questions: [...new Set(ids)].map((id) => questionOf.get(id) as AskedQuestion),
     };
   });

@@ -1,5 +1,5 @@
-// Attacks by whoever holds a token that may push or upload: making an administrator of an own address, and so reading results
-// (decision F3). Nothing that such a token can send gives the rights of an Administrator, or a way to sign in as one.
+// Attacks with a token that may push or upload: making the attacker's address an administrator in order to read results
+// (decision F3). Nothing sent with such a token gives the rights of an Administrator or a way to sign in as one.
 import type { Person } from '@soundings/contract/console.people.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 let world: World;
 let smtp: TestSmtp;
 let account: TestAccount;
-/** An administrator whom the operator made. */
+/** An administrator created by the operator. */
 let administrator: Ask;
 let attacker: string;
 let accounts = 0;
@@ -35,8 +35,8 @@ beforeEach(async () => {
   attacker = `attacker-${++accounts}@example.org`;
 });
 
-/** Stands for the attacker's address, which each test has of its own. */
-const attackerIn = 'ATTACKER';
+/** Replaced by the attacker's address, which is different in each test. */
+const attackerPlaceholder = 'ATTACKER';
 const role = (name: string) => ({ accessInfo: { role: name } });
 const idOf = async (externalId: string) => {
   const [row] = await world.pool<{ id: number }[]>`
@@ -45,7 +45,7 @@ const idOf = async (externalId: string) => {
 };
 const mailsTo = (address: string) => smtp.mails.filter(({ to }) => to.includes(address));
 
-/** Whether what is mailed to the attacker's address, if anything is, sets a password there. */
+/** Returns whether a sign-in link is mailed to the attacker's address on request. */
 async function getsLink(): Promise<boolean> {
   const before = mailsTo(attacker).length;
   const forgotten = (email: string) =>
@@ -59,7 +59,7 @@ async function getsLink(): Promise<boolean> {
   );
   expect((await forgotten(attacker)).status).toBe(204);
   expect((await forgotten(witness)).status).toBe(204);
-  // Mails go in the order in which they are asked for.
+  // Mails are sent in the order in which they were requested.
   await until(async () => mailsTo(witness).length > 0);
   await until(async () => {
     const jobs = await world.pool`
@@ -69,7 +69,7 @@ async function getsLink(): Promise<boolean> {
   return mailsTo(attacker).length > before;
 }
 
-/** Whether somebody who is signed in as a user has the rights of an Administrator. */
+/** Returns whether someone signed in as the user has the rights of an Administrator. */
 async function isAdministrator(userId: number): Promise<boolean> {
   const ask = await signIn(world, account.id, userId);
   const [session, people] = [
@@ -81,7 +81,7 @@ async function isAdministrator(userId: number): Promise<boolean> {
   return people.status === 200;
 }
 
-test('a new administrator with an own address gets no link, and has the rights of a User until confirmed', async () => {
+test('a new administrator with the attacker’s address gets no link and has the rights of a User until confirmed', async () => {
   const { warnings } = await apply(account, {
     users: [person('x', { email: attacker, ...role('Administrator') })],
   });
@@ -108,7 +108,7 @@ test('a new administrator with an own address gets no link, and has the rights o
   expect(await getsLink()).toBe(true);
 });
 
-test('all administrators are notified by mail, and nobody who is pending is', async () => {
+test('administrators are notified by mail, except pending ones', async () => {
   const boss = `boss-${accounts}@example.org`;
   await world.pool`
     update users set email = ${boss}, email_key = ${boss} where account_id = ${account.id} and email = 'ada@example.org'`;
@@ -125,14 +125,14 @@ test('all administrators are notified by mail, and nobody who is pending is', as
   expect(logged).toHaveLength(1);
 });
 
-describe('an administrator who is managed', () => {
+describe('a managed administrator', () => {
   const current = (more: object = {}) => ({ users: [person('adm', { email: 'adm@example.org', ...more })] });
   beforeEach(async () => {
     await apply(account, current(role('Administrator')));
     await administrator(`POST /users/${await idOf('adm')}/confirm`);
   });
 
-  test('keeps the rights while the address stays, in whatever letter case', async () => {
+  test('keeps the rights while the address stays the same, in any letter case', async () => {
     for (const more of [{ lastName: 'Other' }, { email: 'ADM@example.org' }, { email: null }]) {
       // oxlint-disable-next-line no-await-in-loop -- one push after another
       expect((await apply(account, current(more))).warnings).toEqual([]);
@@ -141,28 +141,31 @@ describe('an administrator who is managed', () => {
   });
 
   test.each<[string, object[]]>([
-    ['gets the attacker’s address', [{ email: attackerIn }]],
-    ['gets it by way of no address', [{ email: null }, { email: attackerIn }]],
+    ['gets the attacker’s address', [{ email: attackerPlaceholder }]],
+    ['first gets no address and then the attacker’s', [{ email: null }, { email: attackerPlaceholder }]],
     [
-      'gets it, and then the old role again',
-      [{ email: attackerIn }, { email: attackerIn, ...role('Administrator') }],
+      'gets the attacker’s address, and then the old role again',
+      [{ email: attackerPlaceholder }, { email: attackerPlaceholder, ...role('Administrator') }],
     ],
     [
       'is a User while the address changes',
-      [role('User'), { email: attackerIn, ...role('User') }, role('Administrator')],
+      [role('User'), { email: attackerPlaceholder, ...role('User') }, role('Administrator')],
     ],
-    ['is removed and sent again', [{ removed: true }, { email: attackerIn, ...role('Administrator') }]],
+    [
+      'is removed and sent again',
+      [{ removed: true }, { email: attackerPlaceholder, ...role('Administrator') }],
+    ],
     [
       'is not active while the address changes',
-      [{ active: false }, { email: attackerIn, active: false }, { active: true }],
+      [{ active: false }, { email: attackerPlaceholder, active: false }, { active: true }],
     ],
-  ])('%s: has the rights of a User, and no mailed link works', async (_, steps) => {
+  ])('who %s has the rights of a User and gets no sign-in link', async (_, steps) => {
     for (const step of steps) {
-      const sent = JSON.parse(JSON.stringify(step).replaceAll(attackerIn, attacker)) as Record<
+      const sent = JSON.parse(JSON.stringify(step).replaceAll(attackerPlaceholder, attacker)) as Record<
         string,
         unknown
       >;
-      // The address is left out where a step says nothing of it: it stays.
+      // A step without an address keeps the current address.
       const users = 'removed' in sent ? [] : [person('adm', sent)];
       // oxlint-disable-next-line no-await-in-loop -- one push after another
       await apply(account, { users });
@@ -171,7 +174,7 @@ describe('an administrator who is managed', () => {
     expect(await getsLink()).toBe(false);
   });
 
-  test('does not alone keep an account administrated once pending', async () => {
+  test('does not count as the last administrator of an account while pending', async () => {
     await world.pool`update users set active = false where account_id = ${account.id} and not managed`;
     const { status, body } = await account.push({ data: current({ email: attacker }) });
     expect([status, body.details?.[0]?.type]).toEqual([400, 'no administrator']);
@@ -179,7 +182,7 @@ describe('an administrator who is managed', () => {
   });
 });
 
-test('an account can ignore roles that are pushed, with a warning', async () => {
+test('an account can ignore pushed roles, with a warning', async () => {
   await apply(account, { users: [person('m', role('Manager'))] });
   await inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { rolesBySync: false }));
   const users = [
@@ -195,7 +198,7 @@ test('an account can ignore roles that are pushed, with a warning', async () => 
   expect((await apply(account, { users })).summary.users.updated).toBe(2);
 });
 
-test('a file makes no administrator either', async () => {
+test('a file cannot create an administrator either', async () => {
   const form = new FormData();
   form.append(
     'file',

@@ -1,4 +1,4 @@
-// The examples of the description, through HTTP: §1's A, B, C and then A, b, D; and the three usage modes.
+// The examples of the interface description over HTTP: A, B, C and then A, b, D, and the three usage modes (§1).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGroup } from '../people/groups.ts';
 import { inTransaction } from '../db/db.ts';
@@ -12,8 +12,8 @@ afterAll(() => world.close());
 
 const settings = { validateOnly: false };
 
-describe('the example of §1', () => {
-  test('A, B, C and then A, b, D: B is renamed to b, C is removed, D is created', async () => {
+describe('the example in §1', () => {
+  test('A, B, C and then A, b, D renames B to b, removes C and creates D', async () => {
     const account = await world.account();
     const person = (externalId: string, firstName: string) => ({ externalId, firstName, lastName: 'X' });
     await account.push({ settings, data: { users: [person('1', 'A'), person('2', 'B'), person('3', 'C')] } });
@@ -43,10 +43,10 @@ describe('the example of §1', () => {
   });
 });
 
-describe('the usage modes of §1', () => {
-  test('(a) a full user list and a full structure: both come out as sent', async () => {
+describe('the usage modes in §1', () => {
+  test('(a) stores a full list of users and a full structure as sent', async () => {
     const account = await world.account();
-    const answer = await account.push({
+    const response = await account.push({
       settings,
       data: {
         groups: [
@@ -56,7 +56,7 @@ describe('the usage modes of §1', () => {
         users: [{ externalId: 'u', firstName: 'U', lastName: 'V', accessInfo: { memberOf: ['north'] } }],
       },
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     const [north, sales] = await account.groups();
     expect(sales).toEqual({
       id: expect.any(Number),
@@ -68,7 +68,7 @@ describe('the usage modes of §1', () => {
     expect(north).toEqual({ id: expect.any(Number), externalId: 'north', name: 'North', subgroups: [] });
   });
 
-  test('(b) users and units only: an administrator builds the tree, and later pushes leave it', async () => {
+  test('(b) with users and groups only, keeps the tree that an administrator has built', async () => {
     const account = await world.account();
     const groups = [
       { externalId: 'a', name: 'A' },
@@ -78,26 +78,26 @@ describe('the usage modes of §1', () => {
     await world.pool`
       update groups set parent_id = (select group_id from groups where account_id = ${account.id} and external_id = 'a')
       where account_id = ${account.id} and external_id = 'b'`;
-    const answer = await account.push({
+    const response = await account.push({
       settings,
       data: { groups: [...groups, { externalId: 'c', name: 'C' }], users: [] },
     });
-    expect(answer.body.summary.groups).toEqual({ created: 1, updated: 0, deleted: 0, unchanged: 2 });
+    expect(response.body.summary.groups).toEqual({ created: 1, updated: 0, deleted: 0, unchanged: 2 });
     const [a, b, c] = await account.groups();
     expect(a?.subgroups).toEqual([b?.id]);
     expect(c?.subgroups).toEqual([]);
   });
 
-  test('(c) users only: the structure is made by hand, and its groups can be joined by externalId', async () => {
+  test('(c) with users only, adds them to manually created groups by externalId', async () => {
     const account = await world.account();
-    const byHand = await inTransaction(world.pool, (tx) =>
-      createGroup(tx, account.id, { name: 'Made by hand', externalId: 'hand' }),
+    const manualGroup = await inTransaction(world.pool, (tx) =>
+      createGroup(tx, account.id, { name: 'Manual', externalId: 'hand' }),
     );
     const users = [{ externalId: 'u', firstName: 'U', lastName: 'V', accessInfo: { memberOf: ['hand'] } }];
     expect((await account.push({ settings, data: { users } })).status).toBe(200);
     const members = await world.pool`
       select group_id from memberships where account_id = ${account.id} and kind = 'memberOf'`;
-    expect(members.map((row) => row['group_id'])).toEqual([byHand]);
-    expect((await account.groups()).map(({ id }) => id)).toEqual([byHand]);
+    expect(members.map((row) => row['group_id'])).toEqual([manualGroup]);
+    expect((await account.groups()).map(({ id }) => id)).toEqual([manualGroup]);
   });
 });

@@ -1,4 +1,4 @@
-// The fingerprint: two sent users that would leave different states never have the same one.
+// The fingerprint of a sent user differs whenever the user would be stored differently.
 import { membershipKinds, type User } from '@soundings/contract/organization.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -34,7 +34,7 @@ const sentUser = fc.record(
   { requiredKeys: ['externalId', 'firstName', 'lastName'] },
 ) as unknown as fc.Arbitrary<User>;
 
-/** What of a user can change the state, in a plain form: groups as sets, attributes by name, defaults filled in. */
+/** Returns what of a user can change the stored state: groups as sets, attributes by name, and with defaults. */
 function meaningOf(user: User, force: boolean): string {
   const { externalId: _, active = true, language, accessInfo, externalProperties, ...rest } = user;
   return JSON.stringify([
@@ -47,21 +47,21 @@ function meaningOf(user: User, force: boolean): string {
   ]);
 }
 
-test('users of different meaning have different fingerprints, users of the same meaning the same', () => {
+test('users have the same fingerprint exactly if they mean the same', () => {
   fc.assert(
     fc.property(sentUser, sentUser, fc.boolean(), (one, other, force) => {
       const same = meaningOf(one, force) === meaningOf(other, force);
-      const accessIsSaid = (user: User) =>
+      const hasEmptyAccess = (user: User) =>
         user.accessInfo !== undefined && Object.keys(user.accessInfo).length === 0;
-      // An accessInfo that is there and empty says nothing, but may be told apart: that only costs a comparison.
-      if (same && (accessIsSaid(one) || accessIsSaid(other))) return;
+      // An empty accessInfo changes nothing, but may have another fingerprint, which only costs a comparison.
+      if (same && (hasEmptyAccess(one) || hasEmptyAccess(other))) return;
       expect(fingerprintOf(one, force, idOf) === fingerprintOf(other, force, idOf)).toBe(same);
     }),
     cases(1_250),
   );
 });
 
-test('one field that differs is enough, whatever the others are', () => {
+test('one different field is enough for another fingerprint', () => {
   fc.assert(
     fc.property(sentUser, sentUser, fc.boolean(), (user, other, force) => {
       for (const field of Object.keys(other) as (keyof User)[]) {

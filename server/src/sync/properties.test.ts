@@ -1,12 +1,6 @@
-// What holds for any organization and any sequence of requests and edits by hand. What should come out is told by
-// `expected`, a plain reading of the decisions (B3, B6 to B12) that shares nothing with the code it judges.
-import {
-  type MembershipKind,
-  membershipKinds,
-  type Report,
-  type Role,
-  type Settings,
-} from '@soundings/contract/organization.ts';
+// Guarantees for any organization and any sequence of requests and manual edits, compared with an independent implementation of
+// the decisions (properties.fixture.ts).
+import { type MembershipKind, membershipKinds, type Report } from '@soundings/contract/organization.ts';
 import { organizationRoles } from '@soundings/contract/shared-values.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import * as fc from 'fast-check';
@@ -20,8 +14,21 @@ import { defineAttribute } from '../people/attributes.changes.ts';
 import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { rowsOf } from '../testing/organizations.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { pushOrganization } from './sync.ts';
+import {
+  changesBetween,
+  type Entries,
+  expected,
+  type GroupState,
+  type Ref,
+  type Request,
+  type SentGroup,
+  type SentUser,
+  type State,
+  unique,
+  type UserState,
+} from './properties.fixture.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -29,188 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-// --- The model. A group or user is known by m: and its externalId when it is managed, else by h: and its name.
-
-type Ref = string;
-type GroupState = {
-  managed: boolean;
-  externalId: string | null;
-  name: string;
-  description: string | null;
-  parent: Ref | null;
-};
-type Entries = Record<MembershipKind, Ref[]>;
-type UserState = {
-  managed: boolean;
-  externalId: string | null;
-  firstName: string;
-  lastName: string;
-  email: string | null;
-  phone: string | null;
-  active: boolean;
-  timezone: string | null;
-  language: string | null;
-  role: Role;
-  attributes: Record<string, string>;
-  entries: Entries;
-};
-type State = { groups: Record<Ref, GroupState>; users: Record<Ref, UserState> };
-
-type SentGroup = { externalId: string; name: string; description?: string | null; parent?: string | null };
-type SentUser = {
-  externalId: string;
-  firstName: string;
-  lastName: string;
-  email?: string | null;
-  phone?: string | null;
-  active?: boolean;
-  timezone?: string;
-  language?: string;
-  accessInfo?: { [kind in MembershipKind]?: string[] } & { role?: Role };
-  externalProperties?: Record<string, string | null>;
-};
-type Request = { settings: Settings; data: { groups?: SentGroup[]; users?: SentUser[] } };
-
-const managed = (externalId: string): Ref => `m:${externalId}`;
-
-/** What the request should make of the state, or 'refused'. */
-function expected(before: State, { settings, data }: Request): State | 'refused' {
-  const listed = new Set(data.groups?.map(({ externalId }) => managed(externalId)));
-  const goes = (ref: Ref) => data.groups !== undefined && before.groups[ref]!.managed && !listed.has(ref);
-  /** The nearest group that stays, from this one up. */
-  const staying = (ref: Ref | null): Ref | null =>
-    ref !== null && goes(ref) ? staying(before.groups[ref]!.parent) : ref;
-  /** The group that a request means by an externalId. */
-  const named = (externalId: string): Ref | undefined => {
-    const hand = Object.entries(before.groups).find(([, g]) => !g.managed && g.externalId === externalId);
-    if (hand) return hand[0];
-    const ref = managed(externalId);
-    const there = data.groups ? listed.has(ref) : ref in before.groups;
-    return there ? ref : undefined;
-  };
-
-  const after: State = { groups: {}, users: {} };
-  for (const [ref, group] of Object.entries(before.groups)) {
-    if (!goes(ref)) after.groups[ref] = { ...group, parent: staying(group.parent) };
-  }
-  const saysTree = data.groups?.some((group) => 'parent' in group) ?? false;
-  for (const { externalId, name, description, parent } of data.groups ?? []) {
-    const ref = managed(externalId);
-    if (named(externalId) !== ref) return 'refused'; // one made by hand has it
-    const old = after.groups[ref];
-    const above = typeof parent === 'string' ? named(parent) : null;
-    if (above === undefined) return 'refused';
-    after.groups[ref] = {
-      managed: true,
-      externalId,
-      name,
-      description: description === undefined ? (old?.description ?? null) : description,
-      parent: saysTree ? above : (old?.parent ?? null),
-    };
-  }
-  for (const ref of Object.keys(after.groups)) {
-    let steps = 0;
-    for (let at: Ref | null = ref; at !== null; at = after.groups[at]!.parent) {
-      if (++steps > Object.keys(after.groups).length) return 'refused'; // a cycle
-    }
-  }
-
-  for (const [ref, user] of Object.entries(before.users)) {
-    if (user.managed && data.users) continue;
-    after.users[ref] = withEntries(user, (entries) => entries.filter((group) => !goes(group)));
-  }
-  for (const sent of data.users ?? []) {
-    const user = expectedUser(before.users[managed(sent.externalId)], sent, settings, goes, named, before);
-    if (!user) return 'refused';
-    after.users[managed(sent.externalId)] = user;
-  }
-  const taken = Object.values(after.users).map(({ externalId }) => externalId);
-  const addresses = Object.values(after.users).flatMap(({ email }) => email?.toLowerCase() ?? []);
-  const refused = hasTwice(taken.filter((id) => id !== null)) || hasTwice(addresses);
-  return refused || exceeds(before, after, settings) ? 'refused' : after;
-}
-
-function expectedUser(
-  old: UserState | undefined,
-  sent: SentUser,
-  { forceSetLanguage }: Settings,
-  goes: (group: Ref) => boolean,
-  named: (externalId: string) => Ref | undefined,
-  before: State,
-): UserState | undefined {
-  const { externalId, firstName, lastName, accessInfo = {} } = sent;
-  const attributes = { ...old?.attributes };
-  for (const [name, value] of Object.entries(sent.externalProperties ?? {})) {
-    if (value === null) delete attributes[name];
-    else attributes[name] = value;
-  }
-  const languageSent = old && !forceSetLanguage ? undefined : sent.language;
-  const user: UserState = {
-    managed: true,
-    externalId,
-    firstName,
-    lastName,
-    email: sent.email === undefined ? (old?.email ?? null) : sent.email,
-    phone: sent.phone === undefined ? (old?.phone ?? null) : (sent.phone?.replaceAll(/[ ()-]/g, '') ?? null),
-    active: sent.active ?? true,
-    timezone: sent.timezone ?? null,
-    language: languageSent ?? old?.language ?? null,
-    role: accessInfo.role ?? old?.role ?? 'User',
-    attributes,
-    entries: { memberOf: [], adminOf: [], inheritedAdminOf: [], interestOf: [] },
-  };
-  for (const kind of membershipKinds) {
-    const stay = (old?.entries[kind] ?? []).filter((group) => !goes(group));
-    const wanted = accessInfo[kind]?.map(named);
-    if (wanted?.includes(undefined)) return undefined;
-    const byHand = stay.filter((group) => before.groups[group]?.managed === false);
-    user.entries[kind] = wanted ? unique([...byHand, ...(wanted as Ref[])]) : stay;
-  }
-  return user;
-}
-
-function withEntries(user: UserState, change: (entries: Ref[]) => Ref[]): UserState {
-  const entries = membershipKinds.map((kind) => [kind, change(user.entries[kind])]);
-  return { ...user, entries: Object.fromEntries(entries) as Entries };
-}
-
-/** Of each kind, what came, what differs and what went, of all that is managed. */
-function changesBetween(before: State, after: State) {
-  const of = <T extends { managed: boolean }>(old: Record<Ref, T>, now: Record<Ref, T>) => {
-    const refs = (all: Record<Ref, T>) => Object.keys(all).filter((ref) => all[ref]!.managed);
-    const both = refs(now).filter((ref) => ref in old);
-    return {
-      created: refs(now).length - both.length,
-      updated: both.filter((ref) => JSON.stringify(sorted(old[ref]!)) !== JSON.stringify(sorted(now[ref]!)))
-        .length,
-      deleted: refs(old).length - both.length,
-    };
-  };
-  return { users: of(before.users, after.users), groups: of(before.groups, after.groups) };
-}
-
-/** In tests of limits only deletions are limited: what counts as an update is told by rules.test.ts. */
-function exceeds(
-  before: State,
-  after: State,
-  { maxUsersDeleted = 200, maxGroupsDeleted = 200 }: Settings,
-): boolean {
-  const { users, groups } = changesBetween(before, after);
-  return users.deleted > maxUsersDeleted || groups.deleted > maxGroupsDeleted;
-}
-
-const unique = <T>(list: T[]): T[] => [...new Set(list)].toSorted();
-const hasTwice = (list: unknown[]) => new Set(list).size < list.length;
-const sorted = (value: object): unknown =>
-  JSON.parse(
-    JSON.stringify(value, (_, inner: unknown) =>
-      typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-        ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-        : inner,
-    ),
-  );
-
-// --- The state as it is.
+// --- The stored state.
 
 async function stateOf(accountId: number): Promise<State> {
   const groups = await database.pool<(GroupState & { ref: Ref })[]>`
@@ -244,8 +70,8 @@ async function stateOf(accountId: number): Promise<State> {
   };
 }
 
-/** Users made by hand, whole, and groups made by hand but for their place, which a removal may change. */
-async function rowsByHand(accountId: number): Promise<unknown[]> {
+/** Returns manual users, and manual groups without their parent, which a removal can change. */
+async function manualRows(accountId: number): Promise<unknown[]> {
   return [
     ...(await database.pool`
       select 'user ' || xmin || ' ' || to_jsonb(u) as row
@@ -278,7 +104,7 @@ async function push(accountId: number, request: Request, validateOnly: boolean):
   }
 }
 
-// --- Requests and edits by hand. Numbers stand for groups and users that are there when their turn comes.
+// --- Requests and manual edits. Numbers refer to groups and users that exist at the time of the step.
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const orNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
@@ -318,7 +144,7 @@ const pushPlan = fc.record({
   kind: fc.constant('push' as const),
   groups: maybe(fc.uniqueArray(groupPlan, { selector: ({ id }) => id, maxLength: 7 })),
   users: maybe(fc.uniqueArray(userPlan, { selector: ({ id }) => id, maxLength: 6 })),
-  saysTree: fc.boolean(),
+  hasTree: fc.boolean(),
   order: fc.integer({ min: 1, max: 6 }),
   emails: fc.integer({ min: 1, max: 5 }),
   force: maybe(fc.boolean()),
@@ -333,7 +159,7 @@ const stepPlan = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('group' as const),
       named: fc.boolean(),
-      beneath: orNull(index),
+      parent: orNull(index),
     }),
   },
   {
@@ -355,31 +181,37 @@ type Defined<T> = { [key in keyof T]?: Exclude<T[key], undefined> };
 const defined = <T extends object>(object: T): Defined<T> =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;
 
-/** The request that a plan comes to in a given state: mostly one that fits it, now and then one that does not. */
+/** Returns the request of a plan for a given state. Most requests are valid for the state, a few are not. */
 function requestOf(plan: PushPlan, state: State): Request {
-  const byHand = Object.values(state.groups).flatMap((group) =>
+  const manualIds = Object.values(state.groups).flatMap((group) =>
     !group.managed && group.externalId !== null ? [group.externalId] : [],
   );
-  // A different order each time, so that what was beneath comes above: 7 is prime.
+  // A different order each time, so that subgroups become parents. 7 is prime.
   const rank = (id: number) => (id * plan.order) % 7;
   const groups = plan.groups?.map(({ id, name, description, parent, wild }): SentGroup => {
     const fitting = (plan.groups ?? [])
       .filter((other) => rank(other.id) < rank(id))
       .map((other) => `g${other.id}`);
     const any = ['g0', 'g1', 'g2', 'nowhere', `g${id}`];
-    const above = typeof parent === 'number' ? pick(wild ? any : [...fitting, ...byHand], parent) : parent;
-    const externalId = wild && id === 0 ? (byHand[0] ?? 'g0') : `g${id}`;
-    return defined({ externalId, name, description, parent: plan.saysTree ? above : undefined }) as SentGroup;
+    const parentId =
+      typeof parent === 'number' ? pick(wild ? any : [...fitting, ...manualIds], parent) : parent;
+    const externalId = wild && id === 0 ? (manualIds[0] ?? 'g0') : `g${id}`;
+    return defined({
+      externalId,
+      name,
+      description,
+      parent: plan.hasTree ? parentId : undefined,
+    }) as SentGroup;
   });
   const targets = [
     ...(groups?.map(({ externalId }) => externalId) ??
       Object.values(state.groups).flatMap((group) => (group.managed ? [group.externalId as string] : []))),
-    ...byHand,
+    ...manualIds,
   ];
   const users = plan.users?.map(({ wild, ...user }): SentUser => {
     const named = (at: number) => (wild ? 'nowhere' : pick(targets, at));
     const kinds = membershipKinds.map((kind) => [kind, user.access?.[kind]?.map(named).filter((one) => one)]);
-    // The addresses go round among the users from push to push.
+    // The addresses move to other users with each push.
     const email =
       typeof user.email === 'number'
         ? `u${wild ? user.email : (user.id + plan.emails) % 6}@example.org`
@@ -405,7 +237,7 @@ function requestOf(plan: PushPlan, state: State): Request {
   return { settings, data: defined({ groups, users }) };
 }
 
-/** An account with an administrator made by hand and two attributes. */
+/** Creates an account with a manual administrator and two attributes. */
 async function newAccount(): Promise<number> {
   return inTransaction(database.pool, async (tx) => {
     const { id } = await createAccount(tx, { name: 'Test' });
@@ -429,22 +261,22 @@ const idsOf = async (accountId: number) => {
   return { groups, users };
 };
 
-/** A push may have given the externalId or address to somebody: then nothing is made by hand. */
-async function unlessTaken(making: Promise<number>): Promise<void> {
-  await making.catch((error: unknown) => {
+/** Ignores that the externalId or address is taken because a push has given it to someone. */
+async function unlessTaken(creation: Promise<number>): Promise<void> {
+  await creation.catch((error: unknown) => {
     if (!(error instanceof Fault) || error.kind !== 'conflict') throw error;
   });
 }
 
-/** Makes a group or user by hand, or puts a managed user into a group made by hand. */
-async function editByHand(
+/** Creates a group or user manually, or adds a managed user to a manual group. */
+async function editManually(
   accountId: number,
   step: Exclude<typeof stepPlan extends fc.Arbitrary<infer T> ? T : never, PushPlan>,
 ): Promise<void> {
   const { groups, users } = await idsOf(accountId);
   if (step.kind === 'group') {
     const count = groups.filter((group) => !group.managed).length;
-    const parentId = step.beneath === null ? undefined : pick(groups, step.beneath)?.id;
+    const parentId = step.parent === null ? undefined : pick(groups, step.parent)?.id;
     const group = {
       name: `Hand ${count}`,
       ...(step.named && { externalId: `hand ${count}` }),
@@ -482,7 +314,7 @@ async function editByHand(
   }
 }
 
-/** Pushes a request as it should end, and asserts everything that must hold then. */
+/** Pushes a request and checks that it is applied or refused as expected. */
 async function pushAndCheck(accountId: number, request: Request): Promise<'applied' | 'refused'> {
   const before = await stateOf(accountId);
   const wanted = expected(before, request);
@@ -491,7 +323,7 @@ async function pushAndCheck(accountId: number, request: Request): Promise<'appli
   return wanted === 'refused' ? 'refused' : 'applied';
 }
 
-/** Dry and real alike are refused, and not a row is written. */
+/** Checks that both the dry run and the real run are refused, and that no row is written. */
 async function checkRefused(accountId: number, request: Request): Promise<void> {
   const rows = await rowsOf(database.pool, accountId);
   const dry = await push(accountId, request, true);
@@ -504,7 +336,7 @@ async function checkRefused(accountId: number, request: Request): Promise<void> 
 
 async function checkApplied(accountId: number, request: Request, before: State, wanted: State) {
   const rows = await rowsOf(database.pool, accountId);
-  const byHand = await rowsByHand(accountId);
+  const manual = await manualRows(accountId);
 
   const dry = reportOf(await push(accountId, request, true));
   expect(dry).toMatchObject({ validateOnly: true, applied: false });
@@ -514,7 +346,7 @@ async function checkApplied(accountId: number, request: Request, before: State, 
   expect(real).toMatchObject({ validateOnly: false, applied: true });
   expect({ ...dry, id: '', validateOnly: false, applied: true }).toEqual({ ...real, id: '' });
   expect(await stateOf(accountId)).toEqual(wanted);
-  expect(await rowsByHand(accountId)).toEqual(byHand);
+  expect(await manualRows(accountId)).toEqual(manual);
   const { users, groups } = changesBetween(before, wanted);
   expect(real.summary.users).toMatchObject({ created: users.created, deleted: users.deleted });
   expect(real.summary.groups).toMatchObject(groups);
@@ -535,20 +367,20 @@ function reportOf(outcome: Outcome): Report {
   throw new Error(`Refused: ${JSON.stringify(outcome.details)}`);
 }
 
-describe('for any organization', () => {
-  test('and any pushes and edits by hand: the state is the one sent, dry runs tell the truth, nothing made by hand is lost', async () => {
+describe('any organization', () => {
+  test('is stored as sent after any pushes and manual edits, dry runs report the same, and manual entries are kept', async () => {
     const outcomes = { applied: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(stepPlan, { minLength: 3, maxLength: 5 }), async (steps) => {
         const accountId = await newAccount();
         for (const step of steps) {
-          if (step.kind !== 'push') await editByHand(accountId, step);
+          if (step.kind !== 'push') await editManually(accountId, step);
           else outcomes[await pushAndCheck(accountId, requestOf(step, await stateOf(accountId)))]++;
         }
       }),
       { numRuns: 150 },
     );
-    // The requests are worth something only if most of them fit.
+    // The test is useful only if most requests are valid.
     expect(outcomes.applied).toBeGreaterThan(150);
     expect(outcomes.refused).toBeGreaterThan(5);
   }, 180_000);
@@ -556,7 +388,7 @@ describe('for any organization', () => {
   const faults: Record<string, (request: Request) => unknown> = {
     'an unknown parent': ({ data }) =>
       add(data, 'groups', { externalId: 'new', name: 'New', parent: 'nowhere' }),
-    'a group beneath itself': ({ data }) =>
+    'a group that is its own parent': ({ data }) =>
       add(data, 'groups', { externalId: 'new', name: 'New', parent: 'new' }),
     'a cycle': ({ data }) => {
       add(data, 'groups', { externalId: 'new', name: 'New', parent: 'newer' });
@@ -576,7 +408,7 @@ describe('for any organization', () => {
         add(data, 'users', { externalId, firstName: 'A', lastName: 'B', email });
       }
     },
-    'the address of somebody made by hand': ({ data }) =>
+    'the address of a manual user': ({ data }) =>
       add(data, 'users', { externalId: 'new', firstName: 'A', lastName: 'B', email: 'Ada@Example.org' }),
     'an unknown group': ({ data }) =>
       add(data, 'users', {
@@ -603,7 +435,7 @@ describe('for any organization', () => {
     'a missing name': ({ data }) => add(data, 'groups', { externalId: 'new' }),
     'an unknown setting': ({ settings }) => Object.assign(settings, { maxUserCreated: 5 }),
     'a limit out of range': ({ settings }) => Object.assign(settings, { maxUsersCreated: 20_001 }),
-    'one change too many': ({ settings, data }) => {
+    'one change above the limit': ({ settings, data }) => {
       Object.assign(settings, { maxUsersCreated: 0 });
       add(data, 'users', { externalId: 'new', firstName: 'A', lastName: 'B' });
     },
@@ -612,7 +444,7 @@ describe('for any organization', () => {
     data[kind] = [...(data[kind] ?? []), one];
   }
 
-  test('and any request with a fault: it is refused, dry and real alike, and not a row is written', async () => {
+  test('refuses any request with an error, both as a dry run and as a real run, and writes no row', async () => {
     let checked = 0;
     await fc.assert(
       fc.asyncProperty(

@@ -1,4 +1,4 @@
-// Who waits for whom: pushes of one account for each other, within bounds, and those of others for none of them.
+// Pushes of one account wait for each other, within limits. Pushes of other accounts do not wait for them.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ function open(limits: Partial<PushLimits> = {}) {
 const push = async (pushes: Pushes, accountId: number, text: string, gone = never) =>
   Buffer.from(await pushes.push(accountId, { run, bytes: Buffer.from(text), gzip: false }, gone)).toString();
 
-test('while the push of one account computes, those of others are carried out', async () => {
+test('pushes of other accounts are processed while the push of one account computes', async () => {
   const { pushes, unblock } = open();
   const computing = push(pushes, 1, `compute${large}`);
   expect(await push(pushes, 2, 'small')).toBe('small');
@@ -38,7 +38,7 @@ test('while the push of one account computes, those of others are carried out', 
   expect(await computing).toBe('compute');
 });
 
-test('a few bytes of gzip count as what they may unpack to', async () => {
+test('a gzip body counts with its largest possible decompressed size', async () => {
   const { pushes, unblock } = open();
   const bytes = Buffer.from(`compute${' '.repeat(2_000)}`);
   const computing = pushes.push(1, { run, bytes, gzip: true }, never);
@@ -47,7 +47,7 @@ test('a few bytes of gzip count as what they may unpack to', async () => {
   await computing;
 });
 
-test('pushes of one account wait for each other, at most so many: one more is refused at once', async () => {
+test('pushes of one account wait for each other, and one above the limit is refused at once', async () => {
   const { pushes } = open({ waiting: 2 });
   const gone = new AbortController();
   const first = push(pushes, 1, 'lock', gone.signal);
@@ -63,7 +63,7 @@ test('pushes of one account wait for each other, at most so many: one more is re
   expect(await push(pushes, 1, 'seen')).toBe('lock other b c seen');
 });
 
-test('one that has waited too long is refused, and not carried out', async () => {
+test('a push that has waited too long is refused and not processed', async () => {
   const { pushes } = open({ timeout: 5 });
   const gone = new AbortController();
   const first = push(pushes, 1, 'lock', gone.signal);
@@ -76,7 +76,7 @@ test('one that has waited too long is refused, and not carried out', async () =>
   expect(await push(pushes, 1, 'seen')).toBe('lock seen');
 });
 
-test('one whose client leaves while it waits is not carried out', async () => {
+test('a waiting push is not processed if its client disconnects', async () => {
   const { pushes } = open();
   const [gone, alsoGone] = [new AbortController(), new AbortController()];
   const first = push(pushes, 1, 'lock', alsoGone.signal);
@@ -90,7 +90,7 @@ test('one whose client leaves while it waits is not carried out', async () => {
   expect(await push(pushes, 1, 'seen')).toBe('lock stays seen');
 });
 
-test('the bodies of one account leave room for those of others', async () => {
+test('the bodies of one account leave memory for those of others', async () => {
   const { pushes } = open({ bytes: 5_000_000, bytesOfAccount: 3_000_000 });
   const gone = new AbortController();
   const first = push(pushes, 1, `lock${large}`, gone.signal);

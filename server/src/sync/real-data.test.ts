@@ -1,4 +1,4 @@
-// Real organizations, as they are: pushed through HTTP, listed, and pushed again.
+// Real organizations are pushed over HTTP, listed, and pushed again.
 import type { OrganizationGroup, User } from '@soundings/contract/organization.ts';
 import { readFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -14,13 +14,13 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const organizations = [
-  { file: 'org/ror-world.json.gz', groups: 14_237, users: 0, memberships: 0, packed: true },
+  { file: 'org/ror-world.json.gz', groups: 14_237, users: 0, memberships: 0, compressed: true },
   {
     file: 'org/her_majestys_revenue_and_customs-2011-03-31.clean.json.gz',
     groups: 6_064,
     users: 17_563,
     memberships: 17_909,
-    packed: false,
+    compressed: false,
   },
 ];
 
@@ -31,12 +31,12 @@ function read(file: string): Data {
   return (JSON.parse(gunzipSync(readFileSync(path)).toString()) as { data: Data }).data;
 }
 
-function push(account: TestAccount, data: Data, packed: boolean) {
+function push(account: TestAccount, data: Data, compressed: boolean) {
   const body = JSON.stringify({ settings: { ...noLimits, validateOnly: false }, data });
-  return packed ? account.push(gzipSync(body), { 'content-encoding': 'gzip' }) : account.push(body);
+  return compressed ? account.push(gzipSync(body), { 'content-encoding': 'gzip' }) : account.push(body);
 }
 
-/** The externalIds of all groups beneath each group: by walking down from the parents of the file. */
+/** Returns the externalIds of all subgroups of each group, from the parents in the file. */
 function descendantsOf(groups: OrganizationGroup[]): Map<string, string[]> {
   const children = new Map<string, string[]>(groups.map(({ externalId }) => [externalId, []]));
   for (const { externalId, parent } of groups) if (parent) children.get(parent)?.push(externalId);
@@ -45,18 +45,18 @@ function descendantsOf(groups: OrganizationGroup[]): Map<string, string[]> {
   return new Map(groups.map(({ externalId }) => [externalId, walk(externalId)]));
 }
 
-describe.each(organizations)('$file', ({ file, groups, users, memberships, packed }) => {
+describe.each(organizations)('$file', ({ file, groups, users, memberships, compressed }) => {
   const absent = sharedData(file) === undefined;
   const skipped = absent ? ' (skipped: the shared data are absent)' : '';
 
   test.skipIf(absent)(
-    `comes out as it was sent: groups, tree, users and memberships; sent again, nothing changes${skipped}`,
+    `stores groups, tree, users and memberships as sent, and changes nothing when they are sent again${skipped}`,
     async () => {
       const account = await world.account();
       const data = read(file);
-      const answer = await push(account, data, packed);
-      expect(answer.status).toBe(200);
-      expect(answer.body).toMatchObject({
+      const response = await push(account, data, compressed);
+      expect(response.status).toBe(200);
+      expect(response.body).toMatchObject({
         applied: true,
         summary: {
           groups: { created: groups, updated: 0, deleted: 0, unchanged: 0 },
@@ -64,7 +64,7 @@ describe.each(organizations)('$file', ({ file, groups, users, memberships, packe
         },
         warnings: [],
       });
-      expect(answer.body.changes).toHaveLength(groups + users);
+      expect(response.body.changes).toHaveLength(groups + users);
 
       const listed = await account.groups();
       const ids = new Map(listed.map(({ id, externalId }) => [externalId, id]));
@@ -81,7 +81,7 @@ describe.each(organizations)('$file', ({ file, groups, users, memberships, packe
       }));
       expect(listed).toEqual(sent.toSorted((a, b) => (a.id as number) - (b.id as number)));
 
-      const kept = await world.pool<{ entry: string }[]>`
+      const stored = await world.pool<{ entry: string }[]>`
         select u.external_id || ' ' || m.kind || ' ' || g.external_id as entry
         from   memberships m
         join   users u using (account_id, user_id)
@@ -93,7 +93,7 @@ describe.each(organizations)('$file', ({ file, groups, users, memberships, packe
         ),
       );
       expect(wanted).toHaveLength(memberships);
-      expect(kept.map(({ entry }) => entry).toSorted()).toEqual(wanted.toSorted());
+      expect(stored.map(({ entry }) => entry).toSorted()).toEqual(wanted.toSorted());
       const people = await world.pool`
         select external_id as "externalId", first_name as "firstName", last_name as "lastName", email, role
         from   users where account_id = ${account.id} and managed order by user_id`;
@@ -108,7 +108,7 @@ describe.each(organizations)('$file', ({ file, groups, users, memberships, packe
       );
 
       const before = await rowsOf(world.pool, account.id);
-      const again = await push(account, data, !packed);
+      const again = await push(account, data, !compressed);
       expect(again.body.changes).toEqual([]);
       expect(again.body.summary).toEqual({
         groups: { created: 0, updated: 0, deleted: 0, unchanged: groups },
@@ -118,15 +118,18 @@ describe.each(organizations)('$file', ({ file, groups, users, memberships, packe
     },
   );
 
-  test.skipIf(absent)(`is gone whole after two empty lists, and comes again whole${skipped}`, async () => {
-    const account = await world.account();
-    const data = read(file);
-    await push(account, data, packed);
-    const emptied = await push(account, { groups: [], users: [] }, false);
-    expect(emptied.body.summary).toMatchObject({ groups: { deleted: groups }, users: { deleted: users } });
-    expect(await account.groups()).toEqual([]);
-    const again = await push(account, data, packed);
-    expect(again.body.summary).toMatchObject({ groups: { created: groups }, users: { created: users } });
-    expect(await account.groups()).toHaveLength(groups);
-  });
+  test.skipIf(absent)(
+    `is removed completely by two empty lists, and created again completely${skipped}`,
+    async () => {
+      const account = await world.account();
+      const data = read(file);
+      await push(account, data, compressed);
+      const emptied = await push(account, { groups: [], users: [] }, false);
+      expect(emptied.body.summary).toMatchObject({ groups: { deleted: groups }, users: { deleted: users } });
+      expect(await account.groups()).toEqual([]);
+      const again = await push(account, data, compressed);
+      expect(again.body.summary).toMatchObject({ groups: { created: groups }, users: { created: users } });
+      expect(await account.groups()).toHaveLength(groups);
+    },
+  );
 });

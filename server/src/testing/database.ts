@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { openPool, type Pool } from '../db/db.ts';
-import { AnswerKeys, type KeyPlace } from '../sealing/answer-keys.ts';
+import { AnswerKeys } from '../sealing/answer-keys.ts';
+import type { KeyPlace } from '../sealing/epoch-chain.ts';
 import { databaseAt, templateName } from './postgres.ts';
 
 /** A database, and the keys of its open weeks. */

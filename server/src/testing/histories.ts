@@ -1,7 +1,7 @@
 // Random organizations, and what was asked and answered in them. The same seed gives the same history.
 import { type Random, randomFrom } from '../simulation/random.ts';
 import type { QuestionType } from '../questions/types.ts';
-import type { Assignment, Thresholds, WeekAnswer, WeekData } from '../results/figures.ts';
+import type { Assignment, Thresholds, WeekAnswer, WeekData } from '../results/turnout.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import { descendantsOf, type Parents } from '../rounds/rounds.ts';
 

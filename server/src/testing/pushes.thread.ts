@@ -1,5 +1,5 @@
-// A thread that carries out pushes of texts, for the tests of who waits for whom: "compute" blocks it until the file of that
-// name is gone, "lock" waits until its client is.
+// A thread that processes pushes of texts, for the tests of pushes.ts: "compute" blocks it until the blocker file is deleted,
+// and "lock" waits until its client has disconnected.
 import { existsSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Gone, Job, JobEnd } from '../sync/pushes.ts';
@@ -9,13 +9,13 @@ const clock = new Int32Array(new SharedArrayBuffer(4));
 const locked = new Set<number>();
 const seen: string[] = [];
 
-const answer = (end: JobEnd) => parentPort?.postMessage(end);
-const report = (job: number, text: string) => answer({ job, report: Buffer.from(text) });
+const respond = (end: JobEnd) => parentPort?.postMessage(end);
+const report = (job: number, text: string) => respond({ job, report: Buffer.from(text) });
 
 parentPort?.on('message', (message: Job | Gone) => {
   if ('gone' in message) {
     const fault = { kind: 'unavailable', code: 'unavailable', message: 'not applied', details: [] } as const;
-    if (locked.delete(message.gone)) answer({ job: message.gone, fault: { ...fault, details: [] } });
+    if (locked.delete(message.gone)) respond({ job: message.gone, fault: { ...fault, details: [] } });
     return;
   }
   const text = Buffer.from(message.bytes).toString().trim();

@@ -2,7 +2,7 @@
 // asked twice, several weeks with moves, and realistic answers. The same seed gives the same world.
 import { ancestorsOf } from '../people/tree.ts';
 import type { QuestionType } from '../questions/types.ts';
-import type { Thresholds, WeekAnswer } from '../results/figures.ts';
+import type { Thresholds, WeekAnswer } from '../results/turnout.ts';
 import { type Random, randomFrom } from '../simulation/random.ts';
 import type { RandomRound, RandomWeek } from './histories.ts';
 

@@ -1,4 +1,5 @@
-# Prints what openpyxl (.xlsx) and xlrd (.xls) read of workbooks, one line of JSON each, for spreadsheets.ts. Arguments: paths.
+# Prints the cells that openpyxl (.xlsx) and xlrd (.xls) read from workbooks, one line of JSON for each, for spreadsheets.ts.
+# Arguments: paths.
 import io
 import json
 import sys
@@ -12,9 +13,9 @@ warnings.simplefilter("ignore")
 
 
 def of_xlsx(path):
-    # Numbers stay as they are in the file: openpyxl would make dates of them, and has no 29th of February 1900.
+    # Keeps numbers as in the file: openpyxl would convert them to dates, and it has no 29 February 1900.
     openpyxl.worksheet._reader.from_excel = lambda value, *_, **__: {"days": value}
-    # Read only, it keeps what lies beneath merged cells, and puts no links where nothing stands.
+    # In read-only mode, openpyxl keeps the values under merged cells and does not add links to empty cells.
     book = openpyxl.load_workbook(transitional(path), read_only=True, data_only=True, keep_links=False)
     for sheet in book.worksheets:
         if sheet.sheet_state != "visible":
@@ -23,7 +24,7 @@ def of_xlsx(path):
         yield sheet.title, [(f"{cell.row},{cell.column}", cell.value) for row in sheet.rows for cell in row if cell.value is not None]
 
 
-# openpyxl knows only the older names of the two that the parts of a workbook have.
+# openpyxl knows only the older of the two sets of names for the parts of a workbook.
 STRICT = {
     b"http://purl.oclc.org/ooxml/officeDocument/relationships": b"http://schemas.openxmlformats.org/officeDocument/2006/relationships",
     b"http://purl.oclc.org/ooxml/spreadsheetml/main": b"http://schemas.openxmlformats.org/spreadsheetml/2006/main",

@@ -1,5 +1,5 @@
-// Compares what we read of workbooks with what other readers read of them, cell by cell. Run as a program, it takes every
-// workbook under a folder, and needs `python3` with openpyxl (.xlsx) and xlrd (.xls):
+// Compares how our reader and other readers read workbooks, cell by cell. As a program, it compares every workbook in a
+// folder and needs `python3` with openpyxl (.xlsx) and xlrd (.xls):
 //
 //   node server/src/testing/spreadsheets.ts ../shared/data/spreadsheets
 import * as xlsx from '@e965/xlsx';
@@ -13,7 +13,7 @@ import { readSheets, type Cell, type Sheet } from '../sheets/sheet.ts';
 
 type BookCell = { t: string; v?: string | number | boolean; w?: string; z?: string };
 
-/** The visible sheets of a workbook as SheetJS reads them, in our shape. Throws what it throws. */
+/** Returns the visible sheets of a workbook as SheetJS reads them, in our format. Errors of SheetJS are thrown. */
 export function readByAnother(bytes: Buffer): Sheet[] {
   const book = xlsx.read(bytes, { dense: true, cellNF: true, cellHTML: false, cellFormula: false });
   const is1904 = book.Workbook?.WBProps?.date1904 === true;
@@ -34,18 +34,18 @@ function cellOf(cell: BookCell | undefined, is1904: boolean): Cell {
   return cell.v ?? null;
 }
 
-/** Empty cells as null, and nothing empty at the end of rows or of all. */
+/** Returns the rows with empty cells as null, and without empty cells or rows at the end. */
 export function trimmed(rows: Cell[][]): Cell[][] {
   const all = rows.map((row) => row.map((cell) => (cell === '' ? null : cell)));
   const short = all.map((row) => row.slice(0, row.findLastIndex((cell) => cell !== null) + 1));
   return short.slice(0, short.findLastIndex((row) => row.length > 0) + 1);
 }
 
-// --- Every workbook under a folder.
+// --- Comparing all workbooks of a folder.
 
-/** What spreadsheets.py prints of a file. Cells go by row and column, both counted from 1. */
+/** What spreadsheets.py prints for a file. Cells are keyed by row and column, both counted from 1. */
 type Theirs = { path: string; error?: string; sheets?: { name: string; cells: [string, TheirCell][] }[] };
-/** Dates are days since 1899-12-30 (or 1904-01-01), as the file has them. */
+/** Dates are days since 1899-12-30 (or 1904-01-01), as stored in the file. */
 type TheirCell = string | number | boolean | { days: number } | { error: string };
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
@@ -112,7 +112,7 @@ function isSame(cell: Cell, other: TheirCell | undefined): boolean {
   if (typeof other === 'object') {
     if ('error' in other) return cell === other.error;
     const days = typeof cell === 'string' ? daysOf(cell) : cell;
-    // Those counted from 1904, and those before March 1900, are counted from another day.
+    // Dates counted from 1904, and dates before March 1900, have another first day.
     const apart = [0, 1, 1462].map((shift) => Math.abs(Number(days) - other.days - shift));
     return Math.min(...apart) * 86_400 < 1.01;
   }
@@ -124,7 +124,7 @@ function isSame(cell: Cell, other: TheirCell | undefined): boolean {
   return cell === other;
 }
 
-/** A text as it is compared: not all readers keep white space at its ends, or read characters that XML can't have. */
+/** Returns a text for comparing: not all readers keep white space at its ends, or read characters that XML can't contain. */
 const plain = (text: string): string =>
   text
     .replaceAll(/_x[\da-f]{4}_|[\p{Cc}\p{Cs}]/giu, ' ')

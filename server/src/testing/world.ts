@@ -10,7 +10,7 @@ import { type Log, openLog } from '../base/log.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createUser } from '../people/users.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
-import type { KeyPlace } from '../sealing/answer-keys.ts';
+import type { KeyPlace } from '../sealing/epoch-chain.ts';
 import { openTestDatabase } from './database.ts';
 
 export type Answer<T> = { status: number; headers: Headers; body: T };

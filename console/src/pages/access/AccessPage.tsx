@@ -10,23 +10,23 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, IconButton, LinkButton } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
-import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { Facts } from '../../ui/Facts.tsx';
-import { TextField } from '../../ui/Field.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Section } from '../../ui/Section.tsx';
-import { Loaded } from '../../ui/States.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
+import { Facts } from '../../ui/page/Facts.tsx';
+import { TextField } from '../../ui/form/Field.tsx';
+import { Form, useForm } from '../../ui/form/Form.tsx';
+import { Notice } from '../../ui/page/Notice.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Section } from '../../ui/page/Section.tsx';
+import { Loaded } from '../../ui/page/States.tsx';
+import { useToast } from '../../ui/floating/Toast.tsx';
 import css from './access.module.css';
 
 export function AccessPage() {
   const t = useText();
-  const answer = useData('GET /access');
+  const response = useData('GET /access');
   return (
     <Page title={t('access.title')} subtitle={t('access.subtitle')} narrow>
-      <Loaded answer={answer}>
+      <Loaded response={response}>
         {(access) => (
           <>
             <Addresses {...access} />

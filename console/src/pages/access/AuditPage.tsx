@@ -10,12 +10,12 @@ import { useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
-import { Empty } from '../../ui/Empty.tsx';
-import { Page, ToolbarGap, ToolbarText } from '../../ui/Page.tsx';
-import { SearchField } from '../../ui/SearchField.tsx';
-import { Select } from '../../ui/Select.tsx';
-import type { Column } from '../../ui/Table.tsx';
-import { WindowList } from '../../ui/WindowList.tsx';
+import { Empty } from '../../ui/page/Empty.tsx';
+import { Page, ToolbarGap, ToolbarText } from '../../ui/page/Page.tsx';
+import { SearchField } from '../../ui/form/SearchField.tsx';
+import { Select } from '../../ui/form/Select.tsx';
+import type { Column } from '../../ui/table/Table.tsx';
+import { WindowList } from '../../ui/table/WindowList.tsx';
 import css from './access.module.css';
 import { useAuditText } from './audit-texts.ts';
 
@@ -47,7 +47,7 @@ export function AuditPage() {
             value={address.search ?? ''}
             onChange={(search) => setAddress({ search })}
           />
-          <Filters address={address} setAddress={setAddress} actions={windows.answer?.actions ?? []} />
+          <Filters address={address} setAddress={setAddress} actions={windows.response?.actions ?? []} />
           <ToolbarGap />
           {count !== undefined && <ToolbarText>{t('audit.count', { count })}</ToolbarText>}
         </>

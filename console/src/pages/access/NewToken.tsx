@@ -6,12 +6,13 @@ import { useData, useRefresh } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
-import { Dialog } from '../../ui/Dialog.tsx';
-import { CheckboxField, DateField, SelectField, TextField } from '../../ui/Field.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
+import { Dialog } from '../../ui/dialog/Dialog.tsx';
+import { FormDialog } from '../../ui/dialog/FormDialog.tsx';
+import { CheckboxField, DateField, SelectField, TextField } from '../../ui/form/Field.tsx';
+import { useForm } from '../../ui/form/Form.tsx';
 import css from './access.module.css';
 
-type Made = { token: string; name: string; scopes: Scope[] };
+type CreatedToken = { token: string; name: string; scopes: Scope[] };
 const scopes = ['data', 'organization', 'files'] as const;
 type Expiry = 'none' | '30' | '90' | '365' | 'own';
 
@@ -19,11 +20,21 @@ type Expiry = 'none' | '30' | '90' | '365' | 'own';
 const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
 export function NewToken({ onClose }: { onClose: () => void }) {
-  const [made, setMade] = useState<Made>();
-  return made ? <MadeToken made={made} onClose={onClose} /> : <Making onMade={setMade} onClose={onClose} />;
+  const [created, setCreated] = useState<CreatedToken>();
+  return created ? (
+    <ShownToken created={created} onClose={onClose} />
+  ) : (
+    <TokenForm onCreated={setCreated} onClose={onClose} />
+  );
 }
 
-function Making({ onMade, onClose }: { onMade: (made: Made) => void; onClose: () => void }) {
+function TokenForm({
+  onCreated,
+  onClose,
+}: {
+  onCreated: (created: CreatedToken) => void;
+  onClose: () => void;
+}) {
   const t = useText();
   const refresh = useRefresh();
   const form = useForm({
@@ -45,57 +56,46 @@ function Making({ onMade, onClose }: { onMade: (made: Made) => void; onClose: ()
       await refresh('GET /tokens');
       return { token, name, scopes: wanted };
     },
-    onDone: onMade,
+    onDone: onCreated,
   });
   const { values } = form;
   const isChosen = scopes.some((scope) => values[scope]);
   return (
-    <Dialog open stays={form.busy} onClose={onClose} title={t('tokens.createTitle')}>
-      <Form
-        form={form}
-        actions={
-          <>
-            <Button disabled={form.busy} onClick={onClose}>
-              {t('action.cancel')}
-            </Button>
-            <Button kind="primary" type="submit" busy={form.busy} disabled={!isChosen}>
-              {t('tokens.create')}
-            </Button>
-          </>
-        }
-      >
-        <TextField
-          label={t('tokens.name')}
-          hint={t('tokens.nameHint')}
-          required
-          autoFocus
-          {...form.field('name')}
-        />
-        <fieldset className={css['choices']}>
-          <legend>{t('tokens.scopes')}</legend>
-          {scopes.map((scope) => (
-            <CheckboxField
-              key={scope}
-              label={t(`tokens.scope.${scope}`)}
-              hint={t(`tokens.scopeHint.${scope}`)}
-              {...form.field(scope)}
-            />
-          ))}
-          {!isChosen && <p className={css['soft']}>{t('tokens.scopesNeeded')}</p>}
-        </fieldset>
-        {values.data && (
+    <FormDialog
+      staysWhileBusy
+      form={form}
+      onClose={onClose}
+      title={t('tokens.createTitle')}
+      confirm={t('tokens.create')}
+      disabled={!isChosen}
+    >
+      <TextField
+        label={t('tokens.name')}
+        hint={t('tokens.nameHint')}
+        required
+        autoFocus
+        {...form.field('name')}
+      />
+      <fieldset className={css['choices']}>
+        <legend>{t('tokens.scopes')}</legend>
+        {scopes.map((scope) => (
           <CheckboxField
-            label={t('tokens.quoted')}
-            hint={t('tokens.quotedHint')}
-            {...form.field('isQuoted')}
+            key={scope}
+            label={t(`tokens.scope.${scope}`)}
+            hint={t(`tokens.scopeHint.${scope}`)}
+            {...form.field(scope)}
           />
-        )}
-        <ExpiryField {...form.field('expiry')} />
-        {values.expiry === 'own' && (
-          <DateField label={t('tokens.ownDay')} required min={dayIn(1)} {...form.field('day')} />
-        )}
-      </Form>
-    </Dialog>
+        ))}
+        {!isChosen && <p className={css['soft']}>{t('tokens.scopesNeeded')}</p>}
+      </fieldset>
+      {values.data && (
+        <CheckboxField label={t('tokens.quoted')} hint={t('tokens.quotedHint')} {...form.field('isQuoted')} />
+      )}
+      <ExpiryField {...form.field('expiry')} />
+      {values.expiry === 'own' && (
+        <DateField label={t('tokens.ownDay')} required min={dayIn(1)} {...form.field('day')} />
+      )}
+    </FormDialog>
   );
 }
 
@@ -120,14 +120,14 @@ function ExpiryField(field: ExpiryProps) {
 }
 
 /** Returns a shell command that tests the token with its first scope. */
-function tryLine({ token, scopes: [scope] }: Made, base: string): string {
+function tryLine({ token, scopes: [scope] }: CreatedToken, base: string): string {
   const header = `-H "Authorization: ${token}"`;
   if (scope === 'data') return `curl ${base}/v1/groups ${header}`;
   if (scope === 'files') return `curl ${base}/v1/storage/files ${header}`;
   return `curl ${base}/v1/organization/organization ${header} -H "Content-Type: application/json" -d '{}'`;
 }
 
-function MadeToken({ made, onClose }: { made: Made; onClose: () => void }) {
+function ShownToken({ created, onClose }: { created: CreatedToken; onClose: () => void }) {
   const t = useText();
   const base = useData('GET /access').data?.addresses.data.replace(/\/v1$/, '') ?? location.origin;
   return (
@@ -136,7 +136,7 @@ function MadeToken({ made, onClose }: { made: Made; onClose: () => void }) {
       stays
       wide
       onClose={onClose}
-      title={t('tokens.madeTitle', { name: made.name })}
+      title={t('tokens.madeTitle', { name: created.name })}
       description={t('tokens.madeText')}
       actions={
         <Button kind="primary" onClick={onClose}>
@@ -144,11 +144,11 @@ function MadeToken({ made, onClose }: { made: Made; onClose: () => void }) {
         </Button>
       }
     >
-      <div className={css['made']}>
+      <div className={css['created']}>
         <h3>{t('tokens.token')}</h3>
-        <Copy text={made.token} label={t('tokens.token')} />
+        <Copy text={created.token} label={t('tokens.token')} />
         <h3>{t('tokens.try')}</h3>
-        <Copy text={tryLine(made, base)} label={t('tokens.try')} />
+        <Copy text={tryLine(created, base)} label={t('tokens.try')} />
       </div>
     </Dialog>
   );

@@ -5,10 +5,10 @@ import { CircleAlert, EyeOff, Info, Printer, TriangleAlert } from 'lucide-react'
 import { useData } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { Facts } from '../../ui/Facts.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Section } from '../../ui/Section.tsx';
-import { Loaded } from '../../ui/States.tsx';
+import { Facts } from '../../ui/page/Facts.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Section } from '../../ui/page/Section.tsx';
+import { Loaded } from '../../ui/page/States.tsx';
 import { usePrivacyText } from './privacy-texts.ts';
 import css from './privacy.module.css';
 import { Access, Keys, Links, Rules } from './PrivacyTables.tsx';
@@ -16,8 +16,8 @@ import { Access, Keys, Links, Rules } from './PrivacyTables.tsx';
 export function PrivacyPage() {
   const t = useText();
   const format = useFormat();
-  const answer = useData('GET /privacy');
-  const report = answer.data;
+  const response = useData('GET /privacy');
+  const report = response.data;
   return (
     <Page
       title={t('privacy.title')}
@@ -39,7 +39,7 @@ export function PrivacyPage() {
       }
       narrow
     >
-      <Loaded answer={answer}>
+      <Loaded response={response}>
         {(data) => (
           <>
             <InShort {...data} />

@@ -4,8 +4,8 @@ import type { PrivacyReport, PrivacyRole, PrivacyRules } from '@soundings/contra
 import type { ReactNode } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
-import { Facts } from '../../ui/Facts.tsx';
-import { Section } from '../../ui/Section.tsx';
+import { Facts } from '../../ui/page/Facts.tsx';
+import { Section } from '../../ui/page/Section.tsx';
 import { usePrivacyText } from './privacy-texts.ts';
 import css from './privacy.module.css';
 

@@ -7,17 +7,17 @@ import { useData, useRefresh } from '../../hooks/data.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
-import { CountryField } from '../../ui/CountryField.tsx';
-import { Facts } from '../../ui/Facts.tsx';
-import { CheckboxField, NumberField, RadioField, SwitchField, TextField } from '../../ui/Field.tsx';
-import { SearchSelectField } from '../../ui/SearchSelect.tsx';
-import { Form, type FormState, useForm } from '../../ui/Form.tsx';
+import { CountryField } from '../../ui/form/CountryField.tsx';
+import { Facts } from '../../ui/page/Facts.tsx';
+import { CheckboxField, NumberField, RadioField, SwitchField, TextField } from '../../ui/form/Field.tsx';
+import { SearchSelectField } from '../../ui/form/SearchSelect.tsx';
+import { Form, type FormState, useForm } from '../../ui/form/Form.tsx';
 import { useErrorText } from '../../ui/faults.ts';
-import { Notice } from '../../ui/Notice.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Section } from '../../ui/Section.tsx';
-import { Loaded } from '../../ui/States.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { Notice } from '../../ui/page/Notice.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Section } from '../../ui/page/Section.tsx';
+import { Loaded } from '../../ui/page/States.tsx';
+import { useToast } from '../../ui/floating/Toast.tsx';
 import { TimezoneField } from '../session/TimezoneField.tsx';
 import css from './access.module.css';
 
@@ -29,8 +29,10 @@ type Values = Omit<AccountSettingsView, 'notify' | 'distributionThreshold' | 'co
 type SettingsForm = FormState<Values>;
 
 export function SettingsPage() {
-  const answer = useData('GET /settings');
-  return <Loaded answer={answer}>{(settings) => <Settings key={settings.id} settings={settings} />}</Loaded>;
+  const response = useData('GET /settings');
+  return (
+    <Loaded response={response}>{(settings) => <Settings key={settings.id} settings={settings} />}</Loaded>
+  );
 }
 
 const valuesOf = (settings: AccountSettingsView): Values => ({

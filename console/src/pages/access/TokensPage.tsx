@@ -7,13 +7,12 @@ import { useData, useRefresh } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { Empty } from '../../ui/Empty.tsx';
-import { SwitchField } from '../../ui/Field.tsx';
-import { Page, ToolbarGap } from '../../ui/Page.tsx';
-import { Loaded } from '../../ui/States.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
+import { Empty } from '../../ui/page/Empty.tsx';
+import { SwitchField } from '../../ui/form/Field.tsx';
+import { Page, ToolbarGap } from '../../ui/page/Page.tsx';
+import { Loaded } from '../../ui/page/States.tsx';
+import { type Column, Table } from '../../ui/table/Table.tsx';
 import css from './access.module.css';
 import { NewToken } from './NewToken.tsx';
 
@@ -25,7 +24,7 @@ const isOld = (token: TokenSummary) => token.revokedAt !== null || isExpired(tok
 
 export function TokensPage() {
   const t = useText();
-  const answer = useData('GET /tokens');
+  const response = useData('GET /tokens');
   const [isMaking, setIsMaking] = useState(false);
   const [hasOld, setHasOld] = useState(false);
   const [revoking, setRevoking] = useState<TokenSummary>();
@@ -34,11 +33,11 @@ export function TokensPage() {
       {t('tokens.create')}
     </Button>
   );
-  const tokens = answer.data?.tokens ?? [];
+  const tokens = response.data?.tokens ?? [];
   return (
     <Page
       title={t('tokens.title')}
-      waits={!answer.data}
+      waits={!response.data}
       subtitle={t('tokens.subtitle')}
       actions={create}
       toolbar={
@@ -50,7 +49,7 @@ export function TokensPage() {
         )
       }
     >
-      <Loaded answer={answer}>
+      <Loaded response={response}>
         {({ tokens: all }) => (
           <Tokens rows={all.filter((token) => hasOld || !isOld(token))} onRevoke={setRevoking} />
         )}
@@ -165,12 +164,10 @@ function State(token: TokenSummary) {
 function Revoking({ token, onClose }: { token: TokenSummary; onClose: () => void }) {
   const t = useText();
   const format = useFormat();
-  const toast = useToast();
   const refresh = useRefresh();
   const { id, name, scopes, lastUsedAt } = token;
   return (
     <ConfirmDialog
-      open
       onClose={onClose}
       title={t('tokens.revokeTitle', { name })}
       text={
@@ -189,7 +186,7 @@ function Revoking({ token, onClose }: { token: TokenSummary; onClose: () => void
       onConfirm={async () => {
         await api('DELETE /tokens/{tokenId}', { params: { tokenId: id } });
         await refresh('GET /tokens');
-        toast({ text: t('tokens.isRevoked', { name }) });
+        return t('tokens.isRevoked', { name });
       }}
     />
   );

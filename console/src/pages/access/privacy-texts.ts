@@ -1,6 +1,6 @@
-// The sentences of the privacy report, each made from a code and its values.
+// The sentences of the privacy report, each from a code and its values.
 import type { Kept, KeyState, NeverShown, PrivacyLimit } from '@soundings/contract/console.privacy.ts';
-import { type TextValues, useFormat, useText } from '../../text/text.tsx';
+import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 
 /** The functions that sentences need. */
@@ -25,65 +25,66 @@ export function usePrivacyText() {
   return {
     limit: (limit: PrivacyLimit) => ({
       title: t(`privacy.limit.${limit.code}`),
-      text: t(`privacy.limitText.${limit.code}`, limitValues(limit, means)),
+      text: limitText(limit, means),
       where: whereOf(limit, means),
     }),
-    never: (never: NeverShown) => t(`privacy.never.${never.code}`, neverValues(never)),
-    kept: (kept: Kept): [string, string] => [
-      t(`privacy.kept.${kept.code}`),
-      t(`privacy.keptText.${kept.code}`, keptValues(kept, means)),
-    ],
+    never: (never: NeverShown) => neverText(never, t),
+    kept: (kept: Kept): [string, string] => [t(`privacy.kept.${kept.code}`), keptText(kept, means)],
     place: ({ place, state }: KeyState) =>
       state === 'missing' ? t('privacy.keyMissing') : t(`privacy.keyPlace.${place}`),
   };
 }
 
-function limitValues(limit: PrivacyLimit, { t, format, weeksOf, yesNo }: Means): TextValues {
+function limitText(limit: PrivacyLimit, { t, format, weeksOf, yesNo }: Means): string {
   switch (limit.code) {
     case 'leftAfterClosing':
-      return { tables: limit.tables.join(', ') };
-    case 'keysMissing':
-      return { path: limit.path ?? t('privacy.none'), weeks: weeksOf(limit.weeks) };
+      return t('privacy.limitText.leftAfterClosing', { tables: limit.tables.join(', ') });
+    case 'keysMissing': {
+      const path = limit.path ?? t('privacy.none');
+      return t('privacy.limitText.keysMissing', { path, weeks: weeksOf(limit.weeks) });
+    }
     case 'keysBehind': {
       const seen = limit.processes.map(({ name, seenAt }) => `${name} (${format.moment(seenAt)})`);
-      return { processes: seen.join(', ') };
+      return t('privacy.limitText.keysBehind', { processes: seen.join(', ') });
     }
     case 'keysExported':
-      return { last: format.moment(limit.lastAt) };
-    case 'keysWereExported':
-      return { last: format.moment(limit.lastAt), until: format.moment(limit.until) };
+      return t('privacy.limitText.keysExported', { last: format.moment(limit.lastAt) });
+    case 'keysWereExported': {
+      const [last, until] = [format.moment(limit.lastAt), format.moment(limit.until)];
+      return t('privacy.limitText.keysWereExported', { last, until });
+    }
     case 'keysWereInDatabase':
-      return { until: format.moment(limit.until) };
-    case 'keysInDatabase':
-      return {
-        size: format.bytes(limit.walBytes),
-        archived: yesNo(limit.isArchived),
-        replicas: limit.replicas,
-      };
-    case 'live':
-      return { threshold: limit.threshold };
+      return t('privacy.limitText.keysWereInDatabase', { until: format.moment(limit.until) });
+    case 'keysInDatabase': {
+      const [size, archived] = [format.bytes(limit.walBytes), yesNo(limit.isArchived)];
+      return t('privacy.limitText.keysInDatabase', { size, archived, replicas: limit.replicas });
+    }
     case 'betweenWeeks': {
       const { noise, right, shuffled, commonest } = limit;
-      return { level: t(`privacy.betweenWeeks.${noise}`), right, shuffled, commonest };
+      const level = t(`privacy.betweenWeeks.${noise}`);
+      return t('privacy.limitText.betweenWeeks', { level, right, shuffled, commonest });
     }
     case 'noMail':
-      return { count: limit.people };
+      return t('privacy.limitText.noMail', { count: limit.people });
     case 'noAddress':
-      return { count: limit.people, all: limit.all };
+      return t('privacy.limitText.noAddress', { count: limit.people, all: limit.all });
     case 'linksHandedOut':
-      return { count: limit.people, weeks: limit.weeks };
+      return t('privacy.limitText.linksHandedOut', { count: limit.people, weeks: limit.weeks });
     case 'weekOpen':
-      return { count: limit.people, weeks: weeksOf(limit.weeks) };
+      return t('privacy.limitText.weekOpen', { count: limit.people, weeks: weeksOf(limit.weeks) });
     case 'colleagues':
-      return { count: limit.others };
-    case 'invented':
-      return { count: limit.administrators, manual: limit.manual, people: limit.people };
+      return t('privacy.limitText.colleagues', { count: limit.others });
+    case 'invented': {
+      const { administrators, manual, people } = limit;
+      return t('privacy.limitText.invented', { count: administrators, manual, people });
+    }
+    case 'live':
     case 'unanimity':
-      return { threshold: limit.threshold };
+      return t(`privacy.limitText.${limit.code}`, { threshold: limit.threshold });
     case 'plainHttp':
-      return { address: limit.address };
+      return t('privacy.limitText.plainHttp', { address: limit.address });
     case 'notAnonymous':
-      return {};
+      return t('privacy.limitText.notAnonymous');
   }
 }
 
@@ -94,28 +95,37 @@ function whereOf(limit: PrivacyLimit, { t, week }: Means): string | undefined {
   return t('privacy.appliesTo', { list });
 }
 
-function neverValues(never: NeverShown): TextValues {
-  if ('below' in never) return { below: never.below };
-  if ('step' in never) return { step: never.step };
-  return 'closedWeeks' in never ? { count: never.closedWeeks } : {};
+function neverText(never: NeverShown, t: Means['t']): string {
+  if ('below' in never) return t(`privacy.never.${never.code}`, { below: never.below });
+  if ('step' in never) return t(`privacy.never.${never.code}`, { step: never.step });
+  if ('closedWeeks' in never) return t(`privacy.never.${never.code}`, { count: never.closedWeeks });
+  return t(`privacy.never.${never.code}`);
 }
 
-function keptValues(kept: Kept, { t, format, week, yesNo }: Means): TextValues {
+function keptText(kept: Kept, { t, format, week, yesNo }: Means): string {
   switch (kept.code) {
     case 'answers':
-      return { timezone: kept.timezone, count: kept.openWeeks };
-    case 'closing':
-      return { count: kept.closedWeeks, tables: kept.tables.join(', ') || t('privacy.none') };
-    case 'results':
-      return { count: kept.weeks, since: kept.since === null ? t('privacy.none') : week(kept.since) };
+      return t('privacy.keptText.answers', { timezone: kept.timezone, count: kept.openWeeks });
+    case 'closing': {
+      const tables = kept.tables.join(', ') || t('privacy.none');
+      return t('privacy.keptText.closing', { count: kept.closedWeeks, tables });
+    }
+    case 'results': {
+      const since = kept.since === null ? t('privacy.none') : week(kept.since);
+      return t('privacy.keptText.results', { count: kept.weeks, since });
+    }
     case 'runs':
     case 'files':
-      return { days: kept.days };
-    case 'audit':
-      return { since: kept.since === null ? t('privacy.none') : format.day(kept.since) };
-    case 'databaseLog':
-      return { size: format.bytes(kept.walBytes), archived: yesNo(kept.isArchived) };
+      return t(`privacy.keptText.${kept.code}`, { days: kept.days });
+    case 'audit': {
+      const since = kept.since === null ? t('privacy.none') : format.day(kept.since);
+      return t('privacy.keptText.audit', { since });
+    }
+    case 'databaseLog': {
+      const [size, archived] = [format.bytes(kept.walBytes), yesNo(kept.isArchived)];
+      return t('privacy.keptText.databaseLog', { size, archived });
+    }
     case 'replicas':
-      return { replicas: kept.count };
+      return t('privacy.keptText.replicas', { replicas: kept.count });
   }
 }

@@ -1,35 +1,35 @@
 // Pages of API tokens, API access, settings and the audit log, for administrators. Auditors and managers can open the privacy
 // report too.
-import type { PageRoute } from '../../router.tsx';
+import type { PageRoute } from '../../page-route.ts';
 
 export const accessRoutes: PageRoute[] = [
   {
     path: '/tokens',
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     load: () => import('./TokensPage.tsx'),
     name: 'TokensPage',
   },
   {
     path: '/access',
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     load: () => import('./AccessPage.tsx'),
     name: 'AccessPage',
   },
   {
     path: '/settings',
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     load: () => import('./SettingsPage.tsx'),
     name: 'SettingsPage',
   },
   {
     path: '/audit',
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     load: () => import('./AuditPage.tsx'),
     name: 'AuditPage',
   },
   {
     path: '/privacy',
-    least: 'Auditor',
+    minimumRole: 'Auditor',
     load: () => import('./PrivacyPage.tsx'),
     name: 'PrivacyPage',
   },

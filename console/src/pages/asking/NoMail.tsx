@@ -1,7 +1,7 @@
 // Shown if no mail server is configured: messages wait, and what to do.
 import { useText } from '../../text/text.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { Padded } from '../../ui/Section.tsx';
+import { Notice } from '../../ui/page/Notice.tsx';
+import { Padded } from '../../ui/page/Section.tsx';
 
 export function NoMail() {
   const t = useText();

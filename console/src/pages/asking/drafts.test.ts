@@ -1,8 +1,19 @@
 // Questions and schedules while they are written: what the forms have comes out as the service takes it.
 import type { LibraryQuestion, Schedule } from '@soundings/contract/console.asking.ts';
 import { describe, expect, test } from 'vitest';
-import { bodyOf, draftOf, previewOf, type Shape, withBase, withoutOption } from './draft.ts';
-import { bodyOf as scheduleBodyOf, draftOf as scheduleDraftOf, emptyDraft } from './schedule-draft.ts';
+import {
+  bodyOf,
+  draftOf,
+  previewOf,
+  type Shape,
+  withBase,
+  withoutOption,
+} from './questions/question-draft.ts';
+import {
+  bodyOf as scheduleBodyOf,
+  draftOf as scheduleDraftOf,
+  emptyDraft,
+} from './schedules/schedule-draft.ts';
 
 const question = {
   text: 'How do you get here?',

@@ -1,21 +1,46 @@
 // The survey pages: questions, KPIs, schedules, and the current week.
-import type { PageRoute } from '../../router.tsx';
+import type { PageRoute } from '../../page-route.ts';
 
-const least = 'Administrator';
+const minimumRole = 'Administrator';
 
 export const askingRoutes: PageRoute[] = [
-  { path: '/questions', least, load: () => import('./LibraryPage.tsx'), name: 'LibraryPage' },
-  { path: '/questions/new', least, load: () => import('./QuestionPage.tsx'), name: 'NewQuestionPage' },
-  { path: '/questions/$questionId', least, load: () => import('./QuestionPage.tsx'), name: 'QuestionPage' },
-  { path: '/kpis', least, load: () => import('./KpisPage.tsx'), name: 'KpisPage' },
-  { path: '/schedules', least, load: () => import('./SchedulesPage.tsx'), name: 'SchedulesPage' },
-  { path: '/schedules/new', least, load: () => import('./SchedulePage.tsx'), name: 'NewSchedulePage' },
-  { path: '/schedules/$scheduleId', least, load: () => import('./SchedulePage.tsx'), name: 'SchedulePage' },
+  { path: '/questions', minimumRole, load: () => import('./questions/LibraryPage.tsx'), name: 'LibraryPage' },
+  {
+    path: '/questions/new',
+    minimumRole,
+    load: () => import('./questions/QuestionPage.tsx'),
+    name: 'NewQuestionPage',
+  },
+  {
+    path: '/questions/$questionId',
+    minimumRole,
+    load: () => import('./questions/QuestionPage.tsx'),
+    name: 'QuestionPage',
+  },
+  { path: '/kpis', minimumRole, load: () => import('./questions/KpisPage.tsx'), name: 'KpisPage' },
+  {
+    path: '/schedules',
+    minimumRole,
+    load: () => import('./schedules/SchedulesPage.tsx'),
+    name: 'SchedulesPage',
+  },
+  {
+    path: '/schedules/new',
+    minimumRole,
+    load: () => import('./schedules/SchedulePage.tsx'),
+    name: 'NewSchedulePage',
+  },
+  {
+    path: '/schedules/$scheduleId',
+    minimumRole,
+    load: () => import('./schedules/SchedulePage.tsx'),
+    name: 'SchedulePage',
+  },
   {
     path: '/schedules/$scheduleId/preview',
-    least,
-    load: () => import('./PreviewPage.tsx'),
+    minimumRole,
+    load: () => import('./schedules/PreviewPage.tsx'),
     name: 'PreviewPage',
   },
-  { path: '/rounds', least, load: () => import('./RoundsPage.tsx'), name: 'RoundsPage' },
+  { path: '/rounds', minimumRole, load: () => import('./weeks/WeeksPage.tsx'), name: 'WeeksPage' },
 ];

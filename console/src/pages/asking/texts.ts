@@ -3,8 +3,9 @@
 import type { KpiName, QuestionWords, ScheduleBody, WeekName } from '@soundings/contract/console.asking.ts';
 import { useCallback } from 'react';
 import { useLanguageNames } from '../../text/languages.ts';
-import { folded } from '../../ui/findGroups.ts';
-import { localeOf, onceForLanguage, useLanguage, useText } from '../../text/text.tsx';
+import { folded } from '../../ui/form/find-groups.ts';
+import { localeOf, onceForLanguage } from '@soundings/contract/texts.ts';
+import { useLanguage, useText } from '../../text/text.tsx';
 
 type Texted = { text: string; language: string; translations: Record<string, string> };
 
@@ -80,7 +81,7 @@ export function useRepetition(): (
   };
 }
 
-/** Returns a key made from a text: "How is the canteen?" becomes how-is-the-canteen. */
+/** Returns a key for a text: "How is the canteen?" becomes how-is-the-canteen. */
 export const keyOf = (words: string): string =>
   folded(words)
     .replace(/[^a-z0-9]+/g, '-')

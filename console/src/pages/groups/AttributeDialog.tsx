@@ -6,12 +6,9 @@ import { useEffect, useState } from 'react';
 import { api } from '../../api.ts';
 import { useData, useRefresh } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
-import { Button } from '../../ui/Button.tsx';
-import { Dialog } from '../../ui/Dialog.tsx';
-import { RadioField, TextField } from '../../ui/Field.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { FormDialog, useDialogForm } from '../../ui/dialog/FormDialog.tsx';
+import { RadioField, TextField } from '../../ui/form/Field.tsx';
+import { Notice } from '../../ui/page/Notice.tsx';
 import css from './GroupPage.module.css';
 
 /** Returns the values in a text, one per line. */
@@ -35,20 +32,19 @@ type DialogProps = { attribute: AttributeRow | undefined; onClose: () => void };
 
 function useAttributeForm({ attribute, onClose }: DialogProps) {
   const t = useText();
-  const toast = useToast();
   const refresh = useRefresh();
-  return useForm<Fields>({
+  return useDialogForm<Fields>({
     initial: {
       name: attribute?.name ?? '',
       kind: attribute && attribute.allowedValues === null ? 'any' : 'some',
       allowedValues: attribute?.allowedValues?.join('\n') ?? '',
     },
     submit: (values) => api(attribute ? 'PATCH /attributes' : 'POST /attributes', { body: bodyOf(values) }),
-    onDone: async (_, { name }) => {
+    done: async (_, { name }) => {
       await refresh('GET /attributes', 'POST /attributes/strays');
-      onClose();
-      toast({ text: t(attribute ? 'attributes.changed' : 'attributes.added', { name: name.trim() }) });
+      return t(attribute ? 'attributes.changed' : 'attributes.added', { name: name.trim() });
     },
+    onClose,
   });
 }
 
@@ -57,61 +53,50 @@ export function AttributeDialog({ attribute, onClose }: DialogProps) {
   const form = useAttributeForm({ attribute, onClose });
   const { kind, allowedValues } = form.values;
   return (
-    <Dialog
-      open
+    <FormDialog
+      form={form}
       onClose={onClose}
       title={attribute ? attribute.name : t('attributes.add')}
       description={t(attribute ? 'attributes.noRename' : 'attributes.addText')}
+      confirm={t(attribute ? 'action.save' : 'attributes.add')}
     >
-      <Form
-        form={form}
-        actions={
-          <>
-            <Button onClick={onClose}>{t('action.cancel')}</Button>
-            <Button type="submit" kind="primary" busy={form.busy}>
-              {t(attribute ? 'action.save' : 'attributes.add')}
-            </Button>
-          </>
-        }
-      >
-        {!attribute && (
-          <TextField
-            label={t('attributes.name')}
-            hint={t('attributes.nameHint')}
-            {...form.field('name')}
-            required
-            autoFocus
-            autoComplete="off"
-            maxLength={maxNameLength}
-          />
-        )}
-        <RadioField
-          label={t('attributes.values')}
-          {...form.field('kind')}
-          options={[
-            { value: 'some', label: t('attributes.some') },
-            { value: 'any', label: t('attributes.any') },
-          ]}
+      {!attribute && (
+        <TextField
+          label={t('attributes.name')}
+          hint={t('attributes.nameHint')}
+          {...form.field('name')}
+          required
+          autoFocus
+          autoComplete="off"
+          maxLength={maxNameLength}
         />
-        {kind === 'some' && (
-          <TextField
-            label={t('attributes.allowed')}
-            hint={t('attributes.allowedHint')}
-            {...form.field('allowedValues')}
-            multiline={6}
-            required
-          />
-        )}
-        {attribute && attribute.people > 0 && (
-          <Effect
-            attribute={attribute}
-            kind={kind}
-            wanted={linesOf(allowedValues)}
-            onAdd={(value) => form.set('allowedValues', [...linesOf(allowedValues), value].join('\n'))}
-          />
-        )}
-      </Form>
-    </Dialog>
+      )}
+      <RadioField
+        label={t('attributes.values')}
+        {...form.field('kind')}
+        options={[
+          { value: 'some', label: t('attributes.some') },
+          { value: 'any', label: t('attributes.any') },
+        ]}
+      />
+      {kind === 'some' && (
+        <TextField
+          label={t('attributes.allowed')}
+          hint={t('attributes.allowedHint')}
+          {...form.field('allowedValues')}
+          multiline={6}
+          required
+        />
+      )}
+      {attribute && attribute.people > 0 && (
+        <Effect
+          attribute={attribute}
+          kind={kind}
+          wanted={linesOf(allowedValues)}
+          onAdd={(value) => form.set('allowedValues', [...linesOf(allowedValues), value].join('\n'))}
+        />
+      )}
+    </FormDialog>
   );
 }
 

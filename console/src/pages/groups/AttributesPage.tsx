@@ -7,13 +7,12 @@ import { useData, useRefresh } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { Empty } from '../../ui/Empty.tsx';
-import { Menu } from '../../ui/Menu.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Loaded } from '../../ui/States.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
+import { Empty } from '../../ui/page/Empty.tsx';
+import { Menu } from '../../ui/floating/Menu.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Loaded } from '../../ui/page/States.tsx';
+import { type Column, Table } from '../../ui/table/Table.tsx';
 import { AttributeDialog } from './AttributeDialog.tsx';
 import css from './GroupPage.module.css';
 
@@ -22,7 +21,7 @@ type Doing = { what: 'define' | 'remove'; attribute?: AttributeRow };
 
 export function AttributesPage() {
   const t = useText();
-  const answer = useData('GET /attributes');
+  const response = useData('GET /attributes');
   const [doing, setDoing] = useState<Doing>();
   const close = () => setDoing(undefined);
   const add = (
@@ -32,7 +31,7 @@ export function AttributesPage() {
   );
   return (
     <Page title={t('attributes.title')} subtitle={t('attributes.subtitle')} actions={add}>
-      <Loaded answer={answer}>
+      <Loaded response={response}>
         {({ attributes }) =>
           attributes.length === 0 ? (
             <Empty
@@ -130,12 +129,10 @@ function Values({ row: { allowedValues, disallowedValues } }: { row: AttributeRo
 
 function RemoveDialog({ attribute, onClose }: { attribute: AttributeRow; onClose: () => void }) {
   const t = useText();
-  const toast = useToast();
   const refresh = useRefresh();
   const { name, people } = attribute;
   return (
     <ConfirmDialog
-      open
       onClose={onClose}
       title={t('attributes.removeTitle', { name })}
       text={`${people > 0 ? t('attributes.removeValues', { count: people }) : t('attributes.removeUnused')} ${t('attributes.removePush')}`}
@@ -145,7 +142,7 @@ function RemoveDialog({ attribute, onClose }: { attribute: AttributeRow; onClose
       onConfirm={async () => {
         const erased = await api('DELETE /attributes', { query: { name } });
         await refresh('GET /attributes');
-        toast({ text: t('attributes.removed', { name, count: erased.people }) });
+        return t('attributes.removed', { name, count: erased.people });
       }}
     />
   );

@@ -1,19 +1,20 @@
 // The dialogs for actions on a group. Each explains the consequences first.
-import type { GroupDetails } from '@soundings/contract/console.groups.ts';
+import type { GroupDetails, RemovalPlan } from '@soundings/contract/console.groups.ts';
 import { maxExternalIdLength, maxNameLength } from '@soundings/contract/limits.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
 import { useData, useRefresh } from '../../hooks/data.ts';
-import { useText } from '../../text/text.tsx';
-import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
-import { RadioField, TextField } from '../../ui/Field.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { Loaded, Failed, Skeleton } from '../../ui/States.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { type Translate, useText } from '../../text/text.tsx';
+import { Confirm, PlanDialog } from '../../ui/dialog/ConfirmDialog.tsx';
+import { Consequences } from '../../ui/dialog/Consequences.tsx';
+import { Dialog } from '../../ui/dialog/Dialog.tsx';
+import type { FootProps } from '../../ui/dialog/Foot.tsx';
+import { DialogForm, FormDialog, useDialogForm } from '../../ui/dialog/FormDialog.tsx';
+import { RadioField, TextField } from '../../ui/form/Field.tsx';
+import type { FormState } from '../../ui/form/Form.tsx';
+import { Notice } from '../../ui/page/Notice.tsx';
+import { Loaded, Skeleton } from '../../ui/page/States.tsx';
 import { type GroupAction, type SelectedGroup, useGroupsRefresh } from './actions.ts';
-import css from './GroupDialogs.module.css';
 import { MoveDialog } from './MoveDialog.tsx';
 import type { Tree } from './tree.ts';
 
@@ -53,27 +54,13 @@ export function GroupDialogs(props: {
 
 type Fields = { name: string; description: string; externalId: string };
 
-function FieldsForm(props: {
-  initial: Fields;
-  label: string;
-  submit: (values: Fields) => Promise<unknown>;
-  onDone: (answer: unknown, values: Fields) => void;
-  onClose: () => void;
-}) {
+const FieldsForm = ({
+  form,
+  ...foot
+}: Pick<FootProps, 'confirm' | 'onClose'> & { form: FormState<Fields> }) => {
   const t = useText();
-  const form = useForm({ initial: props.initial, submit: props.submit, onDone: props.onDone });
   return (
-    <Form
-      form={form}
-      actions={
-        <>
-          <Button onClick={props.onClose}>{t('action.cancel')}</Button>
-          <Button type="submit" kind="primary" busy={form.busy}>
-            {props.label}
-          </Button>
-        </>
-      }
-    >
+    <DialogForm form={form} {...foot}>
       <TextField
         label={t('groups.name')}
         {...form.field('name')}
@@ -92,116 +79,104 @@ function FieldsForm(props: {
         autoComplete="off"
         maxLength={maxExternalIdLength}
       />
-    </Form>
+    </DialogForm>
   );
-}
+};
 
 function AddDialog({ parent, onClose }: { parent?: SelectedGroup | undefined; onClose: () => void }) {
   const t = useText();
-  const toast = useToast();
   const navigate = useNavigate();
   const refresh = useGroupsRefresh();
+  const form = useDialogForm({
+    initial: { name: '', description: '', externalId: '' },
+    submit: (values) => api('POST /groups', { body: { ...values, parentId: parent?.id ?? null } }),
+    done: async ({ id }, { name }) => {
+      await refresh();
+      void navigate({ to: `/groups/${id}` });
+      return t('groups.added', { name });
+    },
+    onClose,
+  });
   return (
     <Dialog
-      open
       onClose={onClose}
       title={t('groups.add')}
       description={parent ? t('groups.addUnder', { name: parent.name }) : t('groups.addTop')}
     >
-      <FieldsForm
-        initial={{ name: '', description: '', externalId: '' }}
-        label={t('groups.add')}
-        submit={(values) => api('POST /groups', { body: { ...values, parentId: parent?.id ?? null } })}
-        onDone={async (answer, { name }) => {
-          await refresh();
-          onClose();
-          toast({ text: t('groups.added', { name }) });
-          await navigate({ to: `/groups/${(answer as { id: number }).id}` });
-        }}
-        onClose={onClose}
-      />
+      <FieldsForm form={form} confirm={t('groups.add')} onClose={onClose} />
     </Dialog>
   );
 }
 
 function EditDialog({ group, onClose }: DialogProps) {
   const t = useText();
-  const toast = useToast();
-  const refresh = useGroupsRefresh();
-  const answer = useData('GET /groups/{groupId}', { params: { groupId: group.id } });
-  const form = ({ name, description, externalId }: GroupDetails) => (
-    <FieldsForm
-      initial={{ name, description: description ?? '', externalId: externalId ?? '' }}
-      label={t('action.save')}
-      submit={(body) => api('PATCH /groups/{groupId}', { params: { groupId: group.id }, body })}
-      onDone={async () => {
-        await refresh();
-        onClose();
-        toast({ text: t('groups.saved') });
-      }}
-      onClose={onClose}
-    />
-  );
+  const response = useData('GET /groups/{groupId}', { params: { groupId: group.id } });
   return (
-    <Dialog open onClose={onClose} title={t('groups.editTitle', { name: group.name })}>
-      <Loaded answer={answer} skeleton={<Skeleton rows={4} />}>
-        {form}
+    <Dialog
+      onClose={onClose}
+      title={t('groups.editTitle', { name: group.name })}
+      isLoading={response.data === undefined}
+    >
+      <Loaded response={response} skeleton={<Skeleton rows={4} />}>
+        {(details) => <EditForm details={details} onClose={onClose} />}
       </Loaded>
     </Dialog>
   );
 }
 
+function EditForm({ details, onClose }: { details: GroupDetails; onClose: () => void }) {
+  const t = useText();
+  const refresh = useGroupsRefresh();
+  const { id, name, description, externalId } = details;
+  const form = useDialogForm({
+    initial: { name, description: description ?? '', externalId: externalId ?? '' },
+    submit: (body) => api('PATCH /groups/{groupId}', { params: { groupId: id }, body }),
+    done: async () => {
+      await refresh();
+      return t('groups.saved');
+    },
+    onClose,
+  });
+  return <FieldsForm form={form} confirm={t('action.save')} onClose={onClose} />;
+}
+
 function RemoveDialog({ group, onClose, onRemoved }: DialogProps & { onRemoved?: (() => void) | undefined }) {
   const t = useText();
-  const toast = useToast();
   const refresh = useRefresh();
   const params = { groupId: group.id };
-  const title = t('groups.removeTitle', { name: group.name });
   const plan = useData('GET /groups/{groupId}/removal', { params });
-  if (plan.error && !plan.data) {
-    return (
-      <Dialog open onClose={onClose} title={title}>
-        <Failed error={plan.error} onRetry={() => void plan.refetch()} />
-      </Dialog>
-    );
-  }
-  // Don't show the plan of another group while this one loads.
-  if (!plan.data || plan.isPlaceholderData) return null;
-  const { data } = plan;
-  const to = data.to?.name;
-  const below = { count: data.movesUp.length, names: listed(data.movesUp) };
-  const whole = data.schedules.filter(({ only }) => only);
-  const text = (
-    <ul className={css['list']}>
-      <li>{data.weeks > 0 ? t('groups.removeWeeks', { count: data.weeks }) : t('groups.removeNoWeeks')}</li>
-      {data.people > 0 && <li>{t('groups.removePeople', { count: data.people })}</li>}
-      {below.count > 0 && (
-        <li>
-          {to === undefined ? t('groups.removeToTop', below) : t('groups.removeMovesUp', { ...below, to })}
-        </li>
-      )}
-      {whole.length > 0 && (
-        <li>{t('groups.removeSchedules', { count: whole.length, names: listed(whole) })}</li>
-      )}
-    </ul>
-  );
   return (
-    <ConfirmDialog
-      open
-      onClose={onClose}
-      title={title}
-      text={text}
-      confirm={t('groups.removeConfirm')}
-      danger
-      {...(data.weeks > 0 && { typed: group.name })}
-      onConfirm={async () => {
-        await api('DELETE /groups/{groupId}', { params, query: { weeks: data.weeks } });
-        onRemoved?.();
-        await refresh('GET /groups/tree');
-        toast({ text: t('groups.removed', { name: group.name }) });
-      }}
-    />
+    <PlanDialog plan={plan} onClose={onClose} title={t('groups.removeTitle', { name: group.name })}>
+      {(data) => (
+        <Confirm
+          onClose={onClose}
+          text={<Consequences items={removalTexts(t, data)} />}
+          confirm={t('groups.removeConfirm')}
+          danger
+          {...(data.weeks > 0 && { typed: group.name })}
+          onConfirm={async () => {
+            await api('DELETE /groups/{groupId}', { params, query: { weeks: data.weeks } });
+            onRemoved?.();
+            await refresh('GET /groups/tree');
+            return t('groups.removed', { name: group.name });
+          }}
+        />
+      )}
+    </PlanDialog>
   );
+}
+
+/** Returns the consequences of removing a group. */
+function removalTexts(t: Translate, { weeks, people, movesUp, to, schedules }: RemovalPlan) {
+  const below = { count: movesUp.length, names: listed(movesUp) };
+  const emptied = schedules.filter(({ only }) => only);
+  return [
+    weeks > 0 ? t('groups.removeWeeks', { count: weeks }) : t('groups.removeNoWeeks'),
+    people > 0 && t('groups.removePeople', { count: people }),
+    below.count > 0 &&
+      (to ? t('groups.removeMovesUp', { ...below, to: to.name }) : t('groups.removeToTop', below)),
+    emptied.length > 0 && t('groups.removeSchedules', { count: emptied.length, names: listed(emptied) }),
+  ];
 }
 
 /** Returns the first few names. */
@@ -213,97 +188,73 @@ const listed = (all: { name: string }[]) =>
 
 function AdoptDialog({ group, onClose }: DialogProps) {
   const t = useText();
-  const toast = useToast();
   const refresh = useGroupsRefresh();
-  const form = useForm({
+  const form = useDialogForm({
     initial: { externalId: group.externalId ?? '' },
     submit: (body) => api('POST /groups/{groupId}/adopt', { params: { groupId: group.id }, body }),
-    onDone: async () => {
+    done: async () => {
       await refresh();
-      onClose();
-      toast({ text: t('groups.adopted', { name: group.name }) });
+      return t('groups.adopted', { name: group.name });
     },
+    onClose,
   });
   return (
-    <Dialog
-      open
+    <FormDialog
+      form={form}
       onClose={onClose}
       title={t('groups.adoptTitle', { name: group.name })}
       description={t('groups.adoptText')}
+      confirm={t('groups.adoptConfirm')}
     >
-      <Form
-        form={form}
-        actions={
-          <>
-            <Button onClick={onClose}>{t('action.cancel')}</Button>
-            <Button type="submit" kind="primary" busy={form.busy}>
-              {t('groups.adoptConfirm')}
-            </Button>
-          </>
-        }
-      >
-        <TextField
-          label={t('groups.externalId')}
-          hint={t('groups.adoptHint')}
-          {...form.field('externalId')}
-          required
-          mono
-          autoComplete="off"
-          maxLength={maxExternalIdLength}
-        />
-        <Notice tone="warn" title={t('groups.next')}>
-          {t('groups.adoptNext')}
-        </Notice>
-      </Form>
-    </Dialog>
+      <TextField
+        label={t('groups.externalId')}
+        hint={t('groups.adoptHint')}
+        {...form.field('externalId')}
+        required
+        mono
+        autoComplete="off"
+        maxLength={maxExternalIdLength}
+      />
+      <Notice tone="warn" title={t('groups.next')}>
+        {t('groups.adoptNext')}
+      </Notice>
+    </FormDialog>
   );
 }
 
 function ReleaseDialog({ group, onClose }: DialogProps) {
   const t = useText();
-  const toast = useToast();
   const refresh = useGroupsRefresh();
   const externalId = group.externalId ?? '';
-  const form = useForm({
+  const form = useDialogForm({
     initial: { keep: 'keep' as 'keep' | 'drop' },
     submit: ({ keep }) =>
       api('POST /groups/{groupId}/release', {
         params: { groupId: group.id },
         body: { keepExternalId: keep === 'keep' },
       }),
-    onDone: async () => {
+    done: async () => {
       await refresh();
-      onClose();
-      toast({ text: t('groups.released', { name: group.name }) });
+      return t('groups.released', { name: group.name });
     },
+    onClose,
   });
   return (
-    <Dialog
-      open
+    <FormDialog
+      form={form}
       onClose={onClose}
       title={t('groups.releaseTitle', { name: group.name })}
       description={t('groups.releaseText')}
+      confirm={t('groups.releaseConfirm')}
     >
-      <Form
-        form={form}
-        actions={
-          <>
-            <Button onClick={onClose}>{t('action.cancel')}</Button>
-            <Button type="submit" kind="primary" busy={form.busy}>
-              {t('groups.releaseConfirm')}
-            </Button>
-          </>
-        }
-      >
-        <RadioField
-          label={t('groups.releaseNext')}
-          {...form.field('keep')}
-          options={[
-            { value: 'keep', label: t('groups.keepId', { externalId }), hint: t('groups.keepIdHint') },
-            { value: 'drop', label: t('groups.dropId', { externalId }), hint: t('groups.dropIdHint') },
-          ]}
-        />
-      </Form>
-    </Dialog>
+      <RadioField
+        label={t('groups.releaseNext')}
+        {...form.field('keep')}
+        options={[
+          { value: 'keep', label: t('groups.keepId', { externalId }), hint: t('groups.keepIdHint') },
+          { value: 'drop', label: t('groups.dropId', { externalId }), hint: t('groups.dropIdHint') },
+        ]}
+      />
+    </FormDialog>
   );
 }

@@ -9,32 +9,32 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
-import { Facts } from '../../ui/Facts.tsx';
+import { Facts } from '../../ui/page/Facts.tsx';
 import { Locked } from '../../ui/Locked.tsx';
-import { Menu } from '../../ui/Menu.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Section } from '../../ui/Section.tsx';
-import { Loaded, Skeleton } from '../../ui/States.tsx';
-import { Table } from '../../ui/Table.tsx';
+import { Menu } from '../../ui/floating/Menu.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Section } from '../../ui/page/Section.tsx';
+import { Loaded, Skeleton } from '../../ui/page/States.tsx';
+import { Table } from '../../ui/table/Table.tsx';
 import { type Doing, GroupDialogs } from './GroupDialogs.tsx';
 import css from './GroupPage.module.css';
 import { People, useGroupItems } from './GroupRow.tsx';
 import { GroupPeople } from './GroupPeople.tsx';
-import { makeTree, rowOf, type Tree, type TreeRow } from './tree.ts';
+import { buildTree, rowOf, type Tree, type TreeRow } from './tree.ts';
 
 export function GroupPage() {
   const { groupId } = useParams({ strict: false }) as { groupId: string };
   const t = useText();
   const details = useData('GET /groups/{groupId}', { params: { groupId } });
   const all = useData('GET /groups/tree');
-  const tree = useMemo(() => makeTree(all.data?.groups ?? []), [all.data]);
+  const tree = useMemo(() => buildTree(all.data?.groups ?? []), [all.data]);
   const waiting = (
     <Page title="" crumbs={[{ label: t('groups.title'), to: '/groups' }]}>
       <Skeleton />
     </Page>
   );
   return (
-    <Loaded answer={details} skeleton={waiting}>
+    <Loaded response={details} skeleton={waiting}>
       {(group) => <Group key={group.id} group={group} tree={tree} />}
     </Loaded>
   );
@@ -201,7 +201,7 @@ function Subgroups({ rows, onAdd }: { rows: TreeRow[]; onAdd: (() => void) | und
               width: 140,
               align: 'end',
               wideOnly: true,
-              cell: ({ beneath }) => number(beneath),
+              cell: ({ descendants }) => number(descendants),
             },
             {
               key: 'people',

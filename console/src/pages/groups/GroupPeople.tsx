@@ -4,7 +4,7 @@ import { membershipKinds, type MembershipKind } from '@soundings/contract/shared
 import { Link } from '@tanstack/react-router';
 import { hasRole, useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
-import { Section } from '../../ui/Section.tsx';
+import { Section } from '../../ui/page/Section.tsx';
 import css from './GroupPage.module.css';
 
 export function GroupPeople({ group }: { group: GroupDetails }) {

@@ -17,10 +17,11 @@ import {
 import type { CSSProperties } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { cx } from '../../ui/cx.ts';
-import { Menu, type MenuItem } from '../../ui/Menu.tsx';
+import { Menu, type MenuItem } from '../../ui/floating/Menu.tsx';
 import type { GroupAction } from './actions.ts';
+import floating from '../../ui/floating/floating.module.css';
 import css from './GroupTree.module.css';
-import type { TreeProps } from './GroupTree.tsx';
+import type { TreeProps } from './tree-props.ts';
 import type { TreeRow } from './tree.ts';
 
 type RowProps = TreeProps & {
@@ -185,7 +186,11 @@ export function MovingBar(props: {
 
 /** The label that follows the pointer while a group is dragged. */
 export const DragGhost = ({ name, x, y }: { name: string; x: number; y: number }) => (
-  <div className={css['ghost']} style={{ transform: `translate(${x + 12}px, ${y + 8}px)` }} aria-hidden>
+  <div
+    className={cx(floating['surface'], css['ghost'])}
+    style={{ transform: `translate(${x + 12}px, ${y + 8}px)` }}
+    aria-hidden
+  >
     <Hand size={14} /> {name}
   </div>
 );

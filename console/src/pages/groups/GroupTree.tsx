@@ -5,38 +5,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { usePrinting } from '../../hooks/printing.ts';
 import { useText } from '../../text/text.tsx';
-import { useScroller } from '../../ui/scroller.ts';
+import { useScroller } from '../../ui/table/scroller.ts';
 import css from './GroupTree.module.css';
 import { GroupRow } from './GroupRow.tsx';
-import type { Drag } from './dragging.ts';
 import { useTreeKeys } from './keys.ts';
-import type { Tree, TreeRow } from './tree.ts';
-import type { GroupAction } from './actions.ts';
+import type { TreeRow } from './tree.ts';
+import type { TreeProps } from './tree-props.ts';
 
 const rowHeight = 36;
-
-export type TreeProps = {
-  tree: Tree;
-  /** The visible rows, in order. */
-  rows: readonly TreeRow[];
-  /** The ids of rows that match the search; undefined: there is no search. */
-  matches: ReadonlySet<number> | undefined;
-  open: ReadonlySet<number>;
-  onUnfold: (...ids: number[]) => void;
-  onFold: (id: number) => void;
-  /** The id of the group that is being moved. */
-  moving: number | undefined;
-  drag: Drag | undefined;
-  mayDrop: (target: number | null) => boolean;
-  /** Whether groups can be changed here. */
-  isEditable: boolean;
-  onLift: (id: number) => void;
-  onDrop: (target: number) => void;
-  onCancel: () => void;
-  onGrab: (event: React.PointerEvent, id: number) => void;
-  onAction: (action: GroupAction, row: TreeRow) => void;
-  onScroller: (scroller: HTMLElement) => void;
-};
 
 /** Returns the focused row of the tree, and a function to move the focus. */
 function useActive(rows: readonly TreeRow[], body: React.RefObject<HTMLDivElement | null>) {

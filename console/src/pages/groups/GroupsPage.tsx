@@ -6,27 +6,27 @@ import { useAddress, useData } from '../../hooks/data.ts';
 import { hasRole, useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
-import { Empty } from '../../ui/Empty.tsx';
-import { Page, ToolbarText } from '../../ui/Page.tsx';
-import { SearchField } from '../../ui/SearchField.tsx';
-import { Loaded, Skeleton } from '../../ui/States.tsx';
+import { Empty } from '../../ui/page/Empty.tsx';
+import { Page, ToolbarText } from '../../ui/page/Page.tsx';
+import { SearchField } from '../../ui/form/SearchField.tsx';
+import { Loaded, Skeleton } from '../../ui/page/States.tsx';
 import { type Doing, GroupDialogs } from './GroupDialogs.tsx';
 import { GroupTree } from './GroupTree.tsx';
 import { DragGhost, MovingBar } from './GroupRow.tsx';
 import { type Drag, useDragging } from './dragging.ts';
-import { found, makeTree, mayMove, rowOf, type Tree, unfolded } from './tree.ts';
+import { found, buildTree, mayMove, rowOf, type Tree, unfolded } from './tree.ts';
 import { useUnfolding } from './unfolding.ts';
 
 export function GroupsPage() {
   const t = useText();
-  const answer = useData('GET /groups/tree');
+  const response = useData('GET /groups/tree');
   const waiting = (
     <Page title={t('groups.title')}>
       <Skeleton rows={14} />
     </Page>
   );
   return (
-    <Loaded answer={answer} skeleton={waiting}>
+    <Loaded response={response} skeleton={waiting}>
       {({ groups }) => (groups.length > 0 ? <Groups groups={groups} /> : <NoGroups />)}
     </Loaded>
   );
@@ -49,7 +49,7 @@ function NoGroups() {
         text={t(isAdministrator ? 'groups.noneText' : 'groups.noneOpen')}
         action={isAdministrator && <LinkButton to="/access">{t('groups.toAccess')}</LinkButton>}
       />
-      <GroupDialogs doing={doing} tree={makeTree([])} onClose={() => setDoing(undefined)} />
+      <GroupDialogs doing={doing} tree={buildTree([])} onClose={() => setDoing(undefined)} />
     </Page>
   );
 }
@@ -85,7 +85,7 @@ function useMoving(tree: Tree, isEditable: boolean, onPut: (id: number, target: 
 }
 
 function Groups({ groups }: { groups: TreeGroup[] }) {
-  const tree = useMemo(() => makeTree(groups), [groups]);
+  const tree = useMemo(() => buildTree(groups), [groups]);
   const unfolding = useUnfolding(tree);
   const [{ q = '' }, setAddress] = useAddress<'q'>();
   const [doing, setDoing] = useState<Doing>();

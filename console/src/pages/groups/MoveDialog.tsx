@@ -3,18 +3,17 @@ import type { MovePlan } from '@soundings/contract/console.groups.ts';
 import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAction } from '../../hooks/act.ts';
 import { useData } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
-import { Button } from '../../ui/Button.tsx';
-import { Dialog } from '../../ui/Dialog.tsx';
+import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
+import { Consequences } from '../../ui/dialog/Consequences.tsx';
 import { useErrorText } from '../../ui/faults.ts';
-import { GroupFinder } from '../../ui/GroupFinder.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { Failed, Skeleton } from '../../ui/States.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { Notice } from '../../ui/page/Notice.tsx';
+import { Failed, Skeleton } from '../../ui/page/States.tsx';
+import { useToast } from '../../ui/floating/Toast.tsx';
 import { type SelectedGroup, useGroupsRefresh } from './actions.ts';
-import css from './GroupDialogs.module.css';
+import css from './MoveDialog.module.css';
 import { mayMove, type Tree } from './tree.ts';
 
 /** Returns a function that moves a group, with Undo. Undo fails if someone else has moved the group since. */
@@ -53,46 +52,36 @@ export function MoveDialog({ group, target: dropped, tree, onClose }: MoveDialog
   const move = useMove();
   const [target, setTarget] = useState(dropped === undefined ? group.parentId : dropped);
   const isChosen = target !== group.parentId;
-  const { busy, error, act } = useAction();
   const plan = useData(
     'GET /groups/{groupId}/move',
     { params: { groupId: group.id }, query: { parentId: target ?? undefined } },
     { when: isChosen },
   );
-  async function moved() {
-    await move(group, { id: target, name: plan.data?.to?.name ?? t('groups.top') });
-    onClose();
-  }
   const isReady = isChosen && plan.data !== undefined && !plan.isFetching;
   return (
-    <Dialog
-      open
+    <ConfirmDialog
       onClose={onClose}
       title={t('groups.moveTitle', { name: group.name })}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('action.cancel')}</Button>
-          <Button kind="primary" busy={busy} disabled={!isReady} onClick={() => act(moved)}>
-            {t('groups.move')}
-          </Button>
-        </>
+      text={
+        <div className={css['plan']}>
+          {dropped === undefined && (
+            <GroupFinder
+              label={t('groups.newParent')}
+              value={target ?? undefined}
+              onChange={(id) => setTarget(id ?? null)}
+              allowNone={group.parentId === null ? false : t('groups.top')}
+              exclude={(id) => !mayMove(tree, group.id, id)}
+            />
+          )}
+          {isChosen && plan.data && <Plan plan={plan.data} />}
+          {isChosen && plan.isPending && <Skeleton rows={3} />}
+          {plan.error && <Failed error={plan.error} />}
+        </div>
       }
-    >
-      <div className={css['plan']}>
-        {dropped === undefined && (
-          <GroupFinder
-            label={t('groups.newParent')}
-            value={target ?? undefined}
-            onChange={(id) => setTarget(id ?? null)}
-            allowNone={group.parentId === null ? false : t('groups.top')}
-            exclude={(id) => !mayMove(tree, group.id, id)}
-          />
-        )}
-        {isChosen && plan.data && <Plan plan={plan.data} />}
-        {isChosen && plan.isPending && <Skeleton rows={3} />}
-        {(error ?? plan.error) && <Failed error={error ?? plan.error} />}
-      </div>
-    </Dialog>
+      confirm={t('groups.move')}
+      disabled={!isReady}
+      onConfirm={() => move(group, { id: target, name: plan.data?.to?.name ?? t('groups.top') })}
+    />
   );
 }
 
@@ -131,7 +120,7 @@ function Plan({ plan }: { plan: MovePlan }) {
           <strong>{plan.to?.name ?? t('groups.top')}</strong>
         </span>
       </div>
-      <ul className={css['list']}>{lines.map((line) => line && <li key={line}>{line}</li>)}</ul>
+      <Consequences items={lines} />
       <PutBack plan={plan} />
     </>
   );

@@ -3,7 +3,7 @@ import { createElement, type KeyboardEvent } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { useTreeKeys } from './keys.ts';
-import { makeTree, unfolded } from './tree.ts';
+import { buildTree, unfolded } from './tree.ts';
 
 const group = (id: number, parentId: number | null, name: string) => ({
   id,
@@ -13,7 +13,7 @@ const group = (id: number, parentId: number | null, name: string) => ({
   managed: false,
   people: 0,
 });
-const tree = makeTree([
+const tree = buildTree([
   group(1, null, 'A'),
   group(2, 1, 'B'),
   group(3, 1, 'C'),

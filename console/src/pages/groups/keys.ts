@@ -1,6 +1,6 @@
 // Keyboard handling of the group tree.
 import { type KeyboardEvent, useRef } from 'react';
-import type { TreeProps } from './GroupTree.tsx';
+import type { TreeProps } from './tree-props.ts';
 import { parentOf, type TreeRow, typedTo } from './tree.ts';
 
 type Keys = Pick<

@@ -1,12 +1,17 @@
 // The pages of groups and attributes.
-import type { PageRoute } from '../../router.tsx';
+import type { PageRoute } from '../../page-route.ts';
 
 export const groupsRoutes: PageRoute[] = [
-  { path: '/groups', least: 'Manager', load: () => import('./GroupsPage.tsx'), name: 'GroupsPage' },
-  { path: '/groups/$groupId', least: 'Manager', load: () => import('./GroupPage.tsx'), name: 'GroupPage' },
+  { path: '/groups', minimumRole: 'Manager', load: () => import('./GroupsPage.tsx'), name: 'GroupsPage' },
+  {
+    path: '/groups/$groupId',
+    minimumRole: 'Manager',
+    load: () => import('./GroupPage.tsx'),
+    name: 'GroupPage',
+  },
   {
     path: '/attributes',
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     load: () => import('./AttributesPage.tsx'),
     name: 'AttributesPage',
   },

@@ -1,7 +1,7 @@
 // The tree of groups: which rows are shown, found and reached by typing, and where a group may be moved.
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
 import { describe, expect, test } from 'vitest';
-import { found, makeTree, mayMove, rowOf, typedTo, unfolded } from './tree.ts';
+import { found, buildTree, mayMove, rowOf, typedTo, unfolded } from './tree.ts';
 
 const group = (id: number, parentId: number | null, name: string, externalId: string | null = null) => ({
   id,
@@ -13,7 +13,7 @@ const group = (id: number, parentId: number | null, name: string, externalId: st
 });
 
 /** Lavmark (1) with Sales (2), which has Örebro (3) and Oslo (4), and IT (5); and Board (6) at the top. */
-const tree = makeTree([
+const tree = buildTree([
   group(1, null, 'Lavmark'),
   group(2, 1, 'Sales', 'S-42'),
   group(3, 2, 'Örebro'),
@@ -25,8 +25,8 @@ const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
 
 test('each row has its level, its place among its siblings, and the size of the tree below it', () => {
   const shapeOf = (id: number) => {
-    const { level, place, siblings, children, beneath, depth } = rowOf(tree, id)!;
-    return [level, place, siblings, children, beneath, depth];
+    const { level, place, siblings, children, descendants, depth } = rowOf(tree, id)!;
+    return [level, place, siblings, children, descendants, depth];
   };
   expect(shapeOf(1)).toEqual([1, 1, 2, 2, 4, 2]);
   expect(shapeOf(2)).toEqual([2, 1, 2, 2, 2, 1]);
@@ -69,7 +69,7 @@ describe('a group', () => {
 
   test('does not move so far down that the tree becomes too deep', () => {
     const chain = Array.from({ length: maxTreeDepth }, (_, i) => group(i + 1, i === 0 ? null : i, `g${i}`));
-    const deep = makeTree([...chain, group(1000, null, 'one'), group(1001, 1000, 'two')]);
+    const deep = buildTree([...chain, group(1000, null, 'one'), group(1001, 1000, 'two')]);
     expect(mayMove(deep, 1000, maxTreeDepth - 2)).toBe(true);
     expect(mayMove(deep, 1000, maxTreeDepth - 1)).toBe(false);
     expect(mayMove(deep, 1001, maxTreeDepth - 1)).toBe(true);

@@ -1,7 +1,7 @@
 // The group tree as rows: which are visible, which match a search, and where a group may be moved.
 import type { TreeGroup } from '@soundings/contract/console.groups.ts';
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
-import { folded } from '../../ui/findGroups.ts';
+import { folded } from '../../ui/form/find-groups.ts';
 
 export type TreeRow = TreeGroup & {
   /** 1 at the top. */
@@ -11,7 +11,7 @@ export type TreeRow = TreeGroup & {
   siblings: number;
   children: number;
   /** The number of descendants, which are the rows that follow it. */
-  beneath: number;
+  descendants: number;
   /** The number of levels below it. */
   depth: number;
 };
@@ -19,14 +19,14 @@ export type TreeRow = TreeGroup & {
 export type Tree = { rows: TreeRow[]; indexOf: ReadonlyMap<number, number> };
 
 /** Builds the tree from groups in tree order, each after its parent. */
-export function makeTree(groups: readonly TreeGroup[]): Tree {
+export function buildTree(groups: readonly TreeGroup[]): Tree {
   const rows: TreeRow[] = groups.map((group) => ({
     ...group,
     level: 1,
     place: 1,
     siblings: 1,
     children: 0,
-    beneath: 0,
+    descendants: 0,
     depth: 0,
   }));
   const indexOf = new Map(rows.map(({ id }, index) => [id, index]));
@@ -41,7 +41,7 @@ export function makeTree(groups: readonly TreeGroup[]): Tree {
     const parent = above(row);
     row.siblings = parent ? parent.children : atTop;
     if (!parent) continue;
-    parent.beneath += 1 + row.beneath;
+    parent.descendants += 1 + row.descendants;
     parent.depth = Math.max(parent.depth, row.depth + 1);
   }
   return { rows, indexOf };
@@ -57,7 +57,7 @@ export function unfolded({ rows }: Tree, open: ReadonlySet<number>): TreeRow[] {
   for (let i = 0; i < rows.length; i++) {
     const row = rows[i] as TreeRow;
     seen.push(row);
-    if (!open.has(row.id)) i += row.beneath;
+    if (!open.has(row.id)) i += row.descendants;
   }
   return seen;
 }
@@ -87,7 +87,7 @@ export function mayMove(tree: Tree, id: number, targetId: number | null): boolea
   if (!row || row.parentId === targetId) return false;
   if (targetId === null) return true;
   const [from, at] = [tree.indexOf.get(id) as number, tree.indexOf.get(targetId)];
-  if (at === undefined || (at >= from && at <= from + row.beneath)) return false;
+  if (at === undefined || (at >= from && at <= from + row.descendants)) return false;
   return (rowOf(tree, targetId)?.level ?? 0) + 1 + row.depth <= maxTreeDepth;
 }
 

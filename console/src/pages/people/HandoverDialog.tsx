@@ -3,13 +3,10 @@ import type { Chosen, Handover } from '@soundings/contract/console.people.ts';
 import { api } from '../../api.ts';
 import { useData } from '../../hooks/data.ts';
 import { type Translate, useText } from '../../text/text.tsx';
-import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
-import { Failed, Skeleton } from '../../ui/States.tsx';
-import { useToast } from '../../ui/Toast.tsx';
-import { Consequences } from './Consequences.tsx';
+import { Confirm, PlanDialog } from '../../ui/dialog/ConfirmDialog.tsx';
+import { Consequences } from '../../ui/dialog/Consequences.tsx';
+import { usePeopleRefresh } from './actions.ts';
 import css from './people.module.css';
-import { usePeopleRefresh } from './PersonDialogs.tsx';
 
 type HandoverProps = {
   way: 'adopt' | 'release';
@@ -20,55 +17,49 @@ type HandoverProps = {
 
 export function HandoverDialog({ way, chosen, onDone, onClose }: HandoverProps) {
   const t = useText();
-  const toast = useToast();
   const refresh = usePeopleRefresh();
   const name = way === 'adopt' ? 'POST /users/adopt' : 'POST /users/release';
-  const { data, error, refetch } = useData(name, { body: { chosen, isPreview: true } });
-  const title = t(way === 'adopt' ? 'people.adoptManyTitle' : 'people.releaseManyTitle');
-  if (!data || data.changing === 0)
-    return (
-      <Dialog
-        open
-        onClose={onClose}
-        title={title}
-        actions={<Button onClick={onClose}>{t('action.close')}</Button>}
-      >
-        {data ? (
-          <Unchanged handover={data} way={way} none />
-        ) : error ? (
-          <Failed error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={3} />
-        )}
-      </Dialog>
-    );
-  const count = data.changing;
+  const plan = useData(name, { body: { chosen, isPreview: true } });
+  const texts = (count: number) => ({
+    text: t(way === 'adopt' ? 'people.adoptMany' : 'people.releaseMany', { count }),
+    confirm: t(way === 'adopt' ? 'people.adoptManyConfirm' : 'people.releaseManyConfirm', { count }),
+    done: t(way === 'adopt' ? 'people.adoptedMany' : 'people.releasedMany', { count }),
+  });
+  async function handOver(seen: Handover['seen']): Promise<string> {
+    const done = await api(name, { body: { chosen, isPreview: false, seen } });
+    onDone();
+    await refresh();
+    return texts(done.changing).done;
+  }
   return (
-    <ConfirmDialog
-      open
+    <PlanDialog
+      plan={plan}
       onClose={onClose}
-      title={title}
-      text={
-        <div className={css['stack']}>
-          <p>{t(way === 'adopt' ? 'people.adoptMany' : 'people.releaseMany', { count })}</p>
-          <Unchanged handover={data} way={way} />
-          <Consequences items={following(t, way)} />
-        </div>
-      }
-      confirm={t(way === 'adopt' ? 'people.adoptManyConfirm' : 'people.releaseManyConfirm', { count })}
-      onConfirm={async () => {
-        const done = await api(name, { body: { chosen, isPreview: false, seen: data.seen } });
-        onDone();
-        await refresh();
-        toast({
-          text: t(way === 'adopt' ? 'people.adoptedMany' : 'people.releasedMany', { count: done.changing }),
-        });
-      }}
-    />
+      title={t(way === 'adopt' ? 'people.adoptManyTitle' : 'people.releaseManyTitle')}
+    >
+      {(data) => (
+        <Confirm
+          onClose={onClose}
+          text={
+            data.changing === 0 ? (
+              <Unchanged handover={data} way={way} none />
+            ) : (
+              <>
+                <p>{texts(data.changing).text}</p>
+                <Unchanged handover={data} way={way} />
+                <Consequences title={t('people.next')} items={consequencesOf(t, way)} />
+              </>
+            )
+          }
+          confirm={data.changing === 0 ? undefined : texts(data.changing).confirm}
+          onConfirm={() => handOver(data.seen)}
+        />
+      )}
+    </PlanDialog>
   );
 }
 
-const following = (t: Translate, way: 'adopt' | 'release') =>
+const consequencesOf = (t: Translate, way: 'adopt' | 'release') =>
   way === 'adopt'
     ? [t('people.adoptManyLists'), t('people.adoptManyOmits'), t('people.adoptManyLocks')]
     : [t('people.releaseManyKeeps'), t('people.releaseManyLists'), t('people.releaseBack')];

@@ -5,28 +5,33 @@ import { useData } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
-import { Dialog } from '../../ui/Dialog.tsx';
-import { RadioField } from '../../ui/Field.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { Dialog } from '../../ui/dialog/Dialog.tsx';
+import { FormDialog } from '../../ui/dialog/FormDialog.tsx';
+import { RadioField } from '../../ui/form/Field.tsx';
+import { useForm } from '../../ui/form/Form.tsx';
+import { Notice } from '../../ui/page/Notice.tsx';
+import { useToast } from '../../ui/floating/Toast.tsx';
+import type { SelectedPerson } from './actions.ts';
 import { nameOf } from './names.ts';
 import css from './people.module.css';
-import type { SelectedPerson } from './PersonDialogs.tsx';
 
 type DialogProps = { person: SelectedPerson; onClose: () => void };
-type Made = { link: string; until: string };
+type CreatedLink = { link: string; until: string };
 
 export function LinkDialog({ person, onClose }: DialogProps) {
-  const [made, setMade] = useState<Made>();
-  return made ? (
-    <MadeDialog made={made} onClose={onClose} />
+  const [created, setCreated] = useState<CreatedLink>();
+  return created ? (
+    <CreatedDialog created={created} onClose={onClose} />
   ) : (
-    <MakeDialog person={person} onClose={onClose} onMade={setMade} />
+    <CreateDialog person={person} onClose={onClose} onCreated={setCreated} />
   );
 }
 
-function MakeDialog({ person, onClose, onMade }: DialogProps & { onMade: (made: Made) => void }) {
+function CreateDialog({
+  person,
+  onClose,
+  onCreated,
+}: DialogProps & { onCreated: (created: CreatedLink) => void }) {
   const t = useText();
   const toast = useToast();
   const { data: fields } = useData('GET /users/fields');
@@ -42,60 +47,49 @@ function MakeDialog({ person, onClose, onMade }: DialogProps & { onMade: (made: 
         body: { by: isMailOnly ? 'mail' : by },
       }),
     onDone: ({ link, until }) => {
-      if (link !== null) return onMade({ link, until });
+      if (link !== null) return onCreated({ link, until });
       onClose();
       toast({ text: t('people.linkMailed', { email: person.email ?? '' }) });
     },
   });
   return (
-    <Dialog
-      open
+    <FormDialog
+      form={form}
       onClose={onClose}
       title={t('people.linkTitle', { name: nameOf(person) })}
       description={t('people.linkText')}
+      confirm={t(isMailOnly || form.values.by === 'mail' ? 'people.linkSend' : 'people.linkMake')}
     >
-      <Form
-        form={form}
-        actions={
-          <>
-            <Button onClick={onClose}>{t('action.cancel')}</Button>
-            <Button type="submit" kind="primary" busy={form.busy}>
-              {t(isMailOnly || form.values.by === 'mail' ? 'people.linkSend' : 'people.linkMake')}
-            </Button>
-          </>
-        }
-      >
-        <RadioField
-          label={t('people.linkBy')}
-          {...form.field('by')}
-          {...(isMailOnly && { value: 'mail' as const })}
-          options={[
-            {
-              value: 'screen',
-              label: t('people.linkByScreen'),
-              hint: t(isMailOnly ? 'people.linkByMailOnly' : 'people.linkByScreenHint'),
-              disabled: isMailOnly,
-            },
-            {
-              value: 'mail',
-              label: t('people.linkByMail', { email: person.email ?? '' }),
-              hint: t(
-                isMailOnly
-                  ? 'people.linkByMailHintAdministrator'
-                  : canMail
-                    ? 'people.linkByMailHint'
-                    : 'people.linkNoMail',
-              ),
-              disabled: !canMail,
-            },
-          ]}
-        />
-      </Form>
-    </Dialog>
+      <RadioField
+        label={t('people.linkBy')}
+        {...form.field('by')}
+        {...(isMailOnly && { value: 'mail' as const })}
+        options={[
+          {
+            value: 'screen',
+            label: t('people.linkByScreen'),
+            hint: t(isMailOnly ? 'people.linkByMailOnly' : 'people.linkByScreenHint'),
+            disabled: isMailOnly,
+          },
+          {
+            value: 'mail',
+            label: t('people.linkByMail', { email: person.email ?? '' }),
+            hint: t(
+              isMailOnly
+                ? 'people.linkByMailHintAdministrator'
+                : canMail
+                  ? 'people.linkByMailHint'
+                  : 'people.linkNoMail',
+            ),
+            disabled: !canMail,
+          },
+        ]}
+      />
+    </FormDialog>
   );
 }
 
-function MadeDialog({ made, onClose }: { made: Made; onClose: () => void }) {
+function CreatedDialog({ created, onClose }: { created: CreatedLink; onClose: () => void }) {
   const t = useText();
   const { moment } = useFormat();
   return (
@@ -111,8 +105,8 @@ function MadeDialog({ made, onClose }: { made: Made; onClose: () => void }) {
       }
     >
       <div className={css['stack']}>
-        <Copy text={made.link} label={t('people.link')} />
-        <Notice tone="warn">{t('people.linkOnce', { until: moment(made.until) })}</Notice>
+        <Copy text={created.link} label={t('people.link')} />
+        <Notice tone="warn">{t('people.linkOnce', { until: moment(created.until) })}</Notice>
       </div>
     </Dialog>
   );

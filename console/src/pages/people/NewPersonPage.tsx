@@ -5,24 +5,24 @@ import { api } from '../../api.ts';
 import { useData } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
-import { useForm } from '../../ui/Form.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Loaded, Skeleton } from '../../ui/States.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { useForm } from '../../ui/form/Form.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Loaded, Skeleton } from '../../ui/page/States.tsx';
+import { useToast } from '../../ui/floating/Toast.tsx';
 import { newPersonOf, valuesOf } from './person-values.ts';
-import { usePeopleRefresh } from './PersonDialogs.tsx';
+import { usePeopleRefresh } from './actions.ts';
 import { PersonForm } from './PersonForm.tsx';
 
 export function NewPersonPage() {
   const t = useText();
-  const answer = useData('GET /users/fields');
+  const response = useData('GET /users/fields');
   return (
     <Page
       title={t('people.add')}
       subtitle={t('people.addText')}
       crumbs={[{ label: t('people.title'), to: '/people' }]}
     >
-      <Loaded answer={answer} skeleton={<Skeleton rows={10} />}>
+      <Loaded response={response} skeleton={<Skeleton rows={10} />}>
         {(fields) => <NewPerson fields={fields} />}
       </Loaded>
     </Page>

@@ -1,64 +1,41 @@
 // The dialogs for actions on a person. Each explains the consequences first.
 import { maxExternalIdLength } from '@soundings/contract/limits.ts';
-import type { Role } from '@soundings/contract/shared-values.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
 import { useRefresh } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
-import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
-import { TextField } from '../../ui/Field.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
-import { useToast } from '../../ui/Toast.tsx';
-import { Consequences } from './Consequences.tsx';
+import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
+import { Consequences } from '../../ui/dialog/Consequences.tsx';
+import { FormDialog, useDialogForm } from '../../ui/dialog/FormDialog.tsx';
+import { TextField } from '../../ui/form/Field.tsx';
+import { type PersonAction, type SelectedPerson, usePeopleRefresh } from './actions.ts';
 import { LinkDialog } from './LinkDialog.tsx';
 import { nameOf } from './names.ts';
 
-/** The fields of a person that the dialogs need. */
-export type SelectedPerson = {
-  id: number;
-  firstName: string;
-  lastName: string;
-  email: string | null;
-  externalId: string | null;
-  role: Role;
-};
-export type PersonAction = 'adopt' | 'release' | 'remove' | 'link' | 'sessions' | 'twoFactor';
 export type Doing = { what: PersonAction; person: SelectedPerson };
 type DialogProps = { person: SelectedPerson; onClose: () => void };
+
+const dialogs = {
+  adopt: AdoptDialog,
+  release: ReleaseDialog,
+  remove: RemoveDialog,
+  link: LinkDialog,
+  sessions: SessionsDialog,
+  twoFactor: TwoFactorDialog,
+};
 
 /** Shows the dialog of the current action, if any. */
 export function PersonDialogs({ doing, onClose }: { doing: Doing | undefined; onClose: () => void }) {
   if (!doing) return null;
-  const { what, person } = doing;
-  switch (what) {
-    case 'adopt':
-      return <AdoptDialog person={person} onClose={onClose} />;
-    case 'release':
-      return <ReleaseDialog person={person} onClose={onClose} />;
-    case 'remove':
-      return <RemoveDialog person={person} onClose={onClose} />;
-    case 'link':
-      return <LinkDialog person={person} onClose={onClose} />;
-    case 'sessions':
-      return <SessionsDialog person={person} onClose={onClose} />;
-    case 'twoFactor':
-      return <TwoFactorDialog person={person} onClose={onClose} />;
-  }
-}
-
-/** Returns a function that refetches everything that shows people. */
-export function usePeopleRefresh(): () => Promise<void> {
-  const refresh = useRefresh();
-  return () => refresh('GET /users', 'GET /users/{userId}', 'GET /groups/tree');
+  const ActionDialog = dialogs[doing.what];
+  return <ActionDialog person={doing.person} onClose={onClose} />;
 }
 
 function AdoptDialog({ person, onClose }: DialogProps) {
   const t = useText();
-  const toast = useToast();
   const refresh = usePeopleRefresh();
   const name = nameOf(person);
-  const form = useForm({
+  const form = useDialogForm({
     initial: { externalId: person.externalId ?? '' },
     warn: false,
     submit: ({ externalId }) =>
@@ -66,64 +43,53 @@ function AdoptDialog({ person, onClose }: DialogProps) {
         params: { userId: person.id },
         body: person.externalId === null ? { externalId } : {},
       }),
-    onDone: async () => {
+    done: async () => {
       await refresh();
-      onClose();
-      toast({ text: t('people.adopted', { name }) });
+      return t('people.adopted', { name });
     },
+    onClose,
   });
   const { externalId } = form.values;
   const id = externalId === '' ? '…' : externalId;
   return (
-    <Dialog
-      open
+    <FormDialog
+      form={form}
       onClose={onClose}
       title={t('people.adoptTitle', { name })}
       description={t('people.adoptText')}
+      confirm={t('people.adoptConfirm')}
     >
-      <Form
-        form={form}
-        actions={
-          <>
-            <Button onClick={onClose}>{t('action.cancel')}</Button>
-            <Button type="submit" kind="primary" busy={form.busy}>
-              {t('people.adoptConfirm')}
-            </Button>
-          </>
-        }
-      >
-        {person.externalId === null && (
-          <TextField
-            label={t('people.externalId')}
-            hint={t('people.adoptHint')}
-            {...form.field('externalId')}
-            required
-            mono
-            autoComplete="off"
-            maxLength={maxExternalIdLength}
-          />
-        )}
-        <Consequences
-          items={[t('people.adoptLists', { id }), t('people.adoptOmits', { id }), t('people.adoptLocks')]}
+      {person.externalId === null && (
+        <TextField
+          label={t('people.externalId')}
+          hint={t('people.adoptHint')}
+          {...form.field('externalId')}
+          required
+          mono
+          autoComplete="off"
+          maxLength={maxExternalIdLength}
         />
-      </Form>
-    </Dialog>
+      )}
+      <Consequences
+        title={t('people.next')}
+        items={[t('people.adoptLists', { id }), t('people.adoptOmits', { id }), t('people.adoptLocks')]}
+      />
+    </FormDialog>
   );
 }
 
 function ReleaseDialog({ person, onClose }: DialogProps) {
   const t = useText();
-  const toast = useToast();
   const refresh = usePeopleRefresh();
   const name = nameOf(person);
   const id = person.externalId ?? '';
   return (
     <ConfirmDialog
-      open
       onClose={onClose}
       title={t('people.releaseTitle', { name })}
       text={
         <Consequences
+          title={t('people.next')}
           items={[t('people.releaseKeeps'), t('people.releaseLists', { id }), t('people.releaseBack')]}
         />
       }
@@ -131,7 +97,7 @@ function ReleaseDialog({ person, onClose }: DialogProps) {
       onConfirm={async () => {
         await api('POST /users/{userId}/release', { params: { userId: person.id } });
         await refresh();
-        toast({ text: t('people.released', { name }) });
+        return t('people.released', { name });
       }}
     />
   );
@@ -139,17 +105,18 @@ function ReleaseDialog({ person, onClose }: DialogProps) {
 
 function RemoveDialog({ person, onClose }: DialogProps) {
   const t = useText();
-  const toast = useToast();
   const refresh = useRefresh();
   const navigate = useNavigate();
   const name = nameOf(person);
   return (
     <ConfirmDialog
-      open
       onClose={onClose}
       title={t('people.removeTitle', { name })}
       text={
-        <Consequences items={[t('people.removeErases'), t('people.removeAnswers'), t('people.removeLog')]} />
+        <Consequences
+          title={t('people.next')}
+          items={[t('people.removeErases'), t('people.removeAnswers'), t('people.removeLog')]}
+        />
       }
       confirm={t('people.removeConfirm')}
       danger
@@ -157,7 +124,7 @@ function RemoveDialog({ person, onClose }: DialogProps) {
         await api('DELETE /users/{userId}', { params: { userId: person.id } });
         await navigate({ to: '/people', search: (before: object) => before as never });
         await refresh('GET /users', 'GET /groups/tree');
-        toast({ text: t('people.removed', { name }) });
+        return t('people.removed', { name });
       }}
     />
   );
@@ -165,11 +132,9 @@ function RemoveDialog({ person, onClose }: DialogProps) {
 
 function SessionsDialog({ person, onClose }: DialogProps) {
   const t = useText();
-  const toast = useToast();
   const refresh = usePeopleRefresh();
   return (
     <ConfirmDialog
-      open
       onClose={onClose}
       title={t('people.endSessionsTitle', { name: nameOf(person) })}
       text={t('people.endSessionsText')}
@@ -177,7 +142,7 @@ function SessionsDialog({ person, onClose }: DialogProps) {
       onConfirm={async () => {
         await api('DELETE /users/{userId}/sessions', { params: { userId: person.id } });
         await refresh();
-        toast({ text: t('people.sessionsEnded') });
+        return t('people.sessionsEnded');
       }}
     />
   );
@@ -185,11 +150,9 @@ function SessionsDialog({ person, onClose }: DialogProps) {
 
 function TwoFactorDialog({ person, onClose }: DialogProps) {
   const t = useText();
-  const toast = useToast();
   const refresh = usePeopleRefresh();
   return (
     <ConfirmDialog
-      open
       onClose={onClose}
       title={t('people.turnOffStepTitle', { name: nameOf(person) })}
       text={t('people.turnOffStepText')}
@@ -198,7 +161,7 @@ function TwoFactorDialog({ person, onClose }: DialogProps) {
       onConfirm={async () => {
         await api('DELETE /users/{userId}/second-step', { params: { userId: person.id } });
         await refresh();
-        toast({ text: t('people.stepTurnedOff') });
+        return t('people.stepTurnedOff');
       }}
     />
   );

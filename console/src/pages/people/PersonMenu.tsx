@@ -14,10 +14,10 @@ import { api, ApiError } from '../../api.ts';
 import { useSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
 import { useErrorText } from '../../ui/faults.ts';
-import { Menu } from '../../ui/Menu.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { Menu } from '../../ui/floating/Menu.tsx';
+import { useToast } from '../../ui/floating/Toast.tsx';
 import { nameOf } from './names.ts';
-import { type PersonAction, type SelectedPerson, usePeopleRefresh } from './PersonDialogs.tsx';
+import { type PersonAction, type SelectedPerson, usePeopleRefresh } from './actions.ts';
 
 type PersonOfMenu = SelectedPerson & {
   managed: boolean;

@@ -9,16 +9,17 @@ import { useSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { useForm } from '../../ui/Form.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Padded } from '../../ui/Section.tsx';
-import { Loaded, Skeleton } from '../../ui/States.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { useForm } from '../../ui/form/Form.tsx';
+import { Notice } from '../../ui/page/Notice.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Padded } from '../../ui/page/Section.tsx';
+import { Loaded, Skeleton } from '../../ui/page/States.tsx';
+import { useToast } from '../../ui/floating/Toast.tsx';
 import { nameOf } from './names.ts';
 import css from './people.module.css';
 import { changesOf, valuesOf } from './person-values.ts';
-import { type Doing, PersonDialogs, usePeopleRefresh } from './PersonDialogs.tsx';
+import { usePeopleRefresh } from './actions.ts';
+import { type Doing, PersonDialogs } from './PersonDialogs.tsx';
 import { PersonForm } from './PersonForm.tsx';
 import { PersonMenu } from './PersonMenu.tsx';
 import { PersonProfile } from './PersonProfile.tsx';
@@ -34,9 +35,9 @@ export function PersonPage() {
     </Page>
   );
   return (
-    <Loaded answer={person} skeleton={waiting}>
+    <Loaded response={person} skeleton={waiting}>
       {(known) => (
-        <Loaded answer={fields} skeleton={waiting}>
+        <Loaded response={fields} skeleton={waiting}>
           {(all) => <Known key={known.id} person={known} fields={all} />}
         </Loaded>
       )}

@@ -7,12 +7,12 @@ import { useLanguageNames } from '../../text/languages.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { Facts } from '../../ui/Facts.tsx';
+import { Facts } from '../../ui/page/Facts.tsx';
 import { Locked } from '../../ui/Locked.tsx';
-import { Section } from '../../ui/Section.tsx';
+import { Section } from '../../ui/page/Section.tsx';
 import css from './people.module.css';
 import { attributeOf, isManagedField, isKindManaged } from './person-values.ts';
-import type { PersonAction } from './PersonDialogs.tsx';
+import type { PersonAction } from './actions.ts';
 import { PersonRuns } from './PersonRuns.tsx';
 
 type ProfileProps = { person: Person; fields: PersonFields; onDo: (what: PersonAction) => void };

@@ -3,7 +3,7 @@ import type { Person, PersonRun } from '@soundings/contract/console.people.ts';
 import { Link } from '@tanstack/react-router';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useFieldText, useValueText } from '../../ui/changes.ts';
-import { Section } from '../../ui/Section.tsx';
+import { Section } from '../../ui/page/Section.tsx';
 import css from './people.module.css';
 
 export function PersonRuns({ person: { runs, externalId } }: { person: Person }) {

@@ -1,4 +1,4 @@
-// The values of the person form, and the request bodies made from them.
+// The values of the person form, and the request bodies with them.
 import type { NewPerson, Person, PersonChanges } from '@soundings/contract/console.people.ts';
 import {
   managedFields,

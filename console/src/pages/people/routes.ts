@@ -1,22 +1,22 @@
 // The pages of people.
-import type { PageRoute } from '../../router.tsx';
+import type { PageRoute } from '../../page-route.ts';
 
 export const peopleRoutes: PageRoute[] = [
   {
     path: '/people',
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     load: () => import('./PeoplePage.tsx'),
     name: 'PeoplePage',
   },
   {
     path: '/people/new',
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     load: () => import('./NewPersonPage.tsx'),
     name: 'NewPersonPage',
   },
   {
     path: '/people/$userId',
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     load: () => import('./PersonPage.tsx'),
     name: 'PersonPage',
   },

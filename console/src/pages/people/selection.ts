@@ -2,7 +2,7 @@
 import type { Chosen, PersonFilters } from '@soundings/contract/console.people.ts';
 import { useState } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { useToast } from '../../ui/floating/Toast.tsx';
 
 /** The maximum number of people selected one by one. */
 const mostSingly = 1000;

@@ -7,14 +7,14 @@ import { useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { LinkButton } from '../../ui/Button.tsx';
 import { cx } from '../../ui/cx.ts';
-import { Section } from '../../ui/Section.tsx';
-import { Loaded } from '../../ui/States.tsx';
+import { Section } from '../../ui/page/Section.tsx';
+import { Loaded } from '../../ui/page/States.tsx';
 import css from './FirstSteps.module.css';
 
 export function FirstSteps({ start }: { start: ResultsStart }) {
   const schedules = useData('GET /schedules');
   return (
-    <Loaded answer={schedules}>
+    <Loaded response={schedules}>
       {({ schedules: all }) => <Steps start={start} hasSchedule={all.length > 0} />}
     </Loaded>
   );

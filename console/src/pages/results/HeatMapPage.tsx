@@ -6,16 +6,17 @@ import { useAddress, useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Button } from '../../ui/Button.tsx';
-import { Empty } from '../../ui/Empty.tsx';
-import { GroupFinder } from '../../ui/GroupFinder.tsx';
-import { Page, ToolbarGap, ToolbarText } from '../../ui/Page.tsx';
-import { Segmented } from '../../ui/Segmented.tsx';
-import { Select } from '../../ui/Select.tsx';
-import { Loaded } from '../../ui/States.tsx';
+import { Empty } from '../../ui/page/Empty.tsx';
+import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { Page, ToolbarGap, ToolbarText } from '../../ui/page/Page.tsx';
+import { Segmented } from '../../ui/form/Segmented.tsx';
+import { Select } from '../../ui/form/Select.tsx';
+import { Loaded } from '../../ui/page/States.tsx';
 import { boundsOf, difference, score } from './figures.ts';
 import { HeatTable } from './HeatTable.tsx';
 import { CsvLink, Started } from './parts.tsx';
-import css from './results.module.css';
+import css from './HeatTable.module.css';
+import results from './results.module.css';
 import { useSigned } from './texts.ts';
 
 export function HeatMapPage() {
@@ -47,7 +48,7 @@ function Map({ start }: { start: ResultsStart }) {
         )
       }
     >
-      <Loaded answer={map}>
+      <Loaded response={map}>
         {(read) => <Content map={read} address={address} setAddress={setAddress} />}
       </Loaded>
     </Page>
@@ -160,7 +161,7 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
       <div className={css['heatNotes']} data-above>
         <HeatLegend low={bounds.low} high={bounds.high} isDifference={isDifference} />
         <span className={css['note']}>
-          <span className={css['hatchSmall']} aria-hidden />
+          <span className={results['hatchSmall']} aria-hidden />
           {t('results.hiddenEither')}
         </span>
         {map.rows.some(({ handedOut }) => handedOut.length > 0) && (

@@ -9,10 +9,11 @@ import { useWeekText } from '../../text/weeks.ts';
 import { useMedia } from '../../hooks/media.ts';
 import { usePrinting } from '../../hooks/printing.ts';
 import { cx } from '../../ui/cx.ts';
-import { makeReasons, ManyReasons, OneReason } from '../../ui/Reason.tsx';
-import { useScroller } from '../../ui/scroller.ts';
+import { createReasons, ManyReasons, OneReason } from '../../ui/floating/Reason.tsx';
+import { useScroller } from '../../ui/table/scroller.ts';
 import { heatStep } from './figures.ts';
-import css from './results.module.css';
+import css from './HeatTable.module.css';
+import results from './results.module.css';
 import { useWithheldText, useSigned } from './texts.ts';
 
 export type HeatTableProps = {
@@ -39,7 +40,7 @@ type Shared = HeatTableProps & {
   signed: (value: number) => string;
   hidden: ReturnType<typeof useWithheldText>;
   /** The popup with the reasons of withheld cells. */
-  reasons: ReturnType<typeof makeReasons>;
+  reasons: ReturnType<typeof createReasons>;
 };
 const HeatContext = createContext<Shared | undefined>(undefined);
 const useHeat = (): Shared => useContext(HeatContext) as Shared;
@@ -78,7 +79,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
   const { map, rows, company } = props;
   const t = useText();
   const { number } = useFormat();
-  const [reasons] = useState(makeReasons);
+  const [reasons] = useState(createReasons);
   const shared = { ...props, t, number, signed: useSigned(), hidden: useWithheldText(), reasons };
   const isPhone = useMedia('(max-width: 720px)');
   const { body, first, last, before, after } = useVisible(rows.length, isPhone ? phoneRowHeight : rowHeight);
@@ -190,7 +191,7 @@ function Row({ row, index, isCompany }: RowProps) {
       {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control */}
       <th scope="row" className={cx(css['name'], (isCompany || (isTree && row.level <= 2)) && css['strong'])}>
         <span className={css['nameLine']} style={{ paddingInlineStart: indentOf(indent) }}>
-          <Link to="/" search={{ group: row.id } as never} className={css['plain']} title={row.name}>
+          <Link to="/" search={{ group: row.id } as never} className={results['plain']} title={row.name}>
             {row.name}
           </Link>
           <span
@@ -277,19 +278,19 @@ function Cell({ row, kpi, isCompany }: CellProps) {
   const value = row.values[kpi];
   if (value === 'none' || value === undefined) {
     return (
-      <td className={css['cell']}>
+      <td>
         <span className="visually-hidden">{t('results.notAsked')}</span>
       </td>
     );
   }
-  const told =
+  const figure =
     value === null ? null : isDifference && isCompany ? Math.round(value * 100) : valueOf(value, kpi);
-  if (told === null) {
+  if (figure === null) {
     const words =
       value === null ? hidden.figure(map.kpis[kpi]?.week ?? null, row.people) : t('results.companyHidden');
     return (
       // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control
-      <td className={css['cell']}>
+      <td>
         <OneReason reasons={reasons} text={words} className={cx(css['score'], css['hatch'])}>
           <span aria-hidden>–</span>
           <span className="visually-hidden">{words}</span>
@@ -299,10 +300,10 @@ function Cell({ row, kpi, isCompany }: CellProps) {
   }
   const isHandedOut =
     row.handedOut.includes(kpi) || (isDifference && company?.handedOut.includes(kpi) === true);
-  const words = isDifference && !isCompany ? signed(told) : told;
-  const step = isDifference && isCompany ? 5 : heatStep(told, bounds.low, bounds.high);
+  const words = isDifference && !isCompany ? signed(figure) : figure;
+  const step = isDifference && isCompany ? 5 : heatStep(figure, bounds.low, bounds.high);
   return (
-    <td className={css['cell']}>
+    <td>
       {isHandedOut ? (
         <OneReason
           reasons={reasons}

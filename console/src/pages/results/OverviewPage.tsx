@@ -6,12 +6,12 @@ import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
-import { Empty } from '../../ui/Empty.tsx';
-import { GroupFinder } from '../../ui/GroupFinder.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Section } from '../../ui/Section.tsx';
-import { Select } from '../../ui/Select.tsx';
-import { Loaded } from '../../ui/States.tsx';
+import { Empty } from '../../ui/page/Empty.tsx';
+import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Section } from '../../ui/page/Section.tsx';
+import { Select } from '../../ui/form/Select.tsx';
+import { Loaded } from '../../ui/page/States.tsx';
 import { isTooFew } from './figures.ts';
 import { KpiStrip } from './KpiStrip.tsx';
 import { OverviewSide } from './OverviewSide.tsx';
@@ -71,7 +71,7 @@ function Overview({ start }: { start: Start }) {
         </>
       }
     >
-      {isGone ? <GroupGone /> : <Loaded answer={results}>{(read) => <Content results={read} />}</Loaded>}
+      {isGone ? <GroupGone /> : <Loaded response={results}>{(read) => <Content results={read} />}</Loaded>}
     </Page>
   );
 }
@@ -144,7 +144,7 @@ function Content({ results }: { results: GroupResults }) {
 /** An explanation instead of empty charts, with a link to the group where the answers count. */
 function TooFew({ results: { group, path, weeks } }: { results: GroupResults }) {
   const t = useText();
-  const least = weeks.findLast(({ thresholds }) => thresholds !== null)?.thresholds?.figures ?? 5;
+  const threshold = weeks.findLast(({ thresholds }) => thresholds !== null)?.thresholds?.figures ?? 5;
   const above = path.at(-1);
   return (
     <Empty
@@ -152,9 +152,9 @@ function TooFew({ results: { group, path, weeks } }: { results: GroupResults }) 
       title={t('results.tooFew')}
       text={
         <>
-          <p>{t('results.tooFewText', { least })}</p>
+          <p>{t('results.tooFewText', { least: threshold })}</p>
           <p>
-            {group.people < least
+            {group.people < threshold
               ? t('results.tooFewPeople', { count: group.people })
               : t('results.tooFewEither')}{' '}
             {t('results.countAbove')}

@@ -2,7 +2,7 @@
 import type { Figure, GroupResults, ResultWeek } from '@soundings/contract/console.results.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
-import { Section } from '../../ui/Section.tsx';
+import { Section } from '../../ui/page/Section.tsx';
 import { type Change, changeWithin, difference, lastShown, pointsOn } from './figures.ts';
 import { DifferenceMark, HandedOut } from './parts.tsx';
 import css from './results.module.css';

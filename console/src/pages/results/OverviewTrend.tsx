@@ -5,7 +5,7 @@ import { useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Legend, LegendButton } from '../../ui/charts/Legend.tsx';
 import { Line } from '../../ui/charts/Line.tsx';
-import { Section } from '../../ui/Section.tsx';
+import { Section } from '../../ui/page/Section.tsx';
 import { pointsOn } from './figures.ts';
 import { HandedOutNote } from './parts.tsx';
 import { useHandedOutNotes, usePointText } from './texts.ts';

@@ -3,8 +3,8 @@ import type { QuestionFigures, QuestionResults } from '@soundings/contract/conso
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Line } from '../../ui/charts/Line.tsx';
-import { Section } from '../../ui/Section.tsx';
-import { Table } from '../../ui/Table.tsx';
+import { Section } from '../../ui/page/Section.tsx';
+import { Table } from '../../ui/table/Table.tsx';
 import { pointsOn, score } from './figures.ts';
 import { HandedOut } from './parts.tsx';
 import { useHandedOutNotes, useWithheldText, usePointText, useSigned } from './texts.ts';

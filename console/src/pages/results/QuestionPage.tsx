@@ -5,12 +5,12 @@ import type { ReactNode } from 'react';
 import { useAddress, useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
-import { Empty } from '../../ui/Empty.tsx';
-import { GroupFinder } from '../../ui/GroupFinder.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Section } from '../../ui/Section.tsx';
-import { Select } from '../../ui/Select.tsx';
-import { Loaded } from '../../ui/States.tsx';
+import { Empty } from '../../ui/page/Empty.tsx';
+import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Section } from '../../ui/page/Section.tsx';
+import { Select } from '../../ui/form/Select.tsx';
+import { Loaded } from '../../ui/page/States.tsx';
 import { difference, score } from './figures.ts';
 import {
   CommentList,
@@ -91,7 +91,7 @@ function Question({ start }: { start: Start }) {
         </>
       }
     >
-      <Loaded answer={read}>{(results) => <Content results={results} />}</Loaded>
+      <Loaded response={read}>{(results) => <Content results={results} />}</Loaded>
     </Page>
   );
 }
@@ -106,8 +106,8 @@ function Content({ results }: { results: QuestionResults }) {
         text={t('results.neverAskedThisText', { name: group.name })}
       />
     );
-  const least = chosen.thresholds?.comments ?? 10;
-  const isEnough = (figures.find(({ week }) => week === chosen.week)?.answers ?? 0) >= least;
+  const threshold = chosen.thresholds?.comments ?? 10;
+  const isEnough = (figures.find(({ week }) => week === chosen.week)?.answers ?? 0) >= threshold;
   return (
     <>
       <Chosen results={results} />
@@ -119,7 +119,7 @@ function Content({ results }: { results: QuestionResults }) {
       ) : (
         <Section title={t('nav.comments')}>
           <p className={css['soft']}>
-            {isEnough ? t('results.noneWritten') : t('results.noCommentsShown', { least })}
+            {isEnough ? t('results.noneWritten') : t('results.noCommentsShown', { least: threshold })}
           </p>
         </Section>
       )}

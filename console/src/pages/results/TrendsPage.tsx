@@ -7,13 +7,13 @@ import { useWeekText } from '../../text/weeks.ts';
 import { IconButton } from '../../ui/Button.tsx';
 import { Swatch } from '../../ui/charts/Legend.tsx';
 import { Line } from '../../ui/charts/Line.tsx';
-import { GroupFinder } from '../../ui/GroupFinder.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Section } from '../../ui/Section.tsx';
-import { Reason } from '../../ui/Reason.tsx';
-import { Select } from '../../ui/Select.tsx';
-import { Loaded } from '../../ui/States.tsx';
-import { Table } from '../../ui/Table.tsx';
+import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Section } from '../../ui/page/Section.tsx';
+import { Reason } from '../../ui/floating/Reason.tsx';
+import { Select } from '../../ui/form/Select.tsx';
+import { Loaded } from '../../ui/page/States.tsx';
+import { Table } from '../../ui/table/Table.tsx';
 import { pointsOn } from './figures.ts';
 import { CsvLink, HandedOut, HandedOutNote, spanIn, Started, useSpanOptions } from './parts.tsx';
 import css from './results.module.css';
@@ -77,7 +77,7 @@ function Trends({ start }: { start: Start }) {
         </>
       }
     >
-      <Loaded answer={trend}>
+      <Loaded response={trend}>
         {(read) => (
           <Content trend={read} onRemove={(id) => setGroups(groupIds.filter((one) => one !== String(id)))} />
         )}

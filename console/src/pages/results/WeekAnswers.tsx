@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { StackedBar } from '../../ui/charts/StackedBar.tsx';
-import { Section } from '../../ui/Section.tsx';
+import { Section } from '../../ui/page/Section.tsx';
 import { partsOf, score } from './figures.ts';
 import { HandedOut } from './parts.tsx';
 import css from './results.module.css';

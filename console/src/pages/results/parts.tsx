@@ -11,10 +11,10 @@ import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { cx } from '../../ui/cx.ts';
-import { Empty } from '../../ui/Empty.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Reason } from '../../ui/Reason.tsx';
-import { Loaded } from '../../ui/States.tsx';
+import { Empty } from '../../ui/page/Empty.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Reason } from '../../ui/floating/Reason.tsx';
+import { Loaded } from '../../ui/page/States.tsx';
 import { FirstSteps } from './FirstSteps.tsx';
 import css from './results.module.css';
 import { useSigned } from './texts.ts';
@@ -52,7 +52,7 @@ export function Started({
     return children({ ...start.data, group: start.data.group });
   return (
     <Page title={title}>
-      <Loaded answer={start}>
+      <Loaded response={start}>
         {(read) =>
           isAdministrator ? (
             <FirstSteps start={read} />

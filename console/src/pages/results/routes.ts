@@ -1,15 +1,20 @@
 // The results pages, for managers: results of the groups that they may see.
-import type { PageRoute } from '../../router.tsx';
+import type { PageRoute } from '../../page-route.ts';
 
 export const resultsRoutes: PageRoute[] = [
-  { path: '/', least: 'Manager', load: () => import('./OverviewPage.tsx'), name: 'OverviewPage' },
-  { path: '/heat-map', least: 'Manager', load: () => import('./HeatMapPage.tsx'), name: 'HeatMapPage' },
-  { path: '/trends', least: 'Manager', load: () => import('./TrendsPage.tsx'), name: 'TrendsPage' },
+  { path: '/', minimumRole: 'Manager', load: () => import('./OverviewPage.tsx'), name: 'OverviewPage' },
+  { path: '/heat-map', minimumRole: 'Manager', load: () => import('./HeatMapPage.tsx'), name: 'HeatMapPage' },
+  { path: '/trends', minimumRole: 'Manager', load: () => import('./TrendsPage.tsx'), name: 'TrendsPage' },
   {
     path: '/results/questions/$questionId',
-    least: 'Manager',
+    minimumRole: 'Manager',
     load: () => import('./QuestionPage.tsx'),
     name: 'QuestionPage',
   },
-  { path: '/comments', least: 'Manager', load: () => import('./CommentsPage.tsx'), name: 'CommentsPage' },
+  {
+    path: '/comments',
+    minimumRole: 'Manager',
+    load: () => import('./CommentsPage.tsx'),
+    name: 'CommentsPage',
+  },
 ];

@@ -44,16 +44,18 @@ export function useWithheldText() {
   return useMemo(
     () => ({
       figure(week: ResultWeek | null, people: number): string {
-        const least = week?.thresholds?.figures;
-        return least !== undefined && people < least && week?.week === newest
-          ? t('results.hiddenFew', { least })
+        const threshold = week?.thresholds?.figures;
+        return threshold !== undefined && people < threshold && week?.week === newest
+          ? t('results.hiddenFew', { least: threshold })
           : t('results.hiddenEither');
       },
       /** Why a distribution is withheld although the mean is shown; `answers`: the number of answers behind the mean. */
       distribution(week: ResultWeek | null, answers: number | null): string {
-        const least = week?.thresholds?.distribution;
-        if (least === undefined || answers === null) return t('results.hiddenEither');
-        return answers < least ? t('results.hiddenFew', { least }) : t('results.hiddenNeighbour');
+        const threshold = week?.thresholds?.distribution;
+        if (threshold === undefined || answers === null) return t('results.hiddenEither');
+        return answers < threshold
+          ? t('results.hiddenFew', { least: threshold })
+          : t('results.hiddenNeighbour');
       },
     }),
     [t, newest],

@@ -3,7 +3,7 @@ import type { Run, RunChange } from '@soundings/contract/console.runs.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { useFieldText, useValueText } from '../../ui/changes.ts';
-import { Dialog } from '../../ui/Dialog.tsx';
+import { Dialog } from '../../ui/dialog/Dialog.tsx';
 import css from './runs.module.css';
 
 type Props = { change: RunChange | undefined; run: Run; onClose: () => void };

@@ -7,8 +7,8 @@ import { api } from '../../api.ts';
 import { useRefresh } from '../../hooks/data.ts';
 import { type Translate, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { Consequences } from '../../ui/dialog/Consequences.tsx';
+import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
 import css from './runs.module.css';
 import { managersNamed } from './texts.tsx';
 
@@ -50,22 +50,13 @@ function wordsOf(t: Translate, run: Run) {
 
 export function Decision({ run }: { run: Run }) {
   const t = useText();
-  const toast = useToast();
   const refresh = useRefresh();
   const [asking, setAsking] = useState<'apply' | 'reject'>();
   const params = { runId: run.runId };
   const words = wordsOf(t, run);
   const isDangerous = words.typed !== undefined;
-  async function done(text: string) {
-    toast({ text });
-    await refresh(
-      'GET /runs',
-      'GET /runs/{runId}',
-      'GET /runs/{runId}/changes',
-      'GET /files',
-      'GET /session',
-    );
-  }
+  const refreshRuns = () =>
+    refresh('GET /runs', 'GET /runs/{runId}', 'GET /runs/{runId}/changes', 'GET /files', 'GET /session');
   return (
     <>
       <Button onClick={() => setAsking('reject')}>{t('runs.reject')}</Button>
@@ -84,7 +75,8 @@ export function Decision({ run }: { run: Run }) {
             groupsRemoved: run.summary?.groups.deleted ?? 0,
           };
           await api('POST /runs/{runId}/approval', { params, body });
-          await done(t('runs.applied'));
+          await refreshRuns();
+          return t('runs.applied');
         }}
       />
       <ConfirmDialog
@@ -95,7 +87,8 @@ export function Decision({ run }: { run: Run }) {
         confirm={t('runs.rejectConfirm')}
         onConfirm={async () => {
           await api('POST /runs/{runId}/rejection', { params, body: {} });
-          await done(t('runs.rejected'));
+          await refreshRuns();
+          return t('runs.rejected');
         }}
       />
     </>
@@ -112,15 +105,11 @@ function Cost({ run, t }: { run: Run; t: Translate }) {
       .map((verb) => t(`runs.cost.${kind}.${verb}`, { count: summary?.[kind][verb] ?? 0 })),
   );
   return (
-    <div className={css['stack']}>
+    <>
       <p>{t('runs.applyText')}</p>
-      <ul className={css['costs']}>
-        {costs.map((cost) => (
-          <li key={cost}>{cost}</li>
-        ))}
-      </ul>
+      <Consequences items={costs} />
       {managersRemoved.count > 0 && <p className={css['bad']}>{managersNamed(t, managersRemoved)}</p>}
       {lostCount > 0 && <p className={css['bad']}>{t('runs.costLost', { count: lostCount })}</p>}
-    </div>
+    </>
   );
 }

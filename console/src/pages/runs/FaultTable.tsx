@@ -3,10 +3,10 @@
 import type { RunFault } from '@soundings/contract/console.runs.ts';
 import { useState } from 'react';
 import { useText } from '../../text/text.tsx';
-import { Dialog } from '../../ui/Dialog.tsx';
-import { Facts } from '../../ui/Facts.tsx';
-import { Padded } from '../../ui/Section.tsx';
-import { type Column, longTable, Table } from '../../ui/Table.tsx';
+import { Dialog } from '../../ui/dialog/Dialog.tsx';
+import { Facts } from '../../ui/page/Facts.tsx';
+import { Padded } from '../../ui/page/Section.tsx';
+import { type Column, longTable, Table } from '../../ui/table/Table.tsx';
 import css from './runs.module.css';
 
 type Placed = RunFault & { key: number };

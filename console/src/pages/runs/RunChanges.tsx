@@ -4,15 +4,15 @@ import { ArrowRight, Minus, Pencil, Plus, SearchX } from 'lucide-react';
 import { useState } from 'react';
 import { useAddress } from '../../hooks/data.ts';
 import { useWindows } from '../../hooks/windows.ts';
-import { useFormat, useText } from '../../text/text.tsx';
+import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { useFieldText, useValueText } from '../../ui/changes.ts';
-import { Empty } from '../../ui/Empty.tsx';
-import { SearchField } from '../../ui/SearchField.tsx';
-import { Segmented } from '../../ui/Segmented.tsx';
-import type { Column } from '../../ui/Table.tsx';
-import { WindowList } from '../../ui/WindowList.tsx';
+import { Empty } from '../../ui/page/Empty.tsx';
+import { SearchField } from '../../ui/form/SearchField.tsx';
+import { Segmented } from '../../ui/form/Segmented.tsx';
+import type { Column } from '../../ui/table/Table.tsx';
+import { WindowList } from '../../ui/table/WindowList.tsx';
 import { ChangeDialog } from './ChangeDialog.tsx';
 import css from './runs.module.css';
 
@@ -63,9 +63,8 @@ type FiltersProps = {
 
 function Filters({ run: { summary, changeCount }, address, onChange }: FiltersProps) {
   const t = useText();
-  const { number } = useFormat();
   const sum = (kind: 'created' | 'updated' | 'deleted') =>
-    number((summary?.users[kind] ?? 0) + (summary?.groups[kind] ?? 0));
+    (summary?.users[kind] ?? 0) + (summary?.groups[kind] ?? 0);
   return (
     <>
       <Segmented
@@ -73,7 +72,7 @@ function Filters({ run: { summary, changeCount }, address, onChange }: FiltersPr
         value={address.action ?? ''}
         onChange={(action) => onChange({ action })}
         options={[
-          { value: '', label: t('runs.allCount', { count: number(changeCount) }) },
+          { value: '', label: t('runs.allCount', { count: changeCount }) },
           { value: 'delete', label: t('runs.removeCount', { count: sum('deleted') }) },
           { value: 'update', label: t('runs.updateCount', { count: sum('updated') }) },
           { value: 'create', label: t('runs.createCount', { count: sum('created') }) },

@@ -2,7 +2,7 @@
 import type { Run, RunFault } from '@soundings/contract/console.runs.ts';
 import { type Translate, useFormat, useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
-import { Notice } from '../../ui/Notice.tsx';
+import { Notice } from '../../ui/page/Notice.tsx';
 import css from './runs.module.css';
 import { managersNamed } from './texts.tsx';
 

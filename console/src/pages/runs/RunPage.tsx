@@ -6,10 +6,10 @@ import { addressOf } from '../../api.ts';
 import { useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
-import { Menu } from '../../ui/Menu.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Padded, Section } from '../../ui/Section.tsx';
-import { Loaded, Skeleton } from '../../ui/States.tsx';
+import { Menu } from '../../ui/floating/Menu.tsx';
+import { Page } from '../../ui/page/Page.tsx';
+import { Padded, Section } from '../../ui/page/Section.tsx';
+import { Loaded, Skeleton } from '../../ui/page/States.tsx';
 import { Decision } from './Decision.tsx';
 import { FaultTable } from './FaultTable.tsx';
 import { useLiveRuns } from './live.ts';
@@ -23,12 +23,12 @@ export function RunPage() {
   const t = useText();
   const { runId } = useParams({ strict: false }) as { runId: string };
   const language = useLanguage();
-  const answer = useData('GET /runs/{runId}', { params: { runId }, query: { language } });
-  useLiveRuns(answer.data?.outcome === 'processing');
+  const response = useData('GET /runs/{runId}', { params: { runId }, query: { language } });
+  useLiveRuns(response.data?.outcome === 'processing');
   const crumbs = [{ label: t('runs.title'), to: '/runs' }];
   return (
     <Loaded
-      answer={answer}
+      response={response}
       skeleton={
         <Page title={t('state.loading')} crumbs={crumbs} waits>
           <Skeleton />
@@ -83,7 +83,7 @@ function Downloads({ run: { runId, details, changeCount } }: { run: Run }) {
     <Menu
       label={t('action.download')}
       icon={Download}
-      words
+      showsLabel
       items={[
         details.length > 0 && {
           label: t('runs.downloadFaults'),

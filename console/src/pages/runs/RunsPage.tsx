@@ -7,13 +7,13 @@ import { useWindows } from '../../hooks/windows.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
-import { Empty } from '../../ui/Empty.tsx';
-import { Page, ToolbarGap, ToolbarText } from '../../ui/Page.tsx';
-import { SearchField } from '../../ui/SearchField.tsx';
-import { Select } from '../../ui/Select.tsx';
-import type { Column } from '../../ui/Table.tsx';
-import { WindowList } from '../../ui/WindowList.tsx';
-import { useSharedColumns } from './columns.tsx';
+import { Empty } from '../../ui/page/Empty.tsx';
+import { Page, ToolbarGap, ToolbarText } from '../../ui/page/Page.tsx';
+import { SearchField } from '../../ui/form/SearchField.tsx';
+import { Select } from '../../ui/form/Select.tsx';
+import type { Column } from '../../ui/table/Table.tsx';
+import { WindowList } from '../../ui/table/WindowList.tsx';
+import { NameCell, useSharedColumns } from './columns.tsx';
 import { useLiveRuns } from './live.ts';
 import css from './runs.module.css';
 import { countText, sourceText, StateBadge, stateOf } from './texts.tsx';
@@ -27,7 +27,7 @@ export function RunsPage() {
   const query = { outcome, source, dryRun, search } as object;
   const windows = useWindows('GET /runs', { query });
   const columns = useColumns();
-  useLiveRuns(windows.answer?.rows.some((row) => row.outcome === 'processing') ?? false);
+  useLiveRuns(windows.response?.rows.some((row) => row.outcome === 'processing') ?? false);
   const isFiltered = [outcome, source, dryRun, search].some((value) => value !== undefined);
   return (
     <Page
@@ -135,18 +135,11 @@ function useColumns(): Column<RunRow>[] {
 function Source({ run }: { run: RunRow }) {
   const t = useText();
   const { moment } = useFormat();
-  const Icon = run.source === 'api' ? Plug : FileSpreadsheet;
   return (
-    <>
-      <Icon aria-hidden size={16} strokeWidth={1.75} className={css['icon']} />
-      <span className={css['two']}>
-        <span className={css['name']}>{run.file ?? t('runs.request')}</span>
-        <span className={css['soft']}>
-          {sourceText(t, run)}
-          <span className={css['phoneOnly']}> · {moment(run.at)}</span>
-        </span>
-      </span>
-    </>
+    <NameCell icon={run.source === 'api' ? Plug : FileSpreadsheet} name={run.file ?? t('runs.request')}>
+      {sourceText(t, run)}
+      <span className={css['phoneOnly']}> · {moment(run.at)}</span>
+    </NameCell>
   );
 }
 

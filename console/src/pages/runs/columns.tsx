@@ -1,9 +1,30 @@
 // Columns that the lists of runs and files share.
 import type { RunRow } from '@soundings/contract/console.runs.ts';
+import type { LucideIcon } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
-import type { Column } from '../../ui/Table.tsx';
+import type { Column } from '../../ui/table/Table.tsx';
 import css from './runs.module.css';
 import { countsOf, countText, Deltas } from './texts.tsx';
+
+/** A name with an icon, and a line below. */
+export const NameCell = ({
+  icon: Icon,
+  name,
+  children,
+}: {
+  icon: LucideIcon;
+  name: string;
+  children: ReactNode;
+}) => (
+  <>
+    <Icon aria-hidden size={16} strokeWidth={1.75} className={css['icon']} />
+    <span className={css['two']}>
+      <span className={css['name']}>{name}</span>
+      <span className={css['soft']}>{children}</span>
+    </span>
+  </>
+);
 
 type Row = Pick<RunRow, 'at' | 'summary' | 'warnings'>;
 

@@ -1,14 +1,24 @@
 // The pages of runs and of files.
-import type { PageRoute } from '../../router.tsx';
+import type { PageRoute } from '../../page-route.ts';
 
 export const runsRoutes: PageRoute[] = [
-  { path: '/runs', least: 'Administrator', load: () => import('./RunsPage.tsx'), name: 'RunsPage' },
-  { path: '/runs/$runId', least: 'Administrator', load: () => import('./RunPage.tsx'), name: 'RunPage' },
-  { path: '/files', least: 'Administrator', load: () => import('./FilesPage.tsx'), name: 'FilesPage' },
+  { path: '/runs', minimumRole: 'Administrator', load: () => import('./RunsPage.tsx'), name: 'RunsPage' },
+  {
+    path: '/runs/$runId',
+    minimumRole: 'Administrator',
+    load: () => import('./RunPage.tsx'),
+    name: 'RunPage',
+  },
+  {
+    path: '/files',
+    minimumRole: 'Administrator',
+    load: () => import('./files/FilesPage.tsx'),
+    name: 'FilesPage',
+  },
   {
     path: '/files/$fileId',
-    least: 'Administrator',
-    load: () => import('./FilePage.tsx'),
+    minimumRole: 'Administrator',
+    load: () => import('./files/FilePage.tsx'),
     name: 'FilePage',
   },
 ];

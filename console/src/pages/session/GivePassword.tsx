@@ -2,7 +2,7 @@
 import type { Session } from '@soundings/contract/console.session.ts';
 import { api } from '../../api.ts';
 import { useText } from '../../text/text.tsx';
-import { Dialog } from '../../ui/Dialog.tsx';
+import { Dialog } from '../../ui/dialog/Dialog.tsx';
 import { PasswordForm } from './PasswordForm.tsx';
 
 type Props = { session: Session; onDone: (isGiven: boolean) => void };

@@ -1,7 +1,7 @@
 // The frame of the pages for users who are not signed in: a card in the middle.
 import type { ReactNode } from 'react';
 import { cx } from '../../ui/cx.ts';
-import { useTitle } from '../../ui/Page.tsx';
+import { useTitle } from '../../ui/page/Page.tsx';
 import css from './Outside.module.css';
 
 type Props = {

@@ -2,7 +2,7 @@
 import { Eye, EyeOff } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useText } from '../../text/text.tsx';
-import { Field } from '../../ui/Field.tsx';
+import { Field } from '../../ui/form/Field.tsx';
 import css from './PasswordField.module.css';
 
 type Props = {
@@ -53,7 +53,7 @@ export function PasswordField({ label, error, hint, isNew, value, onChange, ...n
   );
 }
 
-/** A hidden field that tells password managers which account the password belongs to. */
+/** A hidden field by which password managers know which account the password belongs to. */
 export const Username = ({ email }: { email: string }) => (
   <input
     type="email"

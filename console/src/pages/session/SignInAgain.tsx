@@ -2,7 +2,7 @@
 import type { Session } from '@soundings/contract/console.session.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { Dialog } from '../../ui/Dialog.tsx';
+import { Dialog } from '../../ui/dialog/Dialog.tsx';
 import { SignInForm } from './SignInForm.tsx';
 
 type Props = { session: Session; onDone: (session: Session) => void };

@@ -5,9 +5,9 @@ import { type ReactNode, useState } from 'react';
 import { api } from '../../api.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { TextField } from '../../ui/Field.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
-import { Failed } from '../../ui/States.tsx';
+import { TextField } from '../../ui/form/Field.tsx';
+import { Form, useForm } from '../../ui/form/Form.tsx';
+import { Failed } from '../../ui/page/States.tsx';
 import css from './Outside.module.css';
 import { PasswordField, Username } from './PasswordField.tsx';
 
@@ -30,38 +30,38 @@ type Props = {
 export function SignInForm({ as, onDone, other, children }: Props) {
   const [step, setStep] = useState<Step>({ kind: 'password' });
   const [email, setEmail] = useState(as?.email ?? '');
-  function goOn(answer: SignInAnswer, given: Given) {
+  function goOn(response: SignInAnswer, given: Given) {
     setEmail(given.email);
-    if (answer.state === 'signed in') onDone(answer.session);
-    else if (answer.state === 'choose account')
-      setStep({ kind: 'account', given, accounts: answer.accounts });
-    else setStep({ kind: 'code', given: { ...given, accountId: answer.accountId } });
+    if (response.state === 'signed in') onDone(response.session);
+    else if (response.state === 'choose account')
+      setStep({ kind: 'account', given, accounts: response.accounts });
+    else setStep({ kind: 'code', given: { ...given, accountId: response.accountId } });
   }
   const back = () => setStep({ kind: 'password' });
-  if (step.kind === 'account') return <AccountStep {...step} onAnswer={goOn} onBack={back} />;
-  if (step.kind === 'code') return <CodeStep {...step} onAnswer={goOn} onBack={back} />;
+  if (step.kind === 'account') return <AccountStep {...step} onResponse={goOn} onBack={back} />;
+  if (step.kind === 'code') return <CodeStep {...step} onResponse={goOn} onBack={back} />;
   return (
     <>
-      <PasswordStep {...(as && { as })} begins={email} other={other} onAnswer={goOn} />
+      <PasswordStep {...(as && { as })} begins={email} other={other} onResponse={goOn} />
       {children}
     </>
   );
 }
 
-type OnAnswer = (answer: SignInAnswer, given: Given) => void;
+type OnResponse = (response: SignInAnswer, given: Given) => void;
 
 type PasswordStepProps = Pick<Props, 'as' | 'other'> & {
   /** The initial email address, so that a user who goes back finds what they typed. */
   begins: string;
-  onAnswer: OnAnswer;
+  onResponse: OnResponse;
 };
 
-function PasswordStep({ as, begins, other, onAnswer }: PasswordStepProps) {
+function PasswordStep({ as, begins, other, onResponse }: PasswordStepProps) {
   const t = useText();
   const form = useForm({
     initial: { email: begins, password: '' },
     submit: (values) => api('POST /session', { body: { ...values, ...(as && { accountId: as.accountId }) } }),
-    onDone: (answer, values) => onAnswer(answer, { ...values, ...(as && { accountId: as.accountId }) }),
+    onDone: (response, values) => onResponse(response, { ...values, ...(as && { accountId: as.accountId }) }),
     warn: false,
   });
   const { error: emailError, ...email } = form.field('email');
@@ -78,7 +78,7 @@ function PasswordStep({ as, begins, other, onAnswer }: PasswordStepProps) {
       }
     >
       {as ? (
-        // Tells password managers which account the password belongs to.
+        // Lets password managers know which account the password belongs to.
         <Username email={as.email} />
       ) : (
         <TextField
@@ -99,16 +99,16 @@ function PasswordStep({ as, begins, other, onAnswer }: PasswordStepProps) {
 type AccountStepProps = {
   given: Given;
   accounts: { id: number; name: string }[];
-  onAnswer: OnAnswer;
+  onResponse: OnResponse;
   onBack: () => void;
 };
 
-function AccountStep({ given, accounts, onAnswer, onBack }: AccountStepProps) {
+function AccountStep({ given, accounts, onResponse, onBack }: AccountStepProps) {
   const t = useText();
   const [error, setError] = useState<unknown>();
   const choose = (accountId: number) =>
     api('POST /session', { body: { ...given, accountId } }).then(
-      (answer) => onAnswer(answer, { ...given, accountId }),
+      (response) => onResponse(response, { ...given, accountId }),
       setError,
     );
   return (
@@ -137,13 +137,21 @@ function AccountStep({ given, accounts, onAnswer, onBack }: AccountStepProps) {
   );
 }
 
-function CodeStep({ given, onAnswer, onBack }: { given: Given; onAnswer: OnAnswer; onBack: () => void }) {
+function CodeStep({
+  given,
+  onResponse,
+  onBack,
+}: {
+  given: Given;
+  onResponse: OnResponse;
+  onBack: () => void;
+}) {
   const t = useText();
   const [isRecovery, setIsRecovery] = useState(false);
   const form = useForm({
     initial: { code: '' },
     submit: ({ code }) => api('POST /session', { body: { ...given, code } }),
-    onDone: (answer) => onAnswer(answer, given),
+    onDone: (response) => onResponse(response, given),
     warn: false,
   });
   const { error, ...code } = form.field('code');

@@ -5,7 +5,7 @@ import { useAddress, useData } from '../../hooks/data.ts';
 import { useMaybeSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
-import { Notice } from '../../ui/Notice.tsx';
+import { Notice } from '../../ui/page/Notice.tsx';
 import { OrDivider, SignedOutLayout, Stacked } from './Outside.tsx';
 import { ownPath, useSignedIn } from './signed-in.ts';
 import { SignInForm } from './SignInForm.tsx';
@@ -25,7 +25,7 @@ export function SignInPage() {
       {data?.isEmpty ? (
         <Notice title={t('session.empty')}>{t('session.emptyText')}</Notice>
       ) : (
-        <SignInForm onDone={(made) => signedIn(made, to)}>
+        <SignInForm onDone={(next) => signedIn(next, to)}>
           <OrDivider>{t('session.or')}</OrDivider>
           <Stacked>
             <LinkButton to="/password">{t('session.forgotten')}</LinkButton>

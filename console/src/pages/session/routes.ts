@@ -1,13 +1,18 @@
 // The pages for signing in, and the profile page.
-import type { PageRoute } from '../../router.tsx';
+import type { PageRoute } from '../../page-route.ts';
 
 /** Pages for users who are not signed in. */
-export const openRoutes: Omit<PageRoute, 'least'>[] = [
+export const openRoutes: Omit<PageRoute, 'minimumRole'>[] = [
   { path: '/sign-in', load: () => import('./SignInPage.tsx'), name: 'SignInPage' },
   { path: '/welcome', load: () => import('./WelcomePage.tsx'), name: 'WelcomePage' },
   { path: '/password', load: () => import('./PasswordPage.tsx'), name: 'PasswordPage' },
 ];
 
 export const sessionRoutes: PageRoute[] = [
-  { path: '/profile', least: 'User', load: () => import('./ProfilePage.tsx'), name: 'ProfilePage' },
+  {
+    path: '/profile',
+    minimumRole: 'User',
+    load: () => import('./profile/ProfilePage.tsx'),
+    name: 'ProfilePage',
+  },
 ];

@@ -1,5 +1,7 @@
 // A line chart over weeks. Gaps are dotted. The pointer or the arrow keys choose a week, whose values are shown and read out.
 import { useLayoutEffect, useRef, useState } from 'react';
+import { cx } from '../cx.ts';
+import floating from '../floating/floating.module.css';
 import css from './charts.module.css';
 import {
   type Bounds,
@@ -245,15 +247,15 @@ function Told({ x, width, title, series, at, words }: ToldProps) {
   return (
     <div
       aria-hidden
-      className={css['told']}
+      className={cx(floating['surface'], css['tip'])}
       style={isLeft ? { insetInlineEnd: width - x + 12 } : { insetInlineStart: x + 12 }}
     >
-      <p className={css['toldTitle']}>{title}</p>
+      <p className={css['tipTitle']}>{title}</p>
       {series.map((one) => (
-        <p key={one.key} className={css['toldRow']}>
+        <p key={one.key} className={css['tipRow']}>
           <span className={css['swatch']} style={colourOf(one)} />
-          <span className={css['toldName']}>{one.name}</span>
-          <span className={css['toldValue']}>{valueIn(one, at, words)}</span>
+          <span className={css['tipName']}>{one.name}</span>
+          <span className={css['tipValue']}>{valueIn(one, at, words)}</span>
         </p>
       ))}
     </div>

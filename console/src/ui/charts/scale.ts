@@ -7,12 +7,12 @@ export type Bounds = { low: number; high: number; ticks: number[] };
 
 /** Returns round bounds around values, within limits, with ticks at round steps. */
 export function boundsOf(values: readonly number[], limits: { low: number; high: number }): Bounds {
-  const [least, most] =
+  const [lowest, highest] =
     values.length > 0 ? [Math.min(...values), Math.max(...values)] : [limits.low, limits.high];
-  const span = most - least;
+  const span = highest - lowest;
   const step = span <= 12 ? 5 : span <= 45 ? 10 : span <= 90 ? 20 : 50;
-  let low = Math.max(limits.low, Math.floor((least - 1) / step) * step);
-  let high = Math.min(limits.high, Math.ceil((most + 1) / step) * step);
+  let low = Math.max(limits.low, Math.floor((lowest - 1) / step) * step);
+  let high = Math.min(limits.high, Math.ceil((highest + 1) / step) * step);
   while (high - low < 3 * step) {
     if (high < limits.high) high = Math.min(limits.high, high + step);
     if (high - low < 3 * step && low > limits.low) low = Math.max(limits.low, low - step);
@@ -30,14 +30,14 @@ export type Piece = { from: number; to: number; isGap: boolean };
  * over unusually many weeks in which nothing was asked: more than four, and more than twice the median step.
  */
 export function fragmentsOf(points: readonly Point[]): Piece[] {
-  const most = Math.max(4, 2 * middleStep(points));
+  const highest = Math.max(4, 2 * middleStep(points));
   const pieces: Piece[] = [];
   let last = -1;
   let hasHidden = false;
   for (const [i, point] of points.entries()) {
     if (point === null) hasHidden = true;
     if (typeof point !== 'number') continue;
-    if (last >= 0) pieces.push({ from: last, to: i, isGap: hasHidden || i - last > most });
+    if (last >= 0) pieces.push({ from: last, to: i, isGap: hasHidden || i - last > highest });
     last = i;
     hasHidden = false;
   }

@@ -202,7 +202,7 @@ describe('the report', () => {
   });
 
   test('says that the key was exported, whenever that was and however old the account is', async () => {
-    await world.keys.exported();
+    await world.keys.chain.exported();
     await world.pool`update answer_keys set exported_at = now() - interval '900 days'`;
     const { ask } = await someone('Auditor', await world.account());
     const report = await reading(ask);

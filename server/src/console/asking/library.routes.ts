@@ -7,7 +7,7 @@ import { type Db, inTransaction, type Pool, type Transaction } from '../../db/db
 import {
   addQuestion,
   changeQuestion,
-  keepKpi,
+  saveKpi,
   type Kpi,
   selectKpis,
   type NewQuestion,
@@ -93,7 +93,7 @@ function serveKpis(console: Console, pool: Promise<Pool>): void {
     write(await pool, who, async (tx) => {
       const before = (await selectKpis(tx, who.accountId)).find(({ id }) => id === kpi.id);
       if (seen !== undefined && before) rejectChanged(seen, changeable(before));
-      const isChanged = await keepKpi(tx, who.accountId, kpi, seen === undefined);
+      const isChanged = await saveKpi(tx, who.accountId, kpi, seen === undefined);
       return {
         isChanged,
         action: seen === undefined ? 'kpi created' : 'kpi changed',

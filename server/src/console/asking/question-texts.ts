@@ -54,16 +54,17 @@ export function languagesIn({
 }
 
 const types: QuestionType[] = [1, 2, 3, 4];
-export const spokenLanguages = Object.keys(pageTexts) as (keyof typeof pageTexts)[];
+/** The languages of the answering page. */
+export const spokenLanguages = pageTexts.languages;
 
 /** Returns the texts of the answering page in a language. */
-export function spokenIn(language: keyof typeof pageTexts): Spoken {
-  const { addComment, commentHint, skip } = pageTexts[language];
+export function spokenIn(language: string): Spoken {
+  const t = pageTexts.in(language);
   return {
     scales: Object.fromEntries(types.map((type) => [String(type), scaleTexts(type, language)])),
-    addComment,
-    commentHint,
-    skip,
+    addComment: t('addComment'),
+    commentHint: t('commentHint'),
+    skip: t('skip'),
   };
 }
 

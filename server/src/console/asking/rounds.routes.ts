@@ -8,7 +8,8 @@ import { type Db, inTransaction, type Pool } from '../../db/db.ts';
 import { selectQuestions } from '../../questions/questions.ts';
 import { type ExportedLink, exportLinks } from '../../rounds/links.ts';
 import { endOf } from '../../rounds/send-times.ts';
-import { audiencesOf, calendarsOf, selectSchedules } from '../../rounds/schedules.ts';
+import { audiencesOf, selectSchedules } from '../../rounds/schedules.ts';
+import { calendarsOf } from '../../rounds/calendar.ts';
 import {
   addClosing,
   type OpenRound,

@@ -17,10 +17,6 @@ import { dayDue } from '../../rounds/send-times.ts';
 import { missedReasonOf } from '../../rounds/opening.ts';
 import {
   audiencesOf,
-  type CalendarEntry,
-  calendarOf,
-  calendarOfDraft,
-  calendarsOf,
   changeSchedule,
   createSchedule,
   type NewSchedule,
@@ -33,6 +29,7 @@ import {
   selectScheduleWeeks,
   type ScheduleWeek,
 } from '../../rounds/schedules.ts';
+import { type CalendarEntry, calendarOf, calendarOfDraft, calendarsOf } from '../../rounds/calendar.ts';
 import type { AskingParts } from './asking-parts.ts';
 import { selectGroupNames, selectTester } from './asking.sql.ts';
 import {
@@ -248,17 +245,17 @@ async function preview(db: Db, who: Who, scheduleId: number, now: number): Promi
   const { language } = await accountById(db, who.accountId);
   const { company, threshold, firstName } = await selectTester(db, who.accountId, who.userId);
   const words = spokenLanguages.map((spoken) => {
-    const { greeting, asks, privacy, send } = pageTexts[spoken];
+    const t = pageTexts.in(spoken);
     const isOpen = threshold === 1;
     return [
       spoken,
       {
         ...spokenIn(spoken),
-        greeting: greeting(firstName),
-        asks: asks(company, questions.length),
-        privacyHeading: isOpen ? privacy.openHeading : privacy.heading,
-        privacy: isOpen ? privacy.open(company) : privacy.figures(company, threshold),
-        send,
+        greeting: firstName === '' ? t('greeting') : t('greetingNamed', { firstName }),
+        asks: t('asks', { company, questions: questions.length }),
+        privacyHeading: t(isOpen ? 'privacy.openHeading' : 'privacy.heading'),
+        privacy: isOpen ? t('privacy.open', { company }) : t('privacy.figures', { company, threshold }),
+        send: t('send'),
       },
     ] as const;
   });

@@ -30,7 +30,7 @@ export function serveSystem(
   console.serve('GET /warnings', async ({ accountId }): Promise<SystemWarning[]> => {
     const answerKeys = await keys;
     const [answers, secrets, count, { file, message }, ended] = await Promise.all([
-      answerKeys.state().then(({ state }) => state),
+      answerKeys.chain.state().then(({ state }) => state),
       answerKeys.secrets.state(),
       deadJobs(accountId),
       selectOldestWaiting(await pool, accountId),

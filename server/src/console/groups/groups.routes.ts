@@ -30,7 +30,7 @@ import {
   removeGroup,
 } from '../../people/groups.ts';
 import { parentsIn, ancestorsOf } from '../../people/tree.ts';
-import { deleteGroupResults } from '../../results/publish.ts';
+import { deleteGroupResults } from '../../results/published-figures.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { inTreeOrder, peopleInSubtrees } from './group-tree.ts';
 import { openGroups } from './open-groups.ts';

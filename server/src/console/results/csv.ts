@@ -13,60 +13,23 @@ import type {
 import { type HeatFilters, shownRows } from '@soundings/contract/heat-rows.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { byteOrderMark, type Cell, csvRow } from '../../base/csv.ts';
+import { catalogue } from '../../base/texts.ts';
+import type { Arguments } from './text/arguments.ts';
+import en from './text/en/tables.json' with { type: 'json' };
+import sv from './text/sv/tables.json' with { type: 'json' };
 
-const words = {
-  en: {
-    week: 'Week',
-    monday: 'Monday',
-    group: 'Group',
-    path: 'Path',
-    people: 'People',
-    rate: 'Response rate, %',
-    difference: 'difference to',
-    question: 'Question',
-    comment: 'Comment',
-    answer: 'Answer',
-    score: 'Score',
-    answers: 'Answers',
-    enps: 'eNPS',
-    withheld: 'withheld',
-    handedOut: 'Based partly on handed-out links',
-    yes: 'Yes',
-    no: 'No',
-  },
-  sv: {
-    week: 'Vecka',
-    monday: 'Måndag',
-    group: 'Grupp',
-    path: 'Sökväg',
-    people: 'Medarbetare',
-    rate: 'Svarsfrekvens, %',
-    difference: 'skillnad mot',
-    question: 'Fråga',
-    comment: 'Kommentar',
-    answer: 'Svar',
-    score: 'Poäng',
-    answers: 'Antal svar',
-    enps: 'eNPS',
-    withheld: 'visas inte',
-    handedOut: 'Bygger delvis på utdelade länkar',
-    yes: 'Ja',
-    no: 'Nej',
-  },
-};
-type Words = (typeof words)['en'];
-
-export const wordsIn = (language: string): Words => (language === 'sv' ? words.sv : words.en);
+/** The words of the tables. */
+export const tableTexts = catalogue<typeof en, Arguments['tables']>({ en, sv });
+type Texts = ReturnType<typeof tableTexts.in>;
 
 /** Returns the text of a CSV file with these rows. */
 const tableOf = (rows: Cell[][]): string => byteOrderMark + rows.map(csvRow).join('');
 
 /** Returns a score from 0 to 100 with one decimal; a word if it is withheld; null if it was not asked. */
-const score = (value: number | null | undefined, { withheld }: Words): Cell =>
-  value === undefined ? null : value === null ? withheld : Math.round(value * 1000) / 10;
+const score = (value: number | null | undefined, t: Texts): Cell =>
+  value === undefined ? null : value === null ? t('withheld') : Math.round(value * 1000) / 10;
 
-const scoreIn = (figures: Figure[], week: string, texts: Words): Cell =>
-  score(figureIn(figures, week)?.value, texts);
+const scoreIn = (figures: Figure[], week: string, t: Texts): Cell => score(figureIn(figures, week)?.value, t);
 
 /** Returns the last cell of a row: the columns whose figure is partly based on links or cards from the employer (P14). */
 const handedOutCell = (columns: readonly { name: string; handedOut: boolean | undefined }[]): Cell =>
@@ -80,15 +43,15 @@ const figureIn = (figures: readonly Figure[], week: string) => figures.find((one
 const weekCells = ({ week }: { week: string }): Cell[] => [weekName(week), { day: week }];
 
 /** Returns a row for each week of a group: its response rate and its KPIs. */
-export const groupTable = ({ weeks, kpis, rates }: GroupResults, texts: Words): string =>
+export const groupTable = ({ weeks, kpis, rates }: GroupResults, t: Texts): string =>
   tableOf([
-    [texts.week, texts.monday, texts.rate, ...kpis.map(({ name }) => name), texts.handedOut],
+    [t('week'), t('monday'), t('rate'), ...kpis.map(({ name }) => name), t('handedOut')],
     ...weeks.map(({ week }) => [
       ...weekCells({ week }),
-      scoreIn(rates, week, texts),
-      ...kpis.map(({ values }) => scoreIn(values, week, texts)),
+      scoreIn(rates, week, t),
+      ...kpis.map(({ values }) => scoreIn(values, week, t)),
       handedOutCell([
-        { name: texts.rate, handedOut: figureIn(rates, week)?.handedOut },
+        { name: t('rate'), handedOut: figureIn(rates, week)?.handedOut },
         ...kpis.map(({ name, values }) => ({ name, handedOut: figureIn(values, week)?.handedOut })),
       ]),
     ]),
@@ -100,7 +63,7 @@ export type HeatTableFilters = HeatFilters & {
 };
 
 /** Returns a row for the company and for each group that matches: scores, or their difference from the company's. */
-export function heatTable(map: HeatMap, filters: HeatTableFilters, texts: Words): string {
+export function heatTable(map: HeatMap, filters: HeatTableFilters, t: Texts): string {
   const { kpis, rows, week, companyId } = map;
   const company = rows.find(({ id }) => id === companyId);
   const others = shownRows(map, filters, filters.compare).filter((row) => row !== company);
@@ -112,24 +75,24 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, texts: Words)
   };
   const headerOf = (name: string, own: ResultWeek) =>
     (own.week === week?.week ? name : `${name} (${weekName(own.week)})`) +
-    (base ? `, ${texts.difference} ${base.name}` : '');
+    (base ? `, ${t('difference', { name: base.name })}` : '');
   const headers = kpis.map((kpi) => headerOf(kpi.name, kpi.week));
   const cell = (value: HeatRow['values'][number], kpi: number): Cell => {
-    const own = score(value === 'none' ? undefined : value, texts);
+    const own = score(value === 'none' ? undefined : value, t);
     if (!base || typeof own !== 'number') return own;
     const other = base.values[kpi];
-    return typeof other === 'number' ? Math.round(((value as number) - other) * 1000) / 10 : texts.withheld;
+    return typeof other === 'number' ? Math.round(((value as number) - other) * 1000) / 10 : t('withheld');
   };
   return tableOf([
-    [texts.group, texts.path, texts.people, texts.rate, ...headers, texts.handedOut],
+    [t('group'), t('path'), t('people'), t('rate'), ...headers, t('handedOut')],
     ...[...(company ? [company] : []), ...others].map((row): Cell[] => [
       row.name,
       pathOf(row.parentId),
       row.people,
-      score(row.rate, texts),
+      score(row.rate, t),
       ...row.values.map(cell),
       handedOutCell([
-        { name: texts.rate, handedOut: row.handedOut.includes('rate') },
+        { name: t('rate'), handedOut: row.handedOut.includes('rate') },
         ...headers.map((name, kpi) => ({
           name,
           handedOut: row.handedOut.includes(kpi) || base?.handedOut.includes(kpi),
@@ -140,12 +103,12 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, texts: Words)
 }
 
 /** Returns a row for each week, with a column for each group. */
-export const trendTable = ({ weeks, series }: Trend, texts: Words): string =>
+export const trendTable = ({ weeks, series }: Trend, t: Texts): string =>
   tableOf([
-    [texts.week, texts.monday, ...series.map(({ group }) => group.name), texts.handedOut],
+    [t('week'), t('monday'), ...series.map(({ group }) => group.name), t('handedOut')],
     ...weeks.map(({ week }) => [
       ...weekCells({ week }),
-      ...series.map(({ values }) => scoreIn(values, week, texts)),
+      ...series.map(({ values }) => scoreIn(values, week, t)),
       handedOutCell(
         series.map(({ group, values }) => ({
           name: group.name,
@@ -156,11 +119,11 @@ export const trendTable = ({ weeks, series }: Trend, texts: Words): string =>
   ]);
 
 /** Returns a row for each week, with a column for each possible answer. */
-export function questionTable({ question, figures }: QuestionResults, texts: Words): string {
+export function questionTable({ question, figures }: QuestionResults, t: Texts): string {
   const nameOf = (key: string) => {
     const option = question.options.find(({ id }) => id === key)?.text;
     if (option !== undefined) return option;
-    if (question.type === 4) return key === 'yes' ? texts.yes : texts.no;
+    if (question.type === 4) return key === 'yes' ? t('yes') : t('no');
     return question.scale.find(({ value }) => String(value) === key)?.text ?? key;
   };
   const keys =
@@ -168,34 +131,34 @@ export function questionTable({ question, figures }: QuestionResults, texts: Wor
   const hasEnps = question.type === 3;
   return tableOf([
     [
-      texts.week,
-      texts.monday,
-      texts.score,
-      texts.answers,
-      ...(hasEnps ? [texts.enps] : []),
+      t('week'),
+      t('monday'),
+      t('score'),
+      t('answers'),
+      ...(hasEnps ? [t('enps')] : []),
       ...keys.map(nameOf),
-      texts.handedOut,
+      t('handedOut'),
     ],
     ...figures.map(({ week, value, answers, enps, distribution, handedOut }): Cell[] => [
       ...weekCells({ week }),
-      question.type > 4 ? null : score(value, texts),
-      answers ?? texts.withheld,
-      ...(hasEnps ? [enps === null ? texts.withheld : Math.round(enps)] : []),
+      question.type > 4 ? null : score(value, t),
+      answers ?? t('withheld'),
+      ...(hasEnps ? [enps === null ? t('withheld') : Math.round(enps)] : []),
       ...keys.map((key) =>
-        distribution ? (distribution.find((one) => one.key === key)?.count ?? 0) : texts.withheld,
+        distribution ? (distribution.find((one) => one.key === key)?.count ?? 0) : t('withheld'),
       ),
-      handedOut ? texts.yes : null,
+      handedOut ? t('yes') : null,
     ]),
   ]);
 }
 
-export const commentTable = (comments: ResultComment[], texts: Words): string =>
+export const commentTable = (comments: ResultComment[], t: Texts): string =>
   tableOf([
-    [texts.week, texts.question, texts.comment, texts.handedOut],
+    [t('week'), t('question'), t('comment'), t('handedOut')],
     ...comments.map(({ week, question, text, handedOut }) => [
       weekName(week),
       question,
       text,
-      handedOut ? texts.yes : null,
+      handedOut ? t('yes') : null,
     ]),
   ]);

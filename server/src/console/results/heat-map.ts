@@ -9,7 +9,7 @@ import {
   type KpiWeekRow,
   selectKpiWeeks,
   selectWeekRates,
-} from '../../results/results-shown.ts';
+} from '../../results/data/results-shown.ts';
 import type { Who } from '../core/console.ts';
 import { type CountedGroups, readCountedGroups, readWeeks, weekIn } from './reading.ts';
 

@@ -12,7 +12,7 @@ import {
   type ShownQuestion,
   type WeekValue,
   type Window,
-} from '../../results/results-shown.ts';
+} from '../../results/data/results-shown.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import type { Who } from '../core/console.ts';
 import {

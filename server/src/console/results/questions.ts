@@ -14,7 +14,7 @@ import {
   selectCommentPage,
   questionsWorded,
   resultsShown,
-} from '../../results/results-shown.ts';
+} from '../../results/data/results-shown.ts';
 import type { Who } from '../core/console.ts';
 import {
   commentOf,

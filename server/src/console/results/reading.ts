@@ -16,7 +16,7 @@ import { selectGroups } from '../../people/groups.ts';
 import { parentsIn, ancestorsOf } from '../../people/tree.ts';
 import { scaleTexts } from '../../questions/library-texts.ts';
 import { isScaled } from '../../questions/types.ts';
-import { type MarkedComment, questionsWorded, type ShownQuestion } from '../../results/results-shown.ts';
+import { type MarkedComment, questionsWorded, type ShownQuestion } from '../../results/data/results-shown.ts';
 import type { Who } from '../core/console.ts';
 import { inTreeOrder, peopleInSubtrees } from '../groups/group-tree.ts';
 import { openGroups } from '../groups/open-groups.ts';

@@ -2,7 +2,15 @@
 import type { Pool } from '../../db/db.ts';
 import { audit } from '../../accounts/audit.ts';
 import { actorOf, type Console, Download } from '../core/console.ts';
-import { commentTable, groupTable, heatTable, questionTable, trendTable, wordsIn } from './csv.ts';
+import {
+  commentTable,
+  groupTable,
+  heatTable,
+  type HeatTableFilters,
+  questionTable,
+  trendTable,
+  tableTexts,
+} from './csv.ts';
 import { readHeatMap } from './heat-map.ts';
 import { readOverview, readStart } from './overview.ts';
 import { readComments, readQuestion, readQuestions } from './questions.ts';
@@ -18,7 +26,7 @@ export function serveResults(console: Console, pool: Promise<Pool>): void {
   );
   console.serve('GET /results/groups/{groupId}/csv', async (who, { params, query }) => {
     const read = await readOverview(await pool, who, { ...params, ...spanOf(query) });
-    return csv(read.group.name, groupTable(read, wordsIn(languageOf(query))));
+    return csv(read.group.name, groupTable(read, tableTexts.in(languageOf(query))));
   });
 
   const heatMap = async (who: Parameters<typeof readHeatMap>[1], query: HeatQuery) =>
@@ -29,13 +37,13 @@ export function serveResults(console: Console, pool: Promise<Pool>): void {
     });
   console.serve('GET /results/heat-map', (who, { query }) => heatMap(who, query));
   console.serve('GET /results/heat-map/csv', async (who, { query }) =>
-    csv('heat-map', heatTable(await heatMap(who, query), filtersOf(query), wordsIn(languageOf(query)))),
+    csv('heat-map', heatTable(await heatMap(who, query), filtersOf(query), tableTexts.in(languageOf(query)))),
   );
 
   console.serve('GET /results/trends', async (who, { query }) => readTrend(await pool, who, trendOf(query)));
   console.serve('GET /results/trends/csv', async (who, { query }) => {
     const read = await readTrend(await pool, who, trendOf(query));
-    return csv(read.kpi?.name ?? 'response', trendTable(read, wordsIn(languageOf(query))));
+    return csv(read.kpi?.name ?? 'response', trendTable(read, tableTexts.in(languageOf(query))));
   });
 
   serveQuestions(console, pool);
@@ -52,7 +60,7 @@ function serveQuestions(console: Console, pool: Promise<Pool>): void {
     'GET /results/groups/{groupId}/questions/{questionId}/csv',
     async (who, { params, query }) => {
       const read = await readQuestion(await pool, who, { ...params, ...spanOf(query), week: query.week });
-      return csv(`question-${read.question.id}`, questionTable(read, wordsIn(languageOf(query))));
+      return csv(`question-${read.question.id}`, questionTable(read, tableTexts.in(languageOf(query))));
     },
   );
 
@@ -69,21 +77,27 @@ function serveQuestions(console: Console, pool: Promise<Pool>): void {
       subject: query.groupId,
       details,
     });
-    return csv('comments', commentTable(rows, wordsIn(languageOf(query))));
+    return csv('comments', commentTable(rows, tableTexts.in(languageOf(query))));
   });
 }
 
 type HeatQuery = { week?: string; latest?: 'true' | 'false'; language?: 'en' | 'sv' };
 
 /** Returns the filters of the heat map page, which apply to its file too. */
-const filtersOf = ({ level, beneath, by, sort, language }: HeatQuery & HeatFileQuery) => ({
+const filtersOf = ({
+  level,
+  subtreeOf,
+  by,
+  sort,
+  language,
+}: HeatQuery & HeatFileQuery): HeatTableFilters => ({
   level: level === undefined ? undefined : Number(level),
-  beneath: beneath === undefined ? undefined : Number(beneath),
+  subtreeOf: subtreeOf === undefined ? undefined : Number(subtreeOf),
   isDifference: by === 'difference',
   sort,
   compare: new Intl.Collator(language, { numeric: true }).compare,
 });
-type HeatFileQuery = { level?: string; beneath?: string; by?: 'score' | 'difference'; sort?: string };
+type HeatFileQuery = { level?: string; subtreeOf?: string; by?: 'score' | 'difference'; sort?: string };
 
 const languageOf = ({ language = 'en' }: { language?: string }) => language;
 

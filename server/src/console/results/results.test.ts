@@ -511,8 +511,8 @@ describe('who sees what', () => {
     const { rows, companyId } = await get<HeatMap>(ask, '/results/heat-map');
     const beneath = rows.filter(({ parentId }) => parentId === ids['sales']).map(({ name }) => name);
     expect(beneath.length).toBeGreaterThan(1);
-    expect(await namesOf(`beneath=${ids['sales']}`)).toEqual(['company', 'sales', ...beneath]);
-    expect(await namesOf(`beneath=${ids['sales']}&level=3&sort=-name`)).toEqual([
+    expect(await namesOf(`subtreeOf=${ids['sales']}`)).toEqual(['company', 'sales', ...beneath]);
+    expect(await namesOf(`subtreeOf=${ids['sales']}&level=3&sort=-name`)).toEqual([
       'company',
       ...beneath.toSorted().toReversed(),
     ]);

@@ -3,7 +3,7 @@ import type { Trend } from '@soundings/contract/console.results.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import { selectKpi, kpiValuesShown, ratesShown } from '../../results/results-shown.ts';
+import { selectKpi, kpiValuesShown, ratesShown } from '../../results/data/results-shown.ts';
 import type { Who } from '../core/console.ts';
 import { groupNamed, readGroups, readWeeks, withPeople } from './reading.ts';
 import { windowOfWeeks } from './weeks.ts';

@@ -5,10 +5,10 @@ import type { Settings, Summary } from '@soundings/contract/organization.ts';
 import { audit } from '../../accounts/audit.ts';
 import { byteOrderMark, csvRow } from '../../base/csv.ts';
 import { Fault } from '../../base/errors.ts';
+import { catalogue } from '../../base/texts.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import type { Approve } from '../../files/approval-thread.ts';
 import { faultyRowsOf } from '../../files/preview.ts';
-import type { Language } from '../../files/catalogue.ts';
 import { runNotPending } from '../../sync/pending-runs.ts';
 import { actorOf, type Console, Download, type Who } from '../core/console.ts';
 import {
@@ -21,6 +21,9 @@ import {
   selectRunRows,
 } from './runs.sql.ts';
 import { windowOf, withRemedies } from './remedies.ts';
+import type { Arguments } from './text/arguments.ts';
+import en from './text/en/faulty-rows.json' with { type: 'json' };
+import sv from './text/sv/faulty-rows.json' with { type: 'json' };
 import { inSlices } from '../core/slices.ts';
 import { type Decider, rejectRun } from '../../files/approval.ts';
 
@@ -116,7 +119,7 @@ async function foundRun(pool: Pool, accountId: AccountId, runId: string): Promis
   return run;
 }
 
-async function runOf(pool: Pool, accountId: AccountId, id: string, language: Language): Promise<Run> {
+async function runOf(pool: Pool, accountId: AccountId, id: string, language: string): Promise<Run> {
   const found = await foundRun(pool, accountId, id);
   const isOver = found.outcome === 'applied';
   const none = { lost: [], lostCount: 0 };
@@ -161,21 +164,19 @@ const nameOf = ({ file, runId }: RunFound) =>
 const textOf = (value: unknown): string | null =>
   value === null || value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value);
 
-const rowWords = {
-  en: { row: 'Row', reason: 'Reason' },
-  sv: { row: 'Rad', reason: 'Orsak' },
-} as const;
+const rowTexts = catalogue<typeof en, Arguments['faulty-rows']>({ en, sv });
 
 /** Returns the faulty rows of the file as CSV. For pushes, or if the file is deleted, returns the faults of the report. */
 async function faultsOf(
   pool: Pool,
   accountId: AccountId,
   { details, file, fileId }: RunFound,
-  language: Language,
+  language: string,
 ): Promise<string> {
   const faults = withRemedies(details, language);
   if (fileId !== null && faults.some(({ row }) => row !== undefined)) {
-    const words = rowWords[language];
+    const t = rowTexts.in(language);
+    const words = { row: t('row'), reason: t('reason') };
     const rows = await faultyRowsOf(pool, accountId, { fileId, name: file ?? '' }, faults, words).catch(
       (error: unknown) => {
         if (!(error instanceof Fault)) throw error;

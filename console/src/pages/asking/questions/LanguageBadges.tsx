@@ -1,0 +1,35 @@
+// The languages of a question as small badges, which also mark incomplete and missing translations.
+import type { LibraryQuestion } from '@soundings/contract/console.asking.ts';
+import { useText } from '../../../text/text.tsx';
+import { cx } from '../../../ui/cx.ts';
+import css from '../asking.module.css';
+import { useLanguages } from '../texts.ts';
+
+/** `wanted`: languages to show even if the translation is missing. */
+export function LanguageBadges({
+  question: { languages, partly },
+  wanted,
+}: {
+  question: Pick<LibraryQuestion, 'languages' | 'partly'>;
+  wanted: string[];
+}) {
+  const t = useText();
+  const { nameOf } = useLanguages();
+  const missing = wanted.filter((code) => !languages.includes(code) && !partly.includes(code));
+  const badge = (state: 'whole' | 'partly' | 'missing') => (code: string) => {
+    const words = t(`asking.language.${state}`, { language: nameOf(code) });
+    return (
+      <li key={code} className={cx(css['language'], css[state])} title={words}>
+        <span aria-hidden>{code}</span>
+        <span className="visually-hidden">{words}</span>
+      </li>
+    );
+  };
+  return (
+    <ul className={css['badges']}>
+      {languages.map(badge('whole'))}
+      {partly.map(badge('partly'))}
+      {missing.map(badge('missing'))}
+    </ul>
+  );
+}

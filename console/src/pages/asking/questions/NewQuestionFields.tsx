@@ -1,0 +1,86 @@
+// The fields of a new question besides its texts: type, language, key and KPI. They can't be changed later.
+import type { Library } from '@soundings/contract/console.asking.ts';
+import { useEffect, useState } from 'react';
+import { useText } from '../../../text/text.tsx';
+import { SelectField, TextField } from '../../../ui/form/Field.tsx';
+import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
+import { type Draft, type Shape, withBase } from './question-draft.ts';
+import { allTypes, keyOf, useKpiName, useLanguages } from '../texts.ts';
+
+type Props = {
+  form: FormState<Draft>;
+  shape: Shape;
+  setShape: (shape: Shape) => void;
+  library: Library;
+};
+
+export function TypeFields({ form, shape, setShape }: Omit<Props, 'library'>) {
+  const t = useText();
+  const { nameOf } = useLanguages();
+  const { value: type = '1', ...typeField } = form.field('type');
+  return (
+    <FieldRow>
+      <SelectField
+        {...typeField}
+        value={type}
+        label={t('asking.type')}
+        hint={t('asking.typeFixed')}
+        options={allTypes.map((one) => ({
+          value: one,
+          label: t(`asking.type.${one}`),
+          hint: t(`asking.typeText.${one}`),
+        }))}
+      />
+      <SelectField
+        label={t('asking.baseLanguage')}
+        hint={t('asking.baseLanguageText')}
+        value={shape.base}
+        onChange={(base) => {
+          for (const [name, words] of Object.entries(withBase(form.values, shape, base)))
+            form.set(name, words);
+          setShape({ ...shape, base });
+        }}
+        options={shape.languages.map((code) => ({ value: code, label: nameOf(code) }))}
+      />
+    </FieldRow>
+  );
+}
+
+export function KeyFields({ form, library }: Pick<Props, 'form' | 'library'>) {
+  const t = useText();
+  const kpiName = useKpiName();
+  const { value: kpi = '', ...kpiField } = form.field('kpi');
+  const isScaled = Number(form.values['type']) <= 4;
+  return (
+    <FieldRow>
+      <KeyField form={form} />
+      {isScaled && (
+        <SelectField
+          {...kpiField}
+          value={kpi}
+          label={t('asking.kpi')}
+          hint={t('asking.kpiText')}
+          options={[
+            { value: '', label: t('asking.noKpi') },
+            ...library.kpis.map((one) => ({ value: one.id, label: kpiName(one) })),
+          ]}
+        />
+      )}
+    </FieldRow>
+  );
+}
+
+/** The key, suggested from the text until the user types another. */
+function KeyField({ form }: { form: FormState<Draft> }) {
+  const t = useText();
+  const [suggested, setSuggested] = useState('');
+  const { value = '', ...field } = form.field('key');
+  const fromText = keyOf(form.values['text'] ?? '');
+  const { set } = form;
+  useEffect(() => {
+    setSuggested(fromText);
+    if (value === suggested && value !== fromText) set('key', fromText);
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only a change of the text suggests another key
+  }, [fromText]);
+  return <TextField {...field} value={value} label={t('asking.keyLabel')} hint={t('asking.keyText')} mono />;
+}

@@ -1,0 +1,313 @@
+// A question: its texts in all languages side by side, a preview, and where it was asked. Also the page for a new question.
+import type { Library, PageWords, QuestionPage as Question } from '@soundings/contract/console.asking.ts';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { Archive, ArchiveRestore, ChartColumn } from 'lucide-react';
+import { useState } from 'react';
+import { api, isConflict } from '../../../api.ts';
+import { useAttempt } from '../../../hooks/attempt.ts';
+import { useData, useRefresh } from '../../../hooks/data.ts';
+import { useText } from '../../../text/text.tsx';
+import { Badge } from '../../../ui/Badge.tsx';
+import { Button, LinkButton } from '../../../ui/Button.tsx';
+import { ConfirmDialog } from '../../../ui/dialog/ConfirmDialog.tsx';
+import { Consequences } from '../../../ui/dialog/Consequences.tsx';
+import { Facts } from '../../../ui/page/Facts.tsx';
+import { Form, type FormState, useForm } from '../../../ui/form/Form.tsx';
+import { Locked } from '../../../ui/Locked.tsx';
+import { Page } from '../../../ui/page/Page.tsx';
+import { Section } from '../../../ui/page/Section.tsx';
+import { Segmented } from '../../../ui/form/Segmented.tsx';
+import { Loaded } from '../../../ui/page/States.tsx';
+import { useToast } from '../../../ui/floating/Toast.tsx';
+import css from '../asking.module.css';
+import { AskedIn } from './AskedIn.tsx';
+import { bodyOf, type Draft, draftOf, previewOf, type Shape } from './question-draft.ts';
+import { KeyFields, TypeFields } from './NewQuestionFields.tsx';
+import { QuestionPreview } from './QuestionPreview.tsx';
+import { Translations } from './Translations.tsx';
+import { useKpiName, useLanguages, useQuestionText } from '../texts.ts';
+
+export function QuestionPage() {
+  const { questionId } = useParams({ strict: false }) as { questionId: string };
+  const response = useData('GET /library/questions/{questionId}', { params: { questionId } });
+  const words = useData('GET /library/words');
+  const library = useData('GET /library');
+  return (
+    <Loaded response={response}>
+      {(question) => (
+        <Loaded response={words}>
+          {(texts) => (
+            <Loaded response={library}>
+              {(all) => <Editor key={question.id} question={question} words={texts} library={all} />}
+            </Loaded>
+          )}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+type Words = Record<string, PageWords>;
+
+const shapeOf = ({ language, languages, partly, options }: Question): Shape => ({
+  base: language,
+  languages: [...new Set([language, ...languages, ...partly, 'en', 'sv', 'de'])],
+  options: options.length,
+});
+
+function Editor({ question, words, library }: { question: Question; words: Words; library: Library }) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = useRefresh();
+  const textOf = useQuestionText();
+  const [shape, setShape] = useState(() => shapeOf(question));
+  const [version, setVersion] = useState(question.version);
+  const form = useForm<Draft, { version: string }>({
+    initial: draftOf(question),
+    submit: (draft) =>
+      api('PUT /library/questions/{questionId}', {
+        params: { questionId: question.id },
+        body: { ...bodyOf(draft, shape), version },
+      }).catch(async (error: unknown) => {
+        if (isConflict(error)) await refresh('GET /library/questions/{questionId}');
+        throw error;
+      }),
+    onDone: (saved) => {
+      setVersion(saved.version);
+      toast({ text: t('asking.saved') });
+      void refresh('GET /library', 'GET /library/questions/{questionId}', 'GET /schedules');
+    },
+  });
+  const discard = () => {
+    form.reset(draftOf(question));
+    setShape(shapeOf(question));
+    setVersion(question.version);
+  };
+  return (
+    <Page
+      title={textOf(question)}
+      crumbs={[{ label: t('asking.library'), to: '/questions' }]}
+      subtitle={<Subtitle question={question} />}
+      actions={<Actions question={question} />}
+    >
+      <div className={css['columns']}>
+        <div className={css['main']}>
+          <Section title={t('asking.words')} description={t('asking.wordsText')}>
+            <Form
+              form={form}
+              actions={
+                <>
+                  <Button type="submit" kind="primary" busy={form.busy} disabled={!form.isDirty}>
+                    {t('action.save')}
+                  </Button>
+                  {form.isDirty && <Button onClick={discard}>{t('asking.discard')}</Button>}
+                </>
+              }
+            >
+              <Translations {...{ form, shape, setShape }} type={question.type} isNew={false} />
+            </Form>
+          </Section>
+          <Fixed question={question} library={library} />
+          <AskedIn question={question} />
+        </div>
+        <Preview form={form} shape={shape} type={question.type} words={words} />
+      </div>
+    </Page>
+  );
+}
+
+function Subtitle({ question: { key, type, isRetired } }: { question: Question }) {
+  const t = useText();
+  return (
+    <span className={css['inline']}>
+      <code>{key}</code> · {t(`asking.type.${type}`)}
+      {isRetired && <Badge tone="warn">{t('asking.retired')}</Badge>}
+    </span>
+  );
+}
+
+function Actions({ question }: { question: Question }) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = useRefresh();
+  const attempt = useAttempt();
+  const [isAsking, setAsking] = useState(false);
+  const { id, isRetired, schedules } = question;
+  const retire = async (to: boolean) => {
+    await api('PUT /library/questions/{questionId}/retired', {
+      params: { questionId: id },
+      body: { isRetired: to },
+    });
+    toast({ text: t(to ? 'asking.isRetired' : 'asking.isRestored'), undo: () => attempt(retire(!to)) });
+    await refresh('GET /library', 'GET /library/questions/{questionId}', 'GET /schedules');
+  };
+  const fixed = schedules.filter(({ isFixed }) => isFixed);
+  return (
+    <>
+      {question.weeks > 0 && (
+        <LinkButton icon={ChartColumn} to={`/results/questions/${id}`}>
+          {t('asking.result')}
+        </LinkButton>
+      )}
+      {isRetired ? (
+        <Button icon={ArchiveRestore} onClick={() => attempt(retire(false))}>
+          {t('asking.restore')}
+        </Button>
+      ) : (
+        <Button icon={Archive} onClick={() => setAsking(true)}>
+          {t('asking.retire')}
+        </Button>
+      )}
+      <ConfirmDialog
+        open={isAsking}
+        onClose={() => setAsking(false)}
+        title={t('asking.retireTitle')}
+        text={
+          <>
+            <p>{t('asking.retireText')}</p>
+            {schedules.length > 0 && (
+              <>
+                <p>{t('asking.retireUsed', { count: schedules.length })}</p>
+                <Consequences
+                  items={schedules.map((one) =>
+                    t(one.isFixed ? 'asking.usedFixed' : 'asking.usedByKpi', { name: one.name }),
+                  )}
+                />
+              </>
+            )}
+            {fixed.length > 0 && <p>{t('asking.retireFixed')}</p>}
+          </>
+        }
+        confirm={t('asking.retire')}
+        onConfirm={() => retire(true)}
+      />
+    </>
+  );
+}
+
+/** The fields that can't be changed once the question is created, and why. */
+function Fixed({ question, library }: { question: Question; library: Library }) {
+  const t = useText();
+  const kpiName = useKpiName();
+  const { nameOf } = useLanguages();
+  const kpis = library.kpis.filter(({ id }) => question.kpiIds.includes(id)).map(kpiName);
+  const lock = <Locked reason={t('asking.fixedText')} />;
+  return (
+    <Section title={t('asking.about')} description={t('asking.fixedText')}>
+      <Facts
+        items={[
+          [
+            t('asking.keyLabel'),
+            <span key="key" className={css['inline']}>
+              <code>{question.key}</code> {lock}
+            </span>,
+          ],
+          [
+            t('asking.type'),
+            <span key="type" className={css['inline']}>
+              {t(`asking.type.${question.type}`)} {lock}
+            </span>,
+          ],
+          [t('asking.baseLanguage'), nameOf(question.language)],
+          [t('asking.kpis'), kpis.join(', ') || t('asking.noKpi')],
+        ]}
+      />
+    </Section>
+  );
+}
+
+type PreviewProps = { form: FormState<Draft>; shape: Shape; type: number; words: Words };
+
+function Preview({ form, shape, type, words }: PreviewProps) {
+  const t = useText();
+  const { nameOf } = useLanguages();
+  const [wanted, setWanted] = useState(shape.base);
+  const language = shape.languages.includes(wanted) ? wanted : shape.base;
+  return (
+    <aside className={css['side']}>
+      <div className={css['sticky']}>
+        <Section title={t('asking.preview')} description={t('asking.previewText')}>
+          <Segmented
+            label={t('asking.previewLanguage')}
+            value={language}
+            onChange={setWanted}
+            options={shape.languages.map((code) => ({ value: code, label: nameOf(code) }))}
+          />
+          <QuestionPreview
+            question={previewOf(form.values, shape, type, language)}
+            language={language}
+            words={(words[language] ?? words['en']) as PageWords}
+          />
+        </Section>
+      </div>
+    </aside>
+  );
+}
+
+export function NewQuestionPage() {
+  const words = useData('GET /library/words');
+  const library = useData('GET /library');
+  return (
+    <Loaded response={words}>
+      {(texts) => <Loaded response={library}>{(all) => <NewEditor words={texts} library={all} />}</Loaded>}
+    </Loaded>
+  );
+}
+
+function NewEditor({ words, library }: { words: Words; library: Library }) {
+  const t = useText();
+  const navigate = useNavigate();
+  const toast = useToast();
+  const refresh = useRefresh();
+  const base = library.language;
+  const [shape, setShape] = useState<Shape>({
+    base,
+    languages: [...new Set([base, 'en', 'sv', 'de'])],
+    options: 3,
+  });
+  const form = useForm<Draft, { id: number }>({
+    initial: { key: '', type: '1', kpi: '', text: '' },
+    submit: (draft) => {
+      const type = Number(draft['type']);
+      const isOptioned = type === 5 || type === 6;
+      return api('POST /library/questions', {
+        body: {
+          ...bodyOf(draft, { ...shape, options: isOptioned ? shape.options : 0 }),
+          key: draft['key'] ?? '',
+          type,
+          language: shape.base,
+          kpiIds: draft['kpi'] && type <= 4 ? [draft['kpi']] : [],
+        },
+      });
+    },
+    onDone: ({ id }) => {
+      toast({ text: t('asking.made') });
+      void refresh('GET /library', 'GET /library/kpis');
+      void navigate({ to: `/questions/${id}` });
+    },
+  });
+  const type = Number(form.values['type']);
+  return (
+    <Page title={t('asking.newQuestion')} crumbs={[{ label: t('asking.library'), to: '/questions' }]}>
+      <div className={css['columns']}>
+        <div className={css['main']}>
+          <Section title={t('asking.words')} description={t('asking.wordsText')}>
+            <Form
+              form={form}
+              actions={
+                <Button type="submit" kind="primary" busy={form.busy}>
+                  {t('asking.makeQuestion')}
+                </Button>
+              }
+            >
+              <TypeFields {...{ form, shape, setShape }} />
+              <Translations {...{ form, shape, setShape }} type={type} isNew />
+              <KeyFields {...{ form, library }} />
+            </Form>
+          </Section>
+        </div>
+        <Preview form={form} shape={shape} type={type} words={words} />
+      </div>
+    </Page>
+  );
+}

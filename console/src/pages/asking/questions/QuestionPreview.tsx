@@ -1,0 +1,72 @@
+// A small static preview of a question as the answering page shows it, in its own language.
+import type { PageWords } from '@soundings/contract/console.asking.ts';
+import css from './QuestionPreview.module.css';
+import { directionOf } from '../texts.ts';
+
+export type Previewed = { type: number; text: string; options: { id: string; text: string }[] };
+
+type PreviewProps = { question: Previewed; language: string; words: PageWords; place?: string };
+
+export function QuestionPreview({ question, language, words, place }: PreviewProps) {
+  return (
+    <div className={css['card']} lang={language} dir={directionOf(language)}>
+      {place && <p className={css['place']}>{place}</p>}
+      <p className={css['text']}>{question.text || '…'}</p>
+      <Answers {...question} words={words} />
+      {question.type === 7 ? (
+        <>
+          <div className={css['area']} />
+          <p className={css['hint']}>{words.commentHint}</p>
+        </>
+      ) : null}
+      <div className={css['more']}>
+        <span>{question.type !== 7 && words.addComment}</span>
+        <span className={css['skip']}>
+          <span className={css['box']} />
+          {words.skip}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function Answers({ type, options, words }: Previewed & { words: PageWords }) {
+  const scale = words.scales[String(type)] ?? [];
+  if (type === 2 || type === 3) return <Numbers scale={scale} />;
+  const rows =
+    type === 5 || type === 6
+      ? options.map(({ id, text }) => ({ key: id, text }))
+      : scale.map(({ value, text }) => ({ key: String(value), text }));
+  if (rows.length === 0) return null;
+  return (
+    <ul className={type === 4 ? css['two'] : css['rows']}>
+      {rows.map(({ key, text }, i) => (
+        // oxlint-disable-next-line react/no-array-index-key -- in a draft, two options may have the same id
+        <li key={`${key} ${i}`} className={css['row']}>
+          <span className={type === 6 ? css['box'] : css['dot']} />
+          {text || '…'}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Numbers({ scale }: { scale: { value: number; text: string }[] }) {
+  const [low, high] = [scale[0], scale.at(-1)];
+  if (!low || !high) return null;
+  return (
+    <div>
+      <ul className={css['numbers']}>
+        {Array.from({ length: high.value - low.value + 1 }, (_, i) => (
+          <li key={i} className={css['number']}>
+            {low.value + i}
+          </li>
+        ))}
+      </ul>
+      <p className={css['ends']}>
+        <span>{low.text}</span>
+        <span>{high.text}</span>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+// A question draft: every text is stored under the service's JSON pointer for it, so that errors appear at their own field.
+import type { LibraryQuestion } from '@soundings/contract/console.asking.ts';
+import type { Previewed } from './QuestionPreview.tsx';
+import { keyOf } from '../texts.ts';
+
+/** Fields: `text`, `translations/sv`, `options/0/id`, `options/0/text`, `options/0/translations/sv`, and more for new questions. */
+export type Draft = Record<string, string>;
+
+/** `language`: the language of the text itself. */
+export type Shape = { base: string; languages: string[]; options: number };
+
+const at = (place: string, language: string, base: string) =>
+  language === base ? `${place}text` : `${place}translations/${language}`;
+
+/** Returns the field name of a text of the question or of an option. */
+export const fieldOf = (option: number | undefined, language: string, base: string): string =>
+  at(option === undefined ? '' : `options/${option}/`, language, base);
+
+export function draftOf({ text, translations, options }: LibraryQuestion): Draft {
+  const texts = (place: string, one: { text: string; translations?: Record<string, string> }) => [
+    [`${place}text`, one.text],
+    ...Object.entries(one.translations ?? {}).map(([code, words]) => [`${place}translations/${code}`, words]),
+  ];
+  return Object.fromEntries([
+    ...texts('', { text, translations }),
+    ...options.flatMap((option, i) => [[`options/${i}/id`, option.id], ...texts(`options/${i}/`, option)]),
+  ]) as Draft;
+}
+
+/** Returns the id of an option whose id field is empty, from its text. */
+export const suggestedId = (draft: Draft, option: number): string =>
+  keyOf(draft[`options/${option}/text`] ?? '');
+
+/** Returns the request body, without empty translations. */
+export function bodyOf(draft: Draft, { base, languages, options }: Shape) {
+  const textsAt = (place: string) => ({
+    text: draft[`${place}text`] ?? '',
+    translations: Object.fromEntries(
+      languages
+        .filter((code) => code !== base)
+        .map((code) => [code, draft[`${place}translations/${code}`] ?? ''] as const)
+        .filter(([, words]) => words.trim() !== ''),
+    ),
+  });
+  return {
+    ...textsAt(''),
+    options: Array.from({ length: options }, (_, i) => {
+      const { text, translations } = textsAt(`options/${i}/`);
+      const id = draft[`options/${i}/id`] || suggestedId(draft, i);
+      return Object.keys(translations).length > 0 ? { id, text, translations } : { id, text };
+    }),
+  };
+}
+
+/** Returns the question as the answering page shows it in a language, with untranslated texts in the question's own language. */
+export function previewOf(draft: Draft, { base, options }: Shape, type: number, language: string): Previewed {
+  const words = (option?: number) =>
+    draft[fieldOf(option, language, base)] || (draft[fieldOf(option, base, base)] ?? '');
+  return {
+    type,
+    text: words(),
+    options: Array.from({ length: options }, (_, i) => ({ id: String(i), text: words(i) })),
+  };
+}
+
+/** Returns the draft with another base language. All texts keep their own language. */
+export function withBase(draft: Draft, { base, options }: Shape, next: string): Draft {
+  const places = ['', ...Array.from({ length: options }, (_, i) => `options/${i}/`)];
+  const texts = places.flatMap((place) => [
+    [`${place}translations/${base}`, draft[`${place}text`] ?? ''],
+    [`${place}text`, draft[`${place}translations/${next}`] ?? ''],
+    [`${place}translations/${next}`, ''],
+  ]);
+  return next === base ? draft : { ...draft, ...(Object.fromEntries(texts) as Draft) };
+}
+
+/** Returns the draft without one of its options. Later options move up. */
+export function withoutOption(draft: Draft, gone: number): Draft {
+  return Object.fromEntries(
+    Object.entries(draft).flatMap(([name, value]) => {
+      const [, number, rest] = /^options\/(\d+)\/(.*)$/.exec(name) ?? [];
+      if (number === undefined) return [[name, value]];
+      const place = Number(number);
+      if (place === gone) return [];
+      return [[`options/${place > gone ? place - 1 : place}/${rest}`, value]];
+    }),
+  );
+}

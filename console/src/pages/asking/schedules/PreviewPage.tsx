@@ -1,0 +1,96 @@
+// A preview of what people will see when a schedule asks, in each language. Nothing can be answered here.
+import type { QuestionWords, SchedulePreview } from '@soundings/contract/console.asking.ts';
+import { useParams } from '@tanstack/react-router';
+import { EyeOff } from 'lucide-react';
+import { useState } from 'react';
+import { useData } from '../../../hooks/data.ts';
+import { useText } from '../../../text/text.tsx';
+import { useWeekText } from '../../../text/weeks.ts';
+import { Empty } from '../../../ui/page/Empty.tsx';
+import { Notice } from '../../../ui/page/Notice.tsx';
+import { Page } from '../../../ui/page/Page.tsx';
+import { Padded } from '../../../ui/page/Section.tsx';
+import { Segmented } from '../../../ui/form/Segmented.tsx';
+import { Loaded } from '../../../ui/page/States.tsx';
+import css from './PreviewPage.module.css';
+import { QuestionPreview } from '../questions/QuestionPreview.tsx';
+import { directionOf, useDays, useLanguages } from '../texts.ts';
+
+export function PreviewPage() {
+  const { scheduleId } = useParams({ strict: false }) as { scheduleId: string };
+  const response = useData('GET /schedules/{scheduleId}/preview', { params: { scheduleId } });
+  return <Loaded response={response}>{(preview) => <Preview preview={preview} />}</Loaded>;
+}
+
+/** Returns a question in a language, as far as it is translated. */
+function translated({ type, text, language: own, translations, options }: QuestionWords, language: string) {
+  const of = (one: { text: string; translations?: Record<string, string> }) =>
+    own === language ? one.text : (one.translations?.[language] ?? one.text);
+  return {
+    type,
+    text: of({ text, translations }),
+    options: options.map((one) => ({ id: one.id, text: of(one) })),
+  };
+}
+
+function Preview({ preview }: { preview: SchedulePreview }) {
+  const t = useText();
+  const days = useDays();
+  const { full } = useWeekText();
+  const { nameOf } = useLanguages();
+  const { id, name, company, questions, next, isLate, words } = preview;
+  const [language, setLanguage] = useState(words[preview.language] ? preview.language : 'en');
+  const texts = words[language]!;
+  return (
+    <Page
+      title={t('asking.preview')}
+      crumbs={[
+        { label: t('asking.schedules'), to: '/schedules' },
+        { label: name, to: `/schedules/${id}` },
+      ]}
+      subtitle={
+        next
+          ? t(isLate ? 'asking.previewLate' : 'asking.previewNext', {
+              day: days.day(next.day),
+              week: full(next),
+            })
+          : t('asking.previewLast')
+      }
+      toolbar={
+        <Segmented
+          label={t('asking.previewLanguage')}
+          value={language}
+          onChange={setLanguage}
+          options={Object.keys(words).map((code) => ({ value: code, label: nameOf(code) }))}
+        />
+      }
+    >
+      {questions.length === 0 ? (
+        <Empty icon={EyeOff} title={t('asking.previewNone')} />
+      ) : (
+        <Padded>
+          <Notice>{t('asking.previewKept')}</Notice>
+          <div className={css['page']} lang={language} dir={directionOf(language)}>
+            <p className={css['company']}>{company}</p>
+            <p className={css['greeting']}>{texts.greeting}</p>
+            <p className={css['soft']}>{texts.asks}</p>
+            <div className={css['privacy']}>
+              <p className={css['strong']}>{texts.privacyHeading}</p>
+              <p>{texts.privacy}</p>
+            </div>
+            {questions.map((question, i) => (
+              <QuestionPreview
+                key={question.id}
+                question={translated(question, language)}
+                language={language}
+                words={texts}
+                place={`${i + 1} / ${questions.length}`}
+              />
+            ))}
+            <span className={css['send']}>{texts.send}</span>
+          </div>
+        </Padded>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,51 @@
+// Shows the recovery codes once.
+import { Copy as CopyIcon, Download } from 'lucide-react';
+import { useState } from 'react';
+import { useText } from '../../../text/text.tsx';
+import { Button } from '../../../ui/Button.tsx';
+import { useCopying } from '../../../ui/Copy.tsx';
+import { CheckboxField } from '../../../ui/form/Field.tsx';
+import { Dialog } from '../../../ui/dialog/Dialog.tsx';
+import { save } from '../../../ui/downloads.ts';
+import css from './Profile.module.css';
+
+export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
+  const t = useText();
+  const [isKept, setIsKept] = useState(false);
+  const { isCopied, copy } = useCopying(codes.join('\n'));
+  const text = `${t('profile.codesFile')}\n\n${codes.join('\n')}\n`;
+  return (
+    <Dialog
+      open
+      stays
+      onClose={onDone}
+      title={t('profile.codesTitle')}
+      description={t('profile.codesText')}
+      actions={
+        <Button kind="primary" disabled={!isKept} onClick={onDone}>
+          {t('profile.codesDone')}
+        </Button>
+      }
+    >
+      <div className={css['stack']}>
+        <ul className={css['codes']}>
+          {codes.map((code) => (
+            <li key={code}>{code}</li>
+          ))}
+        </ul>
+        <div className={css['actions']}>
+          <Button icon={CopyIcon} onClick={copy}>
+            {t('action.copy')}
+          </Button>
+          <Button icon={Download} onClick={() => save('soundings-recovery-codes.txt', new Blob([text]))}>
+            {t('action.download')}
+          </Button>
+          <span role="status" className={css['soft']}>
+            {isCopied && t('action.copied')}
+          </span>
+        </div>
+        <CheckboxField label={t('profile.codesKept')} value={isKept} onChange={setIsKept} />
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,130 @@
+// The dialog before an action: shows what would happen, which the service may have computed, and asks. It then does it, closes, and
+// reports it in a toast. If the action fails, the dialog stays and shows the error.
+import type { UseQueryResult } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useId, useState } from 'react';
+import type { ApiError } from '../../api.ts';
+import { useAction } from '../../hooks/act.ts';
+import { useText } from '../../text/text.tsx';
+import { useToast } from '../floating/Toast.tsx';
+import { Failed, Skeleton } from '../page/States.tsx';
+import css from './ConfirmDialog.module.css';
+import { Dialog, type DialogProps } from './Dialog.tsx';
+import { Foot, type FootProps } from './Foot.tsx';
+import { isAllTyped, type Typed } from './typed.ts';
+
+type ConfirmProps = FootProps & {
+  /** What would happen. A function shows the error of the last try itself. */
+  text?: ReactNode | ((error: unknown) => ReactNode);
+  typed?: string | readonly Typed[] | undefined;
+  /** Does it, and returns the text of the toast, if any. */
+  onConfirm: () => Promise<string | void> | void;
+};
+
+type Frame = Pick<DialogProps, 'open' | 'title' | 'description' | 'wide'>;
+
+/** Asks before an action whose consequences are known. */
+export function ConfirmDialog({ open, title, description, wide, ...action }: Frame & ConfirmProps) {
+  const [isBusy, setIsBusy] = useState(false);
+  const stays = action.staysWhileBusy === true && isBusy;
+  return (
+    <Dialog
+      {...{ ...(open !== undefined && { open }), title, description, stays }}
+      wide={wide ?? false}
+      onClose={action.onClose}
+    >
+      <Confirm {...action} onBusy={setIsBusy} />
+    </Dialog>
+  );
+}
+
+type PlanDialogProps<Plan> = Frame & {
+  onClose: () => void;
+  /** What the service says would happen. */
+  plan: UseQueryResult<Plan, ApiError>;
+  /** Shown above the placeholder while the plan loads. */
+  waiting?: ReactNode;
+  /** Shows the plan in a `Confirm`. */
+  children: (plan: Plan) => ReactNode;
+};
+
+/** Asks the service what would happen, and shows it. */
+export function PlanDialog<Plan>({ plan, waiting, children, ...frame }: PlanDialogProps<Plan>) {
+  // While another plan loads, the previous one is a placeholder, which must not be confirmed.
+  const data = plan.isPlaceholderData ? undefined : plan.data;
+  return (
+    <Dialog {...frame} isLoading={data === undefined}>
+      {data !== undefined ? (
+        children(data)
+      ) : plan.error ? (
+        <Failed error={plan.error} onRetry={() => void plan.refetch()} />
+      ) : (
+        <>
+          {waiting}
+          <Skeleton rows={3} />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+/** The content of a dialog before an action. */
+export function Confirm(props: ConfirmProps & { onBusy?: (isBusy: boolean) => void }) {
+  const { text, typed, onConfirm, onBusy, ...foot } = props;
+  const toast = useToast();
+  const { busy, error, act } = useAction();
+  const wanted = typeof typed === 'string' ? [{ text: typed }] : (typed ?? []);
+  const [words, setWords] = useState<readonly string[]>([]);
+  const isReady = foot.confirm !== undefined && !foot.disabled && isAllTyped(wanted, words);
+  useEffect(() => {
+    onBusy?.(busy);
+    return () => onBusy?.(false);
+  }, [busy, onBusy]);
+  async function confirmed() {
+    const done = await onConfirm();
+    foot.onClose();
+    if (typeof done === 'string') toast({ text: done });
+  }
+  const content = typeof text === 'function' ? text(error) : text;
+  return (
+    <form
+      className={css['confirm']}
+      onSubmit={(event) => {
+        event.preventDefault();
+        // The dialog may be inside another form, which must not be submitted.
+        event.stopPropagation();
+        if (isReady && !busy) act(confirmed);
+      }}
+    >
+      {content !== undefined && <div className={css['text']}>{content}</div>}
+      <TypedFields wanted={wanted} words={words} onChange={setWords} />
+      {error !== undefined && typeof text !== 'function' && <Failed error={error} />}
+      <div data-form-foot>
+        <Foot {...foot} busy={busy} disabled={!isReady} />
+      </div>
+    </form>
+  );
+}
+
+type TypedFieldsProps = {
+  wanted: readonly Typed[];
+  words: readonly string[];
+  onChange: (words: readonly string[]) => void;
+};
+
+function TypedFields({ wanted, words, onChange }: TypedFieldsProps) {
+  const t = useText();
+  const id = useId();
+  const write = (index: number, value: string) =>
+    onChange(wanted.map((_, i) => (i === index ? value : (words[i] ?? ''))));
+  return wanted.map(({ text, label }, i) => (
+    <label key={label ?? text} htmlFor={`${id}-${i}`} className={css['typed']}>
+      <span>{label ?? t('dialog.type', { text })}</span>
+      <input
+        id={`${id}-${i}`}
+        value={words[i] ?? ''}
+        autoComplete="off"
+        onChange={({ target }) => write(i, target.value)}
+      />
+    </label>
+  ));
+}

@@ -1,0 +1,29 @@
+// A long list of options with a search field above it, as the popup of a Base UI Combobox.
+import { Combobox as Base } from '@base-ui/react/combobox';
+import { Search } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Floating } from './Floating.tsx';
+import css from './SearchList.module.css';
+
+type SearchListProps<Item> = {
+  label: string;
+  /** The placeholder of the search field. */
+  search: string;
+  /** Shown if nothing is found. */
+  empty: string;
+  /** How many more are found than shown. */
+  more?: string | undefined;
+  children: (item: Item) => ReactNode;
+};
+
+export const SearchList = <Item,>({ label, search, empty, more, children }: SearchListProps<Item>) => (
+  <Floating of={Base} kind="search" align="start" label={label}>
+    <div className={css['search']}>
+      <Search aria-hidden size={16} strokeWidth={1.75} />
+      <Base.Input className={css['input']} aria-label={search} placeholder={search} />
+    </div>
+    <Base.Empty className={css['empty']}>{empty}</Base.Empty>
+    <Base.List className={css['list']}>{children}</Base.List>
+    {more !== undefined && <p className={css['more']}>{more}</p>}
+  </Floating>
+);

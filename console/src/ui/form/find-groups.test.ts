@@ -1,0 +1,40 @@
+// Finding groups by typing: without accents and capitals, all words needed, the best first.
+import { expect, test } from 'vitest';
+import { findGroups, groupsToFind } from './find-groups.ts';
+
+const group = (id: number, parentId: number | null, name: string, externalId: string | null = null) => ({
+  id,
+  parentId,
+  name,
+  externalId,
+  managed: false,
+  people: 0,
+});
+const groups = groupsToFind([
+  group(1, null, 'Lavmark'),
+  group(2, 1, 'Försäljning', 'sales'),
+  group(3, 2, 'North Sales'),
+  group(4, 2, 'Sales Malmö'),
+  group(5, 2, 'Wholesales'),
+]);
+const namesFor = (sought: string, most = 10) =>
+  findGroups(groups, sought, most).found.map(({ name }) => name);
+
+test('each group has its way from the top', () => {
+  expect(groups.map(({ way }) => way)).toEqual(['', 'Lavmark', ...Array(3).fill('Lavmark / Försäljning')]);
+});
+
+test('names that begin with what is typed come first, then words that do, then all others', () => {
+  expect(namesFor('sales')).toEqual(['Sales Malmö', 'Försäljning', 'North Sales', 'Wholesales']);
+});
+
+test('every word has to be there, in any order, with or without accents', () => {
+  expect(namesFor('MALMO sal')).toEqual(['Sales Malmö']);
+  expect(namesFor('forsaljning')).toEqual(['Försäljning']);
+  expect(namesFor('malmö north')).toEqual([]);
+});
+
+test('nothing typed shows all; of more than are shown, their number is known', () => {
+  expect(namesFor('  ')).toHaveLength(5);
+  expect(findGroups(groups, 'sales', 2)).toMatchObject({ found: [{ id: 4 }, { id: 2 }], total: 4 });
+});

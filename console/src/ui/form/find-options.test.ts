@@ -1,0 +1,42 @@
+// Finding an option by typing: every typed word must begin a word of it.
+import { expect, test } from 'vitest';
+import { isFound, type SearchOption } from './find-options.ts';
+
+const swedish: SearchOption = { value: 'sv', label: 'Swedish', words: () => 'Svenska sueco' };
+const portuguese: SearchOption = { value: 'pt-BR', label: 'Portuguese (Brazil)', words: () => 'Português' };
+
+test('without a word every option is found', () => {
+  expect([isFound(swedish, ''), isFound(swedish, '   ')]).toEqual([true, true]);
+});
+
+test('words are found by their beginning, in any order, without accents and capitals', () => {
+  expect(isFound(swedish, 'SWE')).toBe(true);
+  expect(isFound(swedish, 'edish')).toBe(false);
+  expect(isFound(portuguese, 'braz port')).toBe(true);
+  expect(isFound(portuguese, 'portugues')).toBe(true);
+  expect(isFound(portuguese, 'portugal')).toBe(false);
+});
+
+test('all words are needed', () => {
+  expect(isFound(portuguese, 'port brazil')).toBe(true);
+  expect(isFound(portuguese, 'port sweden')).toBe(false);
+});
+
+test('further terms are computed once, and only when the user types', () => {
+  let calls = 0;
+  const option: SearchOption = {
+    value: 'de',
+    label: 'German',
+    words: () => {
+      calls++;
+      return 'Deutsch';
+    },
+  };
+  expect(calls).toBe(0);
+  expect([isFound(option, 'deu'), isFound(option, 'alem'), isFound(option, 'ger')]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect(calls).toBe(1);
+});

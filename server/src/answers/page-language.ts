@@ -1,0 +1,88 @@
+// The languages of the answering page: which one is shown, which are offered, and how texts in another language are marked. Pure.
+import { onceForLanguage } from '@soundings/contract/texts.ts';
+import { escaped } from '../base/html.ts';
+import type { Question } from '../questions/questions.ts';
+import type { Asking } from './answering.ts';
+import { type PageTexts, pageTexts } from './page-texts.ts';
+
+/** Returns the languages offered on the page: those that its own texts exist in, and those that all questions are translated into. */
+export function languagesOf({ questions }: Pick<Asking, 'questions'>): string[] {
+  const [first, ...others] = questions.map(
+    ({ language, translations }) => new Set([language, ...Object.keys(translations)]),
+  );
+  const complete = [...(first ?? [])].filter((one) => others.every((texts) => texts.has(one)));
+  return [...new Set([...pageTexts.languages, ...complete.toSorted()])];
+}
+
+/** Returns the requested language if it is offered, otherwise the person's, otherwise English. */
+export function pageLanguage(asking: Pick<Asking, 'questions' | 'language'>, wanted: unknown): string {
+  const offered = languagesOf(asking);
+  return (
+    [wanted, asking.language].map((one) => String(one).toLowerCase()).find((one) => offered.includes(one)) ??
+    'en'
+  );
+}
+
+/** Returns the language for an unknown person, from the browser's Accept-Language header (RFC 9110 §12.5.4). */
+export function spokenLanguage(acceptLanguage = ''): string {
+  const preferred = acceptLanguage
+    .slice(0, 1000)
+    .toLowerCase()
+    .split(',')
+    .map((entry) => {
+      const [range = '', ...parameters] = entry.split(';').map((part) => part.trim());
+      const quality = parameters.find((one) => one.startsWith('q='));
+      return {
+        language: range.split('-')[0] as string,
+        quality: quality ? Number(quality.slice(2)) || 0 : 1,
+      };
+    })
+    .filter(({ language, quality }) => quality > 0 && pageTexts.languages.includes(language))
+    .toSorted((a, b) => b.quality - a.quality);
+  return preferred[0]?.language ?? 'en';
+}
+
+/** Returns a language's own name, such as Svenska. */
+export const nameOf = onceForLanguage((language: string): string => {
+  const locale = canonical(language);
+  const name = new Intl.DisplayNames(locale, { type: 'language', fallback: 'code' }).of(locale) as string;
+  return name.replace(/^\p{L}/u, (letter) => letter.toLocaleUpperCase(locale));
+});
+
+type Texted = { text: string; translations?: Record<string, string> };
+
+/** Returns a text in the page's language, or in the question's language if there is no translation. */
+export const textIn = ({ text, translations }: Texted, question: Question, language: string): string =>
+  question.language === language ? text : (translations?.[language] ?? text);
+
+export const textLanguage = ({ language: own, translations }: Question, language: string): string =>
+  translations[language] === undefined ? own : language;
+
+/** Returns the page's own texts in a language, and a function that turns them into marked HTML. */
+export function textsFor(language: string): [PageTexts, (text: string) => string] {
+  const marks = foreign(pageTexts.languageFor(language), language);
+  return [pageTexts.in(language), (text) => marked(text, marks)];
+}
+
+/** Returns lang and dir attributes for a text whose language differs from the page's (WCAG 3.1.2); otherwise ''. */
+export function foreign(language: string, page: string): string {
+  if (language === page) return '';
+  const direction = directionOf(language);
+  return ` lang="${escaped(language)}"${direction === directionOf(page) ? '' : ` dir="${direction}"`}`;
+}
+
+/** Returns an escaped text with these attributes. */
+export const marked = (text: string, marks: string) =>
+  marks === '' ? escaped(text) : `<span${marks}>${escaped(text)}</span>`;
+
+const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
+export const directionOf = (language: string): 'rtl' | 'ltr' => (rightToLeft.has(language) ? 'rtl' : 'ltr');
+
+/** Returns a locale for Intl, which throws on invalid language codes. */
+function canonical(language: string): string {
+  try {
+    return Intl.getCanonicalLocales(language)[0] ?? 'en';
+  } catch {
+    return 'en';
+  }
+}

@@ -1,0 +1,100 @@
+// The database connections of the service, by purpose: opening them as soon as the database can be reached, and closing them.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from './base/errors.ts';
+import type { Log } from './base/log.ts';
+import { asFault, longestTransaction, openPool, type Pool } from './db/db.ts';
+import { checkSessions } from './db/own-sessions.ts';
+import { openPushes, type Pushes } from './sync/pushes.ts';
+import { AnswerKeys } from './sealing/answer-keys.ts';
+import { type AppConfig, longReads } from './app.config.ts';
+
+/** The longest time, in ms, that reading a streamed response may take in total. The database enforces it. */
+const longestRead = 30 * 60_000;
+
+export type Connections = {
+  /** Resolves when the database can be reached. */
+  reached: Promise<void>;
+  pool: Promise<Pool>;
+  reads: Promise<Pool>;
+  answers: Promise<Pool>;
+  keys: Promise<AnswerKeys>;
+  pushes: Promise<Pushes>;
+};
+
+/** Opens the database connections, by purpose, and the parts that need one from the start. */
+export function connect(
+  config: AppConfig,
+  databaseUrl: Promise<string>,
+  log: Log,
+  isStopping: () => boolean,
+): Connections {
+  const pool = databaseUrl.then((url) => openPool(url, 10));
+  const reached = databaseUrl.then(async (url) => {
+    const ignored = await whenReachable(() => checkSessions(url), log, isStopping);
+    if (ignored.length === 0) return;
+    log.warn(
+      { settings: ignored },
+      'The connection pooler at DATABASE_URL ignores connection settings. Set them for the role instead (see docs/operations.md)',
+    );
+  });
+  const reads = reached.then(async () => openReads(await pool, await databaseUrl, config));
+  // While a week opens or closes, people who answer are asked to try again, so that they don't occupy connections.
+  const answers = databaseUrl.then((url) => openPool(url, 6, { settings: { lock_timeout: '2s' } }));
+  const keys = pool.then((one) => new AnswerKeys(one, config.answerKeys));
+  const pushes = databaseUrl.then((url) =>
+    openPushes(new URL('pushes.thread.ts', import.meta.url), url, log),
+  );
+  for (const opening of [pool, reached, reads, answers, keys, pushes]) opening.catch(() => {}); // Reported by start().
+  return { pool, reached, reads, answers, keys, pushes };
+}
+
+/** Closes all connections. Running pushes get `seconds` to finish. start() has reported connections that failed to open. */
+export async function disconnect(
+  { pool, reads, answers, pushes }: Connections,
+  seconds: number,
+): Promise<void> {
+  await (await pushes.catch(() => undefined))?.close(seconds);
+  const opened = await Promise.all([pool, reads, answers].map((one) => one.catch(() => undefined)));
+  await Promise.all(opened.map((one) => one?.end({ timeout: 5 })));
+}
+
+/** Opens the connections for streamed responses. */
+async function openReads(pool: Pool, url: string, config: AppConfig): Promise<Pool> {
+  const settings = await longestTransaction(pool, config.longestRead ?? longestRead);
+  return openPool(url, longReads, { settings });
+}
+
+/** Calls `query` until the database is reachable, because it may start later than the service. Returns the result. */
+async function whenReachable<T>(query: () => Promise<T>, log: Log, isStopping: () => boolean): Promise<T> {
+  try {
+    return await query();
+  } catch (error) {
+    const fault = asFault(error);
+    if (isStopping() || error instanceof Fault || !(fault instanceof Fault)) throw error;
+    const { code } = error as { code?: string };
+    log.warn(
+      { cause: code },
+      `Waiting for the database${code === tooManyConnections ? `. ${manyConnections}` : ''}`,
+    );
+    await sleep(1000);
+    return whenReachable(query, log, isStopping);
+  }
+}
+
+const tooManyConnections = '53300';
+const manyConnections =
+  'All its connections are in use. Close some, or raise max_connections. A Soundings process uses up to 60';
+
+/** Returns an error of the start, as a Fault if an administrator can do something about it. */
+export function ofStart(error: unknown): unknown {
+  const { code, cause } = error as { code?: string; cause?: { code?: string } };
+  if (code !== tooManyConnections && cause?.code !== tooManyConnections) return error;
+  return new Fault(
+    'unavailable',
+    'unavailable',
+    `The service can't connect to the database. ${manyConnections}.`,
+    {
+      cause: error,
+    },
+  );
+}

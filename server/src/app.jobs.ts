@@ -1,0 +1,132 @@
+// All work that does not run in a request: recurring jobs, tasks by job, and what runs on threads.
+import type { LogLevel } from './base/config.ts';
+import type { Log } from './base/log.ts';
+import { type AccountNotice, mailAccountNotice } from './accounts/account-notices.ts';
+import { notifyExpiringTokens } from './accounts/expiring-tokens.ts';
+import { mailPendingAdministrators, type PendingNotice } from './auth/pending-administrators.ts';
+import { deleteExpiredSessions } from './auth/sessions.ts';
+import { type MailedLink, mailSignInLink } from './auth/sign-in-links.ts';
+import { deleteOldSignInFailures } from './auth/sign-in.ts';
+import { compareClocks } from './db/clocks.ts';
+import type { Pool } from './db/db.ts';
+import type { Work } from './jobs/jobs.ts';
+import { runThread, type ThreadLimits } from './jobs/threads.ts';
+import type { Mailer } from './mail/mail.ts';
+import { deleteEmailsBefore } from './people/users.ts';
+import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
+import { hasEndedWeeks } from './results/close-week.ts';
+import { hasLiveWeeks } from './results/live-week.ts';
+import { type LinkNotice, mailLinkNotice } from './rounds/link-notices.ts';
+import { insertRefusal, openSender } from './rounds/messages.ts';
+import { dueSchedules } from './rounds/opening.ts';
+import { countParticipation } from './rounds/participation.ts';
+import { endLostRuns, deleteOldRunsDue } from './sync/runs.ts';
+import type { WeeksWork } from './weeks.thread.ts';
+import type { FilesWork } from './files.thread.ts';
+import type { AnswerKeys } from './sealing/answer-keys.ts';
+import { type MailedReport, mailReport } from './files/report-mails.ts';
+import { processInTurn } from './files/queue.ts';
+import { deleteOldFilesDue, addLostProcessing } from './files/store.ts';
+import type { AppConfig } from './app.config.ts';
+
+/** Opens, shows or closes weeks on a separate thread, because it may compute for seconds. `only` limits it to one week. */
+export type OnWeeks = (work: WeeksWork['work'], only?: WeeksWork['only']) => Promise<void>;
+
+const onThread = (name: string, data: FilesWork | WeeksWork, limits?: ThreadLimits): Promise<void> =>
+  runThread(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
+
+/** Returns a function that runs work on weeks on a separate thread. */
+export const weeksOn =
+  ({ answerKeys }: AppConfig, databaseUrl: Promise<string>, log: Log, now: () => number): OnWeeks =>
+  async (work, only) => {
+    const logLevel = log.level as LogLevel;
+    const more = { ...(only && { only }), now: now(), logLevel };
+    await onThread('weeks', { databaseUrl: await databaseUrl, answerKeys, work, ...more });
+  };
+
+/** The limits for processing files of an account. A list of 20,000 people takes a fifth of them. */
+const filesLimits = { heapMb: 1024, milliseconds: 300_000 };
+
+type Parts = {
+  config: AppConfig;
+  pool: Pool;
+  keys: AnswerKeys;
+  databaseUrl: string;
+  log: Log;
+  now: () => number;
+  clockOfDatabase: (pool: Pool) => Promise<number>;
+  mailer: Mailer | undefined;
+  onWeeks: OnWeeks;
+};
+
+/** Returns all work that does not run in a request: recurring work, and tasks by job. */
+export function workOf({
+  config,
+  pool,
+  keys,
+  databaseUrl,
+  log,
+  now,
+  clockOfDatabase,
+  mailer,
+  onWeeks,
+}: Parts): Work {
+  const areClocksRight = compareClocks(now, () => clockOfDatabase(pool), log);
+  const whenDue = (work: WeeksWork['work'], isDue: () => Promise<boolean>) => async () => {
+    if ((await isDue()) && (await areClocksRight())) await onWeeks(work);
+  };
+  const sendDue = openSender({ pool, keys, mailer, publicUrl: config.publicUrl, log });
+  const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
+  const toShow = whenDue('show', () => hasLiveWeeks(pool));
+  const toClose = whenDue('close', () => hasEndedWeeks(pool, now()));
+  return {
+    recurring: [
+      {
+        name: 'tell ending tokens',
+        cron: '7 7 * * *',
+        work: () => notifyExpiringTokens(pool, mailer, config.publicUrl, log),
+      },
+      { name: 'end lost runs', cron: '* * * * *', work: () => endLostRuns(pool) },
+      { name: 'forget old runs', cron: '17 3 * * *', work: () => deleteOldRunsDue(pool) },
+      { name: 'forget ended sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },
+      { name: 'forget previous addresses', cron: '57 3 * * *', work: () => deleteEmailsBefore(pool) },
+      {
+        name: 'forget failed sign-ins',
+        cron: '47 * * * *',
+        work: () => deleteOldSignInFailures(pool, now()),
+      },
+      { name: 'forget old files', cron: '27 * * * *', work: () => deleteOldFilesDue(pool, config.fileDays) },
+      { name: 'resume files', cron: '* * * * *', work: () => addLostProcessing(pool) },
+      { name: 'open rounds', cron: '* * * * *', work: toOpen },
+      { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
+      { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
+      { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
+      { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
+    ],
+    tasks: {
+      'process files': async (payload) => {
+        const { accountId } = payload as { accountId: number };
+        const logLevel = log.level as LogLevel;
+        const work = (turnId: string) =>
+          onThread('files', { databaseUrl, accountId, turnId, logLevel }, filesLimits);
+        await processInTurn(pool, accountId, work, log);
+      },
+      'mail sign-in link': (payload) =>
+        mailSignInLink(
+          { pool, mailer, publicUrl: config.publicUrl, log, noteRefusal: insertRefusal },
+          payload as MailedLink,
+        ),
+      'close week': (payload) => onWeeks('close', payload as NonNullable<WeeksWork['only']>),
+      'mail lost week': (payload) =>
+        mailLostWeek({ pool, mailer, publicUrl: config.publicUrl, log }, payload as LostMail),
+      'mail pending administrators': (payload) =>
+        mailPendingAdministrators(
+          { pool, mailer, publicUrl: config.publicUrl, log },
+          payload as PendingNotice,
+        ),
+      'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
+      'mail account notice': (payload) => mailAccountNotice(mailer, payload as AccountNotice, log),
+      'mail link notice': (payload) => mailLinkNotice(pool, mailer, payload as LinkNotice, log),
+    },
+  };
+}

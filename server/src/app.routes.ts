@@ -1,0 +1,136 @@
+// The HTTP server and every route: the interfaces, the answering pages and the console.
+import type { Log } from './base/log.ts';
+import { version } from './base/version.ts';
+import { callerOf, senderOf } from './accounts/callers.ts';
+import { meterTokens } from './accounts/usage.ts';
+import { serveAnswering } from './answers/answering.routes.ts';
+import { serveAccess } from './console/access/access.routes.ts';
+import { openConsole } from './console/core/console.ts';
+import { serveConsoleGroups } from './console/groups/groups.routes.ts';
+import { serveLibrary } from './console/asking/library.routes.ts';
+import { serveRounds } from './console/asking/rounds.routes.ts';
+import { serveSchedules } from './console/asking/schedules.routes.ts';
+import { servePeople } from './console/people/people.routes.ts';
+import { servePrivacy } from './console/access/privacy.routes.ts';
+import { serveResults } from './console/results/results.routes.ts';
+import { serveFiles } from './console/runs/files.routes.ts';
+import { serveRuns } from './console/runs/runs.routes.ts';
+import { serveSession } from './console/session/session.routes.ts';
+import { serveSystem } from './console/core/system.routes.ts';
+import type { Pool } from './db/db.ts';
+import { isMigrated } from './db/migrate.ts';
+import { watchSpace } from './db/space.ts';
+import { openResponseCache } from './http/response-cache.ts';
+import { serveMetrics } from './http/metrics.ts';
+import { serveDocuments } from './http/pages.ts';
+import { createServer, type Server, type ServerOptions } from './http/server.ts';
+import { limitConcurrency } from './http/concurrency.ts';
+import type { Mailer } from './mail/mail.ts';
+import { serveGroups } from './people/groups.routes.ts';
+import { serveData } from './results/data/data.routes.ts';
+import { selectDue } from './rounds/messages.ts';
+import { serveOrganization } from './sync/organization.routes.ts';
+import type { AnswerKeys } from './sealing/answer-keys.ts';
+import type { Approve } from './files/approval-thread.ts';
+import { serveStorage } from './files/storage.routes.ts';
+import { countWaiting } from './files/store.ts';
+import { type AppConfig, isSecure, listenerOptions, longReads, longReadsOfAccount } from './app.config.ts';
+import type { Connections } from './app.connections.ts';
+
+/** Creates the server, without its routes. */
+export function openServer({
+  config,
+  pool,
+  log,
+  now,
+  isStarted,
+}: Pick<ServerOptions, 'log' | 'now' | 'isStarted'> & { config: AppConfig; pool: Promise<Pool> }): Server {
+  const hasSpace = watchSpace(pool, log);
+  return createServer({
+    log,
+    ...listenerOptions(config),
+    isStarted,
+    isReady: async () => isStarted() && (await isMigrated(await pool)) && hasSpace(),
+    authenticate: authenticator(pool),
+    count: meterTokens(pool, config.rateLimit, now, log),
+    cache: openResponseCache(config.responseCacheMb * 1e6),
+    concurrency: limitConcurrency(longReads, longReadsOfAccount),
+    now,
+  });
+}
+
+const authenticator =
+  (pool: Promise<Pool>): ServerOptions['authenticate'] =>
+  async (authorization, scope, address) =>
+    scope === 'files'
+      ? senderOf(await pool, authorization, address)
+      : callerOf(await pool, authorization, scope, address);
+
+type InterfaceParts = Omit<Connections, 'reached'> & {
+  config: AppConfig;
+  now: () => number;
+  deadJobs: () => Promise<number>;
+};
+
+/** Registers the routes of the interfaces, of the answering pages and of the documentation. */
+export function serveInterfaces(
+  server: Server,
+  { config, pool, reads, answers, keys, pushes, now, deadJobs }: InterfaceParts,
+): void {
+  serveGroups(server, pool);
+  serveData(server, { pool, reads }, now);
+  serveOrganization(server, pushes);
+  serveStorage(server, pool);
+  serveAnswering(server, { pool: answers, keys, isSecure: isSecure(config), now });
+  serveMetrics(server.app, {
+    token: config.metricsToken,
+    isProxied: () => config.trustProxy.length > 0 || server.forgottenProxy() !== undefined,
+    waiting: async () => ({
+      files: await countWaiting(await pool),
+      messages: await selectDue(await pool, now()),
+    }),
+    deadJobs,
+  });
+  serveDocuments(server.app, config.publicUrl);
+}
+
+type ConsoleParts = {
+  log: Log;
+  config: AppConfig;
+  pool: Promise<Pool>;
+  keys: Promise<AnswerKeys>;
+  mailer: Mailer | undefined;
+  approve: Approve;
+  now: () => number;
+  deadJobs: (accountId: number) => Promise<number>;
+};
+
+/** Registers the routes of the console. */
+export function serveConsole(
+  server: Server,
+  { config, pool, keys, mailer, approve, log, now, deadJobs }: ConsoleParts,
+): void {
+  const console = openConsole(server, pool, isSecure(config));
+  const secrets = keys.then((one) => one.secrets);
+  const canMail = mailer !== undefined;
+  serveAccess(console, { ...config, pool, secrets, mailer, log });
+  serveSession(console, { pool, secrets, now, log, canMail });
+  serveSystem(console, { pool, keys, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
+  servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
+  serveConsoleGroups(console, pool);
+  serveRuns(console, pool, approve);
+  serveFiles(console, pool);
+  serveResults(console, pool);
+  const askingParts = { pool, mailer, publicUrl: config.publicUrl, now };
+  serveLibrary(console, pool);
+  serveSchedules(console, askingParts);
+  serveRounds(console, askingParts);
+  servePrivacy(console, pool, async () => ({
+    keys: await (await keys).chain.state(),
+    version,
+    fileDays: config.fileDays,
+    hasMail: mailer !== undefined,
+    publicUrl: config.publicUrl,
+    now: now(),
+  }));
+}

@@ -1,0 +1,54 @@
+// Texts of a catalogue, formatted for a reader.
+import { describe, expect, test } from 'vitest';
+import { catalogue } from './texts.ts';
+
+type Arguments = { found: { count: number; place: string }; total: { sum: number } };
+const en = {
+  hello: 'Hello',
+  found: '{count, plural, =0 {Nothing in {place}} one {# file in {place}} other {# files in {place}}}',
+  total: '{sum, number} in total',
+};
+const texts = catalogue<typeof en, Arguments>({
+  en,
+  sv: {
+    hello: 'Hej',
+    found: '{count, plural, one {# fil i {place}} other {# filer i {place}}}',
+    total: '{sum, number} totalt',
+  },
+  pl: {
+    hello: 'Cześć',
+    found: '{count, plural, one {# plik} few {# pliki} many {# plików} other {# pliku}} ({place})',
+    total: 'Razem {sum, number}',
+  },
+});
+
+describe('a text', () => {
+  test('has its numbers and plurals as the language writes them', () => {
+    expect(texts.in('en')('found', { count: 0, place: 'A' })).toBe('Nothing in A');
+    expect(texts.in('en')('found', { count: 1, place: 'A' })).toBe('1 file in A');
+    expect(texts.in('en')('found', { count: 1234, place: 'A' })).toBe('1,234 files in A');
+    expect(texts.in('sv')('total', { sum: 1234567 })).toBe('1\u00a0234\u00a0567 totalt');
+    const polish = [1, 3, 5].map((count) => texts.in('pl')('found', { count, place: 'A' }));
+    expect(polish).toEqual(['1 plik (A)', '3 pliki (A)', '5 plików (A)']);
+  });
+
+  test('takes values as they are, whatever syntax they contain', () => {
+    const place = "{count} '{' # <b>|</b> {x, plural, other {}}";
+    expect(texts.in('en')('found', { count: 2, place })).toBe(`2 files in ${place}`);
+  });
+});
+
+describe('a language', () => {
+  test('is found in any case; without texts in it, the reader gets English', () => {
+    expect(texts.languages).toEqual(['en', 'sv', 'pl']);
+    expect(['sv', 'SV', 'fi', '', 'constructor'].map(texts.languageFor)).toEqual([
+      'sv',
+      'sv',
+      'en',
+      'en',
+      'en',
+    ]);
+    expect(texts.in('SV')('hello')).toBe('Hej');
+    expect(texts.in('fi')('hello')).toBe('Hello');
+  });
+});

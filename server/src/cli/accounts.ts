@@ -1,0 +1,182 @@
+// The commands for accounts: create one, change its settings, set a password.
+import { readFileSync } from 'node:fs';
+import { type Account, type AccountSettings, changeAccount, createAccount } from '../accounts/accounts.ts';
+import { notifyPerson } from '../accounts/account-notices.ts';
+import { resetPassword, setPassword } from '../auth/sign-in.ts';
+import { newPassword } from '../base/secrets.ts';
+import { inTransaction, type Pool } from '../db/db.ts';
+import { createUser } from '../people/users.ts';
+import { defineLibrary } from '../questions/questions.ts';
+import {
+  account,
+  accountOf,
+  type Command,
+  commaList,
+  flag,
+  numberOf,
+  onOrOff,
+  required,
+  table,
+  text,
+  trueOrFalse,
+  type Values,
+} from './options.ts';
+
+const limits = ['users', 'groups'].flatMap((kind) =>
+  ['created', 'updated', 'deleted'].map((verb) => `max-${kind}-${verb}`),
+);
+
+/** Returns the commands. `canMail`: whether a mail server is configured. */
+export const accountCommands = (canMail: () => boolean): Record<string, Command> => ({
+  'account create': {
+    readsSecret: true,
+    usage:
+      '--name N --admin-email E [--admin-password-stdin] [--timezone Z] [--language L] [--threshold K]\n' +
+      '    Creates a company and its first administrator.',
+    options: {
+      name: text,
+      'admin-email': text,
+      'admin-password-stdin': flag,
+      timezone: text,
+      language: text,
+      threshold: text,
+    },
+    run: accountCreate,
+    format: (created: Awaited<ReturnType<typeof accountCreate>>) =>
+      [
+        `Account ${created.account.id} "${created.account.name}" created.`,
+        `SFTP user name  ${created.account.sftpUsername}`,
+        `Administrator   ${created.admin.email}`,
+        ...(created.admin.password ? [`Password        ${created.admin.password}   (shown only once)`] : []),
+      ].join('\n'),
+  },
+  'password set': {
+    readsSecret: true,
+    usage:
+      '--account ID --email E [--turn-off-second-step]\n' +
+      '    Sets a password, read from standard input, and signs the person out everywhere. Use it for an administrator\n' +
+      '    who can no longer sign in. --turn-off-second-step also disables two-factor authentication.',
+    options: { ...account, email: text, 'turn-off-second-step': flag },
+    run: (pool, values) => {
+      const wanted = { email: required(values, 'email'), password: passwordFromInput() };
+      const turnsOff = values['turn-off-second-step'] === true;
+      const accountId = accountOf(values);
+      return inTransaction(pool, async (tx) => {
+        const person = await resetPassword(tx, accountId, wanted, turnsOff);
+        if (canMail()) await notifyPerson(tx, accountId, person.userId, 'password set');
+        return person;
+      });
+    },
+    format: ({ email, role }: Awaited<ReturnType<typeof resetPassword>>) =>
+      `Password of ${email} (${role}) changed.`,
+  },
+  'account set': {
+    isLogged: false,
+    usage:
+      '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
+      '    [--distribution-threshold K|default] [--comment-threshold K|default] [--noise 0|1|2]\n' +
+      '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
+      '    [--create-groups-from-users true|false] [--country SE|none] [--roles-by-sync on|off] [--notify EMAIL,…] [--notify-success true|false]\n' +
+      `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
+      '    Changes the given settings. Thresholds, --publication and --noise apply to weeks that open from now on.\n' +
+      '    --publication live  Shows figures while the week is open, in batches of at least as many new answers as the threshold.\n' +
+      '    --noise             Changes the sum behind each figure by up to this many steps of the scale.\n' +
+      '    --allow             IP addresses or ranges that can upload files. "" allows any address.\n' +
+      '    --country           The country of phone numbers in files that have no country code.\n' +
+      '    --roles-by-sync off Imports do not set roles.\n' +
+      '    --partial-files true  A file adds and updates people and groups, but removes none.\n' +
+      '    --notify            Email addresses that are notified of files with errors or waiting for approval.',
+    options: {
+      ...account,
+      name: text,
+      timezone: text,
+      language: text,
+      threshold: text,
+      'distribution-threshold': text,
+      'comment-threshold': text,
+      publication: text,
+      noise: text,
+      allow: text,
+      'apply-files': text,
+      'partial-files': text,
+      'create-groups-from-users': text,
+      country: text,
+      'roles-by-sync': text,
+      notify: text,
+      'notify-success': text,
+      ...Object.fromEntries(limits.map((one) => [one, text])),
+    },
+    run: async (pool, values) => {
+      const settings = settingsOf(values);
+      return inTransaction(pool, (tx) => changeAccount(tx, accountOf(values), settings));
+    },
+    format: (settings: Account) =>
+      table(Object.entries(settings).map(([name, value]) => [name, String(value)])),
+  },
+});
+
+/** Reads a password from standard input, without its line ending. */
+const passwordFromInput = () => readFileSync(0, 'utf8').replace(/\r?\n$/, '');
+
+async function accountCreate(pool: Pool, values: Values) {
+  const email = required(values, 'admin-email');
+  const given = values['admin-password-stdin'] ? passwordFromInput() : undefined;
+  const password = given ?? newPassword();
+  const wanted = {
+    name: required(values, 'name'),
+    ...(values['timezone'] !== undefined && { timezone: String(values['timezone']) }),
+    ...(values['language'] !== undefined && { language: String(values['language']) }),
+    ...(values['threshold'] !== undefined && { threshold: numberOf(values, 'threshold') }),
+  };
+  return inTransaction(pool, async (tx) => {
+    const { id, name, sftpUsername, language } = await createAccount(tx, wanted);
+    const adminId = await createUser(tx, id, { email, role: 'Administrator' });
+    await setPassword(tx, id, adminId, password);
+    await defineLibrary(tx, id, language);
+    const admin = { id: adminId, email, ...(given === undefined && { password }) };
+    return { account: { id, name, sftpUsername }, admin };
+  });
+}
+
+const ownThresholds = [
+  ['distribution-threshold', 'distributionThreshold'],
+  ['comment-threshold', 'commentThreshold'],
+] as const;
+
+const switches = [
+  ['apply-files', 'applyFiles'],
+  ['partial-files', 'filesPartial'],
+  ['create-groups-from-users', 'createGroupsFromUsers'],
+  ['notify-success', 'notifySuccess'],
+] as const;
+
+function settingsOf(values: Values): Partial<AccountSettings> {
+  const settings: Partial<AccountSettings> = {};
+  if (values['name'] !== undefined) settings.name = String(values['name']);
+  if (values['timezone'] !== undefined) settings.timezone = String(values['timezone']);
+  if (values['language'] !== undefined) settings.language = String(values['language']);
+  if (values['threshold'] !== undefined) settings.threshold = numberOf(values, 'threshold');
+  for (const [option, setting] of ownThresholds) {
+    const value = values[option];
+    if (value !== undefined) settings[setting] = value === 'default' ? null : numberOf(values, option);
+  }
+  if (values['publication'] !== undefined)
+    settings.publication = String(values['publication']) as 'weekly' | 'live';
+  if (values['noise'] !== undefined) settings.noise = numberOf(values, 'noise') as 0 | 1 | 2;
+  if (values['allow'] !== undefined) settings.allow = commaList(String(values['allow']));
+  if (values['notify'] !== undefined) settings.notify = commaList(String(values['notify']));
+  for (const [option, setting] of switches) {
+    if (values[option] !== undefined) settings[setting] = trueOrFalse(values, option);
+  }
+  if (values['country'] !== undefined) {
+    const country = required(values, 'country');
+    settings.defaultCountry = country === 'none' ? null : country.toUpperCase();
+  }
+  if (values['roles-by-sync'] !== undefined) settings.rolesBySync = onOrOff(values, 'roles-by-sync');
+  for (const option of limits) {
+    if (values[option] === undefined) continue;
+    const setting = option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+    settings[setting as 'maxUsersCreated'] = numberOf(values, option);
+  }
+  return settings;
+}

@@ -1,0 +1,71 @@
+// The commands for questions.
+import { lockAccount } from '../accounts/accounts.ts';
+import { inTransaction, type Pool } from '../db/db.ts';
+import { retireQuestions, selectKpis, selectQuestions } from '../questions/questions.ts';
+import {
+  account,
+  accountOf,
+  type Command,
+  flag,
+  list,
+  listOf,
+  table,
+  UsageError,
+  type Values,
+} from './options.ts';
+
+export const questionCommands: Record<string, Command> = {
+  'question list': {
+    isLogged: false,
+    usage: '--account ID\n    Lists the questions of an account and the KPIs they belong to.',
+    options: account,
+    run: questionList,
+    format: (questions: Awaited<ReturnType<typeof questionList>>) =>
+      table([
+        ['id', 'key', 'type', 'languages', 'KPIs', 'retired', 'text'],
+        ...questions.map(({ id, key, type, languages, kpis, retired, text: questionText }) => [
+          String(id),
+          key,
+          String(type),
+          languages.join(' '),
+          kpis.join(' '),
+          retired ? 'yes' : '',
+          questionText,
+        ]),
+      ]),
+  },
+  'question retire': {
+    usage:
+      '--account ID --key K [--key …] [--restore]\n' +
+      '    Retires questions: schedules no longer ask them, and their results stay. --restore: schedules ask them again.\n' +
+      '    To add questions and translations, use npx soundings history import (docs/questions.md).',
+    options: { ...account, key: list, restore: flag },
+    run: async (pool, values) => {
+      const keys = listOf(values, 'key');
+      if (keys.length === 0) throw new UsageError('--key is missing.');
+      const retired = values['restore'] !== true;
+      await inTransaction(pool, async (tx) => {
+        await lockAccount(tx, accountOf(values));
+        await retireQuestions(tx, accountOf(values), keys, retired);
+      });
+      return { keys, retired };
+    },
+    format: ({ keys, retired }: { keys: string[]; retired: boolean }) =>
+      `${keys.join(', ')}: ${retired ? 'retired' : 'restored'}.`,
+  },
+};
+
+async function questionList(pool: Pool, values: Values) {
+  const [questions, kpis] = await Promise.all([
+    selectQuestions(pool, accountOf(values)),
+    selectKpis(pool, accountOf(values)),
+  ]);
+  return questions.map(({ retiredAt, language, translations, ...question }) => ({
+    ...question,
+    language,
+    translations,
+    languages: [language, ...Object.keys(translations)],
+    kpis: kpis.filter(({ questionIds }) => questionIds.includes(question.id)).map(({ id }) => id),
+    retired: retiredAt !== null,
+  }));
+}

@@ -1,0 +1,23 @@
+// SQL of closing a week. Writers: close-week.ts, lost-weeks.ts.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Pool, Transaction } from '../db/db.ts';
+
+/** Closes a week and deletes who was asked and what was answered (P1, P9). AnswerKeys.forget deletes the week's key. */
+export async function endWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+  await tx`delete from answers where account_id = ${accountId} and week = ${week}`;
+  await tx`delete from assignments where account_id = ${accountId} and week = ${week}`;
+  await tx`delete from links where account_id = ${accountId} and week = ${week}`;
+  await tx`delete from messages where account_id = ${accountId} and week = ${week}`;
+  await tx`delete from participants where account_id = ${accountId} and week = ${week}`;
+  await tx`
+    update weeks set closed_at = now(), shown_at = null
+    where  account_id = ${accountId} and week = ${week}`;
+}
+
+/**
+ * Vacuums the tables of closed weeks, for all accounts. Otherwise deleted rows would stay in the database files until the next
+ * vacuum, which might never come.
+ */
+export async function vacuumDeleted(pool: Pool): Promise<void> {
+  await pool`vacuum answers, assignments, week_keys, weeks, links, messages, participants`;
+}

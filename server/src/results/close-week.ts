@@ -1,0 +1,91 @@
+// Closes weeks. Closing a week computes and publishes its figures once, and deletes its answers and who gave them, all in one
+// transaction (privacy.md P1).
+import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
+import { accountById } from '../accounts/accounts.ts';
+import { Fault } from '../base/errors.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { lockSurvey, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
+import type { WeekKey } from '../sealing/week-key.ts';
+import { endWeek, vacuumDeleted } from './close-week.sql.ts';
+import { computeFigures, openWeekKey, writeFigures } from './published-figures.ts';
+import { selectWeek } from './published-figures.sql.ts';
+
+/**
+ * Publishes a week's figures and closes it. Returns how many question figures were published; undefined if the week was already
+ * closed, possibly by another process just now. Throws a Fault if nothing was asked in that week or this server lacks its key.
+ * `unstoredKey`: the key of a week that was opened in the same transaction and never stored. The caller must call
+ * `deleteClosedData` after the transaction has committed.
+ */
+export async function closeWeek(
+  tx: Transaction,
+  keys: AnswerKeys,
+  accountId: AccountId,
+  week: Week,
+  unstoredKey?: WeekKey,
+): Promise<number | undefined> {
+  await lockSurvey(tx, accountId);
+  const state = await selectWeek(tx, accountId, week, true);
+  if (!state) {
+    throw new Fault('not_found', 'week not found', `No questions were asked in week ${weekName(week)}.`);
+  }
+  if (state.isClosed) return undefined;
+  const key = unstoredKey ?? (await openWeekKey(tx, keys, accountId, week));
+  const open = { week, state, key };
+  const computed = await computeFigures(tx, keys, accountId, open, { isLast: true });
+  const published = await writeFigures(tx, accountId, open, computed);
+  await endWeek(tx, accountId, week);
+  if (!unstoredKey) await keys.forget(tx, accountId, week);
+  return published;
+}
+
+/**
+ * Destroys the keys of closed weeks by ending their epoch, so that remaining copies of their data can't be decrypted, and vacuums
+ * the tables. Call it after weeks have closed. If it is interrupted, the next call finishes it, or the service does so within a
+ * minute (EpochChain.advance).
+ */
+export async function deleteClosedData(pool: Pool, keys: AnswerKeys): Promise<void> {
+  await keys.chain.advance();
+  await vacuumDeleted(pool);
+}
+
+/**
+ * Closes a week of an account, by default the last one that has ended. Returns the week and how many figures were published: 0 if
+ * it was already closed.
+ */
+export async function closeWeekNow(
+  pool: Pool,
+  keys: AnswerKeys,
+  accountId: AccountId,
+  week: Week | undefined,
+  now: number,
+): Promise<{ week: Week; published: number }> {
+  const { timezone } = await accountById(pool, accountId);
+  const wanted = week ?? addWeeks(weekOf(dayIn(timezone, now)), -1);
+  const published = await inTransaction(pool, (tx) => closeWeek(tx, keys, accountId, wanted));
+  if (published !== undefined) await deleteClosedData(pool, keys);
+  return { week: wanted, published: published ?? 0 };
+}
+
+/** Returns whether any week has ended at `now` (ms since 1970) and is still to be closed. */
+export async function hasEndedWeeks(pool: Pool, now: number): Promise<boolean> {
+  return (await weeksToClose(pool, now)).length > 0;
+}
+
+/**
+ * Closes every week that has ended, one after another, including those that ended while the service was stopped. If a week can't be
+ * closed, the others still are, and the first error is thrown at the end.
+ */
+export async function closeEndedWeeks(pool: Pool, keys: AnswerKeys, now: number): Promise<void> {
+  const failures: unknown[] = [];
+  const ended = await weeksToClose(pool, now);
+  for (const { accountId, week } of ended) {
+    // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
+    await inTransaction(pool, async (tx) => {
+      // Don't wait for an import into the account, which can take minutes: the next call comes sooner.
+      if (await tryLockSurvey(tx, accountId)) await closeWeek(tx, keys, accountId, week);
+    }).catch((error: unknown) => failures.push(error));
+  }
+  if (ended.length > 0) await deleteClosedData(pool, keys);
+  if (failures.length > 0) throw failures[0];
+}

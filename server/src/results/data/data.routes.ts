@@ -1,0 +1,90 @@
+// HTTP routes of the data interface (interface A), except for GET /v1/groups. results.ts builds the responses.
+import {
+  type FeedMetric,
+  feedMetrics,
+  getAskedQuestions,
+  getFeed,
+  getKpis,
+  getKpiValues,
+  getResponseRates,
+  getResults,
+} from '@soundings/contract/data.ts';
+import type { Pool } from '../../db/db.ts';
+import type { RequestContext } from '../../http/operations.ts';
+import type { Server } from '../../http/server.ts';
+import {
+  type Asked,
+  kpiOf,
+  type Pools,
+  askedQuestionsResponse,
+  kpiValuesResponse,
+  ratesResponse,
+  resultsResponse,
+} from '../results.ts';
+import { selectValuedKpis } from '../results.sql.ts';
+import { feedResponse } from '../feed.ts';
+import { windowOf } from '../window.ts';
+
+/** `reads`: connections for streamed responses only. `now`: the clock, in milliseconds since 1970. */
+export function serveData(
+  server: Server,
+  { pool, reads }: { pool: Promise<Pool>; reads: Promise<Pool> },
+  now: () => number,
+): void {
+  const pools = async (): Promise<Pools> => ({ pool: await pool, reads: await reads });
+  server.serve(getKpis, async ({ caller }) =>
+    (await selectValuedKpis(await pool, caller.accountId)).map(kpiOf),
+  );
+
+  server.serve(getKpiValues, async ({ caller, params, query }) => {
+    const kpiId = params['kpiId'] as string;
+    return kpiValuesResponse(await pools(), caller, kpiId, askedIn(query, now()));
+  });
+
+  server.serve(getResponseRates, async ({ caller, query }) => {
+    return ratesResponse(await pools(), caller, askedIn(query, now()));
+  });
+
+  server.serve(getResults, async ({ caller, query }) => {
+    return resultsResponse(await pools(), caller, askedIn(query, now()), {
+      questionIds: query['questionIds'] === undefined ? undefined : idsIn(query['questionIds']),
+      comments: query['includeComments'] === 'true',
+      granular: query['granularData'] === 'true',
+      language: query['language'],
+    });
+  });
+
+  server.serve(getAskedQuestions, async ({ caller, query }) => {
+    return askedQuestionsResponse(await pools(), caller, askedIn(query, now()), query['language']);
+  });
+
+  server.serve(getFeed, async ({ caller, query, reply }) => {
+    const format = query['format'] === 'ndjson' ? 'ndjson' : 'csv';
+    const asked = { groupId: query['groupId'], window: windowOf(query), now: now() };
+    const metrics = (query['metric']?.split(',') as FeedMetric[] | undefined) ?? feedMetrics;
+    const response = await feedResponse(await pools(), caller, asked, {
+      metrics,
+      format,
+      language: query['language'],
+    });
+    reply.header('content-type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson');
+    if (format === 'csv') reply.header('content-disposition', 'attachment; filename="soundings.csv"');
+    return response;
+  });
+}
+
+function askedIn(query: RequestContext['query'], now: number): Asked {
+  return {
+    groupId: query['groupId'] as string,
+    withSubgroups: query['includeSubgroups'] === 'true',
+    window: windowOf(query),
+    now,
+  };
+}
+
+/** Returns the ids in a list. Leaves out ids that are too large for the database, because no question has them. */
+const idsIn = (text: string) =>
+  text
+    .split(',')
+    .map(Number)
+    .filter((id) => id < 2 ** 31);

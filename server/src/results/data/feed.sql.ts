@@ -1,0 +1,126 @@
+// SQL of the flat feed: one row per group, week and metric.
+import type { Week } from '@soundings/contract/weeks.ts';
+import { type AccountId, inBatches, type Pool } from '../../db/db.ts';
+import { batch, groupsIn, type Scope } from './results.sql.ts';
+import type { Window } from './window.ts';
+
+export type FeedRow = {
+  metricId: string;
+  groupId: number;
+  week: Week;
+  value: number | null;
+  answers: number | null;
+  handedOut: boolean;
+  /** Whether the week is still open, with nothing to show yet. */
+  isOpen: boolean;
+};
+
+/** Joins what open weeks ask in a scope, if nothing of the week is shown yet. */
+const askedInOpenWeeks = (pool: Pool, accountId: AccountId, { first, last }: Window) => pool`
+    join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
+                  and a.week between ${first} and ${last}
+    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null and w.shown_at is null`;
+
+/** Yields KPI values, ordered by KPI, group and week. For open weeks, the KPIs with a question that is asked. */
+export function selectKpiFeed(
+  pool: Pool,
+  accountId: AccountId,
+  scope: Scope,
+  { first, last }: Window,
+): AsyncIterable<FeedRow[]> {
+  return inBatches(
+    pool<FeedRow[]>`
+    with ${groupsIn(pool, accountId, scope)}
+    select v.kpi_id           as "metricId",
+           v.group_id         as "groupId",
+           v.week             as "week",
+           v.value            as "value",
+           null::integer      as "answers",
+           v.handed_out       as "handedOut",
+           false              as "isOpen"
+    from   scope s
+    join   kpi_values v on v.account_id = ${accountId} and v.group_id = s.group_id
+                       and v.week between ${first} and ${last}
+    union  all
+    select distinct q.kpi_id, a.group_id, a.week, null::double precision, null::integer, false, true
+    from   scope s
+    ${askedInOpenWeeks(pool, accountId, { first, last })}
+    join   kpi_questions q on q.account_id = ${accountId} and q.question_id = any(a.question_ids)
+    order  by 1, 2, 3`,
+    batch,
+  );
+}
+
+/** Yields response rates, ordered by group and week. For open weeks, the groups that are asked. */
+export function selectRateFeed(
+  pool: Pool,
+  accountId: AccountId,
+  scope: Scope,
+  { first, last }: Window,
+): AsyncIterable<FeedRow[]> {
+  return inBatches(
+    pool<FeedRow[]>`
+    with ${groupsIn(pool, accountId, scope)}
+    select ''                as "metricId",
+           r.group_id        as "groupId",
+           r.week            as "week",
+           r.value           as "value",
+           null::integer     as "answers",
+           r.handed_out      as "handedOut",
+           false             as "isOpen"
+    from   scope s
+    join   response_rates r on r.account_id = ${accountId} and r.group_id = s.group_id
+                           and r.week between ${first} and ${last}
+    union  all
+    select '', a.group_id, a.week, null::double precision, null::integer, false, true
+    from   scope s
+    ${askedInOpenWeeks(pool, accountId, { first, last })}
+    order  by 2, 3`,
+    batch,
+  );
+}
+
+/** Yields results of questions, ordered by question, group and week. For open weeks, the questions that are asked. */
+export function selectQuestionFeed(
+  pool: Pool,
+  accountId: AccountId,
+  scope: Scope,
+  { first, last }: Window,
+): AsyncIterable<FeedRow[]> {
+  return inBatches(
+    pool<FeedRow[]>`
+    with ${groupsIn(pool, accountId, scope)}
+    select r.question_id::text as "metricId",
+           r.group_id          as "groupId",
+           r.week              as "week",
+           r.value             as "value",
+           r.answers           as "answers",
+           r.handed_out        as "handedOut",
+           false               as "isOpen",
+           r.question_id       as "order"
+    from   scope s
+    join   results r on r.account_id = ${accountId} and r.group_id = s.group_id
+                    and r.week between ${first} and ${last}
+    union  all
+    select q::text, a.group_id, a.week, null::double precision, null::integer, false, true, q
+    from   scope s
+    ${askedInOpenWeeks(pool, accountId, { first, last })}
+    cross  join unnest(a.question_ids) as q
+    order  by 8, 2, 3`,
+    batch,
+  );
+}
+
+/** Returns the groups of a scope with their names. */
+export async function selectGroupWords(
+  pool: Pool,
+  accountId: AccountId,
+  scope: Scope,
+): Promise<{ id: number; externalId: string | null; name: string }[]> {
+  return pool<{ id: number; externalId: string | null; name: string }[]>`
+    with ${groupsIn(pool, accountId, scope)}
+    select g.group_id as "id", g.external_id as "externalId", g.name as "name"
+    from   scope s
+    join   groups g on g.account_id = ${accountId} and g.group_id = s.group_id
+    order  by g.group_id`;
+}

@@ -1,0 +1,90 @@
+// The published figures as rows, for the console. It uses the same statements as the data interface and shapes rows in the same
+// way, so that the console never shows anything that the data interface withholds.
+import type { AnswerData } from '@soundings/contract/data.ts';
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Pool } from '../../db/db.ts';
+import { selectQuestions } from '../../questions/questions.ts';
+import { type CommentFilter, type KpiWeekRow, type KpiWords, type MarkedComment, type Scope, selectCommentPage, selectKpi, selectKpiLastWeeks, selectKpiWeeks, selectValuedKpis, selectWeekRates } from './results.sql.ts';
+import { selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
+import { answerData, worded, type WordedQuestion } from './shape.ts';
+import type { Window } from './window.ts';
+
+export type { CommentFilter, KpiWeekRow, KpiWords, MarkedComment, Scope, Window };
+export {
+  selectCommentPage,
+  selectKpi,
+  selectKpiLastWeeks,
+  selectKpiWeeks,
+  selectValuedKpis,
+  selectWeekRates,
+};
+
+/** All possible weeks. */
+export const alwaysShown: Window = { first: '0001-01-01', last: '9999-12-27' };
+
+/** `value`: null if withheld. `handedOut`: whether too many of its answers came through links that the employer handed out (P14). */
+export type WeekValue = { week: Week; value: number | null; handedOut: boolean };
+/** `people`: how many people were asked in the week; null if unknown or if the rate is withheld. */
+export type WeekRate = WeekValue & { people: number | null };
+
+/** Returns the values of a KPI in a group, by week. Empty if the group or KPI does not exist. */
+export async function kpiValuesShown(
+  pool: Pool,
+  accountId: AccountId,
+  groupId: number,
+  kpiId: string,
+  window: Window,
+): Promise<WeekValue[]> {
+  const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, window);
+  return rows.flatMap(({ week, value, handedOut }) =>
+    week === null ? [] : [{ week, value, handedOut: handedOut === true }],
+  );
+}
+
+/** Returns the response rates of a group, by week. Empty if the group does not exist. */
+export async function ratesShown(
+  pool: Pool,
+  accountId: AccountId,
+  groupId: number,
+  window: Window,
+): Promise<WeekRate[]> {
+  const rows = await selectGroupRates(pool, accountId, groupId, window);
+  return rows.flatMap(({ week, value, people, handedOut }) =>
+    week === null ? [] : [{ week, value, people, handedOut: handedOut === true }],
+  );
+}
+
+/** Returns the results of questions in a group, by question and week. Empty if the group does not exist. */
+export async function resultsShown(
+  pool: Pool,
+  accountId: AccountId,
+  groupId: number,
+  window: Window,
+  questions: ReadonlyMap<number, WordedQuestion>,
+): Promise<{ questionId: number; week: Week; data: AnswerData; handedOut: boolean }[]> {
+  const rows = (await selectGroupResults(pool, accountId, groupId, window, [...questions.keys()])) ?? [];
+  return rows.flatMap((row) => {
+    const question = questions.get(row.questionId);
+    if (!question) return [];
+    const data = JSON.parse(answerData(question, row, false)) as AnswerData;
+    return [{ questionId: row.questionId, week: row.week, data, handedOut: row.handedOut }];
+  });
+}
+
+/** A question with its texts, and the ids of its options in order. */
+export type ShownQuestion = WordedQuestion & { optionIds: string[] };
+
+/** Returns the questions of the account by id, in `language` if they are translated, otherwise in their own language. */
+export async function questionsWorded(
+  pool: Pool,
+  accountId: AccountId,
+  language: string | undefined,
+): Promise<Map<number, ShownQuestion>> {
+  const questions = await selectQuestions(pool, accountId);
+  return new Map(
+    questions.map((question) => [
+      question.id,
+      { ...worded(question, language), optionIds: question.options.map(({ id }) => id) },
+    ]),
+  );
+}

@@ -1,0 +1,308 @@
+// Builds the responses of the data interface (§4.1), from published figures only. Large responses are streamed while their rows
+// are read, so that they take no more memory than small ones. Responses for a single group need a single statement.
+import type { Numbers } from '@soundings/contract/operation.ts';
+import { dayIn, type Week } from '@soundings/contract/weeks.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Fault } from '../../base/errors.ts';
+import { quote } from '../../base/text.ts';
+import type { AccountId, Pool } from '../../db/db.ts';
+import { StreamedResponse } from '../../http/responses.ts';
+import { selectQuestions } from '../../questions/questions.ts';
+import { type AskedRow, type CommentRow, type KpiHead, type ResultRow, type Scope, selectAsked, selectComments, selectGroupIdOf, selectKpi, selectKpiValues, selectRates, selectResults, selectScope, type ValueRow } from './results.sql.ts';
+import { selectGroupAsked, selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
+import {
+  answerData,
+  grouped,
+  type Leaf,
+  nested,
+  questionList,
+  valueList,
+  weekKey,
+  worded,
+  type WordedQuestion,
+} from './shape.ts';
+import { lastWeeks, type Window } from './window.ts';
+
+/** The account that reads, its number format and time zone, and its version, which changes whenever a response could change. */
+export type Reader = { accountId: AccountId; numbers: Numbers; timezone: string; version: string };
+
+/** `pool`: connections for short statements. `reads`: connections for streamed responses. */
+export type Pools = { pool: Pool; reads: Pool };
+
+/** The requested groups and weeks. Without a window: the latest values, or the last five weeks. */
+export type Asked = { groupId: string; withSubgroups: boolean; window: Window | undefined; now: number };
+
+/** The text of a response, complete or, if it can be long, streamed. */
+export type ResponseText = string | StreamedResponse;
+
+/** Returns the values of a KPI. Throws a Fault if the group or the KPI does not exist. */
+export async function kpiValuesResponse(
+  { pool, reads }: Pools,
+  reader: Reader,
+  kpiId: string,
+  asked: Asked,
+): Promise<ResponseText> {
+  const { accountId } = reader;
+  if (!asked.withSubgroups) {
+    const groupId = idIn(asked.groupId);
+    const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, asked.window);
+    if (!rows[0]) throw await groupNotFound(pool, accountId, asked.groupId);
+    if (!rows[0].kpi) throw kpiNotFound();
+    return textOf(kpiChunks(rows[0].kpi, inOneBatch(valuesOf(groupId, rows)), reader));
+  }
+  const [scope, kpi] = await Promise.all([
+    findScope(pool, accountId, asked),
+    selectKpi(pool, accountId, kpiId),
+  ]);
+  if (!kpi) throw kpiNotFound();
+  return streamedResponse(reader, asked, () =>
+    kpiChunks(kpi, selectKpiValues(reads, accountId, scope, kpiId, asked.window), reader),
+  );
+}
+
+async function* kpiChunks(kpi: KpiHead, rows: AsyncIterable<ValueRow[]>, { numbers }: Reader) {
+  yield `{"kpi":${JSON.stringify(kpiOf(kpi))},"values":[`;
+  yield* valueList(rows, numbers);
+  yield ']}';
+}
+
+export const kpiOf = ({ id, name, imageUrl }: KpiHead) => ({
+  id,
+  name,
+  ...(imageUrl !== null && { imageURL: imageUrl }),
+});
+
+/** Returns the response rates. Throws a Fault if the group does not exist. */
+export async function ratesResponse(
+  { pool, reads }: Pools,
+  reader: Reader,
+  asked: Asked,
+): Promise<ResponseText> {
+  const { accountId } = reader;
+  if (!asked.withSubgroups) {
+    const groupId = idIn(asked.groupId);
+    const rows = await selectGroupRates(pool, accountId, groupId, asked.window);
+    if (!rows[0]) throw await groupNotFound(pool, accountId, asked.groupId);
+    return textOf(rateChunks(inOneBatch(valuesOf(groupId, rows)), reader));
+  }
+  const scope = await findScope(pool, accountId, asked);
+  return streamedResponse(reader, asked, () =>
+    rateChunks(selectRates(reads, accountId, scope, asked.window), reader),
+  );
+}
+
+async function* rateChunks(rows: AsyncIterable<ValueRow[]>, { numbers }: Reader) {
+  yield '[{"values":[';
+  yield* valueList(rows, numbers);
+  yield ']}]';
+}
+
+/** Returns the rows of a group that have a value. */
+const valuesOf = (groupId: number, rows: { week: Week | null; value: number | null }[]): ValueRow[] =>
+  rows.flatMap(({ week, value }) => (week === null ? [] : [{ groupId, week, value }]));
+
+export type ResultsWanted = {
+  questionIds: number[] | undefined;
+  comments: boolean;
+  granular: boolean;
+  language: string | undefined;
+};
+
+/** Returns the results of questions. Throws a Fault if the group does not exist. */
+export async function resultsResponse(
+  { pool, reads }: Pools,
+  reader: Reader,
+  asked: Asked,
+  wanted: ResultsWanted,
+): Promise<ResponseText> {
+  const { accountId } = reader;
+  const { questionIds, language, comments, granular } = wanted;
+  const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
+  if (!asked.withSubgroups && !comments && !granular) {
+    const [rows, questions] = await Promise.all([
+      selectGroupResults(pool, accountId, idIn(asked.groupId), window, questionIds),
+      wordedQuestions(pool, accountId, language),
+    ]);
+    if (!rows) throw await groupNotFound(pool, accountId, asked.groupId);
+    return textOf(resultChunks(inOneBatch(rows), undefined, questions, wanted));
+  }
+  const [scope, questions] = await Promise.all([
+    findScope(pool, accountId, asked),
+    wordedQuestions(pool, accountId, language),
+  ]);
+  return streamedResponse(reader, asked, () =>
+    resultChunks(
+      selectResults(reads, accountId, scope, window, questionIds),
+      comments ? selectComments(reads, accountId, scope, window, questionIds) : undefined,
+      questions,
+      wanted,
+    ),
+  );
+}
+
+async function* resultChunks(
+  results: AsyncIterable<ResultRow[]>,
+  comments: AsyncIterable<CommentRow[]> | undefined,
+  questions: ReadonlyMap<number, WordedQuestion>,
+  { granular }: ResultsWanted,
+) {
+  const included = new Map<number, WordedQuestion>();
+  yield '[{"values":[';
+  // A row with individual answers can be as long as a group has people, so only a few are written per turn of the event loop.
+  const rowsPerTurn = granular ? 20 : undefined;
+  yield* nested(
+    leavesOf(results, rowsPerTurn, (row) => {
+      const question = questions.get(row.questionId);
+      if (!question) return []; // created since this response began; the next response has it, with another version
+      included.set(row.questionId, question);
+      const keys = [String(row.questionId), String(row.groupId), weekKey(row.week)];
+      return [{ keys, text: answerData(question, row, granular) }];
+    }),
+  );
+  yield ']';
+  if (comments) {
+    yield ',"comments":[';
+    yield* nested(commentLeaves(comments));
+    yield ']';
+  }
+  yield `,"questions":${questionList(included.values())}}]`;
+}
+
+/** Returns which questions were asked of which groups. Throws a Fault if the group does not exist. */
+export async function askedQuestionsResponse(
+  { pool, reads }: Pools,
+  reader: Reader,
+  asked: Asked,
+  language: string | undefined,
+): Promise<ResponseText> {
+  const { accountId } = reader;
+  const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
+  const allQuestions = wordedQuestions(pool, accountId, language);
+  if (!asked.withSubgroups) {
+    const groupId = idIn(asked.groupId);
+    const [rows, questions] = await Promise.all([
+      selectGroupAsked(pool, accountId, groupId, window),
+      allQuestions,
+    ]);
+    if (!rows) throw await groupNotFound(pool, accountId, asked.groupId);
+    return textOf(askedChunks(inOneBatch(rows), questions));
+  }
+  const [scope, questions] = await Promise.all([findScope(pool, accountId, asked), allQuestions]);
+  return streamedResponse(reader, asked, () =>
+    askedChunks(selectAsked(reads, accountId, scope, window), questions),
+  );
+}
+
+async function* askedChunks(rows: AsyncIterable<AskedRow[]>, questions: ReadonlyMap<number, WordedQuestion>) {
+  const lists = new Set<string>(); // few different ones, as most groups are asked the same
+  yield '[{"askedquestions":[';
+  yield* nested(
+    leavesOf(rows, undefined, ({ groupId, week, questionIds }) => {
+      lists.add(questionIds);
+      return [{ keys: [String(groupId), weekKey(week)], text: `[${questionIds}]` }];
+    }),
+  );
+  const ids = new Set([...lists].flatMap((list) => list.split(',').map(Number)));
+  const known = [...ids].toSorted((a, b) => a - b).flatMap((id) => questions.get(id) ?? []);
+  yield `],"questions":${questionList(known)}}]`;
+}
+
+/** Yields the leaves of rows. `rowsPerTurn`: how many rows are processed per turn of the event loop; a whole batch by default. */
+async function* leavesOf<T>(
+  batches: AsyncIterable<T[]>,
+  rowsPerTurn: number | undefined,
+  leavesOfRow: (row: T) => Leaf[],
+): AsyncGenerator<Leaf[]> {
+  for await (const rows of batches) {
+    for (let i = 0; i < rows.length; i += rowsPerTurn ?? rows.length) {
+      yield rows.slice(i, i + (rowsPerTurn ?? rows.length)).flatMap(leavesOfRow);
+      // oxlint-disable-next-line no-await-in-loop -- lets other requests run in between
+      if (rowsPerTurn !== undefined) await nextTurn();
+    }
+  }
+}
+
+/** Yields the comments of each question, group and week as one leaf, even if they are spread over several batches. */
+async function* commentLeaves(batches: AsyncIterable<CommentRow[]>): AsyncGenerator<Leaf[]> {
+  let keys: string[] = [];
+  let texts: string[] = [];
+  const leaf = () => ({ keys, text: JSON.stringify(texts) });
+  for await (const rows of batches) {
+    const leaves: Leaf[] = [];
+    for (const { questionId, groupId, week, text } of rows) {
+      const next = [String(questionId), String(groupId), weekKey(week)];
+      if (texts.length > 0 && next.join() !== keys.join()) {
+        leaves.push(leaf());
+        texts = [];
+      }
+      keys = next;
+      texts.push(text);
+    }
+    yield leaves;
+  }
+  if (texts.length > 0) yield [leaf()];
+}
+
+async function wordedQuestions(
+  pool: Pool,
+  accountId: AccountId,
+  language: string | undefined,
+): Promise<Map<number, WordedQuestion>> {
+  const questions = await selectQuestions(pool, accountId);
+  return new Map(questions.map((question) => [question.id, worded(question, language)]));
+}
+
+/** Returns the scope; all groups if no group is given. Throws a Fault if the group does not exist. */
+export async function findScope(
+  pool: Pool,
+  accountId: AccountId,
+  { groupId, withSubgroups }: { groupId: string | undefined; withSubgroups: boolean },
+): Promise<Scope> {
+  if (groupId === undefined) return { groupId, withSubgroups };
+  const scope = { groupId: idIn(groupId), withSubgroups };
+  const groups = await selectScope(pool, accountId, { ...scope, withSubgroups: false });
+  if (groups.length === 0) throw await groupNotFound(pool, accountId, groupId);
+  return scope;
+}
+
+/** Returns the id of a group. If the text is not a valid id, returns 0, which no group has. */
+const idIn = (groupId: string): number =>
+  /^[1-9]\d{0,9}$/.test(groupId) && Number(groupId) < 2 ** 31 ? Number(groupId) : 0;
+
+/**
+ * Returns the Fault for an unknown group. The message is the same whether the group never existed, was deleted or belongs to
+ * another account. If the text is the externalId of a group of this account, the message names its id.
+ */
+async function groupNotFound(pool: Pool, accountId: AccountId, groupId: string): Promise<Fault> {
+  const id = await selectGroupIdOf(pool, accountId, groupId);
+  const hint =
+    id === undefined ? '' : ` ${quote(groupId)} is the externalId of group ${id}. Use groupId=${id}.`;
+  return new Fault('not_found', 'group not found', `This group does not exist.${hint}`);
+}
+
+const kpiNotFound = () => new Fault('not_found', 'kpi not found', 'This KPI does not exist.');
+
+async function* inOneBatch<T>(rows: T[]): AsyncGenerator<T[]> {
+  yield rows;
+}
+
+async function textOf(chunks: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const chunk of chunks) text += chunk;
+  return text;
+}
+
+export const streamedResponse = (
+  reader: Reader,
+  asked: Pick<Asked, 'window' | 'now'>,
+  chunksOf: () => AsyncIterable<string>,
+) => new StreamedResponse(tagOf(reader, asked), () => grouped(chunksOf()));
+
+/** Returns the ETag. It changes with every write to the account and, if the requested weeks depend on the date, every week. */
+function tagOf(
+  { version, timezone, numbers }: Reader,
+  { window, now }: Pick<Asked, 'window' | 'now'>,
+): string {
+  const tag = numbers === 'plain' ? version : `${version}-${numbers}`;
+  return window ? tag : `${tag}-${lastWeeks(dayIn(timezone, now)).last}`;
+}

@@ -1,0 +1,128 @@
+// Builds the JSON responses of the data interface as streams of text chunks (§2.1, decisions A4 to A10). Pure. Keeps only the
+// current batch of rows in memory.
+import type { Numbers } from '@soundings/contract/operation.ts';
+import { fourDigits, sixDigits, type Week } from '@soundings/contract/weeks.ts';
+import type { Option } from '../../questions/questions.ts';
+import {
+  type Distribution,
+  enpsOf,
+  individualsOf,
+  isChoice,
+  isScaled,
+  type QuestionType,
+} from '../../questions/types.ts';
+
+/** A question with its texts in the requested language, or in its own language if there is no translation. */
+export type WordedQuestion = {
+  id: number;
+  type: QuestionType;
+  text: string;
+  options: Record<string, string>;
+};
+
+/** Returns a question with its texts in a language. The language code can be in any case. */
+export function worded(
+  question: {
+    id: number;
+    type: QuestionType;
+    text: string;
+    translations: Record<string, string>;
+    options: Option[];
+  },
+  language: string | undefined,
+): WordedQuestion {
+  const wanted = language?.toLowerCase() ?? '';
+  const translated = (text: string, translations: Record<string, string> = {}) =>
+    Object.hasOwn(translations, wanted) ? (translations[wanted] as string) : text;
+  return {
+    id: question.id,
+    type: question.type,
+    text: translated(question.text, question.translations),
+    options: Object.fromEntries(
+      question.options.map((option) => [option.id, translated(option.text, option.translations)]),
+    ),
+  };
+}
+
+/** Yields the values of a KPI or response rates as the inside of a JSON array. `quoted` numbers: the format of decision F2. */
+export async function* valueList(
+  batches: AsyncIterable<{ groupId: number; week: Week; value: number | null }[]>,
+  numbers: Numbers,
+): AsyncGenerator<string> {
+  const mark = numbers === 'quoted' ? '"' : '';
+  const time = numbers === 'quoted' ? ' 00:00:00' : '';
+  let comma = '';
+  for await (const rows of batches) {
+    let text = '';
+    for (const { groupId, week, value } of rows) {
+      const shown = value === null ? value : `${mark}${value}${mark}`;
+      text += `${comma}{"groupId":${mark}${groupId}${mark},"value":${shown},"yearWeek":"${sixDigits(week)}","date":"${week}${time}"}`;
+      comma = ',';
+    }
+    yield text;
+  }
+}
+
+/** Joins chunks into larger ones of about 16 KB, because every chunk that is sent has a fixed cost. */
+export async function* grouped(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  let text = '';
+  for await (const chunk of chunks) {
+    text += chunk;
+    if (text.length < 16_384) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
+}
+
+/** A value at the end of a path of keys, such as question, group, week. */
+export type Leaf = { keys: readonly string[]; text: string };
+
+/** Yields leaves, which must be ordered by their keys, as chunks of one nested JSON object. */
+export async function* nested(batches: AsyncIterable<Leaf[]>): AsyncGenerator<string> {
+  let open: readonly string[] = [];
+  let text = '{';
+  for await (const leaves of batches) {
+    for (const { keys, text: value } of leaves) {
+      let same = 0;
+      while (same < keys.length - 1 && open.length > 0 && open[same] === keys[same]) same++;
+      if (open.length > 0) text += `${'}'.repeat(open.length - 1 - same)},`;
+      for (let i = same; i < keys.length - 1; i++) text += `${JSON.stringify(keys[i])}:{`;
+      text += `${JSON.stringify(keys.at(-1))}:${value}`;
+      open = keys;
+    }
+    yield text;
+    text = '';
+  }
+  yield `${text}${'}'.repeat(Math.max(open.length - 1, 0))}}`;
+}
+
+/** Returns the JSON of one result. */
+export function answerData(
+  { type, options }: WordedQuestion,
+  {
+    value,
+    answers,
+    distribution,
+  }: { value: number | null; answers: number | null; distribution: string | null },
+  granular: boolean,
+): string {
+  let text = `{"value":${value},"answers":${answers}`;
+  if (distribution !== null) {
+    text += `,"distribution":${distribution}`;
+    if (type === 3 || granular) {
+      const counts = JSON.parse(distribution) as Distribution;
+      if (type === 3) text += `,"enps":${enpsOf(counts)}`;
+      if (granular && isScaled(type)) text += `,"individual":[${individualsOf(type, counts).join()}]`;
+    }
+    if (isChoice(type)) text += `,"options":${JSON.stringify(options)}`;
+  }
+  return `${text}}`;
+}
+
+/** Returns the key of a week in results and asked questions. */
+export const weekKey: (week: Week) => string = fourDigits;
+
+/** Returns the JSON of questions in the format of §2.1. */
+export const questionList = (questions: Iterable<WordedQuestion>): string =>
+  JSON.stringify([...questions].map(({ id, text, type }) => ({ id, question: text, type })));

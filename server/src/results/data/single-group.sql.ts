@@ -1,0 +1,109 @@
+// SQL of reading the published figures of a single group: one statement for the whole response. No row means that the group does
+// not exist.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Db } from '../../db/db.ts';
+import type { AskedRow, KpiHead, Marked, ResultRow } from './results.sql.ts';
+import type { Window } from './window.ts';
+
+export type GroupValueRow = Marked & { kpi: KpiHead | null };
+
+/** Returns the KPI and its values in a group by week; without a window, the latest one. One row of nulls if there are no values. */
+export async function selectGroupKpiValues(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  kpiId: string,
+  window: Window | undefined,
+): Promise<GroupValueRow[]> {
+  const rows = await db<(KpiHead & Marked)[]>`
+    select k.kpi_id    as "id",
+           k.name      as "name",
+           k.image_url as "imageUrl",
+           v.week      as "week",
+           v.value     as "value",
+           v.handed_out as "handedOut"
+    from   groups g
+    left   join kpis k on k.account_id = ${accountId} and k.kpi_id = ${kpiId}
+    left   join lateral (
+      select v.week, v.value, v.handed_out
+      from   kpi_values v
+      where  v.account_id = ${accountId} and v.kpi_id = ${kpiId} and v.group_id = ${groupId}
+        and  ${window ? db`v.week between ${window.first} and ${window.last}` : true}
+      ${window ? db`order by v.week` : db`order by v.asked_whole desc, v.week desc limit 1`}
+    ) v on true
+    where  g.account_id = ${accountId} and g.group_id = ${groupId}`;
+  return rows.map(({ id, name, imageUrl, ...marked }) => ({
+    ...marked,
+    kpi: id === null ? null : { id, name, imageUrl },
+  }));
+}
+
+/** `people`: how many people were asked in the week; null if the rate is withheld or the week closed before this was stored. */
+export type GroupRateRow = Marked & { people: number | null };
+
+/** Returns the response rates of a group by week; without a window, the latest one. One row of nulls if there are none. */
+export async function selectGroupRates(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  window: Window | undefined,
+): Promise<GroupRateRow[]> {
+  return db<GroupRateRow[]>`
+    select v.week as "week", v.value as "value", v.people as "people", v.handed_out as "handedOut"
+    from   groups g
+    left   join lateral (
+      select v.week, v.value, v.people, v.handed_out
+      from   response_rates v
+      where  v.account_id = ${accountId} and v.group_id = ${groupId}
+        and  ${window ? db`v.week between ${window.first} and ${window.last}` : true}
+      ${window ? db`order by v.week` : db`order by v.week desc limit 1`}
+    ) v on true
+    where  g.account_id = ${accountId} and g.group_id = ${groupId}`;
+}
+
+/** A result with its `handedOut` mark (P14), which the data interface does not return. */
+export type GroupResultRow = ResultRow & { handedOut: boolean };
+
+/** Returns the results of a group by question and week; undefined if the group does not exist. */
+export async function selectGroupResults(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  { first, last }: Window,
+  questionIds: number[] | undefined,
+): Promise<GroupResultRow[] | undefined> {
+  const rows = await db<(Omit<GroupResultRow, 'questionId'> & { questionId: number | null })[]>`
+    select r.question_id  as "questionId",
+           g.group_id     as "groupId",
+           r.week         as "week",
+           r.value        as "value",
+           r.answers      as "answers",
+           r.distribution       as "distribution",
+           r.handed_out   as "handedOut"
+    from   groups g
+    left   join results r on r.account_id = ${accountId} and r.group_id = ${groupId}
+                         and r.week between ${first} and ${last}
+                         and ${questionIds ? db`r.question_id = any(${questionIds})` : true}
+    where  g.account_id = ${accountId} and g.group_id = ${groupId}
+    order  by r.question_id, r.week`;
+  return rows[0] && (rows.filter(({ questionId }) => questionId !== null) as GroupResultRow[]);
+}
+
+/** Returns what was asked of a group, by week; undefined if the group does not exist. */
+export async function selectGroupAsked(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  { first, last }: Window,
+): Promise<AskedRow[] | undefined> {
+  const rows = await db<{ groupId: number; week: Week | null; questionIds: string }[]>`
+    select g.group_id as "groupId",
+           a.week     as "week",
+           array_to_string(a.question_ids, ',') as "questionIds"
+    from   groups g
+    left   join asked a on a.account_id = ${accountId} and a.group_id = ${groupId}
+                       and a.week between ${first} and ${last}
+    where  g.account_id = ${accountId} and g.group_id = ${groupId}
+    order  by a.week`;
+  return rows[0] && (rows.filter(({ week }) => week !== null) as AskedRow[]);
+}

@@ -1,0 +1,306 @@
+// SQL of computing and writing the figures of an open week. Writers: published-figures.ts.
+import type { Week } from '@soundings/contract/weeks.ts';
+import { type AccountId, copyInto, type Db, inBatches, type Transaction } from '../db/db.ts';
+import type { KpiValue, Result } from './figures.ts';
+import type { NoiseLevel } from './noise.ts';
+import type { Rate } from './response-rates.ts';
+import type { Assignment, WeekData, WeekRound } from './turnout.ts';
+
+export type OpenWeekRow = {
+  isClosed: boolean;
+  isShown: boolean;
+  figures: number;
+  distribution: number;
+  comments: number;
+  noise: NoiseLevel;
+  isLive: boolean;
+};
+
+/**
+ * Returns a week. Closing a week locks it: answers that are being saved are waited for, and later ones find the week closed.
+ * Updating a live week does not lock it, so people can answer in the meantime.
+ */
+export async function selectWeek(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  isLocked: boolean,
+): Promise<OpenWeekRow | undefined> {
+  const [row] = await tx<OpenWeekRow[]>`
+    select closed_at is not null as "isClosed",
+           shown_at is not null  as "isShown",
+           threshold             as "figures",
+           distribution_threshold      as "distribution",
+           comment_threshold     as "comments",
+           noise                 as "noise",
+           is_live               as "isLive"
+    from   weeks
+    where  account_id = ${accountId} and week = ${week}
+    ${isLocked ? tx`for update` : tx``}`;
+  return row;
+}
+
+/** Returns what a week asks, and who is asked. */
+export async function selectWeekData(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+): Promise<Omit<WeekData, 'thresholds'>> {
+  const rounds = await db<WeekRound[]>`
+    select round_id     as "id",
+           group_id     as "groupId",
+           question_ids as "questionIds",
+           above_ids    as "aboveIds"
+    from   rounds
+    where  account_id = ${accountId} and week = ${week}
+    order  by round_id`;
+  // As text, because the driver needs three times as long to parse an array.
+  const assignments = await db<{ respondent: string; roundId: number; groupIds: string }[]>`
+    select respondent                  as "respondent",
+           round_id                    as "roundId",
+           array_to_string(group_ids, ',') as "groupIds"
+    from   assignments
+    where  account_id = ${accountId} and week = ${week}
+    order  by respondent, round_id`;
+  const asked = await db<{ groupId: number; questionIds: number[] }[]>`
+    select group_id as "groupId", question_ids as "questionIds"
+    from   asked
+    where  account_id = ${accountId} and week = ${week}
+    order  by group_id`;
+  return { rounds, assignments: assignments.map(withGroups()), asked };
+}
+
+/** Parses the lists of groups. Equal lists share one array, because most people are in the same groups as their colleagues. */
+function withGroups(): (row: { respondent: string; roundId: number; groupIds: string }) => Assignment {
+  const lists = new Map<string, number[]>();
+  return ({ respondent, roundId, groupIds }) => {
+    const list = lists.get(groupIds) ?? groupIds.split(',').map(Number);
+    lists.set(groupIds, list);
+    return { respondent, roundId, groupIds: list };
+  };
+}
+
+/** Yields the sealed answers of a week in batches, in an order that reveals nothing. */
+export function selectSealed(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+): AsyncIterable<{ respondent: string; sealed: Buffer }[]> {
+  return inBatches(
+    db<{ respondent: string; sealed: Buffer }[]>`
+    select respondent as "respondent", sealed as "sealed"
+    from   answers
+    where  account_id = ${accountId} and week = ${week}
+    order  by respondent, part`,
+    2_000,
+  );
+}
+
+/** Returns the results that are shown of an open week, by question. */
+export async function selectShown(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  groupIds: number[],
+): Promise<Map<number, Result[]>> {
+  const rows = await tx<
+    (Omit<Result, 'distribution'> & { questionId: number; distribution: string | null })[]
+  >`
+    select question_id as "questionId",
+           group_id    as "groupId",
+           value       as "value",
+           answers     as "answers",
+           distribution      as "distribution",
+           handed_out  as "handedOut",
+           noise       as "noise"
+    from   results
+    where  account_id = ${accountId} and group_id = any(${groupIds}) and week = ${week}`;
+  const results = new Map<number, Result[]>();
+  for (const { questionId, distribution, ...row } of rows) {
+    const one = {
+      ...row,
+      distribution: distribution === null ? null : (JSON.parse(distribution) as Result['distribution']),
+    };
+    const others = results.get(questionId);
+    if (others) others.push(one);
+    else results.set(questionId, [one]);
+  }
+  return results;
+}
+
+/** Returns the ids of the account's current groups. Figures of groups that have been deleted in the meantime are not written. */
+export async function selectPresentGroups(db: Db, accountId: AccountId): Promise<Set<number>> {
+  const rows = await db<{ id: number }[]>`select group_id as id from groups where account_id = ${accountId}`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+export async function copyResults(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  rows: Iterable<Result & { questionId: number }>,
+): Promise<void> {
+  await copyInto(
+    tx`copy results (account_id, week, group_id, question_id, value, answers, distribution, handed_out, noise) from stdin`,
+    [...rows].map(({ groupId, questionId, value, answers, distribution, handedOut, noise }) => [
+      accountId,
+      week,
+      groupId,
+      questionId,
+      value,
+      answers,
+      distribution && JSON.stringify(distribution),
+      handedOut,
+      noise,
+    ]),
+  );
+}
+
+export async function copyRates(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  rates: Rate[],
+): Promise<void> {
+  await copyInto(
+    tx`copy response_rates (account_id, week, group_id, value, people, handed_out) from stdin`,
+    rates.map(({ groupId, value, people, handedOut }) => [
+      accountId,
+      week,
+      groupId,
+      value,
+      people,
+      handedOut,
+    ]),
+  );
+}
+
+export async function copyKpiValues(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  values: KpiValue[],
+): Promise<void> {
+  await copyInto(
+    tx`copy kpi_values (account_id, week, kpi_id, group_id, value, handed_out, asked_whole) from stdin`,
+    values.map(({ kpiId, groupId, value, handedOut, askedWhole }) => [
+      accountId,
+      week,
+      kpiId,
+      groupId,
+      value,
+      handedOut,
+      askedWhole,
+    ]),
+  );
+}
+
+/** Records that these KPIs have values. */
+export async function updateKpisWithValues(
+  tx: Transaction,
+  accountId: AccountId,
+  kpiIds: string[],
+): Promise<void> {
+  await tx`
+    update kpis set has_values = true
+    where  account_id = ${accountId} and kpi_id = any(${kpiIds}) and not has_values`;
+}
+
+/** `handedOutIn`: see ShownComment. */
+export type CommentRow = {
+  questionId: number;
+  position: number;
+  text: string;
+  groupIds: number[];
+  handedOutIn: number[];
+};
+
+export async function copyComments(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  comments: CommentRow[],
+): Promise<void> {
+  if (comments.length === 0) return;
+  await copyInto(
+    tx`copy comments (account_id, week, question_id, position, text) from stdin`,
+    comments.map(({ questionId, position, text }) => [accountId, week, questionId, position, text]),
+  );
+  await copyInto(
+    tx`copy comment_groups (account_id, week, question_id, position, group_id, handed_out) from stdin`,
+    comments.flatMap(({ questionId, position, groupIds, handedOutIn }) =>
+      groupIds.map((id) => [accountId, week, questionId, position, id, handedOutIn.includes(id)]),
+    ),
+  );
+}
+
+/** Deletes what is shown of an open week in these groups, which must be all groups that it asks or counts in. */
+export async function deleteShown(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  groupIds: number[],
+): Promise<void> {
+  const ids = groupIds;
+  await tx`delete from results where account_id = ${accountId} and group_id = any(${ids}) and week = ${week}`;
+  await tx`delete from response_rates where account_id = ${accountId} and group_id = any(${ids}) and week = ${week}`;
+  await tx`
+    delete from kpi_values
+    where  account_id = ${accountId} and group_id = any(${ids}) and week = ${week}
+      and  kpi_id in (select kpi_id from kpis where account_id = ${accountId})`;
+  await tx`delete from comment_groups where account_id = ${accountId} and group_id = any(${ids}) and week = ${week}`;
+  await tx`delete from comments where account_id = ${accountId} and week = ${week}`;
+}
+
+/** Returns the rounds of a week that schedules opened, and the users they asked. */
+export async function selectAskedUsers(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+): Promise<{
+  scheduledRounds: Set<number>;
+  users: { userId: number; isActive: boolean; hasHandedOut: boolean }[];
+}> {
+  const rounds = await db<{ id: number }[]>`
+    select round_id as id
+    from   rounds
+    where  account_id = ${accountId} and week = ${week} and schedule_id is not null`;
+  if (rounds.length === 0) return { scheduledRounds: new Set(), users: [] };
+  const users = await db<{ userId: number; isActive: boolean; hasHandedOut: boolean }[]>`
+    select u.user_id as "userId", u.active as "isActive", h.user_id is not null as "hasHandedOut"
+    from   participants p
+    join   users u using (account_id, user_id)
+    left   join (select distinct user_id from links
+                 where  account_id = ${accountId} and week = ${week} and is_exported) h on h.user_id = p.user_id
+    where  account_id = ${accountId} and p.week = ${week}`;
+  return { scheduledRounds: new Set(rounds.map(({ id }) => id)), users };
+}
+
+/** Deletes everything that was published about these groups or asked of them (decision A15). */
+export async function deleteFigures(
+  tx: Transaction,
+  accountId: AccountId,
+  groupIds: number[],
+): Promise<void> {
+  await tx`delete from results where account_id = ${accountId} and group_id = any(${groupIds})`;
+  await tx`delete from response_rates where account_id = ${accountId} and group_id = any(${groupIds})`;
+  await tx`
+    delete from kpi_values
+    where  account_id = ${accountId} and group_id = any(${groupIds})
+      and  kpi_id in (select kpi_id from kpis where account_id = ${accountId})`;
+  await tx`delete from asked where account_id = ${accountId} and group_id = any(${groupIds})`;
+  const shown = await tx<{ week: Week; questionId: number; position: number }[]>`
+    delete from comment_groups
+    where  account_id = ${accountId} and group_id = any(${groupIds})
+    returning week as "week", question_id as "questionId", position as "position"`;
+  if (shown.length === 0) return;
+  await tx`
+    delete from comments c
+    using  jsonb_to_recordset(${tx.json(shown)}) as s(week date, "questionId" integer, position integer)
+    where  c.account_id = ${accountId} and c.week = s.week and c.question_id = s."questionId"
+      and  c.position = s.position
+      and  not exists (select 1
+                       from   comment_groups g
+                       where  g.account_id = ${accountId} and g.week = c.week and g.question_id = c.question_id
+                         and  g.position = c.position)`;
+}

@@ -1,0 +1,226 @@
+// The figures of an open week: computes them, and writes them so that they are shown. Closing a week (close-week.ts) and updating a
+// live week (live-week.ts) use the same two functions, so both publish by the same rules.
+import { type Week, weekName } from '@soundings/contract/weeks.ts';
+import { createHmac } from 'node:crypto';
+import { noiseKeyOf } from '../accounts/noise-key.ts';
+import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import type { AccountId, Transaction } from '../db/db.ts';
+import { selectKpis, type Question, selectQuestions } from '../questions/questions.ts';
+import { classesOf, comparable } from '../questions/similar-wording.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
+import type { WeekKey } from '../sealing/week-key.ts';
+import { addBatch } from './batches.ts';
+import { classFigures, kpiValues, type KpiValue, type Loaded, type Result } from './figures.ts';
+import { type Noise, type NoiseLevel, noiseOf } from './noise.ts';
+import { type OpenAnswers, openAnswers } from './open-answers.ts';
+import {
+  type CommentRow,
+  copyComments,
+  copyKpiValues,
+  copyRates,
+  copyResults,
+  deleteFigures,
+  deleteShown,
+  type OpenWeekRow,
+  selectAskedUsers,
+  selectPresentGroups,
+  selectShown,
+  selectWeekData,
+  updateKpisWithValues,
+} from './published-figures.sql.ts';
+import { type Rate, responseRates } from './response-rates.ts';
+import { turnoutOf, type WeekData } from './turnout.ts';
+
+/** Everything that is published about a week. */
+type Figures = {
+  results: (Result & { questionId: number })[];
+  rates: Rate[];
+  values: KpiValue[];
+  comments: CommentRow[];
+};
+
+/** The people newly counted in the live figures, for questions that count as one. */
+type Counted = { questionIds: number[]; respondents: string[] };
+
+/** An open week: its row in the database and its key. */
+export type OpenWeek = { week: Week; state: OpenWeekRow; key: WeekKey };
+
+export type ComputedFigures = {
+  figures: Figures;
+  /** All groups that the week asks or in which its answers count. */
+  allGroupIds: number[];
+  /** The answers that the figures were computed from. */
+  answers: OpenAnswers;
+  /** In a live week, the people of the new batch. */
+  counted: Counted[];
+};
+
+/** Returns the key of an open week. Throws a Fault if this server lacks the answer key. */
+export async function openWeekKey(
+  tx: Transaction,
+  keys: AnswerKeys,
+  accountId: AccountId,
+  week: Week,
+): Promise<WeekKey> {
+  const key = await keys.of(tx, accountId, week);
+  if (!key) throw new Error(`The open week ${weekName(week)} of account ${accountId} has no key.`);
+  return key;
+}
+
+/** Computes the figures of a week. For a live week, adds one batch to the figures already shown. `isLast`: the week closes. */
+export async function computeFigures(
+  tx: Transaction,
+  keys: AnswerKeys,
+  accountId: AccountId,
+  { week, state, key }: OpenWeek,
+  { isLast }: { isLast: boolean },
+): Promise<ComputedFigures> {
+  const { data, personOf } = await weekData(tx, accountId, week, state, key);
+  const allGroupIds = groupsOf(data);
+  const answers = await openAnswers(tx, key, accountId, week);
+  const turnout = turnoutOf(data);
+  const noise = await noiseIn(tx, keys, accountId, state.noise, personOf);
+  const questions = new Map(
+    (await selectQuestions(tx, accountId)).map((question) => [question.id, question]),
+  );
+  const asked = [...new Set(data.rounds.flatMap(({ questionIds }) => questionIds))].toSorted((a, b) => a - b);
+  const shown = state.isLive ? await selectShown(tx, accountId, week, allGroupIds) : undefined;
+  const results = new Map<number, Result[]>();
+  const comments: CommentRow[] = [];
+  const counted: Counted[] = [];
+  const classes = classesOf(questions.values());
+  for (const questionIds of Map.groupBy(asked, (id) => classes.get(id)).values()) {
+    const answered: Loaded[] = [];
+    for (const id of questionIds) {
+      const { type, options, text } = questions.get(id) as Question;
+      const question = { id, type, options: options.map((option) => option.id) };
+      // The noise depends on the question's own text, not on its class, which can change when other questions change.
+      answered.push({ question, answers: answers.to(id), noise: noise?.ofQuestion(comparable(text)) });
+    }
+    const batch = shown && addBatch(answered, shown, turnout, { isLast });
+    if (batch && batch.counted.length > 0) counted.push({ questionIds, respondents: batch.counted });
+    const whole = batch ? [] : classFigures(answered, turnout);
+    for (const [i, id] of questionIds.entries()) {
+      results.set(id, batch?.results[i] ?? whole[i]?.results ?? []);
+      const ordered = shuffled(batch?.comments[i] ?? whole[i]?.comments ?? [], key.orderKey);
+      comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
+    }
+  }
+  const figures = {
+    // Ordered by group, because reading a range of groups is twice as fast if their rows are stored together.
+    results: [...results]
+      .flatMap(([questionId, list]) => list.map((result) => ({ ...result, questionId })))
+      .toSorted((a, b) => a.groupId - b.groupId || a.questionId - b.questionId),
+    // The response rates of a live week are published when it closes (P7).
+    rates: isLast ? responseRates(turnout) : [],
+    values: kpiValues(await selectKpis(tx, accountId), results, data.asked),
+    comments,
+  };
+  return { figures, allGroupIds, answers, counted };
+}
+
+/**
+ * Returns the noise for a week's figures, if any. `personOf` returns the name of a respondent that is the same in every week, so
+ * that the same set of people gets the same noise in every week.
+ */
+async function noiseIn(
+  tx: Transaction,
+  { secrets }: AnswerKeys,
+  accountId: AccountId,
+  level: NoiseLevel,
+  personOf: (respondent: string) => string,
+): Promise<Noise | undefined> {
+  if (level === 0) return undefined;
+  return noiseOf(await noiseKeyOf(tx, accountId, secrets), level, personOf);
+}
+
+/**
+ * Writes the figures of groups that still exist, and replaces those shown while the week was open. Returns how many figures of
+ * questions are not withheld.
+ */
+export async function writeFigures(
+  tx: Transaction,
+  accountId: AccountId,
+  { week, state }: OpenWeek,
+  { figures: { results, rates, values, comments }, allGroupIds }: ComputedFigures,
+): Promise<number> {
+  // The lock is taken last, so that others wait only while the rows are written. If a group is removed after this point, the
+  // transaction that removes it deletes its figures.
+  await lockAccount(tx, accountId);
+  const present = await selectPresentGroups(tx, accountId);
+  const isPresent = ({ groupId }: { groupId: number }) => present.has(groupId);
+  if (state.isShown) await deleteShown(tx, accountId, week, allGroupIds);
+  const rows = results.filter(isPresent);
+  const presentValues = values.filter(isPresent);
+  await copyResults(tx, accountId, week, rows);
+  await copyRates(tx, accountId, week, rates.filter(isPresent));
+  await copyKpiValues(tx, accountId, week, presentValues);
+  const valued = new Set(presentValues.filter(({ value }) => value !== null).map(({ kpiId }) => kpiId));
+  await updateKpisWithValues(tx, accountId, [...valued]);
+  const kept = comments.map((comment) => ({
+    ...comment,
+    groupIds: comment.groupIds.filter((groupId) => present.has(groupId)),
+  }));
+  await copyComments(
+    tx,
+    accountId,
+    week,
+    kept.filter(({ groupIds }) => groupIds.length > 0),
+  );
+  await raiseVersion(tx, accountId);
+  return rows.filter(({ answers }) => answers !== null).length;
+}
+
+/** Returns who is asked what in a week. `personOf`: see noiseIn. */
+async function weekData(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  { figures, distribution, comments }: OpenWeekRow,
+  key: WeekKey,
+): Promise<{ data: WeekData; personOf: (respondent: string) => string }> {
+  const data = await selectWeekData(tx, accountId, week);
+  const { scheduledRounds, users } = await selectAskedUsers(tx, accountId, week);
+  const people = users.map((user) => ({ ...user, respondent: key.respondentOf(user.userId) }));
+  const present = new Set(people.filter(({ isActive }) => isActive).map(({ respondent }) => respondent));
+  // The same name in every week. People who were removed, or appear only in a history file, keep their number of this week.
+  const names = new Map(people.map(({ respondent, userId }) => [respondent, `user ${userId}`]));
+  const assignments = data.assignments.map((assignment) =>
+    scheduledRounds.has(assignment.roundId) && !present.has(assignment.respondent)
+      ? { ...assignment, isWithdrawn: true as const }
+      : assignment,
+  );
+  const handedOut = new Set(
+    people.filter(({ hasHandedOut }) => hasHandedOut).map(({ respondent }) => respondent),
+  );
+  return {
+    data: { ...data, assignments, handedOut, thresholds: { figures, distribution, comments } },
+    personOf: (respondent) => names.get(respondent) ?? respondent,
+  };
+}
+
+/** Returns all groups that are asked in a week or in which its answers count. */
+const groupsOf = ({ asked, rounds }: Pick<WeekData, 'asked' | 'rounds'>): number[] => [
+  ...new Set([
+    ...asked.map(({ groupId }) => groupId),
+    ...rounds.flatMap(({ groupId, aboveIds }) => [groupId, ...aboveIds]),
+  ]),
+];
+
+/** Returns the comments ordered by a keyed hash of their texts. The key is destroyed when the week closes (P6). */
+function shuffled<T extends { text: string }>(comments: T[], key: Uint8Array): T[] {
+  const placed = comments.map((comment, i) => {
+    const hash = createHmac('sha256', key).update(`${comment.text}\0${i}`).digest('hex');
+    return { comment, hash };
+  });
+  return placed.toSorted((a, b) => (a.hash < b.hash ? -1 : 1)).map(({ comment }) => comment);
+}
+
+/** Deletes all figures of groups, in the transaction that deletes the groups (decision A15, P10). */
+export async function deleteGroupResults(
+  tx: Transaction,
+  accountId: AccountId,
+  groupIds: number[],
+): Promise<void> {
+  if (groupIds.length > 0) await deleteFigures(tx, accountId, groupIds);
+}

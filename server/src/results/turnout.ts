@@ -1,0 +1,85 @@
+// Who was asked what in a week, in which groups their answers count, and who has answered what. Figures and response rates are
+// computed from it. Pure.
+import type { KeptAnswer, QuestionType } from '../questions/types.ts';
+
+export type Thresholds = { figures: number; distribution: number; comments: number };
+
+export type WeekQuestion = { id: number; type: QuestionType; options: string[] };
+export type WeekRound = { id: number; groupId: number; questionIds: number[]; aboveIds: number[] };
+/**
+ * Records that a round asks a person, and in which groups the person's answers count. The assignments of people who are no longer
+ * active are withdrawn: these people count as never asked, but answers they have already given still count (decision B13).
+ */
+export type Assignment = { respondent: string; roundId: number; groupIds: number[]; isWithdrawn?: true };
+/**
+ * `handedOut`: the answer was given through a link that the employer handed out, not one that was sent to the person. `counted`:
+ * the published figures of a live week already include it (batches.ts).
+ */
+export type WeekAnswer = KeptAnswer & {
+  respondent: string;
+  comment: string | null;
+  skipped: boolean;
+  handedOut: boolean;
+  counted: boolean;
+};
+
+/** Everything but the answers that the figures of a week are computed from. */
+export type WeekData = {
+  thresholds: Thresholds;
+  rounds: WeekRound[];
+  assignments: Assignment[];
+  /** The questions asked of each group, by a round of the group itself or of one of its ancestors. */
+  asked: { groupId: number; questionIds: number[] }[];
+  /** The people whose link was handed out by the employer. No one if left out. */
+  handedOut?: ReadonlySet<string>;
+};
+
+/** Who is asked what in a week, and who has answered which questions so far. */
+export type Turnout = {
+  data: WeekData;
+  roundById: Map<number, WeekRound>;
+  assignmentsOf: Map<string, Assignment[]>;
+  treeOf: (group: number) => number;
+  /** For each person, the questions that they answered or skipped. */
+  done: Map<string, Set<number>>;
+};
+
+export function turnoutOf(data: WeekData): Turnout {
+  const assignmentsOf = new Map<string, Assignment[]>();
+  for (const assignment of data.assignments) {
+    const others = assignmentsOf.get(assignment.respondent);
+    if (others) others.push(assignment);
+    else assignmentsOf.set(assignment.respondent, [assignment]);
+  }
+  const roundById = new Map(data.rounds.map((round) => [round.id, round]));
+  const trees = new Map<number, number>();
+  for (const { groupId, aboveIds } of data.rounds) {
+    for (const id of [groupId, ...aboveIds]) trees.set(id, aboveIds.at(-1) ?? groupId);
+  }
+  for (const { roundId, groupIds } of data.assignments) {
+    const { groupId } = roundById.get(roundId) as WeekRound;
+    for (const id of groupIds) if (!trees.has(id)) trees.set(id, trees.get(groupId) as number);
+  }
+  return { data, roundById, assignmentsOf, treeOf: (group) => trees.get(group) ?? group, done: new Map() };
+}
+
+/** Returns the groups in which a person's answer to a question counts, each once even if several rounds asked the question. */
+export function groupsOf(
+  respondent: string,
+  questionId: number,
+  { assignmentsOf, roundById }: Turnout,
+): number[] {
+  const groups = (assignmentsOf.get(respondent) ?? [])
+    .filter(({ roundId }) => roundById.get(roundId)?.questionIds.includes(questionId))
+    .map(({ groupIds }) => groupIds);
+  return groups.length === 1 ? (groups[0] as number[]) : [...new Set(groups.flat())];
+}
+
+/** Records who answered or skipped a question. */
+export function recordCompleted(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
+  for (const { respondent } of answers) {
+    const own = done.get(respondent);
+    if (own) own.add(questionId);
+    else done.set(respondent, new Set([questionId]));
+  }
+}
