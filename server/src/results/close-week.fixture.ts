@@ -10,7 +10,8 @@ import { pushOrganization } from '../sync/sync.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { noLimits, person, unit } from '../testing/organizations.ts';
 import { answer, importLines, kpi, linkOf, question, round } from '../testing/surveys.ts';
-import { closeWeek, deleteGroupResults } from './publish.ts';
+import { closeWeek } from './close-week.ts';
+import { deleteGroupResults } from './published-figures.ts';
 
 export let database: TestDatabase;
 export let pool: Pool;

@@ -6,7 +6,7 @@ import { Fault } from '../base/errors.ts';
 import { openPool } from '../db/db.ts';
 import { importLines, round, skip } from '../testing/surveys.ts';
 import { tablesOf } from '../testing/tables.ts';
-import { closeEndedWeeks, closeWeekNow } from './publish.ts';
+import { closeEndedWeeks, closeWeekNow } from './close-week.ts';
 import {
   answerOf,
   asked,

@@ -6,7 +6,9 @@ import { inTransaction } from '../db/db.ts';
 import { lockSurvey } from '../rounds/rounds.ts';
 import { unit } from '../testing/organizations.ts';
 import { answer, importLines, later, round } from '../testing/surveys.ts';
-import { closeEndedWeeks, deleteGroupResults, showLiveWeeks } from './publish.ts';
+import { closeEndedWeeks } from './close-week.ts';
+import { deleteGroupResults } from './published-figures.ts';
+import { showLiveWeeks } from './live-week.ts';
 import {
   answerOf,
   asked,

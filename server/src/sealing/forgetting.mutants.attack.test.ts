@@ -7,7 +7,7 @@ import { startAnswering } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction, openPool } from '../db/db.ts';
 import { openEmbedded } from '../db/embedded.ts';
-import { closeWeek, deleteClosedData } from '../results/publish.ts';
+import { closeWeek, deleteClosedData } from '../results/close-week.ts';
 import { dumpFile, dumpOf, readWith, telltales } from '../testing/file-attacker.ts';
 import { answeredWeek, keysBeside } from '../testing/forgetting.ts';
 import { isSegment, logParts } from '../testing/log-segments.ts';

@@ -125,7 +125,7 @@ describe('secrets', () => {
     expect(await reveals(codesOfPerson.bytes)).toBe(true);
     expect(await reveals(noise)).toBe(true);
     const upgraded = on('one');
-    expect(await Promise.all([upgraded.chain.prepare(), on('one').chain.prepare()])).toEqual([true, true]);
+    expect(await Promise.all([upgraded.prepare(), on('one').prepare()])).toEqual([true, true]);
     expect(await reveals(codesOfPerson.bytes)).toBe(false);
     expect(await reveals(noise)).toBe(false);
     expect(await noiseKey(upgraded)).toEqual(noise);
@@ -148,11 +148,11 @@ describe('without the key', () => {
     const { check, recovery } = await codes();
     const keys = await fingerprints(secrets);
     const other = on('two');
-    expect(await other.chain.prepare()).toBe(false);
+    expect(await other.prepare()).toBe(false);
     await expect(check(other)).rejects.toMatchObject(missing);
     await expect(fingerprints(other)).rejects.toMatchObject(missing);
     await expect(noiseKey(other)).rejects.toMatchObject(missing);
-    await expect(other.chain.exported()).rejects.toMatchObject(missing);
+    await expect(other.exported()).rejects.toMatchObject(missing);
     await expect(beginTwoFactor(database.pool, other, person, 'x')).rejects.toMatchObject(missing);
     expect(await check(other, recovery[0])).toBe('recovery code');
     expect(existsSync(other.path)).toBe(false);
@@ -160,7 +160,7 @@ describe('without the key', () => {
   });
 
   test('the service starts without SFTP, and the log says what to do', async () => {
-    await secrets.chain.prepare();
+    await secrets.prepare();
     const logged: { level: number; msg: string }[] = [];
     const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }) as never;
     const sftpPort = await freePort();
@@ -187,22 +187,22 @@ describe('without the key', () => {
     const { check } = await codes();
     const [two, three] = [on('two'), on('three')];
     await expect(check(two)).rejects.toMatchObject(missing);
-    await two.chain.imported(await secrets.chain.exported());
+    await two.imported(await secrets.exported());
     expect(await check(two)).toBe('code');
     await mkdir(dirname(three.path), { recursive: true });
     await copyFile(secrets.path, three.path);
     expect(await check(three)).toBe('code');
-    expect(await on('two').chain.prepare()).toBe(true);
+    expect(await on('two').prepare()).toBe(true);
   });
 
   test('no other key is accepted', async () => {
     await codes();
     const stranger = await openTestDatabase();
-    const text = await new Secrets(stranger.pool, stranger.keyPlace).chain.exported();
+    const text = await new Secrets(stranger.pool, stranger.keyPlace).exported();
     await stranger.close();
     const two = on('two');
-    for (const wrong of [text, 'nothing', (await secrets.chain.exported()).slice(0, -30)])
-      await expect(two.chain.imported(wrong)).rejects.toMatchObject({ kind: 'conflict' });
+    for (const wrong of [text, 'nothing', (await secrets.exported()).slice(0, -30)])
+      await expect(two.imported(wrong)).rejects.toMatchObject({ kind: 'conflict' });
     expect(existsSync(two.path)).toBe(false);
   });
 
@@ -229,12 +229,12 @@ describe('ANSWER_KEYS=database', () => {
     const keys = await fingerprints(secrets);
     const noise = await noiseKey(secrets);
     const inDatabase = on('one', 'database');
-    expect(await inDatabase.chain.prepare()).toBe(true);
+    expect(await inDatabase.prepare()).toBe(true);
     expect(existsSync(secrets.path)).toBe(false);
     expect(await check(on('anywhere', 'database'))).toBe('code');
     const [row] = await database.pool<{ secret: Buffer }[]>`select secret from secrets_keys`;
     const backInFile = on('one');
-    expect(await backInFile.chain.prepare()).toBe(true);
+    expect(await backInFile.prepare()).toBe(true);
     expect(await check(backInFile)).toBe('code');
     expect(await fingerprints(backInFile)).toEqual(keys);
     expect(await noiseKey(backInFile)).toEqual(noise);

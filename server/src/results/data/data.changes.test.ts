@@ -7,7 +7,7 @@ import { inTransaction } from '../../db/db.ts';
 import { apply } from '../../testing/organizations.ts';
 import { importLines, kpi, later, question, round } from '../../testing/surveys.ts';
 import type { Answer } from '../../testing/world.ts';
-import { closeWeekNow } from '../publish.ts';
+import { closeWeekNow } from '../close-week.ts';
 import {
   allWeeks,
   answersOf,

@@ -20,10 +20,10 @@ import {
   kpiValuesResponse,
   ratesResponse,
   resultsResponse,
-} from '../results.ts';
-import { selectValuedKpis } from '../results.sql.ts';
-import { feedResponse } from '../feed.ts';
-import { windowOf } from '../window.ts';
+} from './results.ts';
+import { selectValuedKpis } from './results.sql.ts';
+import { feedResponse } from './feed.ts';
+import { windowOf } from './window.ts';
 
 /** `reads`: connections for streamed responses only. `now`: the clock, in milliseconds since 1970. */
 export function serveData(

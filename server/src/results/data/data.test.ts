@@ -4,10 +4,10 @@ import type { KpiValues, ResponseRateValues } from '@soundings/contract/data.ts'
 import type { Kpi } from '@soundings/contract/data.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
-import { createToken } from '../accounts/tokens.ts';
-import { migrations } from '../db/migrate.ts';
-import { apply, unit } from '../testing/organizations.ts';
-import { answer, kpi, question, round, skip } from '../testing/surveys.ts';
+import { createToken } from '../../accounts/tokens.ts';
+import { migrations } from '../../db/migrate.ts';
+import { apply, unit } from '../../testing/organizations.ts';
+import { answer, kpi, question, round, skip } from '../../testing/surveys.ts';
 import {
   allWeeks,
   answersOf,
