@@ -154,16 +154,16 @@ export const ScheduleChange = Type.Object({ ...ScheduleBody.properties, version 
 /** How many active people a schedule would ask today, and how many of them have an email address. */
 export type Audience = { people: number; withEmail: number };
 
-/** Why a week was missed; `other`: a stored reason that this version does not know. */
+/** Why a week was missed. `other`: it was missed in an earlier version that stored the reason as a text. */
 export type MissedReason =
   | 'late'
   | 'noQuestion'
   | 'noGroup'
-  | 'nobody'
+  | 'noPeople'
   | 'closed'
   | 'imported'
   | 'lost'
-  | 'lookAlike'
+  | 'sameText'
   | 'nearlySame'
   | 'other';
 

@@ -24,7 +24,7 @@ export type ConsoleOperation<
 
 type Described<Query, Body> = { minimumRole: MinimumRole; proof?: boolean; query?: Query; body?: Body };
 
-/** Describes an operation: `operation<Result>()({ least, proof, query, body })`. */
+/** Describes an operation: `operation<Result>()({ minimumRole, proof, query, body })`. */
 export const operation =
   <Result = void>() =>
   <

@@ -1,5 +1,5 @@
 // Texts with arguments, for the console and the server. A catalogue has them in ICU MessageFormat (decisions/0020); here they are
-// compiled already. The result is plain text: whoever renders it escapes it.
+// compiled already. The result is plain text: the caller escapes it.
 import format, { type CompiledMessage } from 'icu-minify/format';
 
 export type CompiledText = CompiledMessage;
@@ -23,7 +23,9 @@ export function translator<Key extends string, Arguments>(
     const text = textOf(key) ?? key;
     if (typeof text === 'string') return text;
     const [named] = values as [Record<string, string | number>];
-    return format(text, language, named, { formatters }) as string;
+    const formatted = format(text, language, named, { formatters }) as string | string[];
+    // It is an array if the text consists only of an argument that is empty.
+    return typeof formatted === 'string' ? formatted : formatted.join('');
   };
 }
 

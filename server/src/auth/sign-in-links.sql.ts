@@ -109,8 +109,8 @@ export type Addressee = {
 
 /**
  * Returns the recipient of a mail with a link, or undefined if there is no such active person. For a week after an address
- * changes, links for an administrator who has signed in before go to the previous address, because whoever changed the address
- * must not get them. Locks the person until the transaction ends.
+ * changes, links for an administrator who has signed in before go to the previous address, so that the person
+ * who changed the address does not get them. Locks the user until the transaction ends.
  */
 export async function selectAddressee(
   tx: Transaction,

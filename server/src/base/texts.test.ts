@@ -2,11 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { catalogue } from './texts.ts';
 
-type Arguments = { found: { count: number; place: string }; total: { sum: number } };
+type Arguments = { found: { count: number; place: string }; total: { sum: number }; only: { name: string } };
 const en = {
   hello: 'Hello',
   found: '{count, plural, =0 {Nothing in {place}} one {# file in {place}} other {# files in {place}}}',
   total: '{sum, number} in total',
+  only: '{name}',
 };
 const texts = catalogue<typeof en, Arguments>({
   en,
@@ -14,11 +15,13 @@ const texts = catalogue<typeof en, Arguments>({
     hello: 'Hej',
     found: '{count, plural, one {# fil i {place}} other {# filer i {place}}}',
     total: '{sum, number} totalt',
+    only: '{name}',
   },
   pl: {
     hello: 'Cześć',
     found: '{count, plural, one {# plik} few {# pliki} many {# plików} other {# pliku}} ({place})',
     total: 'Razem {sum, number}',
+    only: '{name}',
   },
 });
 
@@ -30,6 +33,11 @@ describe('a text', () => {
     expect(texts.in('sv')('total', { sum: 1234567 })).toBe('1\u00a0234\u00a0567 totalt');
     const polish = [1, 3, 5].map((count) => texts.in('pl')('found', { count, place: 'A' }));
     expect(polish).toEqual(['1 plik (A)', '3 pliki (A)', '5 plików (A)']);
+  });
+
+  test('that has nothing but an empty argument is empty', () => {
+    expect(texts.in('en')('only', { name: '' })).toBe('');
+    expect(texts.in('en')('only', { name: 'Anna' })).toBe('Anna');
   });
 
   test('takes values as they are, whatever syntax they contain', () => {

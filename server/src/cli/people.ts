@@ -51,7 +51,7 @@ export const peopleCommands: Record<string, Command> = {
   'user confirm': {
     usage:
       '--account ID --email E\n' +
-      '    Confirms a person whom an import made an Administrator, or an Administrator whose email address it changed.\n' +
+      '    Confirms an administrator that a push or file created, or whose email address it changed.\n' +
       '    Until then they have the role User.',
     options: { ...account, email: text },
     run: (pool, values) =>

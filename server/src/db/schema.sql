@@ -280,7 +280,7 @@ comment on column accounts.version is
 comment on column accounts.distribution_threshold is
   'Minimum number of answers behind a distribution, individual answers and yes/no figures. Null: twice the threshold, or 1 if that is 1.';
 comment on column accounts.comment_threshold is
-  'Minimum number of people among whom a comment is shown. Null: twice the threshold, or 1 if that is 1.';
+  'Minimum number of people who answered a question before its comments are shown. Null: twice the threshold, or 1 if that is 1.';
 
 create table questions (
   account_id    integer     not null references accounts,
@@ -709,7 +709,8 @@ create table schedule_weeks (
   schedule_id   integer     not null,
   week          date        not null check (extract(isodow from week) = 1),
   outcome       text        not null check (outcome in ('opened', 'missed')),
-  reason        text,
+  reason        text        check (reason in ('late', 'noQuestion', 'noGroup', 'noPeople', 'closed', 'imported', 'lost', 'sameText',
+                                               'nearlySame', 'other')),
   question_ids  integer[]   not null,
   people        integer     not null,
   at            timestamptz not null default now(),
@@ -717,6 +718,8 @@ create table schedule_weeks (
   foreign key (account_id, schedule_id) references schedules on delete cascade
 );
 comment on table schedule_weeks is 'The weeks in which a schedule was due, and the outcome. Each week is opened only once.';
+comment on column schedule_weeks.reason is
+  'Why the week was missed. other: an earlier version stored a text that is no longer known.';
 comment on column schedule_weeks.people is 'How many people were asked.';
 
 create table participants (

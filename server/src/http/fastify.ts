@@ -46,7 +46,7 @@ declare module 'fastify' {
 export type ListenOptions = {
   log: Log;
   tls: { cert: string; key: string } | undefined;
-  /** Whether people use HTTPS. Then browsers are told to use nothing else. */
+  /** Whether people use HTTPS. Then browsers are instructed to use nothing else. */
   isSecure?: boolean;
   /** How long the headers of a request, a connection without a request, or a TLS handshake may take, in milliseconds. */
   headersMs?: number | undefined;

@@ -166,7 +166,7 @@ export function chooseDistributions(
  * Returns a function that says whether a figure based on these people has a cell in which fewer people than the threshold used a
  * link of their own rather than a handed-out one. Cells can be separated from each other by subtracting figures. Someone who hands
  * out links can answer through them, and so could know all other answers of the cell, or have given all of them. Always false with
- * a threshold of 1: answers are not anonymous then, and everyone who is asked is told so. `usedOwnLink`: for each person.
+ * a threshold of 1: answers are not anonymous then, and the answering page says so. `usedOwnLink`: for each person.
  */
 export function tooFewOwnLinks(usedOwnLink: readonly boolean[], { cellOf, sizes }: Cells, threshold: number) {
   const ownLinks = sizes.map(() => 0);

@@ -75,7 +75,7 @@ describe.each([
 describe('a reminder', () => {
   test("says that managers don't see who has answered, but only if that is true", () => {
     for (const [language, promise] of [
-      ['en', 'Managers are not told who has answered.'],
+      ['en', 'Managers can’t see who has answered.'],
       ['sv', 'Chefer får inte veta vem som har svarat.'],
       ['de', 'Führungskräfte erfahren nicht, wer geantwortet hat.'],
     ] as const) {

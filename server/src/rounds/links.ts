@@ -70,7 +70,7 @@ export type ExportOptions = {
 };
 
 /**
- * Creates a link for each active person asked in an open week whom the service can't mail (P14): people without an email address, or
+ * Creates a link for each active person who was asked in an open week and can't get email (P14): people without an email address, or
  * everyone if no mail server is configured. The default is the latest open week. Throws a Fault if there is no such person.
  */
 export async function exportLinks(

@@ -281,8 +281,8 @@ export async function endLost(
 }
 
 /**
- * An open week in which people are asked. `asked`: the number of active people asked. `atLeast`: how many of them have answered at
- * least, as counted on the day `countedOn` (participation.ts). `answered`: the exact number, only if answers are not anonymous.
+ * An open week in which people are asked. `asked`: the number of active people asked. `atLeast`: the minimum number who have answered,
+ * as counted on the day `countedOn` (participation.ts). `answered`: the exact number, only if answers are not anonymous.
  */
 export type RunningWeek = {
   week: Week;

@@ -9,7 +9,7 @@ import { closeWeekNow } from '../results/close-week.ts';
 import { askedWeek, askPeople, mondays, noon, planAsking, type AskingOptions } from '../testing/asking.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { exportLinks } from './links.ts';
-import { missedReasonOf, dueSchedules, openDueRounds } from './opening.ts';
+import { dueSchedules, openDueRounds } from './opening.ts';
 import { createSchedule, pauseSchedule } from './schedules.ts';
 import { selectScheduleWeeks } from './schedules.sql.ts';
 
@@ -115,7 +115,7 @@ describe('opening a schedule', () => {
     expect((await weeksOf(late.account, late.scheduleId)).at(-1)).toMatchObject({
       week: askedWeek,
       outcome: 'missed',
-      reason: expect.stringContaining('not opened while the week ran'),
+      reason: 'late',
     });
   });
 
@@ -141,9 +141,7 @@ describe('opening a schedule', () => {
     });
     const second = await inTransaction(world.pool, (tx) => createSchedule(tx, account.id, again));
     await openDueRounds(world.pool, world.keys, noon);
-    expect(await weeksOf(account, second)).toMatchObject([
-      { outcome: 'missed', reason: 'The week was closed.' },
-    ]);
+    expect(await weeksOf(account, second)).toMatchObject([{ outcome: 'missed', reason: 'closed' }]);
     expect(await weeksOf(account, scheduleId)).toMatchObject([{ outcome: 'opened' }]);
   });
 });
@@ -335,7 +333,7 @@ describe('a second round in a week', () => {
     const original = planned.questionIds.get('workload-amount') as number;
     const sameWording = await sameWordingAs(planned.account.id, original);
     expect(await second(planned, sameWording, planned.userIds.slice(1))).toMatchObject([
-      { outcome: 'missed', reason: expect.stringContaining('a question with the same words'), people: 0 },
+      { outcome: 'missed', reason: 'sameText', people: 0 },
     ]);
     const [rounds] =
       await world.pool`select count(*)::int from rounds where account_id = ${planned.account.id}`;
@@ -347,7 +345,7 @@ describe('a second round in a week', () => {
     await openDueRounds(world.pool, world.keys, noon);
     const question = near.questionIds.get('workload-amount') as number;
     expect(await second(near, question, near.userIds.slice(0, 4))).toMatchObject([
-      { outcome: 'missed', reason: expect.stringContaining('only a few people') },
+      { outcome: 'missed', reason: 'nearlySame' },
     ]);
     const far = await scheduled({ count: 12, keys: ['workload-amount'] });
     await openDueRounds(world.pool, world.keys, noon);
@@ -370,22 +368,4 @@ describe('a second round in a week', () => {
       inTransaction(world.pool, (tx) => createSchedule(tx, account.id, wanted)),
     ).rejects.toMatchObject({ code: 'same text', details: [{ type: 'same text', path: 'questions' }] });
   });
-});
-
-test('the reasons that are stored for missed weeks are recognized, also those of earlier versions', () => {
-  const stored = {
-    late: 'It was not opened while the week ran: the service did not run, it was paused, or nobody could be written to any more.',
-    noQuestion: 'No question was due.',
-    noGroup: 'None of its groups is there any more.',
-    nobody: 'There was nobody to ask.',
-    closed: 'The week was closed.',
-    imported:
-      'A history file was imported into the week: whoever made it knows answers that would count together with others.',
-    lost: 'The key of the week was lost, and with it its answers.',
-    lookAlike: 'Another round of the week asks some of the same people a question with the same words.',
-    nearlySame:
-      'Another round of the week asks the same question, and only a few people are asked by just one of the two.',
-  };
-  for (const [reason, text] of Object.entries(stored)) expect(missedReasonOf(text)).toBe(reason);
-  expect(missedReasonOf('Something else.')).toBe('other');
 });

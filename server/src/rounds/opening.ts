@@ -43,36 +43,12 @@ import {
 /** A schedule that is due in a week. `isOver`: the week has ended without the schedule being opened. */
 export type Due = { accountId: AccountId; scheduleId: number; week: Week; isOver: boolean };
 
-/** The reasons why a week was missed. These texts are stored and recognized by their wording, so they must never change. */
-const missedBecause = {
-  late: 'It was not opened while the week ran: the service did not run, it was paused, or nobody could be written to any more.',
-  noQuestion: 'No question was due.',
-  noGroup: 'None of its groups is there any more.',
-  nobody: 'There was nobody to ask.',
-  closed: 'The week was closed.',
-  imported:
-    'A history file was imported into the week: whoever made it knows answers that would count together with others.',
-  lost: 'The key of the week was lost, and with it its answers.',
-  lookAlike: 'Another round of the week asks some of the same people a question with the same words.',
-  nearlySame:
-    'Another round of the week asks the same question, and only a few people are asked by just one of the two.',
-};
-
-/** Returns the code of a stored reason. */
-export function missedReasonOf(stored: string | null): MissedReason | null {
-  if (stored === null) return null;
-  // Older reasons contain the name of the week.
-  const text = stored.replace(/ \d{4}-W\d{2}/, '');
-  const found = Object.entries(missedBecause).find(([, known]) => known === text);
-  return (found?.[0] as MissedReason | undefined) ?? 'other';
-}
-
 /** Marks the schedules of a lost week as missed, so that they can choose its questions again. */
 export const missLostWeek = (tx: Transaction, accountId: AccountId, week: Week): Promise<void> =>
-  updateWeekMissed(tx, accountId, week, missedBecause.lost);
+  updateWeekMissed(tx, accountId, week, 'lost');
 
 /** The outcome of a due schedule. `reason`: why it was missed. */
-export type Opened = Due & { outcome: 'opened' | 'missed'; reason: string | null; people: number };
+export type Opened = Due & { outcome: 'opened' | 'missed'; reason: MissedReason | null; people: number };
 
 /**
  * Returns the schedules of all accounts that are due and have no outcome yet. A schedule is due as soon as its hour has come in any
@@ -119,8 +95,8 @@ const nameOf = ({ accountId, id }: { accountId: AccountId; id: number }, week: W
  * Returns whether the outcome of a schedule in a week is final. `reason`: why it was missed; null if it was opened, undefined if
  * there is no outcome yet. If it was too late but the week is not over, the clock was wrong, so the outcome is not final.
  */
-const isSettled = (reason: string | null | undefined, isOver: boolean): boolean =>
-  reason !== undefined && (reason !== missedBecause.late || isOver);
+const isSettled = (reason: MissedReason | null | undefined, isOver: boolean): boolean =>
+  reason !== undefined && (reason !== 'late' || isOver);
 
 /** Restricts opening to one account. `isSimulated`: the caller holds the account's lock (lockSurvey), and no messages are created. */
 export type OnlyAccount = { accountId: AccountId; isSimulated?: boolean };
@@ -177,9 +153,9 @@ async function openSchedule(
 
 type OpeningResult = Omit<Opened, keyof Due> & { questionIds: number[] };
 
-const missed = (because: keyof typeof missedBecause): OpeningResult => ({
+const missed = (reason: MissedReason): OpeningResult => ({
   outcome: 'missed',
-  reason: missedBecause[because],
+  reason,
   questionIds: [],
   people: 0,
 });
@@ -207,7 +183,7 @@ async function openRounds(
   const people = (await selectPeople(tx, accountId, within)).filter(
     ({ memberOf }) => !memberOf.some((id) => without.has(id)),
   );
-  if (people.length === 0) return missed('nobody');
+  if (people.length === 0) return missed('noPeople');
   const key = await openWeek(tx, keys, accountId, week).catch(orClosed);
   if (!key) return missed('closed');
   // An employer could import answers of all people but one, and derive the last answer from the figure.

@@ -14,7 +14,7 @@ const clash = (one: ReturnType<typeof asked>, other: ReturnType<typeof asked>, t
 
 describe('questions with the same wording', () => {
   test('clash as soon as one person is asked both, whatever the threshold', () => {
-    expect(clash(asked([1, 2], 1, 2, 3), asked([3], 3, 4, 5), 1)).toBe('lookAlike');
+    expect(clash(asked([1, 2], 1, 2, 3), asked([3], 3, 4, 5), 1)).toBe('sameText');
     expect(clash(asked([1, 2], 1, 2, 3), asked([3], 4, 5, 6))).toBeUndefined();
   });
 

@@ -4,10 +4,10 @@
 /** A set of people, each once, who are asked the same questions. `P` identifies a person within a week. */
 export type AskedSet<P> = { questionIds: readonly number[]; people: readonly P[] };
 
-export type Clash = 'lookAlike' | 'nearlySame';
+export type Clash = 'sameText' | 'nearlySame';
 
 /**
- * Returns why the `wanted` sets can't be asked in addition to the `present` ones; undefined if they can. `lookAlike`: a person would
+ * Returns why the `wanted` sets can't be asked in addition to the `present` ones; undefined if they can. `sameText`: a person would
  * be asked two questions with the same text. `nearlySame`: two sets share people and a question, and only 1 to threshold − 1 people
  * are in just one of them. `classes`: see similar-wording.ts.
  */
@@ -32,10 +32,10 @@ export function clashOf<P>(
     }
     return [...common].map(([set, inBoth]) => ({ set, other, inBoth }));
   });
-  const hasLookAlike = pairs.some(({ set, other }) =>
+  const hasSameText = pairs.some(({ set, other }) =>
     set.questionIds.some((id) => other.questionIds.some((one) => one !== id && classOf(one) === classOf(id))),
   );
-  if (hasLookAlike) return 'lookAlike';
+  if (hasSameText) return 'sameText';
   const isNearlySame = pairs.some(({ set, other, inBoth }) => {
     const different = set.people.length + other.people.length - 2 * inBoth;
     return (

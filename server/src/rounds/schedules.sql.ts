@@ -1,4 +1,5 @@
 // SQL of schedules and of the weeks in which they were due. Writers: schedules.ts, opening.ts.
+import type { MissedReason } from '@soundings/contract/console.asking.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Repetition } from './send-times.ts';
@@ -29,7 +30,7 @@ export type Schedule = NewSchedule & {
 export type ScheduleWeek = {
   week: Week;
   outcome: 'opened' | 'missed';
-  reason: string | null;
+  reason: MissedReason | null;
   questionIds: number[];
   people: number;
 };
@@ -223,8 +224,8 @@ export async function selectAudiences(
 }
 
 /** Returns which schedules of all accounts have already opened or missed these weeks, as `account schedule week`, with the reason if missed. */
-export async function selectSettled(db: Db, weeks: Week[]): Promise<Map<string, string | null>> {
-  const rows = await db<{ name: string; reason: string | null }[]>`
+export async function selectSettled(db: Db, weeks: Week[]): Promise<Map<string, MissedReason | null>> {
+  const rows = await db<{ name: string; reason: MissedReason | null }[]>`
     select account_id || ' ' || schedule_id || ' ' || week as name, reason
     from   schedule_weeks
     where  week = any(${weeks}::date[])`;
@@ -236,7 +237,7 @@ export async function updateWeekMissed(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
-  reason: string,
+  reason: MissedReason,
 ): Promise<void> {
   await tx`
     update schedule_weeks

@@ -10,9 +10,9 @@ import { endSession } from './uploads.ts';
 
 export type Sessions = {
   serve(channel: ServerChannel): void;
-  /** Whether so many requests wait that reading must stop. */
+  /** Whether too many requests are waiting, so that reading must stop. */
   isFull(): boolean;
-  /** Whether so few requests wait that reading can resume. */
+  /** Whether few enough requests are waiting for reading to resume. */
   isDrained(): boolean;
   /**
    * Whether a request is being handled or its reply is being sent, a file or folder is open, or a recent upload waits for its

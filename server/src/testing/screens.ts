@@ -30,7 +30,7 @@ const publicUrl = 'http://soundings.lavmark.example';
 type Screen = {
   name: string;
   title: string;
-  words: string;
+  description: string;
   path: string;
   onPhone?: boolean;
   /** What is done on the page before it is looked at. */
@@ -44,7 +44,7 @@ const outside: Screen[] = [
   {
     name: 'welcome',
     title: 'First start',
-    words: 'The link that the service printed makes the company and its administrator.',
+    description: 'Creates the company and its first administrator, from the link that the service printed.',
     path: '/welcome',
   },
 ];
@@ -54,152 +54,167 @@ const screens: Screen[] = [
   {
     name: 'overview',
     title: 'Overview',
-    words: 'KPIs now against the last weeks, the response rate, what moved.',
+    description: 'KPIs compared with recent weeks, the response rate and the largest changes.',
     path: '/',
     onPhone: true,
   },
   {
     name: 'heat-map',
     title: 'Heat map',
-    words: 'Groups by KPIs; what is withheld says why.',
+    description: 'Groups by KPI. A withheld figure shows the reason.',
     path: '/heat-map',
   },
-  { name: 'trends', title: 'Trends', words: 'One KPI over the weeks, for several groups.', path: '/trends' },
+  {
+    name: 'trends',
+    title: 'Trends',
+    description: 'One KPI over the weeks, for several groups.',
+    path: '/trends',
+  },
   {
     name: 'results-question',
     title: 'A question’s result',
-    words: 'Its distribution, week by week.',
+    description: 'The distribution of answers, week by week.',
     path: '/results/questions/$questionId',
   },
-  { name: 'comments', title: 'Comments', words: 'Searched, without anybody’s name.', path: '/comments' },
+  {
+    name: 'comments',
+    title: 'Comments',
+    description: 'Comments can be searched. They never have a name.',
+    path: '/comments',
+  },
   {
     name: 'questions',
     title: 'Questions',
-    words: 'The library, and how far it is translated.',
+    description: 'Your questions and the library, with their translations.',
     path: '/questions',
   },
   {
     name: 'question',
     title: 'A question',
-    words: 'Its words in each language, side by side.',
+    description: 'The text in each language, side by side.',
     path: '/questions/$questionId',
   },
-  { name: 'kpis', title: 'KPIs', words: 'What each is made of.', path: '/kpis' },
-  { name: 'schedules', title: 'Schedules', words: 'Who is asked what, and when.', path: '/schedules' },
+  { name: 'kpis', title: 'KPIs', description: 'The questions behind each KPI.', path: '/kpis' },
+  {
+    name: 'schedules',
+    title: 'Schedules',
+    description: 'Which questions are sent to which groups, and when.',
+    path: '/schedules',
+  },
   {
     name: 'schedule',
     title: 'A schedule',
-    words: 'With a calendar of what will be asked of whom.',
+    description: 'With a calendar of which group gets which questions.',
     path: '/schedules/$scheduleId',
   },
   {
     name: 'preview',
     title: 'Preview',
-    words: 'What people will see, in each language.',
+    description: 'What people see, in each language.',
     path: '/schedules/$scheduleId/preview',
   },
   {
     name: 'this-week',
     title: 'This week',
-    words: 'Asked, answered, reminded; and closing it early.',
+    description: 'People asked, response rate and reminders. A week can be closed early.',
     path: '/rounds',
   },
   {
     name: 'people',
     title: 'People',
-    words: 'Searched and filtered at once; what the HR system delivers is locked.',
+    description: 'Search and filter people. Fields managed by your HR system are locked.',
     path: '/people',
     onPhone: true,
   },
   {
     name: 'person',
     title: 'A person',
-    words: 'What is known, where it comes from, and what pushes and files changed.',
+    description: 'Everything that is stored, its source, and the history of changes.',
     path: '/people/$userId',
   },
   {
     name: 'groups',
     title: 'Groups',
-    words: 'The tree, moved by pointer or keyboard.',
+    description: 'The tree of groups. Move groups with the mouse or the keyboard.',
     path: '/groups',
     first: press('Expand all'),
   },
   {
     name: 'group',
     title: 'A group',
-    words: 'What it is, who has which part in it, and what is beneath.',
+    description: 'Its attributes, its members and managers, and its subgroups.',
     path: '/groups/$groupId',
   },
   {
     name: 'attributes',
     title: 'Attributes',
-    words: 'What else is known of people, with the values that are allowed.',
+    description: 'More fields of people, with the allowed values.',
     path: '/attributes',
   },
-  { name: 'runs', title: 'Runs', words: 'Every push and file, newest first.', path: '/runs' },
+  { name: 'runs', title: 'Runs', description: 'Every push and file, newest first.', path: '/runs' },
   {
     name: 'run',
     title: 'A held run',
-    words: 'Why it waits, what it would change, and approving or rejecting it.',
+    description: 'Why the run is pending and what it would change. Approve or reject it.',
     path: '/runs/$runId',
     onPhone: true,
   },
   {
     name: 'files',
     title: 'Files',
-    words: 'Dropped here, by HTTPS or by SFTP; what each did.',
+    description: 'Files uploaded here, over HTTPS or over SFTP, and their results.',
     path: '/files',
   },
   {
     name: 'file',
     title: 'A file with faults',
-    words: 'Each with its row and column.',
+    description: 'Each error with its row and column.',
     path: '/files/$fileId',
   },
   {
     name: 'tokens',
     title: 'API tokens',
-    words: 'What each may do, and when and from where it was used.',
+    description: 'The scopes of each token, and when and from where it was last used.',
     path: '/tokens',
   },
   {
     name: 'token',
     title: 'A new token',
-    words: 'Shown once, with a line that tries it.',
+    description: 'The token is shown once, with a command to try it.',
     path: '/tokens',
     first: makeToken,
   },
   {
     name: 'access',
     title: 'API access',
-    words: 'Addresses, SFTP, allowed senders, limits.',
+    description: 'Addresses, SFTP, allowed IP addresses and limits.',
     path: '/access',
   },
   {
     name: 'settings',
     title: 'Settings',
-    words: 'Company, privacy, publication, files, mail.',
+    description: 'Company, privacy, publication, files and email.',
     path: '/settings',
   },
   {
     name: 'privacy',
     title: 'Privacy report',
-    words: 'What is in force, what is never shown, and what cannot be promised.',
+    description: 'The settings in force, what is never shown, and the limits of anonymity.',
     path: '/privacy',
     onPhone: true,
   },
-  { name: 'audit', title: 'Audit log', words: 'Who did what, when, and from where.', path: '/audit' },
+  { name: 'audit', title: 'Audit log', description: 'Who did what, when and from where.', path: '/audit' },
   {
     name: 'profile',
     title: 'Your profile',
-    words: 'Language, password, second step, sessions.',
+    description: 'Language, password, two-factor authentication and sessions.',
     path: '/profile',
   },
   // Last, so that the pictures that documents show keep their names.
   {
     name: 'columns',
     title: 'Columns and values of a file',
-    words: 'What each column and each value means, said once for every later file.',
+    description: 'Choose once what each column and value means, for all later files.',
     path: '/files/$exportId?columns=yes',
     onPhone: true,
     first: (page) => page.getByRole('dialog').getByRole('button', { name: 'Confirm columns' }).waitFor(),
@@ -207,7 +222,7 @@ const screens: Screen[] = [
   {
     name: 'values',
     title: 'The values of a column',
-    words: 'Unknown ones are listed with how many rows have them.',
+    description: 'Unknown values are listed with their number of rows.',
     path: '/files/$exportId?columns=yes',
     first: (page) => page.getByRole('dialog').getByLabel('Country of phone numbers').scrollIntoViewIfNeeded(),
   },
@@ -218,7 +233,7 @@ const signIn: Screen[] = [
   {
     name: 'sign-in',
     title: 'Sign-in',
-    words: 'Address and password, and then perhaps a code.',
+    description: 'Email address and password, and a code if two-factor authentication is on.',
     path: '/sign-in',
   },
 ];
@@ -287,7 +302,7 @@ function writeIndex(): void {
   const parts = [...outside, ...signIn, ...screens].map((screen) =>
     [
       `## ${screen.title}`,
-      screen.words,
+      screen.description,
       [
         image(screen, 'light', '49%'),
         image(screen, 'dark', '49%'),
@@ -296,7 +311,7 @@ function writeIndex(): void {
     ].join('\n\n'),
   );
   const head =
-    '# Screens\n\nThe console with the demo company in it, in light and dark. Made by `npm run screens`.';
+    '# Screens\n\nThe console with the demo company, in light and dark. Created by `npm run screens`.';
   writeFileSync(join(folder, 'README.md'), `${[head, ...parts].join('\n\n')}\n`);
 }
 

@@ -14,7 +14,6 @@ import { type AccountId, type Db, inTransaction, type Transaction } from '../../
 import { selectKpis, type Question, selectQuestions } from '../../questions/questions.ts';
 import { invitationOf } from '../../rounds/invitation.ts';
 import { dayDue } from '../../rounds/send-times.ts';
-import { missedReasonOf } from '../../rounds/opening.ts';
 import {
   audiencesOf,
   changeSchedule,
@@ -166,7 +165,7 @@ function scheduleView(
       ? {
           name: weekName(newest.week),
           outcome: newest.outcome,
-          reason: missedReasonOf(newest.reason),
+          reason: newest.reason,
           people: newest.people,
         }
       : null,
@@ -178,7 +177,7 @@ function scheduleView(
           state: outcome,
           day: dayDue(schedule, week) ?? null,
           people,
-          reason: missedReasonOf(reason),
+          reason: reason,
           questionIds,
         }))
         .toReversed(),

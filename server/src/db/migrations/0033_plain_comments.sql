@@ -91,7 +91,7 @@ comment on column accounts.version is
 comment on column accounts.spread_threshold is
   'Minimum number of answers behind a distribution, individual answers and yes/no figures. Null: twice the threshold, or 1 if that is 1.';
 comment on column accounts.comment_threshold is
-  'Minimum number of people among whom a comment is shown. Null: twice the threshold, or 1 if that is 1.';
+  'Minimum number of people who answered a question before its comments are shown. Null: twice the threshold, or 1 if that is 1.';
 comment on table questions is
   'The questions of an account. A question that was asked keeps its type and options.';
 comment on column questions.key is 'The name of the question in history files.';

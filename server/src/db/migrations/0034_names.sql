@@ -61,3 +61,23 @@ begin
     where  payload::text ~ '"(second step turned |recovery codes made")';
   end if;
 end $$;
+-- Why a schedule missed a week is a code. Earlier versions stored a text, which at first contained the name of the week.
+update schedule_weeks w
+set    reason = coalesce((
+         select n.code
+         from   (values
+           ('late', 'It was not opened while the week ran: the service did not run, it was paused, or nobody could be written to any more.'),
+           ('noQuestion', 'No question was due.'),
+           ('noGroup', 'None of its groups is there any more.'),
+           ('noPeople', 'There was nobody to ask.'),
+           ('closed', 'The week was closed.'),
+           ('imported', 'A history file was imported into the week: whoever made it knows answers that would count together with others.'),
+           ('lost', 'The key of the week was lost, and with it its answers.'),
+           ('sameText', 'Another round of the week asks some of the same people a question with the same words.'),
+           ('nearlySame', 'Another round of the week asks the same question, and only a few people are asked by just one of the two.')
+         ) n(code, text)
+         where  n.text = regexp_replace(w.reason, ' \d{4}-W\d{2}', '')), 'other')
+where  w.reason is not null;
+alter table schedule_weeks add constraint schedule_weeks_reason_check check (reason in
+  ('late', 'noQuestion', 'noGroup', 'noPeople', 'closed', 'imported', 'lost', 'sameText', 'nearlySame', 'other'));
+comment on column schedule_weeks.reason is 'Why the week was missed. other: an earlier version stored a text that is no longer known.';

@@ -1,0 +1,77 @@
+// Migration 0034 on an installation with data: stored names become the present ones, and everything else stays as it was.
+import { randomUUID } from 'node:crypto';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { databaseAt } from '../testing/postgres.ts';
+import { openPool, type Pool } from './db.ts';
+import { migrate, migrations } from './migrate.ts';
+
+/** Creates a database with the tables of the version before the migration. */
+async function earlierDatabase(): Promise<Pool> {
+  const name = `earlier_${randomUUID().replaceAll('-', '')}`;
+  const admin = openPool(inject('databaseUrl'), 1);
+  await admin.unsafe(`create database ${name}`);
+  const pool = openPool(databaseAt(inject('databaseUrl'), name), 2);
+  onTestFinished(async () => {
+    await pool.end({ timeout: 1 });
+    await admin.unsafe(`drop database ${name} with (force)`);
+    await admin.end();
+  });
+  await pool.unsafe(`create table migrations (version integer primary key, name text not null, breaking boolean not null,
+    applied_at timestamptz not null default now())`);
+  for (const { version, name: file, breaking, sql } of migrations().filter((one) => one.version < 34)) {
+    // oxlint-disable-next-line no-await-in-loop -- one after another
+    await pool.begin(async (tx) => {
+      await tx.unsafe(sql);
+      await tx`insert into migrations (version, name, breaking) values (${version}, ${file}, ${breaking})`;
+    });
+  }
+  return pool;
+}
+
+test('reasons of missed weeks, actions of the audit log and error types of reports', async () => {
+  const pool = await earlierDatabase();
+  await pool`insert into accounts (name, timezone, language, threshold) values ('Earlier', 'UTC', 'en', 5)`;
+  await pool.unsafe(`
+    insert into schedules (account_id, name, question_ids, group_ids, repeat, weekday, hour, from_day)
+    values (1, 'Pulse', '{1}', '{1}', 'weeks', 1, 9, '2026-01-05')`);
+  const reasons = {
+    late: 'It was not opened while the week ran: the service did not run, it was paused, or nobody could be written to any more.',
+    noQuestion: 'No question was due.',
+    noGroup: 'None of its groups is there any more.',
+    noPeople: 'There was nobody to ask.',
+    closed: 'The week 2026-W09 was closed.',
+    imported:
+      'A history file was imported into the week: whoever made it knows answers that would count together with others.',
+    lost: 'The key of the week was lost, and with it its answers.',
+    sameText: 'Another round of the week asks some of the same people a question with the same words.',
+    nearlySame:
+      'Another round of the week asks the same question, and only a few people are asked by just one of the two.',
+    other: 'A reason of a version that no one remembers.',
+  };
+  for (const [i, text] of [...Object.values(reasons), null].entries()) {
+    // oxlint-disable-next-line no-await-in-loop -- few
+    await pool`
+      insert into schedule_weeks (account_id, schedule_id, week, outcome, reason, question_ids, people)
+      values (1, 1, date '2026-01-05' + ${i * 7}::integer, ${text === null ? 'opened' : 'missed'}, ${text}, '{}', 0)`;
+  }
+  await pool`insert into audit_entries (account_id, origin, action, subject, at)
+             values (1, 'service', 'run held', 'one', '2026-02-01Z'), (1, 'console', 'token created', 'two', '2026-02-02Z')`;
+  await pool`
+    insert into runs (account_id, run_id, source, validate_only, outcome, details)
+    values (1, ${randomUUID()}, 'api', true, 'refused', '[{"type":"made by hand","message":"He was made by hand"}]')`;
+
+  await migrate(pool);
+
+  const weeks = await pool<{ reason: string | null }[]>`select reason from schedule_weeks order by week`;
+  expect(weeks.map(({ reason }) => reason)).toEqual([...Object.keys(reasons), null]);
+  const entries = await pool`
+    select action, subject, at::date::text as day from audit_entries where subject in ('one', 'two') order by at`;
+  expect([...entries]).toEqual([
+    { action: 'run pending', subject: 'one', day: '2026-02-01' },
+    { action: 'token created', subject: 'two', day: '2026-02-02' },
+  ]);
+  const [run] = await pool`select details from runs`;
+  expect(run!['details']).toEqual([{ type: 'manually created', message: 'He was made by hand' }]);
+  // The audit log is protected again.
+  await expect(pool`update audit_entries set action = 'x'`).rejects.toThrow(/audit/i);
+});
