@@ -86,7 +86,7 @@ const showLink = async ({ request, path }: Scene) =>
   (await request<{ link: string }>(`POST ${path}/sign-in-link`, { by: 'screen' })).body.link;
 
 describe('from before a person became an administrator, there still works', () => {
-  test('no password set with a link that was showLink, and no session started with it', async () => {
+  test('no password set with a link that was shown, and no session started with it', async () => {
     const now = await createScene();
     await change(now, { role: 'User' });
     const { status, cookie } = await setPasswordWith(await showLink(now));
@@ -106,7 +106,7 @@ describe('from before a person became an administrator, there still works', () =
   });
 
   test.each([{ role: 'User' }, { role: 'Manager' }])(
-    'no link that was showLink for the role $role',
+    'no link that was shown for the role $role',
     async (role) => {
       const now = await createScene();
       await change(now, role);

@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const cells = async (name: string | RegExp) =>
       await row(name).first().getByRole('cell').allTextContents();
     await row('Minimum answers behind a figure').waitFor();
-    // The open week keeps the settings it was openPage with.
+    // The open week keeps the settings it was opened with.
     expect(await cells('Minimum answers behind a figure')).toEqual(['8', '5']);
     expect(await cells('Minimum answers behind a distribution')).toEqual(['16', '10']);
     await page.getByText('Means and response rates based on fewer than 5 answers.').waitFor();

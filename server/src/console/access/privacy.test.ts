@@ -1,8 +1,8 @@
 // The privacy report in the console: who may read it, that an Auditor can read nothing else, that it shows the settings and data
 // of its own account only, and that it names no person.
-import { consoleOperations } from '@soundings/contract/console.ts';
-import type { ConsoleOperation } from '@soundings/contract/console.operation.ts';
-import type { PrivacyLimit, PrivacyReport } from '@soundings/contract/console.privacy.ts';
+import { consoleOperations } from '@soundings/contract/console/operations.ts';
+import type { ConsoleOperation } from '@soundings/contract/console/operation.ts';
+import type { PrivacyLimit, PrivacyReport } from '@soundings/contract/console/privacy.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setPassword } from '../../auth/sign-in.ts';

@@ -1,5 +1,5 @@
 // Warnings about the installation: jobs that have failed for good, and files and messages that wait too long.
-import type { SystemWarning } from '@soundings/contract/console.system.ts';
+import type { SystemWarning } from '@soundings/contract/console/system.ts';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 // People in the console: access, search, changing what is not managed, removing, and handing over to the HR system and back,
 // with the effect on the next push.
-import type { Handover, Person, PersonRow } from '@soundings/contract/console.people.ts';
+import type { Handover, Person, PersonRow } from '@soundings/contract/console/people.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

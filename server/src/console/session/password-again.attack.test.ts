@@ -1,5 +1,5 @@
 // An attacker uses an administrator's open browser: actions that grant or remove access require the password again.
-import { consoleOperations } from '@soundings/contract/console.ts';
+import { consoleOperations } from '@soundings/contract/console/operations.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { setPassword } from '../../auth/sign-in.ts';
 import { openLog } from '../../base/log.ts';
