@@ -77,7 +77,7 @@ type Office = {
   addressOf: (number: number) => string;
 };
 
-/** Creates people whom two schedules ask from Monday on. Nothing is open yet. */
+/** Creates people that two schedules ask from Monday on. Nothing is open yet. */
 async function office(count: number): Promise<Office> {
   now = early;
   const { id: accountId } = await world.account({ timezone: 'Europe/Stockholm' });
