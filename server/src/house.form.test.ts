@@ -111,6 +111,7 @@ describe('files', () => {
 describe('texts', () => {
   /** Where a word is really meant, by file. */
   const meant: Record<string, readonly string[]> = {
+    'CHANGELOG.md': ['by hand', 'nobody', 'second step'], // earlier names
     'docs/questions.md': ['told, tells', 'silences'], // questions and titles of studies, as they are published
     'server/src/questions/library.ts': ['told, tells'],
     'server/src/auth/two-factor.ts': ['second step'], // 30-second steps, and the context of stored secrets
@@ -122,7 +123,7 @@ describe('texts', () => {
     const readable = [
       ...glob('*.md', 'docs/**/*.md', '{server,console}/src/**/text/*/*.json', 'server/src/db/schema.sql'),
       ...product,
-    ].filter((path) => !['CHANGELOG.md', 'docs/writing.md', 'server/src/demo/comments.ts'].includes(path));
+    ].filter((path) => !['docs/writing.md', 'server/src/demo/comments.ts'].includes(path));
     expect(wordsToStopUsing(root, readable, meant)).toEqual([]);
   });
 });

@@ -346,9 +346,9 @@ describe('value map, list and forget', () => {
     expect(others).toEqual([]);
     expect(await refused(map('--field', 'role', '--value', 'x', '--means', 'yes'))).toContain('Manager');
     expect(await refused(map('--field', 'email', '--value', 'x', '--means', 'yes'))).toContain('isManager');
-    await json(['value', 'forget', '--account', id, '--id', String(one?.mappingId)]);
+    await json(['value', 'remove', '--account', id, '--id', String(one?.mappingId)]);
     expect(await list()).toEqual([]);
-    await refused(['value', 'forget', '--account', id, '--id', String(one?.mappingId)]);
+    await refused(['value', 'remove', '--account', id, '--id', String(one?.mappingId)]);
   });
 });
 
@@ -776,18 +776,18 @@ describe('history import', () => {
   });
 });
 
-describe('keys forget', () => {
+describe('keys remove-process', () => {
   test('forgets a process that is gone, and every account’s log says so; there is none of another name', async () => {
     const id = await newAccount();
     await pool`insert into key_processes (name, epoch, seen_at) values ('gone:/keys/answers', 0, '2024-01-01')`;
-    const forget = ['keys', 'forget', '--name', 'gone:/keys/answers'];
+    const forget = ['keys', 'remove-process', '--name', 'gone:/keys/answers'];
     expect(await json(forget)).toEqual({ forgotten: 'gone:/keys/answers' });
     expect(await pool`select 1 from key_processes where name = 'gone:/keys/answers'`).toEqual([]);
     expect(
       await pool`select action, subject from audit_entries where account_id = ${id} and action <> 'account created'`,
     ).toEqual([{ action: 'key process removed', subject: 'gone:/keys/answers' }]);
     expect(await refused(forget)).toContain('Process "gone:/keys/answers" does not exist');
-    expect(await refused(['keys', 'forget'], 2)).toContain('--name');
+    expect(await refused(['keys', 'remove-process'], 2)).toContain('--name');
   });
 });
 

@@ -155,19 +155,19 @@ describe('keys show', () => {
     const rows = words.split('\n').filter((line) => line.includes('/keys/answers  '));
     expect(rows).toHaveLength(2);
     for (const row of rows)
-      expect(row.includes('behind: start it, or delete its key file and run "keys forget"')).toBe(
+      expect(row.includes('behind: start it, or delete its key file and run "keys remove-process"')).toBe(
         row.startsWith(nameOf('two')),
       );
-    expect(await done('one', ['keys', 'forget', '--name', nameOf('two')])).toBe(
+    expect(await done('one', ['keys', 'remove-process', '--name', nameOf('two')])).toBe(
       `${nameOf('two')} removed.\n`,
     );
     expect((await show('one')).processes.map(({ name }) => name)).toEqual([nameOf('one')]);
     expect(await logged()).toContain(`key process removed: ${nameOf('two')}`);
-    const unknown = await refused('one', ['keys', 'forget', '--name', nameOf('two')], 1);
+    const unknown = await refused('one', ['keys', 'remove-process', '--name', nameOf('two')], 1);
     expect(unknown).toBe(
       `Process "${nameOf('two')}" does not exist. Run "soundings keys show" to list all processes.\n`,
     );
-    expect(await refused('one', ['keys', 'forget'], 2)).toBe('--name is required.\n');
+    expect(await refused('one', ['keys', 'remove-process'], 2)).toBe('--name is required.\n');
   });
 });
 
