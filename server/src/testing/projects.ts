@@ -9,7 +9,7 @@ export const longestFirst: readonly string[] = [
   'server/src/sealing/forgetting.killed.attack.test.ts',
   'server/src/console/core/pages.e2e.test.ts',
   'bench/src/smoke.e2e.test.ts',
-  'server/src/cli/cli.test.ts',
+  'server/src/cli/cli.accounts.test.ts',
   'server/src/rolling.failures.test.ts',
   'server/src/console/runs/runs.e2e.test.ts',
   'server/src/db/embedded.test.ts',
