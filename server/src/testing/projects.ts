@@ -12,6 +12,7 @@ export const longestFirst: readonly string[] = [
   'server/src/cli/cli.accounts.test.ts',
   'server/src/rolling.failures.test.ts',
   'server/src/console/runs/runs.e2e.test.ts',
+  'server/src/db/embedded.running.test.ts',
   'server/src/db/embedded.test.ts',
   'server/src/console/session/signing-in.e2e.test.ts',
   'server/src/http/readers.test.ts',
