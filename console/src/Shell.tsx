@@ -1,5 +1,5 @@
 // The frame of every page for users who are signed in: the navigation, and the sheet that contains the page.
-import type { SystemWarning } from '@soundings/contract/console.system.ts';
+import type { SystemWarning } from '@soundings/contract/console/system.ts';
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { Link, useLocation, useRouterState } from '@tanstack/react-router';
 import { ChevronsUpDown, CircleUser, LogOut, Menu as MenuIcon, Monitor, Moon, Sun, X } from 'lucide-react';

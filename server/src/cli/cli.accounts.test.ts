@@ -1,5 +1,5 @@
 // The commands for an account: create, set, values in files, tokens and the privacy report.
-import type { PrivacyReport } from '@soundings/contract/console.privacy.ts';
+import type { PrivacyReport } from '@soundings/contract/console/privacy.ts';
 import { describe, expect, test } from 'vitest';
 import { callerOf } from '../accounts/callers.ts';
 import { isPassword, isTokenShaped } from '../base/secrets.ts';

@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { KeyState } from '@soundings/contract/console.privacy.ts';
+import type { KeyState } from '@soundings/contract/console/privacy.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';

@@ -1,5 +1,5 @@
 // The commands for the answer key and the secrets key: show their state and move them to another process.
-import type { KeyState } from '@soundings/contract/console.privacy.ts';
+import type { KeyState } from '@soundings/contract/console/privacy.ts';
 import { readFileSync } from 'node:fs';
 import { auditEverywhere } from '../accounts/audit.ts';
 import { type Command, flag, required, table, text, UsageError } from './options.ts';

@@ -8,7 +8,7 @@ import type {
   PrivacyLimit,
   PrivacyReport,
   PrivacyRules,
-} from '@soundings/contract/console.privacy.ts';
+} from '@soundings/contract/console/privacy.ts';
 import { copyText } from './keys.ts';
 import { account, accountOf, type Command, table } from './options.ts';
 import type { Config } from '../base/config.ts';

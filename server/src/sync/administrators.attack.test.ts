@@ -1,6 +1,6 @@
 // Attacks with a token that may push or upload: making the attacker's address an administrator in order to read results
 // (decision F3). Nothing sent with such a token gives the rights of an Administrator or a way to sign in as one.
-import type { Person } from '@soundings/contract/console.people.ts';
+import type { Person } from '@soundings/contract/console/people.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { changeAccount } from '../accounts/accounts.ts';

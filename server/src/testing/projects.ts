@@ -44,7 +44,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const projectNames = ['house', 'unit', 'server', 'browser'] as const;
 export type ProjectName = (typeof projectNames)[number];
 
-const house = 'server/src/house.test.ts';
+const house = /^server\/src\/house(\.[a-z]+)?\.test\.ts$/;
 const browser = 'server/src/testing/browser.ts';
 /** Whoever imports one of these uses a database, a process or a thread. */
 const outside = ['server/src/testing/postgres.ts', 'node:child_process', 'node:worker_threads'];
@@ -62,7 +62,7 @@ export function testsByProject(): Record<ProjectName, string[]> {
  * tests that replace a module (`vi.mock`), as those in `unit` share their modules.
  */
 export function projectOf(file: string): ProjectName {
-  if (file === house) return 'house';
+  if (house.test(file)) return 'house';
   const imported = importedBy(file);
   if (imported.has(browser)) return 'browser';
   const isOutside = outside.some((one) => imported.has(one));

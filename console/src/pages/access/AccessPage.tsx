@@ -1,5 +1,5 @@
 // API access: what is needed to connect an HR system or reports: URLs, SFTP, allowed IP addresses, limits and documentation.
-import type { Access } from '@soundings/contract/console.access.ts';
+import type { Access } from '@soundings/contract/console/access.ts';
 import { ExternalLink, Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';

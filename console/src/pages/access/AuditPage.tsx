@@ -1,6 +1,6 @@
 // The audit log: who did what, when, and from where. It can be filtered, and the filtered log can be downloaded.
 import { type SubjectKind, subjectKindOf } from '@soundings/contract/audit-actions.ts';
-import type { AuditEntry } from '@soundings/contract/console.access.ts';
+import type { AuditEntry } from '@soundings/contract/console/access.ts';
 import { Link } from '@tanstack/react-router';
 import { Download, ScrollText, SearchX } from 'lucide-react';
 import { addressOf } from '../../api.ts';

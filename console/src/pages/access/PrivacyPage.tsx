@@ -1,6 +1,6 @@
 // The privacy report for works councils and data-protection officers, on screen and on paper: rules in force, what is never shown,
 // and what can't be promised. All data is read when the page is opened.
-import type { PrivacyLimit, PrivacyReport } from '@soundings/contract/console.privacy.ts';
+import type { PrivacyLimit, PrivacyReport } from '@soundings/contract/console/privacy.ts';
 import { CircleAlert, EyeOff, Info, Printer, TriangleAlert } from 'lucide-react';
 import { useData } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';

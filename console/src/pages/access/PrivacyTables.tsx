@@ -1,6 +1,6 @@
 // The tables of the privacy report: thresholds, roles, managers, tokens, handed-out links, and keys. They have at most four
 // columns, so that they fit on a phone and on paper.
-import type { PrivacyReport, PrivacyRole, PrivacyRules } from '@soundings/contract/console.privacy.ts';
+import type { PrivacyReport, PrivacyRole, PrivacyRules } from '@soundings/contract/console/privacy.ts';
 import type { ReactNode } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';

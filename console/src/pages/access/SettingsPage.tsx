@@ -1,5 +1,5 @@
 // The settings of the account: company, privacy, files and email. Each section explains the consequences of its fields.
-import type { AccountSettingsView, LimitName } from '@soundings/contract/console.access.ts';
+import type { AccountSettingsView, LimitName } from '@soundings/contract/console/access.ts';
 import { Mail } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';

@@ -1,6 +1,6 @@
 // Texts for the audit log: actions, subjects and details. Unknown names are shown unchanged.
 import { type AuditAction, subjectKindOf } from '@soundings/contract/audit-actions.ts';
-import type { AuditEntry } from '@soundings/contract/console.access.ts';
+import type { AuditEntry } from '@soundings/contract/console/access.ts';
 import type { Summary } from '@soundings/contract/organization.ts';
 import { type TextKey, useText } from '../../text/text.tsx';
 import { useFieldText } from '../../ui/changes.ts';

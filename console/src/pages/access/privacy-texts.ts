@@ -1,5 +1,5 @@
 // The sentences of the privacy report, each from a code and its values.
-import type { Kept, KeyState, NeverShown, PrivacyLimit } from '@soundings/contract/console.privacy.ts';
+import type { Kept, KeyState, NeverShown, PrivacyLimit } from '@soundings/contract/console/privacy.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 

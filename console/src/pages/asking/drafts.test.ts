@@ -1,5 +1,5 @@
 // Questions and schedules while they are written: what the forms have comes out as the service takes it.
-import type { LibraryQuestion, Schedule } from '@soundings/contract/console.asking.ts';
+import type { LibraryQuestion, Schedule } from '@soundings/contract/console/asking.ts';
 import { describe, expect, test } from 'vitest';
 import {
   bodyOf,

@@ -1,6 +1,6 @@
 // Texts that the survey pages share: questions in the reader's language, days as the service names them, languages, and when a
 // schedule repeats.
-import type { KpiName, QuestionWords, ScheduleBody, WeekName } from '@soundings/contract/console.asking.ts';
+import type { KpiName, QuestionWords, ScheduleBody, WeekName } from '@soundings/contract/console/asking.ts';
 import { useCallback } from 'react';
 import { useLanguageNames } from '../../text/languages.ts';
 import { folded } from '../../ui/form/find-groups.ts';

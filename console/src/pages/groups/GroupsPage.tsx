@@ -1,5 +1,5 @@
 // The groups of the account as a tree that users can search, expand and rearrange.
-import type { TreeGroup } from '@soundings/contract/console.groups.ts';
+import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 import { FolderTree, Plus } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { useAddress, useData } from '../../hooks/data.ts';

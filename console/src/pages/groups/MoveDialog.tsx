@@ -1,5 +1,5 @@
 // The dialog to move a group. It shows the target and the consequences before the move, which can be undone.
-import type { MovePlan } from '@soundings/contract/console.groups.ts';
+import type { MovePlan } from '@soundings/contract/console/groups.ts';
 import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';

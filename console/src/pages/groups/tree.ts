@@ -1,5 +1,5 @@
 // The group tree as rows: which are visible, which match a search, and where a group may be moved.
-import type { TreeGroup } from '@soundings/contract/console.groups.ts';
+import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
 import { folded } from '../../ui/form/find-groups.ts';
 

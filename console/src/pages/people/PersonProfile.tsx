@@ -1,5 +1,5 @@
 // The profile of a person, section by section.
-import type { Person, PersonFields, PersonGroup } from '@soundings/contract/console.people.ts';
+import type { Person, PersonFields, PersonGroup } from '@soundings/contract/console/people.ts';
 import { type MembershipKind, membershipKinds } from '@soundings/contract/shared-values.ts';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

@@ -1,5 +1,5 @@
 // The form of a person: what it shows, and that only what was changed in it is sent.
-import type { Person } from '@soundings/contract/console.people.ts';
+import type { Person } from '@soundings/contract/console/people.ts';
 import { expect, test } from 'vitest';
 import { attributeField, changesOf, newPersonOf, valuesOf } from './person-values.ts';
 

@@ -1,5 +1,5 @@
 // Shown to administrators before there are results: the first steps, and which are done.
-import type { ResultsStart } from '@soundings/contract/console.results.ts';
+import type { ResultsStart } from '@soundings/contract/console/results.ts';
 import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useData } from '../../hooks/data.ts';

@@ -1,5 +1,5 @@
 // The heat map: groups by KPIs in a week, as scores or as differences to the company.
-import type { HeatMap, ResultsStart, ResultWeek } from '@soundings/contract/console.results.ts';
+import type { HeatMap, ResultsStart, ResultWeek } from '@soundings/contract/console/results.ts';
 import { shownRows } from '@soundings/contract/heat-rows.ts';
 import { useMemo } from 'react';
 import { useAddress, useData } from '../../hooks/data.ts';

@@ -1,5 +1,5 @@
 // The table of the heat map: a number in every cell, a text for withheld figures. Draws only the rows in view of thousands.
-import type { HeatMap, HeatRow } from '@soundings/contract/console.results.ts';
+import type { HeatMap, HeatRow } from '@soundings/contract/console/results.ts';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';

@@ -1,5 +1,5 @@
 // The trend of up to six KPIs, chosen by their names above the chart.
-import type { GroupResults } from '@soundings/contract/console.results.ts';
+import type { GroupResults } from '@soundings/contract/console/results.ts';
 import { useAddress } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';

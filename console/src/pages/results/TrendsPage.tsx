@@ -1,5 +1,5 @@
 // The trend of a KPI, or of the response rate, in up to six groups, as a chart and as a table.
-import type { Figure, ResultsStart, ResultWeek, Trend } from '@soundings/contract/console.results.ts';
+import type { Figure, ResultsStart, ResultWeek, Trend } from '@soundings/contract/console/results.ts';
 import { X } from 'lucide-react';
 import { useAddress, useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';

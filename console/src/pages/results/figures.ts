@@ -5,7 +5,7 @@ import type {
   QuestionFigures,
   ResultQuestion,
   ResultWeek,
-} from '@soundings/contract/console.results.ts';
+} from '@soundings/contract/console/results.ts';
 import type { Part } from '../../ui/charts/StackedBar.tsx';
 import type { Point } from '../../ui/charts/scale.ts';
 

@@ -1,6 +1,6 @@
 // Approves or rejects a pending run. Approving applies exactly what is shown. Removing many people, or any groups, has a red button
 // and requires typing the numbers.
-import type { Run } from '@soundings/contract/console.runs.ts';
+import type { Run } from '@soundings/contract/console/runs.ts';
 import { isLargeRemoval } from '@soundings/contract/limits.ts';
 import { useState } from 'react';
 import { api } from '../../api.ts';

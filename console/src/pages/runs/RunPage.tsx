@@ -1,5 +1,5 @@
 // A run: its source, what it changes or would change, why it awaits approval or was refused, and the decision.
-import type { Run } from '@soundings/contract/console.runs.ts';
+import type { Run } from '@soundings/contract/console/runs.ts';
 import { useParams } from '@tanstack/react-router';
 import { Download } from 'lucide-react';
 import { addressOf } from '../../api.ts';

@@ -1,5 +1,5 @@
 // Texts and badges that runs and files share: states, sources, and numbers of changes.
-import type { FileState, Run, RunRow } from '@soundings/contract/console.runs.ts';
+import type { FileState, Run, RunRow } from '@soundings/contract/console/runs.ts';
 import type { Counts, Summary } from '@soundings/contract/organization.ts';
 import { type Translate, useFormat, useText } from '../../text/text.tsx';
 import { Badge, type Tone } from '../../ui/Badge.tsx';

@@ -1,5 +1,5 @@
 // Finds a group among thousands by part of its name or externalId, with its place in the tree.
-import type { TreeGroup } from '@soundings/contract/console.groups.ts';
+import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 
 export type FoundGroup = {
   id: number;

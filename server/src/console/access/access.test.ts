@@ -4,7 +4,7 @@ import type {
   AccountSettingsView,
   AuditEntry,
   TokenSummary,
-} from '@soundings/contract/console.access.ts';
+} from '@soundings/contract/console/access.ts';
 import type { Role } from '@soundings/contract/organization.ts';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { changeAccount } from '../../accounts/accounts.ts';

@@ -1,8 +1,8 @@
 // The console's privacy report: who may read it, that an Auditor reads nothing else, that it is read from settings and data of the
 // own account, and that it names no person.
-import { consoleOperations } from '@soundings/contract/console.ts';
-import type { ConsoleOperation } from '@soundings/contract/console.operation.ts';
-import type { PrivacyLimit, PrivacyReport } from '@soundings/contract/console.privacy.ts';
+import { consoleOperations } from '@soundings/contract/console/operations.ts';
+import type { ConsoleOperation } from '@soundings/contract/console/operation.ts';
+import type { PrivacyLimit, PrivacyReport } from '@soundings/contract/console/privacy.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setPassword } from '../../auth/sign-in.ts';

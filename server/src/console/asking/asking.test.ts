@@ -10,7 +10,7 @@ import type {
   ScheduleCheck,
   SchedulePreview,
   Schedules,
-} from '@soundings/contract/console.asking.ts';
+} from '@soundings/contract/console/asking.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { beginSession } from '../../auth/sessions.ts';

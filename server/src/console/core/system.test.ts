@@ -1,5 +1,5 @@
 // Warnings about the installation: of work that has failed for good, and of files and messages that wait for too long.
-import type { SystemWarning } from '@soundings/contract/console.system.ts';
+import type { SystemWarning } from '@soundings/contract/console/system.ts';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

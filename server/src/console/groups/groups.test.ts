@@ -6,7 +6,7 @@ import type {
   MovePlan,
   RemovalPlan,
   DisallowedValues,
-} from '@soundings/contract/console.groups.ts';
+} from '@soundings/contract/console/groups.ts';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { subgroupsOf } from '../../people/tree.ts';

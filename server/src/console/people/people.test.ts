@@ -1,6 +1,6 @@
 // The console's people: who may, finding, changing by hand what no interface delivers, removing, and handing over to pushes
 // and back, with what the next push then does.
-import type { Handover, Person, PersonRow } from '@soundings/contract/console.people.ts';
+import type { Handover, Person, PersonRow } from '@soundings/contract/console/people.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -9,7 +9,7 @@ import type {
   RunChange,
   RunRow,
   ValueMapping,
-} from '@soundings/contract/console.runs.ts';
+} from '@soundings/contract/console/runs.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';

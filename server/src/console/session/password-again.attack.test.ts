@@ -1,5 +1,5 @@
 // Somebody sits down at an administrator's open browser: what gives others access, or takes it, asks for the password again.
-import { consoleOperations } from '@soundings/contract/console.ts';
+import { consoleOperations } from '@soundings/contract/console/operations.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { setPassword } from '../../auth/sign-in.ts';
 import { openLog } from '../../base/log.ts';

@@ -2,7 +2,7 @@
 // done unnoticed, since the person gets a mail at the address from before.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type NoticedChange, noticedChanges } from '../../accounts/account-notices.ts';
+import { type NoticedChange, noticedChanges } from '../../accounts/noticed-changes.ts';
 import { setPassword } from '../../auth/sign-in.ts';
 import { openLog } from '../../base/log.ts';
 import { signInNew } from '../../testing/signed-in.ts';

@@ -1,5 +1,5 @@
 // The languages of a question as small badges, which also mark incomplete and missing translations.
-import type { LibraryQuestion } from '@soundings/contract/console.asking.ts';
+import type { LibraryQuestion } from '@soundings/contract/console/asking.ts';
 import { useText } from '../../../text/text.tsx';
 import { cx } from '../../../ui/cx.ts';
 import css from '../asking.module.css';

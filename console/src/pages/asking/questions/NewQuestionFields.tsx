@@ -1,5 +1,5 @@
 // The fields of a new question besides its texts: type, language, key and KPI. They can't be changed later.
-import type { Library } from '@soundings/contract/console.asking.ts';
+import type { Library } from '@soundings/contract/console/asking.ts';
 import { useEffect, useState } from 'react';
 import { useText } from '../../../text/text.tsx';
 import { SelectField, TextField } from '../../../ui/form/Field.tsx';

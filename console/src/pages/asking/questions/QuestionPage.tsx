@@ -1,5 +1,5 @@
 // A question: its texts in all languages side by side, a preview, and where it was asked. Also the page for a new question.
-import type { Library, PageWords, QuestionPage as Question } from '@soundings/contract/console.asking.ts';
+import type { Library, PageWords, QuestionPage as Question } from '@soundings/contract/console/asking.ts';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Archive, ArchiveRestore, ChartColumn } from 'lucide-react';
 import { useState } from 'react';

@@ -1,5 +1,5 @@
 // A small static preview of a question as the answering page shows it, in its own language.
-import type { PageWords } from '@soundings/contract/console.asking.ts';
+import type { PageWords } from '@soundings/contract/console/asking.ts';
 import css from './QuestionPreview.module.css';
 import { directionOf } from '../texts.ts';
 

@@ -1,5 +1,5 @@
 // A question draft: every text is stored under the service's JSON pointer for it, so that errors appear at their own field.
-import type { LibraryQuestion } from '@soundings/contract/console.asking.ts';
+import type { LibraryQuestion } from '@soundings/contract/console/asking.ts';
 import type { Previewed } from './QuestionPreview.tsx';
 import { keyOf } from '../texts.ts';
 

@@ -1,5 +1,5 @@
 // The calendar: schedules by week, with what was sent to how many people, and what is scheduled.
-import type { CalendarCell, Schedule, Schedules } from '@soundings/contract/console.asking.ts';
+import type { CalendarCell, Schedule, Schedules } from '@soundings/contract/console/asking.ts';
 import { Link } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import { useEffect, useRef } from 'react';

@@ -1,5 +1,5 @@
 // A preview of what people will see when a schedule asks, in each language. Nothing can be answered here.
-import type { QuestionWords, SchedulePreview } from '@soundings/contract/console.asking.ts';
+import type { QuestionWords, SchedulePreview } from '@soundings/contract/console/asking.ts';
 import { useParams } from '@tanstack/react-router';
 import { EyeOff } from 'lucide-react';
 import { useState } from 'react';

@@ -1,5 +1,5 @@
 // What a schedule draft would do: how many people it asks, when, and which questions. Fetched when typing pauses.
-import type { Library, ScheduleCheck } from '@soundings/contract/console.asking.ts';
+import type { Library, ScheduleCheck } from '@soundings/contract/console/asking.ts';
 import { useEffect, useState } from 'react';
 import { api } from '../../../api.ts';
 import { useText } from '../../../text/text.tsx';

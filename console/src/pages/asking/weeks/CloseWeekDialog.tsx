@@ -1,5 +1,5 @@
 // The dialog to close a week early. It explains the consequences first, because this can't be undone.
-import type { OpenWeek } from '@soundings/contract/console.asking.ts';
+import type { OpenWeek } from '@soundings/contract/console/asking.ts';
 import { api } from '../../../api.ts';
 import { useRefresh } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';

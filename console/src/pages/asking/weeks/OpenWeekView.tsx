@@ -1,5 +1,5 @@
 // An open week: how many people are asked and have answered, the state of its emails, its questions, and its actions.
-import type { OpenWeek } from '@soundings/contract/console.asking.ts';
+import type { OpenWeek } from '@soundings/contract/console/asking.ts';
 import { Link2, LockKeyhole } from 'lucide-react';
 import { useState } from 'react';
 import { useFormat, useText } from '../../../text/text.tsx';

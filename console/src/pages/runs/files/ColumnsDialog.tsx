@@ -5,7 +5,7 @@ import type {
   MappingKind,
   SheetColumn,
   SheetColumns,
-} from '@soundings/contract/console.runs.ts';
+} from '@soundings/contract/console/runs.ts';
 import { columnMeanings, type ValueField, type ValueMeaning } from '@soundings/contract/shared-values.ts';
 import { Fragment, type ReactNode, useState } from 'react';
 import { api, ApiError } from '../../../api.ts';

@@ -1,5 +1,5 @@
 // The confirmed mappings of columns and values: lists and removes them.
-import type { Mapping, ValueMapping } from '@soundings/contract/console.runs.ts';
+import type { Mapping, ValueMapping } from '@soundings/contract/console/runs.ts';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../../api.ts';

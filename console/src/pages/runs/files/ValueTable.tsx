@@ -1,5 +1,5 @@
 // The meanings of a column's values, such as "Leave" as a status, each with its number of rows.
-import type { MappedValue, SheetColumn } from '@soundings/contract/console.runs.ts';
+import type { MappedValue, SheetColumn } from '@soundings/contract/console/runs.ts';
 import {
   type ValueField,
   valueFields,
