@@ -73,7 +73,7 @@ export async function refused(args: string[], status: 1 | 2 = 1, runOptions: Opt
   const ran = await soundings([...args, '--json'], runOptions);
   expect({ args, status: ran.status, out: ran.out }).toEqual({ args, status, out: '' });
   expect(ran.err).not.toBe('');
-  expect(ran.err).not.toMatch(/^\s+at |node_modules|\.ts:\d/m); // A stack is of no use to the person who reads it.
+  expect(ran.err).not.toMatch(/^\s+at |node_modules|\.ts:\d/m); // A stack does not help the reader.
   return ran.err;
 }
 

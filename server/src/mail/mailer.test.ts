@@ -310,7 +310,7 @@ describe('the connection to the server', () => {
     await plain.mailer.send(mail);
     expect(plain.smtp.mails).toMatchObject([{ isEncrypted: false, user: 'hr' }]);
     const tls = await certificate();
-    if (!tls) return context.skip('SKIPPED: openssl is not there to make a certificate');
+    if (!tls) return context.skip('SKIPPED: openssl is not installed');
     const offered = await openBoth({ tls, login });
     await offered.mailer.send(mail);
     expect(offered.smtp.mails).toMatchObject([{ isEncrypted: true, user: 'hr' }]);
@@ -326,7 +326,7 @@ describe('the connection to the server', () => {
 
   test('is refused elsewhere with an untrusted certificate, and accepted with a trusted one', async (context) => {
     const tls = await certificate();
-    if (!tls) return context.skip('SKIPPED: openssl is not there to make a certificate');
+    if (!tls) return context.skip('SKIPPED: openssl is not installed');
     const servers = [
       await openBoth({ tls, login }, elsewhere),
       await openBoth({ tls: { ...tls, isFromTheStart: true }, login }, elsewhere),
