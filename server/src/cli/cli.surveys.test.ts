@@ -1,4 +1,4 @@
-// The commands for surveys: history import, week close and keys forget.
+// The commands for surveys: history import, week close and keys remove-process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -108,7 +108,7 @@ describe('history import', () => {
   });
 });
 
-describe('keys forget', () => {
+describe('keys remove-process', () => {
   test('forgets a process and adds it to the audit log of every account; refuses an unknown name', async () => {
     const id = await newAccount();
     await pool`insert into key_processes (name, epoch, seen_at) values ('gone:/keys/answers', 0, '2024-01-01')`;
