@@ -14,7 +14,7 @@ import {
   encodeAnswers,
   type PersonAnswer,
 } from '@soundings/server/src/sealing/person-answers.ts';
-import type { Submitted, SubmissionOrder } from './submitting.ts';
+import type { Submitted, SubmissionOrder } from './processes/submitting.ts';
 import { attribute, makeCompany } from './company.ts';
 import { percentile, type Row, time, timed } from './measure.ts';
 import type { Plans, Say, Sized } from './plans.ts';

@@ -1,5 +1,5 @@
 // Malicious and faulty inputs for every interface of the service, generated from a seed.
-import { consoleOperations } from '@soundings/contract/console.ts';
+import { consoleOperations } from '@soundings/contract/console/operations.ts';
 import { dataOperations } from '@soundings/contract/data.ts';
 import { organizationOperations } from '@soundings/contract/organization.ts';
 import { uploadOperations } from '@soundings/contract/storage.ts';

@@ -9,7 +9,7 @@ import { answeredWeek } from '@soundings/server/src/testing/forgetting.ts';
 import { freePort } from '@soundings/server/src/testing/free-port.ts';
 import { attribute, makeCompany } from './company.ts';
 import type { Keys } from './hostile.inputs.ts';
-import type { Survived } from './hostile.sender.ts';
+import type { Survived } from './processes/hostile.sender.ts';
 import { megabytes, percentile, type Row, time, timed } from './measure.ts';
 import type { Plans, Sized } from './plans.ts';
 import { bodyOf, push } from './push.ts';

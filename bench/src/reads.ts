@@ -4,7 +4,7 @@
 import { addWeeks, lastDay, type Week } from '@soundings/contract/weeks.ts';
 import type { Group } from '@soundings/contract/data.ts';
 import type { Company } from './company.ts';
-import type { Loaded, Order } from './load.ts';
+import type { Loaded, Order } from './processes/load.ts';
 import { median, megabytes, percentile, ratioText, type Row, time } from './measure.ts';
 import type { Account, ServiceProcess, SteadyRequests, Beside } from './service.ts';
 import { setTimeout as sleep } from 'node:timers/promises';

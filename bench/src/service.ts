@@ -20,7 +20,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { timed } from './measure.ts';
-import type { Counted } from './steady.ts';
+import type { Counted } from './processes/steady.ts';
 
 export type Account = { id: number; token: string };
 export type Answer = { status: number; body: Buffer };
@@ -254,7 +254,7 @@ async function startBeside(
   file: string,
   args: string[],
 ): Promise<Beside> {
-  const child = fork(new URL(file, import.meta.url), args);
+  const child = fork(new URL(`processes/${file}`, import.meta.url), args);
   closing.push(async () => child.kill());
   const gone = once(child, 'exit').then(() => {
     throw new Error(`${file} ended unexpectedly`);

@@ -162,9 +162,13 @@ function listOf(count: number): unknown[][] {
 }
 
 async function readBare(kind: FileKind, bytes: Buffer): Promise<void> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('bare.ts', import.meta.url)), kind], {
-    stdio: ['pipe', 'inherit', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('processes/bare.ts', import.meta.url)), kind],
+    {
+      stdio: ['pipe', 'inherit', 'inherit'],
+    },
+  );
   child.stdin.end(bytes);
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new Error(`The floor of ${kind} ended with ${code}.`);

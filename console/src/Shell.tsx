@@ -1,5 +1,5 @@
 // The frame of every page for users who are signed in: the navigation, and the sheet that contains the page.
-import type { SystemWarning } from '@soundings/contract/console.system.ts';
+import type { SystemWarning } from '@soundings/contract/console/system.ts';
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { Link, useLocation, useRouterState } from '@tanstack/react-router';
 import { ChevronsUpDown, CircleUser, LogOut, Menu as MenuIcon, Monitor, Moon, Sun, X } from 'lucide-react';
@@ -202,7 +202,7 @@ function PageLink(props: NavigationLink & { onFollow?: (() => void) | undefined 
 function Person() {
   const t = useText();
   const toast = useToast();
-  const words = useErrorText();
+  const errorText = useErrorText();
   const { user } = useSession();
   const [theme, setTheme] = useState(storedTheme);
   async function signOut() {
@@ -211,7 +211,7 @@ function Person() {
       // Reloading the page drops all data of the account.
       location.assign('/sign-in');
     } catch (error) {
-      toast({ text: words(error), tone: 'bad' });
+      toast({ text: errorText(error), tone: 'bad' });
     }
   }
   return (

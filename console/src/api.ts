@@ -1,7 +1,7 @@
 // Sends the console's requests to the service; the only file that uses fetch. Every operation comes from the contract, so requests
 // and responses are typed.
-import type { ConsoleOperationName, ConsoleOperations } from '@soundings/contract/console.ts';
-import type { ResultOf, BodyOf, ParamsOf, QueryOf } from '@soundings/contract/console.operation.ts';
+import type { ConsoleOperationName, ConsoleOperations } from '@soundings/contract/console/operations.ts';
+import type { ResultOf, BodyOf, ParamsOf, QueryOf } from '@soundings/contract/console/operation.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 
 /** A request that the service refused, or that did not reach it (status 0). */

@@ -4,7 +4,7 @@ import { maxEmailLength, maxExternalIdLength } from './limits.ts';
 
 /**
  * Whether a text has 1 to 255 characters (code points), no white space at either end (as String.prototype.trim defines it)
- * and no control characters (Unicode Cc). Source: decisions.md, "Everywhere" 7.
+ * and no control characters (Unicode Cc). Source: docs/interfaces.md, "Everywhere".
  */
 export function isExternalId(s: string): boolean {
   if (s === '' || s.length > 2 * maxExternalIdLength) return false;
@@ -62,14 +62,14 @@ function octets(s: string): number {
   return isAscii(s) ? s.length : new TextEncoder().encode(s).length;
 }
 
-/** Returns the form used to compare addresses, in lower case. Source: decisions.md, B 11; RFC 5198 §3 for NFC. */
+/** Returns the form used to compare addresses, in lower case. Source: decision B11; RFC 5198 §3 for NFC. */
 export function emailKey(s: string): string {
   return s.normalize('NFC').toLowerCase();
 }
 
 /**
  * Returns the number without spaces of any kind, hyphens, dashes (including the minus sign), brackets and the trunk zero, or
- * undefined if the rest is not + and 7 to 15 digits beginning with 1 to 9. Source: ITU-T E.164 §6; decisions.md, B 11.
+ * undefined if the rest is not + and 7 to 15 digits beginning with 1 to 9. Source: ITU-T E.164 §6; decision B11.
  */
 export function normalisePhone(s: string): string | undefined {
   if (e164.test(s)) return s;
@@ -116,7 +116,7 @@ const maxZonesKnown = 1_000;
 /**
  * Whether a text is a name in the tz database, including links, but not an offset such as +01:00. Zones and names without a
  * slash must match in upper and lower case; for other links the rules of Intl apply.
- * Source: decisions.md, B 11; https://data.iana.org/time-zones/. `Factory` is accepted although Intl does not know it: the tz
+ * Source: decision B11; https://data.iana.org/time-zones/. `Factory` is accepted although Intl does not know it: the tz
  * database has it at UTC, so callers must pass UTC to Intl instead.
  */
 export function isTimeZone(s: string): boolean {

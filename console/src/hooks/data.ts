@@ -1,6 +1,6 @@
 // Responses of the service, cached and refetched by TanStack Query, and the state that a page keeps in its URL.
-import type { ConsoleOperationName, ConsoleOperations } from '@soundings/contract/console.ts';
-import type { ResultOf } from '@soundings/contract/console.operation.ts';
+import type { ConsoleOperationName, ConsoleOperations } from '@soundings/contract/console/operations.ts';
+import type { ResultOf } from '@soundings/contract/console/operation.ts';
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useMatch, useNavigate, useRouter } from '@tanstack/react-router';
 import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';

@@ -1,6 +1,6 @@
 // Long lists: fetches only the windows in view, from operations that take offset and limit and return { total, rows }.
-import type { ConsoleOperationName, ConsoleOperations } from '@soundings/contract/console.ts';
-import type { ResultOf } from '@soundings/contract/console.operation.ts';
+import type { ConsoleOperationName, ConsoleOperations } from '@soundings/contract/console/operations.ts';
+import type { ResultOf } from '@soundings/contract/console/operation.ts';
 import { useQueries } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import { api, type ApiError, type Sent } from '../api.ts';

@@ -2,7 +2,7 @@
 import { catalogue } from '../base/texts.ts';
 import { inert } from '../base/visible-text.ts';
 import { renderMail } from '../mail/template.ts';
-import type { AccountNotice } from './account-notices.ts';
+import type { AccountNotice } from './noticed-changes.ts';
 import type { Arguments } from './text/arguments.ts';
 import de from './text/de/account-notices.json' with { type: 'json' };
 import en from './text/en/account-notices.json' with { type: 'json' };

@@ -1,6 +1,6 @@
 // SQL for notices about changes to people's sign-in. Notices are jobs and are not stored anywhere else. Writers: none.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import type { Notice } from './account-notices.ts';
+import type { Notice } from './noticed-changes.ts';
 
 /** Returns whether the service has run before: it creates the schema of the job queue. */
 export async function selectHasJobs(db: Db): Promise<boolean> {

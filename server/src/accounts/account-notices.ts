@@ -5,37 +5,9 @@ import type { AccountId, Transaction } from '../db/db.ts';
 import { type Mailer, MailRefused } from '../mail/mail.ts';
 import { addNoticesTo, selectAdministrators, selectHasJobs, selectMovedNow } from './account-notices.sql.ts';
 import { accountNoticeMail } from './account-notices-mail.ts';
+import { type AccountNotice, type Notice, type NoticedChange, noticedChanges } from './noticed-changes.ts';
 
-/** The changes that people are notified of, and who is notified: the person concerned, or every administrator. */
-export const noticedChanges = {
-  'password set': 'person',
-  'link shown': 'person',
-  'link to previous address': 'person',
-  'two-factor turned on': 'person',
-  'two-factor turned off': 'person',
-  'recovery codes created': 'person',
-  'address changed': 'person',
-  'role changed': 'person',
-  'shut out': 'person',
-  'administrator added': 'administrators',
-  'token created': 'administrators',
-} as const;
-export type NoticedChange = keyof typeof noticedChanges;
-
-/** `about`: the person or thing that changed, if that isn't the recipient. */
-export type Notice = { change: NoticedChange; about?: string | null };
-
-/** The payload of the job that sends one notice. */
-export type AccountNotice = {
-  accountId: AccountId;
-  userId: number;
-  change: NoticedChange;
-  about: string | null;
-  to: string;
-  firstName: string;
-  company: string;
-  language: string;
-};
+export type { AccountNotice };
 
 /** Notifies a person. Call it after changing their address but before removing them, and only if mail is configured. */
 export async function notifyPerson(

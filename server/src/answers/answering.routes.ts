@@ -40,7 +40,12 @@ const linesOf = (name: string) =>
     .filter((line) => line !== '' && !/^\/\/|^\/\*.*\*\/$/.test(line));
 
 export const pageAssets = {
-  style: linesOf('page.css').join('').replaceAll(': ', ':').replaceAll(' {', '{').replaceAll(';}', '}'),
+  style: ['page.css', 'page.questions.css']
+    .flatMap(linesOf)
+    .join('')
+    .replaceAll(': ', ':')
+    .replaceAll(' {', '{')
+    .replaceAll(';}', '}'),
   script: linesOf('page.client.js').join('\n'),
 };
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

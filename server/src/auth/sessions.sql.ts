@@ -1,6 +1,19 @@
 // SQL for sessions. Writers: sessions.ts.
+import type { Role } from '@soundings/contract/organization.ts';
 import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
-import type { SignedIn } from './sessions.ts';
+
+/** Who is signed in, and the facts about the account that every response needs. */
+export type SignedIn = {
+  sessionId: number;
+  accountId: AccountId;
+  userId: number;
+  role: Role;
+  /** The account's time zone, and its version, which every change that can affect a response of the data interface raises. */
+  timezone: string;
+  version: string;
+  /** Whether the password was entered in this session within the last ten minutes, as sensitive actions require. */
+  isProved: boolean;
+};
 
 export async function insertSession(
   db: Db,

@@ -1,7 +1,6 @@
 // Console sessions, identified by a random cookie of which only the SHA-256 hash is stored. A session ends after a week without
 // use, after 30 days, when its person is removed or deactivated, and when it is revoked. A person who is activated again has to
 // sign in again.
-import type { Role } from '@soundings/contract/organization.ts';
 import { randomBytes } from 'node:crypto';
 import { Fault } from '../base/errors.ts';
 import { tokenHash } from '../base/secrets.ts';
@@ -16,6 +15,7 @@ import {
   selectIsSessionKept,
   selectSession,
   selectSessions,
+  type SignedIn,
   updateSessionSeen,
 } from './sessions.sql.ts';
 import { deleteExpiredLinks, deleteLinksOfMany } from './sign-in-links.sql.ts';
@@ -23,20 +23,7 @@ import { deleteUnconfirmed } from './two-factor.ts';
 
 export { browserOf } from './browser-names.ts';
 export { updateSessionProved } from './sessions.sql.ts';
-export { deleteSession, deleteSessionsOf, selectSessions };
-
-/** Who is signed in, and the facts about the account that every response needs. */
-export type SignedIn = {
-  sessionId: number;
-  accountId: AccountId;
-  userId: number;
-  role: Role;
-  /** The account's time zone, and its version, which every change that can affect a response of the data interface raises. */
-  timezone: string;
-  version: string;
-  /** Whether the password was entered in this session within the last ten minutes, as sensitive actions require. */
-  isProved: boolean;
-};
+export { deleteSession, deleteSessionsOf, selectSessions, type SignedIn };
 
 /** Starts a session and returns its secret of 192 random bits, for the cookie. */
 export async function beginSession(

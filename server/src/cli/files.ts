@@ -1,5 +1,5 @@
 // The commands for files: what values in them mean, such as "Leave" as a status, and the host keys of the SFTP server.
-import type { MappedValue, ValueMapping } from '@soundings/contract/console.runs.ts';
+import type { MappedValue, ValueMapping } from '@soundings/contract/console/runs.ts';
 import { account, accountOf, type Command, required, numberOf, table, text } from './options.ts';
 import { inTransaction } from '../db/db.ts';
 import type { HostKey } from '../sftp/host-keys.ts';
@@ -40,7 +40,7 @@ export const fileCommands: Record<string, Command> = {
         ...mappings.map(({ mappingId, field, value, means }) => [String(mappingId), field, value, means]),
       ]),
   },
-  'value forget': {
+  'value remove': {
     isLogged: false,
     usage: '--account ID --id M\n    Removes a value mapping.',
     options: { ...account, id: text },

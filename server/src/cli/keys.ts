@@ -1,5 +1,5 @@
 // The commands for the answer key and the secrets key: show their state and move them to another process.
-import type { KeyState } from '@soundings/contract/console.privacy.ts';
+import type { KeyState } from '@soundings/contract/console/privacy.ts';
 import { readFileSync } from 'node:fs';
 import { auditEverywhere } from '../accounts/audit.ts';
 import { type Command, flag, required, table, text, UsageError } from './options.ts';
@@ -54,7 +54,9 @@ export const keyCommands: Record<string, Command> = {
                   one.name,
                   String(one.epoch),
                   minute(one.seenAt),
-                  one.isBehind ? 'behind: start it, or delete its key file and run "keys forget"' : '',
+                  one.isBehind
+                    ? 'behind: start it, or delete its key file and run "keys remove-process"'
+                    : '',
                 ]),
               ]),
             ]),
@@ -101,7 +103,7 @@ export const keyCommands: Record<string, Command> = {
     },
     format: () => 'Key imported.',
   },
-  'keys forget': {
+  'keys remove-process': {
     isLogged: false,
     usage:
       '--name NAME\n    Removes a process from "keys show" after its machine was retired and its key file deleted. A key file that still\n' +

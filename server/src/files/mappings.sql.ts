@@ -4,7 +4,7 @@ import type {
   MappedSheet,
   MappedValue,
   ValueMapping,
-} from '@soundings/contract/console.runs.ts';
+} from '@soundings/contract/console/runs.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** Stores what the columns under certain headers mean, replacing an earlier mapping. */

@@ -1,5 +1,5 @@
 // Reads a stored file for the console: its columns with examples, and its rows with errors. The result is not stored.
-import type { FileColumns } from '@soundings/contract/console.runs.ts';
+import type { FileColumns } from '@soundings/contract/console/runs.ts';
 import { accountById } from '../accounts/accounts.ts';
 import { csvRow } from '../base/csv.ts';
 import { Fault } from '../base/errors.ts';

@@ -5,7 +5,22 @@ import type { FileReport } from '@soundings/contract/storage.ts';
 import { localeOf } from '@soundings/contract/texts.ts';
 import { inert, visible } from '../base/visible-text.ts';
 import { type Block, type MailContent, renderMail } from '../mail/template.ts';
-import { remedyOf, type ReportTexts, reportTexts } from './catalogue.ts';
+import { type ReportTexts, reportTexts } from './catalogue.ts';
+import {
+  type Cause,
+  capital,
+  causeInMessage,
+  causesOf,
+  excess,
+  placeOf,
+  rowOf,
+  rowsOf,
+  toDo,
+  valuesOf,
+  entities,
+  verbs,
+  namedInMail,
+} from './report-causes.ts';
 
 /** The part of a file report that the message and the mail use. */
 export type MailedFileReport = Omit<FileReport, 'message' | 'changes'>;
@@ -17,18 +32,10 @@ export type ReportAccount = { id: number; name: string; language: string; timezo
 const causesInMessage = 3;
 const causesInMail = 20;
 const noticesInMail = 10;
-/** How many rows and values of one kind the message and a mail list. */
-const namedInMessage = 3;
-const namedInMail = 10;
 
 /** The most bytes of HTML that the errors and the warnings may take, so that no mail exceeds 20 KB. */
 const roomForFaults = 11_500;
 const roomForNotices = 2_500;
-
-const entities = ['users', 'groups'] as const;
-const verbs = ['created', 'updated', 'deleted'] as const;
-type Entity = (typeof entities)[number];
-type Verb = (typeof verbs)[number];
 
 /** Returns the message of a report, in English. */
 export function messageOf(report: MailedFileReport, accountId: number): string {
@@ -146,7 +153,6 @@ function titleOf(
 const text = (sentence: string): Block => ({ kind: 'text', text: sentence });
 const heading = (title: string): Block => ({ kind: 'heading', text: title });
 const command = (line: string): Block => ({ kind: 'command', text: line });
-const capital = (sentence: string) => sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
 const approval = (accountId: number, runId: string) =>
   `npx soundings run approve --account ${accountId} --id ${runId}`;
 
@@ -238,99 +244,7 @@ function excessOf(faults: Detail[], t: ReportTexts): string {
   return parts.length === 0 ? t('someExcess') : parts.join('; ');
 }
 
-function excess({ setting, limit, count }: Detail, t: ReportTexts): string | undefined {
-  const [, entity, verb] = /^max(Users|Groups)(Created|Updated|Deleted)$/.exec(setting ?? '') ?? [];
-  if (entity === undefined || verb === undefined || limit === undefined || count === undefined) {
-    return undefined;
-  }
-  const what = t(`count.${entity.toLowerCase() as Entity}`, { count });
-  return t(`excess.${verb.toLowerCase() as Verb}`, { what, limit });
-}
-
 // --- Errors and warnings.
-
-function toDo(fault: Detail, language: string): string {
-  const t = reportTexts.in(language);
-  const beyond = excess(fault, t);
-  return beyond === undefined ? remedyOf(fault, language) : `${capital(beyond)}. ${t('raiseLimit')}`;
-}
-
-const rowOf = ({ row }: Detail) => (row === undefined ? undefined : String(row));
-
-/** Errors in one column that are fixed in the same way, in the order of their rows. */
-type Cause = { faults: [Detail, ...Detail[]]; remedy: string };
-
-/**
- * Groups errors by their cause, most rows first. With at most `few` different values, each value is a group of its own;
- * with more, all values of a column are one group.
- */
-function causesOf(faults: Detail[], language: string, few: number): Cause[] {
-  const by = (keyOf: (fault: Detail, remedy: string) => unknown[]) => {
-    const causes = new Map<string, Cause>();
-    for (const fault of faults) {
-      const remedy = toDo(fault, language);
-      const key = JSON.stringify(keyOf(fault, remedy));
-      const cause = causes.get(key);
-      if (cause) cause.faults.push(fault);
-      else causes.set(key, { faults: [fault], remedy });
-    }
-    return [...causes.values()].toSorted((one, other) => other.faults.length - one.faults.length);
-  };
-  const byValue = by(({ sheet, column, value, row }, remedy) => [sheet, column, remedy, value ?? row]);
-  if (byValue.length <= few) return byValue;
-  return by(({ sheet, column, row }, remedy) => [sheet, column, remedy, row === undefined]);
-}
-
-/** Lists the values of a cause, most frequent first, each with its number of rows. */
-function valuesOf({ faults }: { faults: Detail[] }, most: number, t: ReportTexts): string {
-  const counts = [...Map.groupBy(faults, ({ value }) => value ?? '')]
-    .map(([value, of]) => ({ value, length: of.reduce((sum, { count = 1 }) => sum + count, 0) }))
-    .filter(({ value }) => value !== '')
-    .toSorted((a, b) => b.length - a.length);
-  const first = counts.slice(0, most);
-  const isSame = counts.length === 1;
-  const named = first.map(({ value, length }) =>
-    length === 1 || isSame ? `"${value}"` : `"${value}" (${t('rows', { count: length })})`,
-  );
-  return listOf(named, counts.length - first.length, t);
-}
-
-/** Lists the rows of a cause. */
-function rowsOf({ faults }: Cause, t: ReportTexts): string {
-  const rows = faults.flatMap((fault) => rowOf(fault) ?? []);
-  return listOf(rows.slice(0, namedInMail), Math.max(rows.length - namedInMail, 0), t);
-}
-
-/** Returns a list of rows or values, and how many more there are. */
-function listOf(named: string[], rest: number, t: ReportTexts): string {
-  const list = named.join(', ');
-  return rest > 0 ? t('andMore', { list, rest }) : list;
-}
-
-/** Returns where something is, as the beginning of a sentence; '' if that is unknown. */
-function placeOf(
-  sheet: string | undefined,
-  row: string | undefined,
-  column: string | undefined,
-  t: ReportTexts,
-) {
-  const parts = [
-    sheet && t('place.sheet', { name: sheet }),
-    row && t('place.row', { row }),
-    column && t('place.column', { name: column }),
-  ];
-  return capital(parts.filter((part) => part).join(', '));
-}
-
-function causeInMessage(cause: Cause, t: ReportTexts): string {
-  const [first, ...others] = cause.faults;
-  const isMany = others.length > 0;
-  const place = placeOf(first.sheet, isMany ? undefined : rowOf(first), first.column, t);
-  const count = isMany ? ` ${t('rows', { count: cause.faults.length })}.` : '';
-  const values = valuesOf(cause, namedInMessage, t);
-  const value = values === '' ? '' : ` ${values}.`;
-  return place === '' ? cause.remedy : `${place}:${count}${value} ${cause.remedy}`;
-}
 
 /** Returns a table of the first causes, without the columns that would be empty. */
 function faultsOf({ faults, faultCount }: Sanitized, isMore: boolean, language: string): Block[] {

@@ -6,7 +6,7 @@ import {
   type MappedSheet,
   repeatableMeanings,
   type SheetColumns,
-} from '@soundings/contract/console.runs.ts';
+} from '@soundings/contract/console/runs.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import {
   columnMeanings,

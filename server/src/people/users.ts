@@ -1,6 +1,6 @@
 // Creates, changes and removes users manually, one at a time: for the console, the command, the first start and the demo. Fields
 // that pushes and files manage can't be changed here.
-import type { PersonChanges } from '@soundings/contract/console.people.ts';
+import type { PersonChanges } from '@soundings/contract/console/people.ts';
 import { emailKey, normalisePhone } from '@soundings/contract/formats.ts';
 import { membershipKinds } from '@soundings/contract/shared-values.ts';
 import { lockAccount } from '../accounts/accounts.ts';

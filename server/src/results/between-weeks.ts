@@ -1,7 +1,7 @@
 // How often answers can be guessed by comparing the figures of several weeks, as measured by between-weeks.attack.test.ts. The
 // privacy report and docs/privacy.md quote these numbers. Each is the number of correct guesses out of 100, if people repeat their
 // answer in 95 % of cases.
-import type { Noise } from '@soundings/contract/console.privacy.ts';
+import type { Noise } from '@soundings/contract/console/privacy.ts';
 
 export const betweenWeeks: Record<'leaver' | 'shuffled', Record<Noise, number>> & { commonest: number } = {
   /** The best guess of the answer of a person who leaves a team of eight. */

@@ -1,6 +1,6 @@
 // The privacy report follows what was read: each input value changes the report, in codes and texts, and each limit and promise
 // appears and disappears with the setting that it depends on.
-import type { PrivacyLimit, PrivacyReport, PrivacyRules } from '@soundings/contract/console.privacy.ts';
+import type { PrivacyLimit, PrivacyReport, PrivacyRules } from '@soundings/contract/console/privacy.ts';
 import { describe, expect, test } from 'vitest';
 import { privacyText } from '../cli/privacy.ts';
 import { type Installation, type PrivacyFacts, privacyReportOf } from './privacy-promises.ts';

@@ -1,6 +1,6 @@
 // Builds the privacy report: what an installation promises and what it can't, based on its settings and counts. Pure.
-import { consoleOperations } from '@soundings/contract/console.ts';
-import type { ConsoleOperation } from '@soundings/contract/console.operation.ts';
+import { consoleOperations } from '@soundings/contract/console/operations.ts';
+import type { ConsoleOperation } from '@soundings/contract/console/operation.ts';
 import type {
   Kept,
   KeyState,
@@ -11,8 +11,8 @@ import type {
   PrivacyLimit,
   PrivacyReport,
   PrivacyRules,
-} from '@soundings/contract/console.privacy.ts';
-import { privacyAreas } from '@soundings/contract/console.privacy.ts';
+} from '@soundings/contract/console/privacy.ts';
+import { privacyAreas } from '@soundings/contract/console/privacy.ts';
 import { runRetentionDays } from '@soundings/contract/limits.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { hasRole, type Role, roles } from '@soundings/contract/shared-values.ts';

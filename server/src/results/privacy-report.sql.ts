@@ -5,7 +5,7 @@ import type {
   ManagerBasis,
   Noise,
   PrivacyRules,
-} from '@soundings/contract/console.privacy.ts';
+} from '@soundings/contract/console/privacy.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Role } from '@soundings/contract/shared-values.ts';
 import type { AccountId, Db } from '../db/db.ts';

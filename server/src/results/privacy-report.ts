@@ -1,6 +1,6 @@
 // The privacy report of an account: the rules in force, who can see what, and what the installation can't promise. It is read from
 // the database on every request and names no person.
-import type { PrivacyReport } from '@soundings/contract/console.privacy.ts';
+import type { PrivacyReport } from '@soundings/contract/console/privacy.ts';
 import { accountById } from '../accounts/accounts.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { type Installation, linkWeeks, privacyReportOf } from './privacy-promises.ts';

@@ -1,6 +1,6 @@
 // Opens the rounds of schedules. One transaction fixes who is asked, in which groups, which questions, and when each person gets a
 // message. Each schedule is opened once per week, even if processes are interrupted, run twice, or have wrong clocks.
-import type { MissedReason } from '@soundings/contract/console.asking.ts';
+import type { MissedReason } from '@soundings/contract/console/asking.ts';
 import { addWeeks, dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';

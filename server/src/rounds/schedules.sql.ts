@@ -1,5 +1,5 @@
 // SQL of schedules and of the weeks in which they were due. Writers: schedules.ts, opening.ts.
-import type { MissedReason } from '@soundings/contract/console.asking.ts';
+import type { MissedReason } from '@soundings/contract/console/asking.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Repetition } from './send-times.ts';

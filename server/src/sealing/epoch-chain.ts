@@ -1,6 +1,6 @@
 // The epoch key, which wraps the keys of open weeks. It is in a file next to the service and moves forward, one way only, whenever a
 // week has closed (decisions/0016). After that, no copy of the database or its log can decrypt the answers of the closed week.
-import type { KeyState } from '@soundings/contract/console.privacy.ts';
+import type { KeyState } from '@soundings/contract/console/privacy.ts';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Fault } from '../base/errors.ts';

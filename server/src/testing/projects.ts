@@ -9,9 +9,10 @@ export const longestFirst: readonly string[] = [
   'server/src/sealing/forgetting.killed.attack.test.ts',
   'server/src/console/core/pages.e2e.test.ts',
   'bench/src/smoke.e2e.test.ts',
-  'server/src/cli/cli.test.ts',
+  'server/src/cli/cli.accounts.test.ts',
   'server/src/rolling.failures.test.ts',
   'server/src/console/runs/runs.e2e.test.ts',
+  'server/src/db/embedded.running.test.ts',
   'server/src/db/embedded.test.ts',
   'server/src/console/session/signing-in.e2e.test.ts',
   'server/src/http/readers.test.ts',
@@ -43,9 +44,9 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const projectNames = ['house', 'unit', 'server', 'browser'] as const;
 export type ProjectName = (typeof projectNames)[number];
 
-const house = 'server/src/house.test.ts';
+const house = /^server\/src\/house(\.[a-z]+)?\.test\.ts$/;
 const browser = 'server/src/testing/browser.ts';
-/** Whoever imports one of these uses a database, a process or a thread. */
+/** A file that imports one of these uses a database, a process or a thread. */
 const outside = ['server/src/testing/postgres.ts', 'node:child_process', 'node:worker_threads'];
 
 /** Returns the paths of all test files, from the root of the repository, by the project that they run in. */
@@ -61,7 +62,7 @@ export function testsByProject(): Record<ProjectName, string[]> {
  * tests that replace a module (`vi.mock`), as those in `unit` share their modules.
  */
 export function projectOf(file: string): ProjectName {
-  if (file === house) return 'house';
+  if (house.test(file)) return 'house';
   const imported = importedBy(file);
   if (imported.has(browser)) return 'browser';
   const isOutside = outside.some((one) => imported.has(one));

@@ -23,7 +23,7 @@ const words: Record<string, RegExp> = {
   mend: /\bmend(s|ed|ing)?\b/,
   silences: /\bsilences?\b/,
   "one's own": /\bone's own\b/,
-  least: /(?<!\bat )(?<!\{)\bleast\b(?! recently| work)/,
+  least: /(?<!\bat )(?<!\{)\bleast\b(?! recent| work|\()/,
   'that there is not': /\bthat there is not\b/,
   'by hand': /\b(made|created|added) by hand\b/,
   landscape: /\blandscape\b/,

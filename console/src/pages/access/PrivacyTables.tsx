@@ -1,6 +1,6 @@
 // The tables of the privacy report: thresholds, roles, managers, tokens, handed-out links, and keys. They have at most four
 // columns, so that they fit on a phone and on paper.
-import type { PrivacyReport, PrivacyRole, PrivacyRules } from '@soundings/contract/console.privacy.ts';
+import type { PrivacyReport, PrivacyRole, PrivacyRules } from '@soundings/contract/console/privacy.ts';
 import type { ReactNode } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
@@ -204,7 +204,7 @@ export function Links({ links }: PrivacyReport) {
 export function Keys({ keys }: PrivacyReport) {
   const t = useText();
   const format = useFormat();
-  const words = usePrivacyText();
+  const texts = usePrivacyText();
   return (
     <Section title={t('privacy.keys')} description={t('privacy.keysText')}>
       <Facts
@@ -217,7 +217,7 @@ export function Keys({ keys }: PrivacyReport) {
       />
       {keys.processes.length > 0 && (
         <Grid
-          label={words.place(keys)}
+          label={texts.place(keys)}
           head={[t('privacy.keys.process'), t('privacy.keys.epoch'), t('privacy.keys.seen')]}
           rows={keys.processes.map(({ name, epoch, seenAt, isBehind }) => [
             name,

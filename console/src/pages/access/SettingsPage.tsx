@@ -1,5 +1,5 @@
 // The settings of the account: company, privacy, files and email. Each section explains the consequences of its fields.
-import type { AccountSettingsView, LimitName } from '@soundings/contract/console.access.ts';
+import type { AccountSettingsView, LimitName } from '@soundings/contract/console/access.ts';
 import { Mail } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
@@ -278,13 +278,13 @@ function MailSettings({ form, mailFrom }: { form: SettingsForm; mailFrom: string
 function TestMail() {
   const t = useText();
   const toast = useToast();
-  const words = useErrorText();
+  const errorText = useErrorText();
   const [busy, setBusy] = useState(false);
   const send = () => {
     setBusy(true);
     api('POST /settings/test-mail')
       .then(({ to }) => toast({ text: t('settings.testMailSent', { to }) }))
-      .catch((error: unknown) => toast({ text: words(error), tone: 'bad' }))
+      .catch((error: unknown) => toast({ text: errorText(error), tone: 'bad' }))
       .finally(() => setBusy(false));
   };
   return (

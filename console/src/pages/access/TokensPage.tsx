@@ -1,5 +1,5 @@
 // API tokens: who created them, and when and from where they were used. Also creates and revokes tokens.
-import type { TokenSummary } from '@soundings/contract/console.access.ts';
+import type { TokenSummary } from '@soundings/contract/console/access.ts';
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';

@@ -1,5 +1,5 @@
 // The sentences of the privacy report, each from a code and its values.
-import type { Kept, KeyState, NeverShown, PrivacyLimit } from '@soundings/contract/console.privacy.ts';
+import type { Kept, KeyState, NeverShown, PrivacyLimit } from '@soundings/contract/console/privacy.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 
@@ -7,8 +7,8 @@ import { useWeekText } from '../../text/weeks.ts';
 function useMeans() {
   const t = useText();
   const format = useFormat();
-  const words = useWeekText();
-  const week = (name: string) => words.full({ name });
+  const weekText = useWeekText();
+  const week = (name: string) => weekText.full({ name });
   return {
     t,
     format,

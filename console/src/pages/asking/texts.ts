@@ -1,6 +1,6 @@
 // Texts that the survey pages share: questions in the reader's language, days as the service names them, languages, and when a
 // schedule repeats.
-import type { KpiName, QuestionWords, ScheduleBody, WeekName } from '@soundings/contract/console.asking.ts';
+import type { KpiName, QuestionWords, ScheduleBody, WeekName } from '@soundings/contract/console/asking.ts';
 import { useCallback } from 'react';
 import { useLanguageNames } from '../../text/languages.ts';
 import { folded } from '../../ui/form/find-groups.ts';
@@ -82,8 +82,8 @@ export function useRepetition(): (
 }
 
 /** Returns a key for a text: "How is the canteen?" becomes how-is-the-canteen. */
-export const keyOf = (words: string): string =>
-  folded(words)
+export const keyOf = (text: string): string =>
+  folded(text)
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
     .split('-')

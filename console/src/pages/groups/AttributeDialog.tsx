@@ -1,5 +1,5 @@
 // The dialog to define an attribute or change its allowed values. It shows how many people have values that would not be allowed.
-import type { AttributeRow } from '@soundings/contract/console.groups.ts';
+import type { AttributeRow } from '@soundings/contract/console/groups.ts';
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import { Plus } from 'lucide-react';
 import { useEffect, useState } from 'react';

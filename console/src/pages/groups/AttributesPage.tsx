@@ -1,5 +1,5 @@
 // The attributes of the account, and their allowed values.
-import type { AttributeRow } from '@soundings/contract/console.groups.ts';
+import type { AttributeRow } from '@soundings/contract/console/groups.ts';
 import { Pencil, Plus, SlidersHorizontal, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';

@@ -1,5 +1,5 @@
 // The dialogs for actions on a group. Each explains the consequences first.
-import type { GroupDetails, RemovalPlan } from '@soundings/contract/console.groups.ts';
+import type { GroupDetails, RemovalPlan } from '@soundings/contract/console/groups.ts';
 import { maxExternalIdLength, maxNameLength } from '@soundings/contract/limits.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';

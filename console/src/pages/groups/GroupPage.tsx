@@ -1,5 +1,5 @@
 // A group: its details, people, subgroups and actions.
-import type { GroupDetails } from '@soundings/contract/console.groups.ts';
+import type { GroupDetails } from '@soundings/contract/console/groups.ts';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { Pencil, Plus } from 'lucide-react';
 import { Fragment, type ReactNode, useMemo, useState } from 'react';

@@ -1,5 +1,5 @@
 // The groups of the account as a tree that users can search, expand and rearrange.
-import type { TreeGroup } from '@soundings/contract/console.groups.ts';
+import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 import { FolderTree, Plus } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { useAddress, useData } from '../../hooks/data.ts';
@@ -109,7 +109,7 @@ function Groups({ groups }: { groups: TreeGroup[] }) {
     <Frame
       groups={groups}
       search={q}
-      onSearch={(words) => setAddress({ q: words })}
+      onSearch={(text) => setAddress({ q: text })}
       matches={search?.matches.size}
       unfolding={unfolding}
       onAdd={isEditable ? () => setDoing({ what: 'add' }) : undefined}
@@ -151,7 +151,7 @@ function Groups({ groups }: { groups: TreeGroup[] }) {
 type FrameProps = {
   groups: TreeGroup[];
   search: string;
-  onSearch: (words: string) => void;
+  onSearch: (search: string) => void;
   matches: number | undefined;
   unfolding: ReturnType<typeof useUnfolding>;
   onAdd: (() => void) | undefined;

@@ -1,5 +1,5 @@
 // The dialog to hand people over to the HR system or take them over: how many change, why others don't, and the consequences.
-import type { Chosen, Handover } from '@soundings/contract/console.people.ts';
+import type { Chosen, Handover } from '@soundings/contract/console/people.ts';
 import { api } from '../../api.ts';
 import { useData } from '../../hooks/data.ts';
 import { type Translate, useText } from '../../text/text.tsx';

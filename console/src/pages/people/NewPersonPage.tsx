@@ -1,5 +1,5 @@
 // The page to add a person manually.
-import type { PersonFields } from '@soundings/contract/console.people.ts';
+import type { PersonFields } from '@soundings/contract/console/people.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
 import { useData } from '../../hooks/data.ts';

@@ -1,5 +1,5 @@
 // The list of people: searched, filtered and sorted by the service. Users can select people to hand over together.
-import type { Chosen } from '@soundings/contract/console.people.ts';
+import type { Chosen } from '@soundings/contract/console/people.ts';
 import { Download, Plus, SearchX, Upload, Users } from 'lucide-react';
 import { useState } from 'react';
 import { addressOf } from '../../api.ts';

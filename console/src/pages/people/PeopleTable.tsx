@@ -1,5 +1,5 @@
 // The table of people. Only the rows in view are fetched and drawn.
-import type { PersonRow } from '@soundings/contract/console.people.ts';
+import type { PersonRow } from '@soundings/contract/console/people.ts';
 import { type ReactNode, useState } from 'react';
 import type { Windows } from '../../hooks/windows.ts';
 import { type Translate, useFormat, useText } from '../../text/text.tsx';

@@ -1,5 +1,5 @@
 // The form for a person. For managed people it has only the fields that the HR system does not manage.
-import type { Person, PersonFields, PersonGroup } from '@soundings/contract/console.people.ts';
+import type { Person, PersonFields, PersonGroup } from '@soundings/contract/console/people.ts';
 import {
   maxAttributeLength,
   maxEmailLength,

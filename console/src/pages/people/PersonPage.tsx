@@ -1,5 +1,5 @@
 // A person: their data and its source, what can be changed here, and what pushes and files have changed.
-import type { Person, PersonFields } from '@soundings/contract/console.people.ts';
+import type { Person, PersonFields } from '@soundings/contract/console/people.ts';
 import { useParams } from '@tanstack/react-router';
 import { Pencil } from 'lucide-react';
 import { useState } from 'react';

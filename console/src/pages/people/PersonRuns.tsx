@@ -1,5 +1,5 @@
 // What pushes and files have changed for a person: each field before and after.
-import type { Person, PersonRun } from '@soundings/contract/console.people.ts';
+import type { Person, PersonRun } from '@soundings/contract/console/people.ts';
 import { Link } from '@tanstack/react-router';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useFieldText, useValueText } from '../../ui/changes.ts';

@@ -1,5 +1,5 @@
 // The filters and the order of the people list, stored in the URL so that a list can be shared with a colleague.
-import type { PersonFilters } from '@soundings/contract/console.people.ts';
+import type { PersonFilters } from '@soundings/contract/console/people.ts';
 import { personSorts, type PersonSort, type Role, roles } from '@soundings/contract/shared-values.ts';
 import { useMemo } from 'react';
 import { useAddress } from '../../hooks/data.ts';

@@ -1,5 +1,5 @@
 // The values of the person form, and the request bodies with them.
-import type { NewPerson, Person, PersonChanges } from '@soundings/contract/console.people.ts';
+import type { NewPerson, Person, PersonChanges } from '@soundings/contract/console/people.ts';
 import {
   managedFields,
   managedKinds,

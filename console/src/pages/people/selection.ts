@@ -1,5 +1,5 @@
 // The selection in the people list: some people, or all that match the filters. A change of filters clears it.
-import type { Chosen, PersonFilters } from '@soundings/contract/console.people.ts';
+import type { Chosen, PersonFilters } from '@soundings/contract/console/people.ts';
 import { useState } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';

@@ -1,5 +1,5 @@
 // The comments of a group, with a search and filters for question and week; in random order within a week.
-import type { ResultComment, ResultsStart } from '@soundings/contract/console.results.ts';
+import type { ResultComment, ResultsStart } from '@soundings/contract/console/results.ts';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { MessageSquareText } from 'lucide-react';
 import { api, type ApiError } from '../../api.ts';

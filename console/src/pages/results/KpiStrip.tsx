@@ -1,5 +1,5 @@
 // The KPIs of a group in a row: the last score shown, its change in four weeks, and a small chart.
-import type { GroupResults } from '@soundings/contract/console.results.ts';
+import type { GroupResults } from '@soundings/contract/console/results.ts';
 import type { CSSProperties } from 'react';
 import { useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';

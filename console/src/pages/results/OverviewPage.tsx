@@ -1,5 +1,5 @@
 // The overview of a group: its KPIs and their trend, the answers of its last week, its response rate and changes.
-import type { GroupResults, ResultsStart } from '@soundings/contract/console.results.ts';
+import type { GroupResults, ResultsStart } from '@soundings/contract/console/results.ts';
 import { EyeOff } from 'lucide-react';
 import { useAddress, useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';

@@ -1,5 +1,5 @@
 // The mean of a question over time, as a chart and as a table.
-import type { QuestionFigures, QuestionResults } from '@soundings/contract/console.results.ts';
+import type { QuestionFigures, QuestionResults } from '@soundings/contract/console/results.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Line } from '../../ui/charts/Line.tsx';
@@ -12,7 +12,7 @@ import { useHandedOutNotes, useWithheldText, usePointText, useSigned } from './t
 export function QuestionHistory({ results }: { results: QuestionResults }) {
   const t = useText();
   const { axis } = useWeekText();
-  const words = usePointText();
+  const textOf = usePointText();
   const notesOn = useHandedOutNotes();
   const { weeks, figures } = results;
   return (
@@ -31,7 +31,7 @@ export function QuestionHistory({ results }: { results: QuestionResults }) {
                 notes: notesOn(weeks, figures),
               },
             ]}
-            words={words}
+            textOf={textOf}
             height={220}
           />
         </Section>

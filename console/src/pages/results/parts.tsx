@@ -1,5 +1,5 @@
 // Small components that the results pages share.
-import type { ResultComment, ResultsStart } from '@soundings/contract/console.results.ts';
+import type { ResultComment, ResultsStart } from '@soundings/contract/console/results.ts';
 import { ArrowDownRight, ArrowRight, ArrowUpRight, Download, EyeOff, Waves } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

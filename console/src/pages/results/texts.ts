@@ -1,5 +1,5 @@
 // Texts of the results pages for figures and for withheld figures.
-import type { ResultWeek } from '@soundings/contract/console.results.ts';
+import type { ResultWeek } from '@soundings/contract/console/results.ts';
 import { useMemo } from 'react';
 import { useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';

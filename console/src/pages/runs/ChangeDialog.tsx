@@ -1,5 +1,5 @@
 // The details of a change: each field before and after.
-import type { Run, RunChange } from '@soundings/contract/console.runs.ts';
+import type { Run, RunChange } from '@soundings/contract/console/runs.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { useFieldText, useValueText } from '../../ui/changes.ts';

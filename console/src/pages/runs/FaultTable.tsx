@@ -1,6 +1,6 @@
 // Errors or warnings, each with its location and what to do: for files the sheet, row, column and value, for pushes the JSON
 // pointer.
-import type { RunFault } from '@soundings/contract/console.runs.ts';
+import type { RunFault } from '@soundings/contract/console/runs.ts';
 import { useState } from 'react';
 import { useText } from '../../text/text.tsx';
 import { Dialog } from '../../ui/dialog/Dialog.tsx';

@@ -1,5 +1,5 @@
 // The changes of a run, field by field, removals first. Filtered, searched, and fetched in windows.
-import type { Run, RunChange } from '@soundings/contract/console.runs.ts';
+import type { Run, RunChange } from '@soundings/contract/console/runs.ts';
 import { ArrowRight, Minus, Pencil, Plus, SearchX } from 'lucide-react';
 import { useState } from 'react';
 import { useAddress } from '../../hooks/data.ts';

@@ -1,5 +1,5 @@
 // Notices about a run: why it awaits approval or was refused, and its consequences.
-import type { Run, RunFault } from '@soundings/contract/console.runs.ts';
+import type { Run, RunFault } from '@soundings/contract/console/runs.ts';
 import { type Translate, useFormat, useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';

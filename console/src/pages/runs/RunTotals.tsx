@@ -1,5 +1,5 @@
 // The totals of a run: how much it creates, updates and removes, and how much of each limit that uses.
-import type { RunLimit } from '@soundings/contract/console.runs.ts';
+import type { RunLimit } from '@soundings/contract/console/runs.ts';
 import type { Counts, Summary } from '@soundings/contract/organization.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Meter } from '../../ui/Meter.tsx';

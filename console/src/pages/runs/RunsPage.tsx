@@ -1,5 +1,5 @@
 // All runs, from pushes and files, newest first.
-import type { RunRow } from '@soundings/contract/console.runs.ts';
+import type { RunRow } from '@soundings/contract/console/runs.ts';
 import { runOutcomes } from '@soundings/contract/shared-values.ts';
 import { FileSpreadsheet, History, Plug, SearchX } from 'lucide-react';
 import { useAddress } from '../../hooks/data.ts';

@@ -1,5 +1,5 @@
 // Columns that the lists of runs and files share.
-import type { RunRow } from '@soundings/contract/console.runs.ts';
+import type { RunRow } from '@soundings/contract/console/runs.ts';
 import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';

@@ -1,5 +1,5 @@
 // A dialog that asks for the password again. Afterwards the waiting request continues.
-import type { Session } from '@soundings/contract/console.session.ts';
+import type { Session } from '@soundings/contract/console/session.ts';
 import { api } from '../../api.ts';
 import { useText } from '../../text/text.tsx';
 import { Dialog } from '../../ui/dialog/Dialog.tsx';

@@ -1,5 +1,5 @@
 // A dialog to sign in again over the current page, so that nothing typed is lost.
-import type { Session } from '@soundings/contract/console.session.ts';
+import type { Session } from '@soundings/contract/console/session.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/dialog/Dialog.tsx';

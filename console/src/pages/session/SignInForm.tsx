@@ -1,5 +1,5 @@
 // The sign-in form in steps: email and password, the company if they match several, and the two-factor code.
-import type { Session, SignInAnswer } from '@soundings/contract/console.session.ts';
+import type { Session, SignInAnswer } from '@soundings/contract/console/session.ts';
 import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { api } from '../../api.ts';

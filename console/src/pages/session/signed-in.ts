@@ -1,5 +1,5 @@
 // What happens after signing in: stores the session, and shows the requested page.
-import type { Session } from '@soundings/contract/console.session.ts';
+import type { Session } from '@soundings/contract/console/session.ts';
 import { hasRole } from '@soundings/contract/shared-values.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';

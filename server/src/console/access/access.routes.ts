@@ -1,5 +1,5 @@
 // The console: API tokens, API access, settings, and the audit log.
-import type { Access, AccountSettingsView, AuditEntry } from '@soundings/contract/console.access.ts';
+import type { Access, AccountSettingsView, AuditEntry } from '@soundings/contract/console/access.ts';
 import { isDay } from '@soundings/contract/weeks.ts';
 import { maxOrganizationBodyBytes, maxStoredFiles, maxUploadBytes } from '@soundings/contract/limits.ts';
 import { accountById, changeAccount, lockAccount } from '../../accounts/accounts.ts';

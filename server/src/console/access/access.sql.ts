@@ -1,6 +1,6 @@
 // SQL of tokens and of the audit log, as the console shows them: reading only.
 import { actionsAbout } from '@soundings/contract/audit-actions.ts';
-import type { AuditEntry, TokenSummary } from '@soundings/contract/console.access.ts';
+import type { AuditEntry, TokenSummary } from '@soundings/contract/console/access.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 
 /** Returns all tokens of the account: active ones first, then the newest first. */

@@ -1,5 +1,5 @@
 // The console: the question library, and KPIs.
-import type { KpiPage, LibraryQuestion, QuestionPage } from '@soundings/contract/console.asking.ts';
+import type { KpiPage, LibraryQuestion, QuestionPage } from '@soundings/contract/console/asking.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { audit, type AuditAction } from '../../accounts/audit.ts';
 import { Fault } from '../../base/errors.ts';

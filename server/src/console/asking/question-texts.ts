@@ -4,7 +4,7 @@ import type {
   PageWords as Spoken,
   QuestionWords,
   WeekName,
-} from '@soundings/contract/console.asking.ts';
+} from '@soundings/contract/console/asking.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { lastDay, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { pageTexts } from '../../answers/page-texts.ts';

@@ -1,5 +1,5 @@
 // The console: open weeks, closing a week early, and personal links for people without an email address.
-import type { OpenWeek, Participation, Rounds } from '@soundings/contract/console.asking.ts';
+import type { OpenWeek, Participation, Rounds } from '@soundings/contract/console/asking.ts';
 import { addWeeks, dayIn, isDay, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { audit } from '../../accounts/audit.ts';
 import { csvRow } from '../../base/csv.ts';

@@ -4,7 +4,7 @@ import type {
   ScheduleCheck,
   SchedulePreview,
   Schedules,
-} from '@soundings/contract/console.asking.ts';
+} from '@soundings/contract/console/asking.ts';
 import { addWeeks, dayIn, weekName, weekOf, weeksFrom } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { audit, type AuditAction } from '../../accounts/audit.ts';

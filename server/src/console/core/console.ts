@@ -4,14 +4,14 @@ import {
   type ConsoleOperationName,
   type ConsoleOperations,
   consoleOperations,
-} from '@soundings/contract/console.ts';
+} from '@soundings/contract/console/operations.ts';
 import type {
   ResultOf,
   BodyOf,
   ConsoleOperation,
   ParamsOf,
   QueryOf,
-} from '@soundings/contract/console.operation.ts';
+} from '@soundings/contract/console/operation.ts';
 import { hasRole } from '@soundings/contract/shared-values.ts';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,7 +1,7 @@
 // Serves the console's sources during development, with Vite inside the service: one command, one port, the same cookies.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { consolePages } from '@soundings/contract/console.pages.ts';
+import { consolePages } from '@soundings/contract/console/pages.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Server } from '../../http/server.ts';
 

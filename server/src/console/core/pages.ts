@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { consolePages } from '@soundings/contract/console.pages.ts';
+import { consolePages } from '@soundings/contract/console/pages.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedEncoding } from '../../http/encoding.ts';
 import type { Server } from '../../http/server.ts';

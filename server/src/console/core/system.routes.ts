@@ -1,5 +1,5 @@
 // The console: warnings about the installation.
-import type { SystemWarning } from '@soundings/contract/console.system.ts';
+import type { SystemWarning } from '@soundings/contract/console/system.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { weeksToClose } from '../../rounds/rounds.ts';

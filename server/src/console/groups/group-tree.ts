@@ -1,5 +1,5 @@
 // The group tree as the console shows it: in order, with the number of people in each group and its subgroups. Pure.
-import type { TreeGroup } from '@soundings/contract/console.groups.ts';
+import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 import { nearestStaying, parentsIn, type TreeNode, ancestorsOf } from '../../people/tree.ts';
 
 /**

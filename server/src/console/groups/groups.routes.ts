@@ -7,7 +7,7 @@ import type {
   MovePlan,
   Named,
   RemovalPlan,
-} from '@soundings/contract/console.groups.ts';
+} from '@soundings/contract/console/groups.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit.ts';
 import { Fault } from '../../base/errors.ts';

@@ -1,5 +1,5 @@
 // SQL of the console's pages about groups and attributes: reading only.
-import type { AttributeRow, GroupDetails, LastPush, Named } from '@soundings/contract/console.groups.ts';
+import type { AttributeRow, GroupDetails, LastPush, Named } from '@soundings/contract/console/groups.ts';
 import type { MembershipKind } from '@soundings/contract/organization.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 

@@ -6,7 +6,7 @@ import type {
   Person,
   PersonChanges,
   PersonFilters,
-} from '@soundings/contract/console.people.ts';
+} from '@soundings/contract/console/people.ts';
 import { createHash } from 'node:crypto';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { notifyAdministrators, notifyPerson } from '../../accounts/account-notices.ts';

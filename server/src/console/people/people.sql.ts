@@ -1,5 +1,5 @@
 // SQL of the console's pages about people: reading only. Nothing here reads answers.
-import type { Person, PersonFilters, PersonRow, PersonRun } from '@soundings/contract/console.people.ts';
+import type { Person, PersonFilters, PersonRow, PersonRun } from '@soundings/contract/console/people.ts';
 import { type MembershipKind, membershipKinds, type PersonSort } from '@soundings/contract/shared-values.ts';
 import type { PendingQuery, Row } from 'postgres';
 import type { AccountId, Db } from '../../db/db.ts';

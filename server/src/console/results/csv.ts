@@ -9,7 +9,7 @@ import type {
   ResultComment,
   ResultWeek,
   Trend,
-} from '@soundings/contract/console.results.ts';
+} from '@soundings/contract/console/results.ts';
 import { type HeatFilters, shownRows } from '@soundings/contract/heat-rows.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { byteOrderMark, type Cell, csvRow } from '../../base/csv.ts';

@@ -1,5 +1,5 @@
 // The heat map: groups by KPIs. Each KPI uses the same week for all groups, so that its figures are comparable.
-import type { HeatMap, HeatRow } from '@soundings/contract/console.results.ts';
+import type { HeatMap, HeatRow } from '@soundings/contract/console/results.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn } from '../../questions/questions.ts';

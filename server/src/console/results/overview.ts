@@ -1,5 +1,5 @@
 // The overview of a group: its KPIs and response rate over several weeks, and the results of its last week.
-import type { GroupResults, ResultsStart } from '@soundings/contract/console.results.ts';
+import type { GroupResults, ResultsStart } from '@soundings/contract/console/results.ts';
 import type { Pool } from '../../db/db.ts';
 import {
   type CommentFilter,

@@ -5,7 +5,7 @@ import type {
   QuestionResults,
   ResultComment,
   ResultQuestion,
-} from '@soundings/contract/console.results.ts';
+} from '@soundings/contract/console/results.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import {

@@ -1,12 +1,12 @@
 // What every results page reads: which groups the caller may see, the weeks, and the texts of questions. Figures come only from
 // results/results-shown.ts, so the console shows what the data interface returns, and nothing more.
-import type { TreeGroup } from '@soundings/contract/console.groups.ts';
+import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 import type {
   QuestionFigures,
   ResultComment,
   ResultGroup,
   ResultQuestion,
-} from '@soundings/contract/console.results.ts';
+} from '@soundings/contract/console/results.ts';
 import type { AnswerData } from '@soundings/contract/data.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
 import { hasRole } from '@soundings/contract/shared-values.ts';

@@ -1,5 +1,5 @@
 // The trend of a KPI, or of the response rate, in several groups.
-import type { Trend } from '@soundings/contract/console.results.ts';
+import type { Trend } from '@soundings/contract/console/results.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn } from '../../questions/questions.ts';

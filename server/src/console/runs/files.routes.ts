@@ -1,5 +1,5 @@
 // The console: files that were received, uploads from the browser, and confirmed mappings of columns and values.
-import type { FilePage } from '@soundings/contract/console.runs.ts';
+import type { FilePage } from '@soundings/contract/console/runs.ts';
 import { maxUploadBytes } from '@soundings/contract/limits.ts';
 import type { IncomingMessage } from 'node:http';
 import { accountById, changeAccount } from '../../accounts/accounts.ts';

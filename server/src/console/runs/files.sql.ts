@@ -1,5 +1,5 @@
 // SQL of files and column mappings as the console shows them: reading only.
-import type { FilePage, FileRow, Mapping } from '@soundings/contract/console.runs.ts';
+import type { FilePage, FileRow, Mapping } from '@soundings/contract/console/runs.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 import type { Window } from './runs.sql.ts';

@@ -1,5 +1,5 @@
 // What the pages of runs and files share: windows of lists, and what to do about a fault. Pure.
-import type { RunFault } from '@soundings/contract/console.runs.ts';
+import type { RunFault } from '@soundings/contract/console/runs.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { remedyOf } from '../../files/catalogue.ts';
 import type { Window } from './runs.sql.ts';

@@ -1,5 +1,5 @@
 // The console: runs and their outcome, downloads of them, and approving or rejecting pending runs.
-import type { Run, RunChange, RunLimit } from '@soundings/contract/console.runs.ts';
+import type { Run, RunChange, RunLimit } from '@soundings/contract/console/runs.ts';
 import { maxChangesDefault } from '@soundings/contract/limits.ts';
 import type { Settings, Summary } from '@soundings/contract/organization.ts';
 import { audit } from '../../accounts/audit.ts';

@@ -1,5 +1,5 @@
 // SQL of runs as the console shows them: reading only.
-import type { RemovedGroup, Run, RunChange, RunRow } from '@soundings/contract/console.runs.ts';
+import type { RemovedGroup, Run, RunChange, RunRow } from '@soundings/contract/console/runs.ts';
 import type { Settings } from '@soundings/contract/organization.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { AccountId, Db } from '../../db/db.ts';

@@ -1,5 +1,5 @@
 // SQL of the session and the profile: reading only.
-import type { AskedWeek, Profile, Session } from '@soundings/contract/console.session.ts';
+import type { AskedWeek, Profile, Session } from '@soundings/contract/console/session.ts';
 import { lastDay, type Week, weekName } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 

@@ -1,5 +1,5 @@
 // Where and when a question was asked, and which schedules ask it.
-import type { AskedWeek, QuestionPage } from '@soundings/contract/console.asking.ts';
+import type { AskedWeek, QuestionPage } from '@soundings/contract/console/asking.ts';
 import { Link } from '@tanstack/react-router';
 import { CalendarX2 } from 'lucide-react';
 import { useText } from '../../../text/text.tsx';

@@ -1,5 +1,5 @@
 // The dialog to create a KPI, or to change its name, image and questions.
-import type { KpiPage } from '@soundings/contract/console.asking.ts';
+import type { KpiPage } from '@soundings/contract/console/asking.ts';
 import { useEffect, useState } from 'react';
 import { api, isConflict } from '../../../api.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';

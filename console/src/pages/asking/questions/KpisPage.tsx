@@ -1,5 +1,5 @@
 // The KPIs of the account, each with its questions.
-import type { KpiPage } from '@soundings/contract/console.asking.ts';
+import type { KpiPage } from '@soundings/contract/console/asking.ts';
 import { Gauge, Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useData } from '../../../hooks/data.ts';

@@ -1,5 +1,5 @@
 // The languages of a question as small badges, which also mark incomplete and missing translations.
-import type { LibraryQuestion } from '@soundings/contract/console.asking.ts';
+import type { LibraryQuestion } from '@soundings/contract/console/asking.ts';
 import { useText } from '../../../text/text.tsx';
 import { cx } from '../../../ui/cx.ts';
 import css from '../asking.module.css';
@@ -17,11 +17,11 @@ export function LanguageBadges({
   const { nameOf } = useLanguages();
   const missing = wanted.filter((code) => !languages.includes(code) && !partly.includes(code));
   const badge = (state: 'whole' | 'partly' | 'missing') => (code: string) => {
-    const words = t(`asking.language.${state}`, { language: nameOf(code) });
+    const label = t(`asking.language.${state}`, { language: nameOf(code) });
     return (
-      <li key={code} className={cx(css['language'], css[state])} title={words}>
+      <li key={code} className={cx(css['language'], css[state])} title={label}>
         <span aria-hidden>{code}</span>
-        <span className="visually-hidden">{words}</span>
+        <span className="visually-hidden">{label}</span>
       </li>
     );
   };

@@ -1,5 +1,5 @@
 // The question library: every question of the account, by KPI and type, with its languages and when it was asked.
-import type { Library, LibraryQuestion } from '@soundings/contract/console.asking.ts';
+import type { Library, LibraryQuestion } from '@soundings/contract/console/asking.ts';
 import { ListChecks, Plus } from 'lucide-react';
 import { useMemo } from 'react';
 import { useAddress, useData } from '../../../hooks/data.ts';

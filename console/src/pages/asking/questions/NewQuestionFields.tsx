@@ -1,5 +1,5 @@
 // The fields of a new question besides its texts: type, language, key and KPI. They can't be changed later.
-import type { Library } from '@soundings/contract/console.asking.ts';
+import type { Library } from '@soundings/contract/console/asking.ts';
 import { useEffect, useState } from 'react';
 import { useText } from '../../../text/text.tsx';
 import { SelectField, TextField } from '../../../ui/form/Field.tsx';
@@ -36,8 +36,7 @@ export function TypeFields({ form, shape, setShape }: Omit<Props, 'library'>) {
         hint={t('asking.baseLanguageText')}
         value={shape.base}
         onChange={(base) => {
-          for (const [name, words] of Object.entries(withBase(form.values, shape, base)))
-            form.set(name, words);
+          for (const [name, text] of Object.entries(withBase(form.values, shape, base))) form.set(name, text);
           setShape({ ...shape, base });
         }}
         options={shape.languages.map((code) => ({ value: code, label: nameOf(code) }))}

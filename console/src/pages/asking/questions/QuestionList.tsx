@@ -1,5 +1,5 @@
 // A list of questions, each a link to its page.
-import type { QuestionWords } from '@soundings/contract/console.asking.ts';
+import type { QuestionWords } from '@soundings/contract/console/asking.ts';
 import { Link } from '@tanstack/react-router';
 import { useText } from '../../../text/text.tsx';
 import css from '../asking.module.css';

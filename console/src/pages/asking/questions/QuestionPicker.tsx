@@ -1,5 +1,5 @@
 // Selects questions from the library, with a search, in the order in which they are chosen.
-import type { QuestionWords } from '@soundings/contract/console.asking.ts';
+import type { QuestionWords } from '@soundings/contract/console/asking.ts';
 import { ArrowUp, X } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
 import { useText } from '../../../text/text.tsx';

@@ -1,5 +1,5 @@
 // The fields of a schedule: questions, audience, timing and reminder.
-import type { Library } from '@soundings/contract/console.asking.ts';
+import type { Library } from '@soundings/contract/console/asking.ts';
 import { useText } from '../../../text/text.tsx';
 import {
   CheckboxField,

@@ -1,5 +1,5 @@
 // A schedule: its fields, what it does, and its past weeks. Also the page for a new schedule.
-import type { Library, Schedule, Schedules } from '@soundings/contract/console.asking.ts';
+import type { Library, Schedule, Schedules } from '@soundings/contract/console/asking.ts';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Eye, Pause, Play, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';

@@ -1,5 +1,5 @@
 // The schedules: questions, audience, next date and last round. Also the calendar of all schedules.
-import type { Schedule, Schedules } from '@soundings/contract/console.asking.ts';
+import type { Schedule, Schedules } from '@soundings/contract/console/asking.ts';
 import { CalendarClock, Plus } from 'lucide-react';
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';

@@ -1,5 +1,5 @@
 // A schedule draft: the values of the form, and the request body.
-import type { Schedule, ScheduleBody } from '@soundings/contract/console.asking.ts';
+import type { Schedule, ScheduleBody } from '@soundings/contract/console/asking.ts';
 
 export type ScheduleDraft = Omit<
   ScheduleBody,

@@ -1,5 +1,5 @@
 // The dialog to download personal links of a week for people the service can't email, or to explain why there are none.
-import type { OpenWeek } from '@soundings/contract/console.asking.ts';
+import type { OpenWeek } from '@soundings/contract/console/asking.ts';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../../api.ts';

@@ -1,5 +1,5 @@
 // This week: open weeks and their state, what is next, rejected emails, and closed weeks.
-import type { Rounds } from '@soundings/contract/console.asking.ts';
+import type { Rounds } from '@soundings/contract/console/asking.ts';
 import { Link } from '@tanstack/react-router';
 import { CalendarClock } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';

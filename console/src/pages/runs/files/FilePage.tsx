@@ -1,5 +1,5 @@
 // A file: its outcome, its errors with their locations, and its columns.
-import type { FilePage as FileAnswer } from '@soundings/contract/console.runs.ts';
+import type { FilePage as FileAnswer } from '@soundings/contract/console/runs.ts';
 import { useParams } from '@tanstack/react-router';
 import { Columns3, Download } from 'lucide-react';
 import { addressOf } from '../../../api.ts';

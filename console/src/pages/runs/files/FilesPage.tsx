@@ -1,5 +1,5 @@
 // The files of the account, and uploads from the browser.
-import type { FileRow } from '@soundings/contract/console.runs.ts';
+import type { FileRow } from '@soundings/contract/console/runs.ts';
 import { Columns3, FileSpreadsheet, SearchX, Upload } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useAddress, useData } from '../../../hooks/data.ts';

@@ -1,5 +1,5 @@
 // Names of the meanings of columns and values.
-import type { ColumnMeaning } from '@soundings/contract/console.runs.ts';
+import type { ColumnMeaning } from '@soundings/contract/console/runs.ts';
 import type { ValueField, ValueMeaning } from '@soundings/contract/shared-values.ts';
 import { useText } from '../../../text/text.tsx';
 

@@ -1,5 +1,5 @@
 // The dialog to change your password. It asks for the current password, and ends every other session.
-import type { Profile } from '@soundings/contract/console.session.ts';
+import type { Profile } from '@soundings/contract/console/session.ts';
 import { useState } from 'react';
 import { api } from '../../../api.ts';
 import { useRefresh } from '../../../hooks/data.ts';

@@ -1,5 +1,5 @@
 // The questions that your groups were asked in past weeks, without any answers.
-import type { AskedWeek } from '@soundings/contract/console.session.ts';
+import type { AskedWeek } from '@soundings/contract/console/session.ts';
 import { CalendarDays } from 'lucide-react';
 import { useData } from '../../../hooks/data.ts';
 import { useLanguage, useText } from '../../../text/text.tsx';

@@ -1,5 +1,5 @@
 // Your details, language and time zone. Fields that the HR system manages are locked, except for the language.
-import type { Profile } from '@soundings/contract/console.session.ts';
+import type { Profile } from '@soundings/contract/console/session.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { api } from '../../../api.ts';
 import { useRefresh } from '../../../hooks/data.ts';

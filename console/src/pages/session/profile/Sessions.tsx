@@ -1,5 +1,5 @@
 // The browsers you are signed in with, and signing out of them.
-import type { SessionSeen } from '@soundings/contract/console.session.ts';
+import type { SessionSeen } from '@soundings/contract/console/session.ts';
 import { Monitor, Smartphone } from 'lucide-react';
 import { useState } from 'react';
 import { api, ApiError } from '../../../api.ts';

@@ -1,5 +1,5 @@
 // Transfers the secret to an authenticator app, as a QR code or text, and confirms it with a first code.
-import type { TwoFactorSetup } from '@soundings/contract/console.session.ts';
+import type { TwoFactorSetup } from '@soundings/contract/console/session.ts';
 import { api } from '../../../api.ts';
 import { useText } from '../../../text/text.tsx';
 import { Copy } from '../../../ui/Copy.tsx';

@@ -1,5 +1,5 @@
 // Two-factor authentication: setting it up with an authenticator app, recovery codes, and turning it off.
-import type { Profile, TwoFactorSetup } from '@soundings/contract/console.session.ts';
+import type { Profile, TwoFactorSetup } from '@soundings/contract/console/session.ts';
 import { useState } from 'react';
 import { api } from '../../../api.ts';
 import { useRefresh } from '../../../hooks/data.ts';

@@ -1,8 +1,8 @@
 // The console: signing in and out, the session, and the user's own profile.
 import { Type } from 'typebox';
-import { operation } from './console.operation.ts';
-import { maxEmailLength, maxNameLength } from './limits.ts';
-import type { Role } from './organization.ts';
+import { operation } from './operation.ts';
+import { maxEmailLength, maxNameLength } from '../limits.ts';
+import type { Role } from '../organization.ts';
 
 /** The user who is signed in, and their account. */
 export type Session = {

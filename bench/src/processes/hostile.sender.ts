@@ -1,7 +1,7 @@
 // A separate process that sends malicious inputs, several at a time. Arguments: address, SFTP port, seed, and the keys as JSON.
 // A number as message sends that many inputs and returns the result.
 import { connect, type Socket } from 'node:net';
-import { hostileInputs, type Input, type Keys } from './hostile.inputs.ts';
+import { hostileInputs, type Input, type Keys } from '../hostile.inputs.ts';
 
 /** The number of responses by status, the number of inputs without response, and the first inputs that caused 5xx errors. */
 export type Survived = { statuses: Record<string, number>; unanswered: number; failures: string[] };

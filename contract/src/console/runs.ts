@@ -1,11 +1,11 @@
 // The console: runs and files, for administrators. What pushes and files asked for, their outcome, and how the columns of files
 // are read.
 import { type Static, Type } from 'typebox';
-import { operation } from './console.operation.ts';
-import { maxNameLength, maxSheetColumns } from './limits.ts';
-import type { Change, Settings, Summary } from './organization.ts';
-import type { Detail } from './problem.ts';
-import type { FileReport } from './storage.ts';
+import { operation } from './operation.ts';
+import { maxNameLength, maxSheetColumns } from '../limits.ts';
+import type { Change, Settings, Summary } from '../organization.ts';
+import type { Detail } from '../problem.ts';
+import type { FileReport } from '../storage.ts';
 import {
   type columnMeanings,
   type RunOutcome,
@@ -14,7 +14,7 @@ import {
   valueFields,
   type ValueMeaning,
   valueMeanings,
-} from './shared-values.ts';
+} from '../shared-values.ts';
 
 export type RunVia = 'https' | 'sftp' | 'console';
 

@@ -1,5 +1,5 @@
 // The console: warnings about the installation itself, shown to administrators.
-import { operation } from './console.operation.ts';
+import { operation } from './operation.ts';
 
 /**
  * `deadJobs`: `count` jobs of the account, or of no account, have failed too often and are no longer retried. `oldFile`: a file

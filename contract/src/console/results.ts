@@ -1,7 +1,7 @@
 // The console: results. The figures are read from the same rows as those of the data interface, and nothing is shown that the
 // data interface withholds.
 import { Type } from 'typebox';
-import { operation } from './console.operation.ts';
+import { operation } from './operation.ts';
 
 /**
  * A week: its Monday, and its ISO year and number. `final`: its figures are published and won't change; `live`: the current

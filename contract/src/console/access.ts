@@ -1,8 +1,8 @@
 // The console: API tokens, API access, the account's settings, and the audit log.
 import { Type } from 'typebox';
-import { operation } from './console.operation.ts';
-import { maxChangesCeiling, maxNameLength } from './limits.ts';
-import { numberForms, type Numbers, type Scope, scopes } from './operation.ts';
+import { operation } from './operation.ts';
+import { maxChangesCeiling, maxNameLength } from '../limits.ts';
+import { numberForms, type Numbers, type Scope, scopes } from '../operation.ts';
 
 export type TokenSummary = {
   id: number;

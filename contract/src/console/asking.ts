@@ -1,8 +1,8 @@
 // The console: questions, KPIs, schedules, and open weeks, for administrators only. The service sends the names and days of weeks
 // as text, so that no browser computes them.
 import { Type, type Static } from 'typebox';
-import { operation } from './console.operation.ts';
-import { maxCommentLength, maxNameLength } from './limits.ts';
+import { operation } from './operation.ts';
+import { maxCommentLength, maxNameLength } from '../limits.ts';
 
 const closed = { additionalProperties: false };
 const nullable = <T extends ReturnType<typeof Type.Integer> | ReturnType<typeof Type.String>>(schema: T) =>

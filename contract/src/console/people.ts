@@ -1,8 +1,8 @@
 // The console: people. For administrators only. Nothing here reveals whether a person has answered.
 import { Type, type Static } from 'typebox';
-import { operation } from './console.operation.ts';
-import { maxAttributeLength, maxEmailLength, maxExternalIdLength, maxNameLength } from './limits.ts';
-import { type MembershipKind, membershipKinds, personSorts, type Role, roles } from './shared-values.ts';
+import { operation } from './operation.ts';
+import { maxAttributeLength, maxEmailLength, maxExternalIdLength, maxNameLength } from '../limits.ts';
+import { type MembershipKind, membershipKinds, personSorts, type Role, roles } from '../shared-values.ts';
 
 /** A person as lists show them. */
 export type PersonRow = {

@@ -1,14 +1,14 @@
 // The console: the group tree and manual changes to it, and the account's attributes.
 import { Type } from 'typebox';
-import { operation } from './console.operation.ts';
+import { operation } from './operation.ts';
 import {
   maxAllowedValues,
   maxAttributeLength,
   maxDescriptionLength,
   maxExternalIdLength,
   maxNameLength,
-} from './limits.ts';
-import type { MembershipKind } from './organization.ts';
+} from '../limits.ts';
+import type { MembershipKind } from '../organization.ts';
 
 /** A group as the tree shows it. */
 export type TreeGroup = {

@@ -1,0 +1,33 @@
+// The changes to people's sign-in that are mailed, and what a mail about one contains. Pure.
+import type { AccountId } from '../db/db.ts';
+
+/** The changes that people are notified of, and who is notified: the person concerned, or every administrator. */
+export const noticedChanges = {
+  'password set': 'person',
+  'link shown': 'person',
+  'link to previous address': 'person',
+  'two-factor turned on': 'person',
+  'two-factor turned off': 'person',
+  'recovery codes created': 'person',
+  'address changed': 'person',
+  'role changed': 'person',
+  'shut out': 'person',
+  'administrator added': 'administrators',
+  'token created': 'administrators',
+} as const;
+export type NoticedChange = keyof typeof noticedChanges;
+
+/** `about`: the person or thing that changed, if that isn't the recipient. */
+export type Notice = { change: NoticedChange; about?: string | null };
+
+/** The payload of the job that sends one notice. */
+export type AccountNotice = {
+  accountId: AccountId;
+  userId: number;
+  change: NoticedChange;
+  about: string | null;
+  to: string;
+  firstName: string;
+  company: string;
+  language: string;
+};

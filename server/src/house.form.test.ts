@@ -1,0 +1,129 @@
+// The rules about files and texts: no circular imports, no long files, no crowded folders, plain words, and no comment that names
+// a missing file.
+import { globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { wordsToStopUsing } from './testing/writing.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const glob = (...patterns: string[]) =>
+  patterns
+    .flatMap((pattern) =>
+      globSync(pattern, { cwd: root, exclude: (path) => /node_modules|\bdist/.test(path) }),
+    )
+    .toSorted();
+const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
+
+const code = glob('{server,console,contract,bench}/src/**/*.{ts,tsx}');
+const isOfTests = (path: string) => /\.(test|fixture)\.tsx?$|^server\/src\/testing\//.test(path);
+const product = code.filter((path) => !isOfTests(path));
+
+/** Returns the files that a file imports, including type imports. */
+function importsOf(path: string): string[] {
+  return [
+    ...textOf(path).matchAll(/^(?:import|export)\s[^;]*?from\s+'([^']+)'|\bimport\('([^']+)'\)/gm),
+  ].flatMap(([, named, lazy]) => {
+    const specifier = (named ?? lazy) as string;
+    if (specifier.startsWith('.')) return [relative(root, resolve(root, dirname(path), specifier))];
+    const shared = /^@soundings\/contract\/(.+)$/.exec(specifier);
+    return shared ? [`contract/src/${shared[1]}`] : [];
+  });
+}
+
+/** Returns the circles of a graph, each as its nodes in alphabetical order. */
+function circlesOf(graph: Map<string, string[]>): string[][] {
+  const [index, low] = [new Map<string, number>(), new Map<string, number>()];
+  const [open, circles]: [string[], string[][]] = [[], []];
+  function visit(node: string): void {
+    index.set(node, index.size);
+    low.set(node, index.get(node)!);
+    open.push(node);
+    for (const next of graph.get(node) ?? []) {
+      if (!index.has(next)) visit(next);
+      if (open.includes(next)) low.set(node, Math.min(low.get(node)!, low.get(next)!));
+    }
+    if (low.get(node) !== index.get(node)) return;
+    const circle = open.splice(open.indexOf(node));
+    if (circle.length > 1) circles.push(circle.toSorted());
+  }
+  for (const node of graph.keys()) if (!index.has(node)) visit(node);
+  return circles;
+}
+
+describe('files', () => {
+  test('have no circular imports, not even of types', () => {
+    expect(
+      circlesOf(
+        new Map([
+          ['a', ['b']],
+          ['b', ['c']],
+          ['c', ['b']],
+        ]),
+      ),
+    ).toEqual([['b', 'c']]);
+    expect(circlesOf(new Map(product.map((path) => [path, importsOf(path)])))).toEqual([]);
+  });
+
+  test('have at most 400 lines, except catalogues', () => {
+    const catalogues = ['server/src/questions/library.ts', 'server/src/demo/comments.ts'];
+    const long = [...product, ...glob('{server,console}/src/**/*.css')]
+      .filter((path) => !catalogues.includes(path) && !path.endsWith('/text/arguments.ts'))
+      .map((path) => ({ path, lines: textOf(path).split('\n').length - 1 }))
+      .filter(({ lines }) => lines > 400);
+    expect(long).toEqual([]);
+  });
+
+  test('are in folders of at most 22 files, not counting tests', () => {
+    const folders = Map.groupBy(
+      product.filter((path) => !path.includes('/migrations/')),
+      dirname,
+    );
+    const crowded = [...folders].filter(([, files]) => files.length > 22);
+    expect(crowded.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
+  });
+
+  test('exist if a comment or document names them', () => {
+    const names = new Set(
+      [
+        ...code,
+        ...glob('*.*', '*/*.*', 'docs/**/*.*', '**/*.{md,sql,css,json,sh,yaml,yml}'),
+        'docs/data.d.ts',
+      ].map((path) => basename(path)),
+    );
+    const named = /(?<![\w*{<$./-])((?:[\w.-]+\/)*[\w-][\w.-]*\.(?:ts|tsx|md))(?![\w*])/g;
+    const missing = [...code, ...glob('*.md', 'docs/**/*.md')]
+      .filter((path) => !path.endsWith('CHANGELOG.md'))
+      .flatMap((path) => {
+        const text = textOf(path);
+        const readable = path.endsWith('.md')
+          ? [text]
+          : (text.match(/\/\*[\s\S]*?\*\/|(?<![:'"`])\/\/[^\n]*/g) ?? []);
+        return readable
+          .flatMap((one) => [...one.matchAll(named)].map(([, name]) => name as string))
+          .filter((name) => !names.has(basename(name)))
+          .map((name) => `${path}: ${name}`);
+      });
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('texts', () => {
+  /** The words that are allowed, by file. */
+  const meant: Record<string, readonly string[]> = {
+    'CHANGELOG.md': ['by hand', 'nobody', 'second step'], // earlier names
+    'docs/questions.md': ['told, tells', 'silences'], // questions and titles of studies, as they are published
+    'server/src/questions/library.ts': ['told, tells'],
+    'server/src/auth/two-factor.ts': ['second step'], // 30-second steps, and the context of stored secrets
+    'server/src/db/schema.sql': ['second step'],
+    'server/src/auth/sign-in-throttle.sql.ts': ['least'], // the SQL function
+  };
+
+  test('of the product, its documents and its comments contain no words to stop using (docs/writing.md)', () => {
+    const readable = [
+      ...glob('*.md', 'docs/**/*.md', '{server,console}/src/**/text/*/*.json', 'server/src/db/schema.sql'),
+      ...product,
+    ].filter((path) => !['docs/writing.md', 'server/src/demo/comments.ts'].includes(path));
+    expect(wordsToStopUsing(root, readable, meant)).toEqual([]);
+  });
+});
