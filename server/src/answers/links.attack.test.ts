@@ -141,7 +141,7 @@ function browser(): (method: string, path: string, body?: object | string) => Pr
   };
 }
 
-const secret = 'Known to nobody else';
+const secret = 'Known to no one else';
 /** Answers as a person with their own link and browser, and checks that they see the answer there. */
 async function answer(
   link: string,

@@ -346,7 +346,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await page.getByRole('option').allTextContents()).toEqual(['none', 'Day', 'Evening']);
   });
 
-  test('the audit log has all of these actions, by whom and from where; it can be filtered, and downloaded as filtered', async () => {
+  test('the audit log has all of these actions with their user and address; it can be filtered, and downloaded as filtered', async () => {
     const page = await openPage('/audit');
     await page.getByRole('row', { name: /attribute defined/ }).waitFor();
     for (const deed of [
@@ -383,7 +383,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     // The download is logged as well.
     await page.goto('/audit');
     await page.getByRole('row', { name: /audit log exported/ }).waitFor();
-    await page.getByRole('searchbox').fill('nobody has done this');
+    await page.getByRole('searchbox').fill('no one has done this');
     await page.getByText('No matches').waitFor();
   });
 });

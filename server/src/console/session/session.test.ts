@@ -319,7 +319,7 @@ describe('the sign-in throttle', () => {
     for (const address of networkAddresses) await (await throttle.try(email, address)).failed();
   }
 
-  test('counts attempts before they are decided, so many at once, even by several processes, do not get around it', async () => {
+  test('counts attempts before they are decided, so even simultaneous attempts in several processes do not get around it', async () => {
     const email = uniqueEmail();
     const waits = Array.from({ length: 20 }, () => waitOf(open().try(email, '192.0.2.1')));
     expect((await Promise.all(waits)).filter((wait) => wait === 0)).toHaveLength(5);
