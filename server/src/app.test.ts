@@ -1,4 +1,4 @@
-// The service's own jobs, on its threads: weeks close on time, and live ones are shown while they are open.
+// The service's own jobs, on its threads: weeks close on time, and live figures are published while a week is open.
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { changeAccount } from './accounts/accounts.ts';
@@ -15,14 +15,14 @@ const W = '2024-W47';
 const meanwhile = Date.parse('2024-11-20T12:00:00Z');
 const people = ['a', 'b', 'c', 'd', 'e'];
 
-/** A service at a time, in ms, that can be moved, with a company that was asked one question that week. */
+/** Opens a service with an adjustable clock, and a company with one question that week. */
 async function openSurvey(
   publication: 'weekly' | 'live' = 'weekly',
   log = openLog('error'),
-  clockOfDatabase?: () => Promise<number>,
+  databaseClock?: () => Promise<number>,
 ) {
   let now = meanwhile;
-  const world = await openWorld(log, {}, () => now, undefined, clockOfDatabase);
+  const world = await openWorld(log, {}, () => now, undefined, databaseClock);
   onTestFinished(() => world.close());
   const acme = await world.account({ timezone: 'UTC' });
   await inTransaction(world.pool, (tx) => changeAccount(tx, acme.id, { publication }));
@@ -41,7 +41,10 @@ async function openSurvey(
   return { world, acme, move: (to: string) => void (now = Date.parse(to)) };
 }
 
-async function answersShown({ request }: World, { token, groups }: TestAccount): Promise<number | undefined> {
+async function publishedAnswers(
+  { request }: World,
+  { token, groups }: TestAccount,
+): Promise<number | undefined> {
   const [group] = await groups();
   const range = 'fromDate=2024-11-18&toDate=2024-11-24';
   const path = `/v1/results?groupId=${group?.id}&${range}`;
@@ -53,32 +56,32 @@ async function answersShown({ request }: World, { token, groups }: TestAccount):
 
 const run = ({ pool }: World, job: string) => pool`select graphile_worker.add_job(${job})`;
 
-test('a week is closed when it has ended, and not before', async () => {
+test('a week is closed after it has ended, not before', async () => {
   const { world, acme, move } = await openSurvey();
   const isClosed = async () => (await world.pool`select from weeks where closed_at is not null`).length === 1;
   move('2024-11-24T23:59:59Z');
   await run(world, 'close weeks');
   await until(async () => (await world.pool`select from graphile_worker.jobs`).length === 0);
-  expect([await isClosed(), await answersShown(world, acme)]).toEqual([false, undefined]);
+  expect([await isClosed(), await publishedAnswers(world, acme)]).toEqual([false, undefined]);
   move('2024-11-25T00:00:00Z');
   await run(world, 'close weeks');
   await until(isClosed);
-  expect(await answersShown(world, acme)).toBe(5);
+  expect(await publishedAnswers(world, acme)).toBe(5);
 });
 
-test('no week is closed while the clock differs from that of the database by more than 5 minutes, and the log says so', async () => {
-  const said: { msg: string; secondsAhead?: number }[] = [];
-  const log = pino({ level: 'warn' }, { write: (line: string) => void said.push(JSON.parse(line)) });
+test('no week is closed while the clock differs from that of the database by more than 5 minutes, and the log has a warning', async () => {
+  const logged: { msg: string; secondsAhead?: number }[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const end = Date.parse('2024-11-25T00:00:00Z');
-  let there = end - 20 * 60_000;
-  const { world, move } = await openSurvey('weekly', log, async () => there);
+  let databaseNow = end - 20 * 60_000;
+  const { world, move } = await openSurvey('weekly', log, async () => databaseNow);
   const isClosed = async () => (await world.pool`select from weeks where closed_at is not null`).length === 1;
-  const warnings = () => said.filter(({ msg }) => msg.startsWith('Weeks are not opened or closed'));
+  const warnings = () => logged.filter(({ msg }) => msg.startsWith('Weeks are not opened or closed'));
   move('2024-11-25T00:01:00Z'); // 21 minutes ahead
   await run(world, 'close weeks');
   await until(async () => (await world.pool`select from graphile_worker.jobs`).length === 0);
   expect([await isClosed(), warnings().map(({ secondsAhead }) => secondsAhead)]).toEqual([false, [1260]]);
-  there = end + 5 * 60_000;
+  databaseNow = end + 5 * 60_000;
   await run(world, 'close weeks');
   await until(isClosed);
   expect(warnings()).toHaveLength(1);
@@ -90,9 +93,9 @@ test('the clock of the database is read', async () => {
   expect(Math.abs((await databaseTime(pool)) - Date.now())).toBeLessThan(60_000);
 });
 
-test('a live week is shown while it is open, also when publication is changed meanwhile', async () => {
+test('figures of a live week are published while it is open, even if publication has been changed meanwhile', async () => {
   const { world, acme } = await openSurvey('live');
   await inTransaction(world.pool, (tx) => changeAccount(tx, acme.id, { publication: 'weekly' }));
   await run(world, 'show live weeks');
-  expect(await until(() => answersShown(world, acme))).toBe(5);
+  expect(await until(() => publishedAnswers(world, acme))).toBe(5);
 });

@@ -1,5 +1,5 @@
-// The whole of asking, as a company lives it: a schedule, a mail at each person's hour, answers in a browser with JavaScript
-// and without, in two languages, a reminder to the rest alone, the week's end, and the figures in the data interface.
+// A whole survey in one company: a schedule, a mail at each person's hour, answers in a browser with and without JavaScript, in
+// two languages, a reminder only to the others, the end of the week, and the figures in the data interface.
 import { pino } from 'pino';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { openSmtp, type ReceivedMail, type TestSmtp } from './testing/smtp.ts';
 import { until } from './testing/until.ts';
 import { openWorld, type TestAccount, type World } from './testing/world.ts';
 
-// Monday in Stockholm, some minutes before people are asked.
+// Monday in Stockholm, some minutes before the invitations are due.
 let now = Date.parse('2026-11-16T07:30:00Z');
 const at = (time: string) => (now = Date.parse(time));
 
@@ -33,41 +33,41 @@ afterAll(async () => {
   await smtp.close();
 });
 
-/** A job that comes each minute, now. */
+/** Runs a job that otherwise runs each minute. */
 const run = async (name: string) => void (await world.pool`select graphile_worker.add_job(${name})`);
 const linkIn = ({ text }: ReceivedMail) =>
   /http:\/\/soundings\.test(\/a\/[0-9A-Za-z]{27})/.exec(text)?.[1] as string;
 const mailTo = (number: number) =>
   smtp.mails.find(({ to }) => to[0] === `p${number}@example.org`) as ReceivedMail;
 
-async function opened(path: string, javaScriptEnabled: boolean): Promise<Page> {
+async function openPage(path: string, javaScriptEnabled: boolean): Promise<Page> {
   const context = await browser!.newContext({ javaScriptEnabled });
   const page = await context.newPage();
   await page.goto(world.address + path);
   return page;
 }
 
-/** One question a screen. */
+/** Answers with JavaScript: one question on each screen. */
 async function answerWithScript(
   path: string,
-  words: { choice: string; next: string; finish: string; saved: RegExp },
+  texts: { choice: string; next: string; finish: string; saved: RegExp },
 ) {
-  const page = await opened(path, true);
-  await page.getByRole('radio', { name: words.choice, exact: true }).check();
-  await page.getByRole('button', { name: words.next }).click();
+  const page = await openPage(path, true);
+  await page.getByRole('radio', { name: texts.choice, exact: true }).check();
+  await page.getByRole('button', { name: texts.next }).click();
   await page.getByRole('radio', { name: /^8/ }).check();
-  await page.getByRole('button', { name: words.finish }).click();
-  await page.getByText(words.saved).first().waitFor();
+  await page.getByRole('button', { name: texts.finish }).click();
+  await page.getByText(texts.saved).first().waitFor();
   await page.context().close();
 }
 
-/** All on one page, sent at once. */
-async function answerWithoutScript(path: string, words: { choice: string; send: string; saved: RegExp }) {
-  const page = await opened(path, false);
-  await page.getByRole('radio', { name: words.choice, exact: true }).check();
+/** Answers without JavaScript: all questions on one page, sent together. */
+async function answerWithoutScript(path: string, texts: { choice: string; send: string; saved: RegExp }) {
+  const page = await openPage(path, false);
+  await page.getByRole('radio', { name: texts.choice, exact: true }).check();
   await page.getByRole('radio', { name: /^8/ }).check();
-  await page.getByRole('button', { name: words.send }).click();
-  await page.getByText(words.saved).first().waitFor();
+  await page.getByRole('button', { name: texts.send }).click();
+  await page.getByText(texts.saved).first().waitFor();
   await page.context().close();
 }
 
@@ -87,9 +87,9 @@ const swedish = {
 };
 
 async function read<T>(account: TestAccount, path: string): Promise<T> {
-  const answer = await fetch(world.address + path, { headers: { authorization: account.token } });
-  expect(answer.status).toBe(200);
-  return (await answer.json()) as T;
+  const response = await fetch(world.address + path, { headers: { authorization: account.token } });
+  expect(response.status).toBe(200);
+  return (await response.json()) as T;
 }
 
 test('from the schedule to the figures', { timeout: 120_000 }, async (context) => {
@@ -101,7 +101,7 @@ test('from the schedule to the figures', { timeout: 120_000 }, async (context) =
   });
   await world.pool`update users set language = 'sv' where account_id = ${account.id} and user_id = any(${userIds.filter((_, i) => i % 2 === 1)})`;
 
-  // Nobody is asked before the hour; at nine everybody is, in the person's language.
+  // No one is asked before the hour. At nine, everyone is, in their own language.
   await run('open rounds');
   await run('send messages');
   at('2026-11-16T08:00:30Z');
@@ -116,7 +116,7 @@ test('from the schedule to the figures', { timeout: 120_000 }, async (context) =
   expect(mailTo(2).html).toContain('lang="sv"');
   expect(mailTo(1).headers['list-unsubscribe']).toBeUndefined();
 
-  // Six answer, four of them in a browser.
+  // Six people answer, four of them in a browser.
   await answerWithScript(linkIn(mailTo(1)), english);
   await answerWithScript(linkIn(mailTo(2)), swedish);
   await answerWithoutScript(linkIn(mailTo(3)), english);
@@ -145,7 +145,7 @@ test('from the schedule to the figures', { timeout: 120_000 }, async (context) =
     [7, 8, 9, 10].map((number) => `p${number}@example.org`).toSorted(),
   );
   expect(reminders[0]?.headers['list-unsubscribe']).toMatch(/^<http:\/\/soundings\.test\/r\/[\w-]+>$/);
-  // The link of the invitation goes on working beside that of the reminder.
+  // The link in the invitation still works beside the one in the reminder.
   expect((await fetch(world.address + linkIn(mailTo(7)))).status).toBe(200);
 
   // The end of Sunday in Stockholm.
@@ -159,7 +159,8 @@ test('from the schedule to the figures', { timeout: 120_000 }, async (context) =
   const dead = linkIn(mailTo(1));
   expect((await fetch(world.address + dead)).status).toBe(404);
 
-  // Four said 4 of 5 and two said 2: the mean is 3.33 of 5. Four said 8 of 10, two skipped: too few to be shown.
+  // Four answered 4 of 5 and two answered 2: the mean is 3.33 of 5. Four answered 8 of 10 and two skipped, which is too few to
+  // publish.
   const scope = `groupId=${groupId}&fromDate=2026-11-16&toDate=2026-11-22`;
   const mean = (4 * 0.75 + 2 * 0.25) / 6;
   const kpis = await read<{ id: string }[]>(account, '/v1/kpis');
@@ -167,7 +168,7 @@ test('from the schedule to the figures', { timeout: 120_000 }, async (context) =
   const values = JSON.stringify(await read(account, `/v1/kpis/workload/values?${scope}`));
   expect(values).toContain('202647');
   expect(values).toContain(`"value":${mean}`);
-  // 12 of 20: six people did both.
+  // 12 of 20, because six people did both.
   expect(JSON.stringify(await read(account, `/v1/responserates/values?${scope}`))).toContain('"value":0.6');
   const results = JSON.stringify(await read(account, `/v1/results?${scope}&includeComments=true`));
   expect(results).toContain(`"value":${mean}`);
@@ -177,7 +178,7 @@ test('from the schedule to the figures', { timeout: 120_000 }, async (context) =
   expect(asked).toContain('"2647"');
   expect(asked).toContain('Mitt arbete ryms inom min arbetstid.');
 
-  // No line of the log has a link, an address or an answer.
+  // No line of the log contains a link, an address or an answer.
   const log = logged.join('\n');
   for (const mail of smtp.mails) {
     expect(log).not.toContain(linkIn(mail).slice(3));

@@ -1,4 +1,4 @@
-// What becomes of answers and messages when processes die: what was acknowledged is kept, and nobody is written to twice.
+// Answers and messages when processes are killed: acknowledged answers are kept, and no one gets a message twice.
 import { join } from 'node:path';
 import { dayIn } from '@soundings/contract/weeks.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -22,7 +22,7 @@ import { openSmtp } from './testing/smtp.ts';
 import { until } from './testing/until.ts';
 
 const today = () => dayIn('UTC', Date.now());
-/** At once, whatever the day and hour. */
+/** Returns settings of a schedule that is due at once, on any day and at any hour. */
 const atOnce = () => ({
   weekday: weekdayOf(today()),
   hour: 0,
@@ -40,10 +40,10 @@ async function newAccount(pool: Pool): Promise<number> {
   });
 }
 
-/** The keys of a service, beside the service's own. */
+/** Returns a second instance of a service's keys. */
 const keysOf = ({ dataDir }: Service, pool: Pool) =>
   new AnswerKeys(pool, { place: 'file', directory: join(dataDir, 'keys') });
-/** The browser session of everyone. */
+/** The browser session that all people use. */
 const visit = randomText(27);
 
 describe('while people answer', () => {
@@ -53,7 +53,7 @@ describe('while people answer', () => {
       'PostgreSQL',
       async ({ dataDir }: Service) => void process.kill((await databaseOf(dataDir))!.pid, 'SIGKILL'),
     ],
-  ])('%s is killed: every answer that was acknowledged is there', async (who, kill) => {
+  ])('%s is killed: every acknowledged answer is kept', async (who, kill) => {
     const first = await started(await newDataDir());
     const before = await connectionsTo(first);
     const accountId = await newAccount(before);
@@ -69,21 +69,21 @@ describe('while people answer', () => {
       for (let i = 0; !state.isOver; i++) {
         const [link, value] = [own[i % own.length] as string, 1 + (i % 5)];
         // oxlint-disable no-await-in-loop -- one after another
-        const answer = await fetch(`${first.address}/a/${link}/answers`, {
+        const response = await fetch(`${first.address}/a/${link}/answers`, {
           method: 'POST',
           headers: { 'content-type': 'application/json', cookie: `soundings_visit=${visit}` },
           body: JSON.stringify({ question, value }),
         }).catch(() => undefined);
         // oxlint-enable no-await-in-loop
-        if (answer?.status !== 204) {
-          // Nobody knows whether it was kept: what was said before may be gone with it.
+        if (response?.status !== 204) {
+          // It is unknown whether the answer was saved, so the previous one may have been replaced.
           acknowledged.delete(link);
           return;
         }
         acknowledged.set(link, value);
       }
     };
-    // Each person on one connection: an answer is not overtaken by the next.
+    // One connection for each person, so that their answers arrive in order.
     const answering = Array.from({ length: 20 }, (_, i) =>
       answerOn(links.filter((_link, j) => j % 20 === i)),
     );
@@ -103,7 +103,7 @@ describe('while people answer', () => {
   });
 });
 
-test('a service that is killed while it writes to people writes to nobody twice, and to all but a few', async () => {
+test('a service that is killed while it sends messages sends none twice, and misses only a few people', async () => {
   const smtp = await openSmtp();
   onTestFinished(() => smtp.close());
   const settings = { SMTP_URL: smtp.url, MAIL_FROM: 'asking@example.com' };
@@ -119,12 +119,12 @@ test('a service that is killed while it writes to people writes to nobody twice,
   await first.exited;
   const second = await started(first.dataDir, settings);
   const pool = await connectionsTo(second);
-  // What it had taken is free after some minutes: they have passed.
+  // The messages that it had taken are released after some minutes, which this simulates.
   await pool`update messages set due_at = now() where state = 'waiting'`;
   await pool`select graphile_worker.add_job('send messages')`;
   await until(async () => (await pool`select 1 from messages where state = 'waiting'`).length === 0);
   await pool`update messages set begun_at = now() - interval '1 hour' where state = 'sending'`;
-  // As each minute: what comes while the last batch is sent does nothing.
+  // As it happens each minute. A call while the last batch is being sent has no effect.
   await until(async () => {
     await pool`select graphile_worker.add_job('send messages', job_key => 'each minute')`;
     return (await pool`select 1 from messages where state = 'sending'`).length === 0;

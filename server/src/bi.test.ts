@@ -1,4 +1,4 @@
-// The programs of docs/examples/bi: what docs/bi.md quotes is what they are, and they read what the page says they read.
+// The programs in docs/examples/bi: docs/bi.md quotes them exactly, and their output is what the page shows.
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ const docs = new URL('../../docs/', import.meta.url);
 const examples = new URL('examples/bi/', docs);
 const page = readFileSync(new URL('bi.md', docs), 'utf8');
 
-/** The blocks of the page with a word after their fence. */
+/** Returns the code blocks of the page in a language. */
 const blocksOf = (word: string) =>
   [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
     .filter(([, name]) => name === word)
@@ -29,19 +29,19 @@ const languages = {
 const asOneBlankLine = (text: string) => text.replace(/\n\n+/g, '\n\n');
 
 test.each(Object.entries(languages))(
-  'the page quotes %s to the letter, in pieces, and all of it',
+  'the page quotes %s completely and exactly, in several blocks',
   (name, word) => {
     const program = readFileSync(new URL(name, examples), 'utf8');
     expect(asOneBlankLine(blocksOf(word).join('\n'))).toBe(asOneBlankLine(program));
   },
 );
 
-test('the page names every program that is there', () => {
+test('the page names every program in the folder', () => {
   expect(readdirSync(examples).toSorted()).toEqual(Object.keys(languages).toSorted());
   for (const name of Object.keys(languages)) expect(page).toContain(`(examples/bi/${name})`);
 });
 
-describe('a program reads the company of docs/example.md', () => {
+describe('a program that reads the company of docs/example.md', () => {
   let world: World;
   let account: TestAccount;
   beforeAll(async () => {
@@ -55,8 +55,8 @@ describe('a program reads the company of docs/example.md', () => {
   });
   afterAll(() => world.close());
 
-  /** What a program writes; undefined where the machine has nothing to run it with. */
-  async function written(command: string, file: string): Promise<string | undefined> {
+  /** Returns the output of a program, or undefined if its interpreter is missing. */
+  async function outputOf(command: string, file: string): Promise<string | undefined> {
     const env = { ...process.env, SOUNDINGS_URL: world.address, SOUNDINGS_TOKEN: account.token };
     try {
       const path = fileURLToPath(new URL(file, examples));
@@ -70,10 +70,10 @@ describe('a program reads the company of docs/example.md', () => {
   test.for([
     ['python3', 'soundings.py'],
     ['Rscript', 'soundings.R'],
-  ] as const)('%s %s writes what the page says', async ([command, file], { skip }) => {
-    const text = await written(command, file);
-    skip(text === undefined, `SKIPPED: there is no ${command} here.`);
-    skip(!text?.includes('groups:'), `SKIPPED: ${command} has no jsonlite here.`);
+  ] as const)('%s %s prints what the page shows', async ([command, file], { skip }) => {
+    const text = await outputOf(command, file);
+    skip(text === undefined, `SKIPPED: ${command} is not installed.`);
+    skip(!text?.includes('groups:'), `SKIPPED: ${command} has no jsonlite.`);
     expect(text?.replace(/ +$/gm, '')).toBe(blocksOf('text')[0]);
   });
 });

@@ -1,10 +1,10 @@
-// Documents that are written from the code say what the code says.
+// Documents that are generated from the code are up to date.
 import { describe, expect, test } from 'vitest';
 import { documents, writtenDocument } from './testing/documents.ts';
 
 describe('docs/', () => {
   for (const [name, text] of Object.entries(documents)) {
-    test(`${name} is as the code has it (npm run fix writes it)`, () => {
+    test(`${name} is up to date (npm run fix writes it)`, () => {
       expect(writtenDocument(name)).toBe(text);
     });
   }

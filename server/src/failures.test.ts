@@ -1,5 +1,5 @@
-// What becomes of requests when processes die, stop, start too early or meet each other: nothing half done, nothing
-// lost that was answered. The services here are processes of their own, ended in good and in bad ways.
+// Requests when processes are killed, stop, start too early or run at the same time: nothing is half applied, and nothing that
+// was acknowledged is lost. The services here are separate processes.
 import { openApiDocument } from '@soundings/contract/openapi.ts';
 import type { Report } from '@soundings/contract/organization.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
@@ -43,15 +43,19 @@ async function newAccount(pool: Pool): Promise<{ id: number; token: string }> {
   return { id, token };
 }
 
-type Answer = { status: number; headers: Headers; body: Report & Problem };
+type PushResponse = { status: number; headers: Headers; body: Report & Problem };
 
-async function push(address: string, token: string, body: unknown): Promise<Answer> {
-  const answer = await fetch(`${address}/v1/organization`, {
+async function push(address: string, token: string, body: unknown): Promise<PushResponse> {
+  const response = await fetch(`${address}/v1/organization`, {
     method: 'POST',
     headers: { authorization: token, 'content-type': 'application/json' },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
-  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Report & Problem };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Report & Problem,
+  };
 }
 
 const settings = { validateOnly: false, maxUsersCreated: 20_000 };
@@ -70,8 +74,8 @@ const large = {
   },
 };
 
-/** Whoever writes the user in the middle of the large request has to wait for what becomes of this one. */
-const holdMiddle = (pool: Pool, accountId: number) =>
+/** Blocks the write of the user in the middle of the large request until it is released. */
+const blockMiddle = (pool: Pool, accountId: number) =>
   heldOpen(
     pool,
     (tx) => tx`
@@ -79,10 +83,10 @@ const holdMiddle = (pool: Pool, accountId: number) =>
       values (${accountId}, 'u2500', true, '', '', true, 'User')`,
   );
 
-const holdAccount = (pool: Pool, accountId: number) =>
+const blockAccount = (pool: Pool, accountId: number) =>
   heldOpen(pool, (tx) => tx`select from accounts where account_id = ${accountId} for update`);
 
-/** Waits until as many connections wait for a lock. */
+/** Waits until a number of connections wait for a lock. */
 const untilWaiting = (pool: Pool, count = 1) =>
   until(async () => {
     const rows = await pool`
@@ -90,15 +94,15 @@ const untilWaiting = (pool: Pool, count = 1) =>
     return rows.length === count;
   });
 
-/** A request of a new account, with the user u2500: certainly in the middle of being written. */
+/** Pushes for a new account with the user u2500, and returns while the push is certainly being written. */
 async function pushInTheMiddle(service: Service, request: unknown = large) {
   const pool = await connectionsTo(service);
   const account = await newAccount(pool);
-  const release = await holdMiddle(pool, account.id);
-  const answer = push(service.address, account.token, request);
-  answer.catch(() => {});
+  const release = await blockMiddle(pool, account.id);
+  const response = push(service.address, account.token, request);
+  response.catch(() => {});
   await untilWaiting(pool);
-  return { pool, account, release, answer };
+  return { pool, account, release, response };
 }
 
 async function stateOf(pool: Pool, accountId: number) {
@@ -122,12 +126,12 @@ const everything = {
 };
 
 describe('the service is killed in the middle of a large push', () => {
-  test('nothing is applied, the run is there as failed, and the same request then works', async () => {
+  test('nothing is applied, the run is recorded as failed, and the same request then works', async () => {
     const first = await started(await newDataDir());
-    const { pool, account, release, answer } = await pushInTheMiddle(first);
+    const { pool, account, release, response } = await pushInTheMiddle(first);
     first.child.kill('SIGKILL');
     expect(await first.exited).toBe('SIGKILL');
-    await expect(answer).rejects.toThrow('fetch failed');
+    await expect(response).rejects.toThrow('fetch failed');
     await release();
     const second = await started(first.dataDir);
     expect(await stateOf(pool, account.id)).toEqual(nothing);
@@ -144,46 +148,49 @@ describe('the service is killed in the middle of a file', () => {
   test.each([
     ['read', async () => {}],
     ['applied', untilWaiting],
-  ])('while it is %s: after the restart it is applied, once, by itself', async (_, untilThen) => {
-    const first = await started(await newDataDir());
-    const pool = await connectionsTo(first);
-    const account = await newAccount(pool);
-    await inTransaction(pool, (tx) => changeAccount(tx, account.id, { maxUsersCreated: 20_000 }));
-    const { token } = await createToken(pool, account.id, { name: 'files', scopes: ['files'] });
-    const release = await holdMiddle(pool, account.id);
-    const rows = people(5_000).map((one) => `${one.externalId};${one.firstName};${one.lastName}`);
-    const form = new FormData();
-    form.append('file', new Blob([['EmployeeID;FirstName;LastName', ...rows].join('\n')]), 'users.csv');
-    const headers = { authorization: token };
-    const sent = await fetch(`${first.address}/v1/storage/uploadFile`, {
-      method: 'POST',
-      headers,
-      body: form,
-    });
-    expect([sent.status, await sent.text()]).toEqual([200, 'users.csv']);
-    await until(async () => (await stateOf(pool, account.id)).runs.length === 1);
-    await untilThen(pool);
-    first.child.kill('SIGKILL');
-    expect(await first.exited).toBe('SIGKILL');
-    await release();
-    const second = await started(first.dataDir);
-    const report = await until(async () => {
-      const answer = await fetch(`${second.address}/v1/storage/files/users.csv/report`, { headers });
-      const body = (await answer.json()) as FileReport;
-      return !isUnderWay(body.outcome) && body;
-    });
-    expect(report).toMatchObject({ outcome: 'applied', summary: { users: { created: 5_000 } } });
-    expect(await stateOf(pool, account.id)).toMatchObject({ users: 5_000, runs: ['applied'] });
-  });
+  ])(
+    'while it is being %s: after the restart it is applied once, without any action',
+    async (_, untilThen) => {
+      const first = await started(await newDataDir());
+      const pool = await connectionsTo(first);
+      const account = await newAccount(pool);
+      await inTransaction(pool, (tx) => changeAccount(tx, account.id, { maxUsersCreated: 20_000 }));
+      const { token } = await createToken(pool, account.id, { name: 'files', scopes: ['files'] });
+      const release = await blockMiddle(pool, account.id);
+      const rows = people(5_000).map((one) => `${one.externalId};${one.firstName};${one.lastName}`);
+      const form = new FormData();
+      form.append('file', new Blob([['EmployeeID;FirstName;LastName', ...rows].join('\n')]), 'users.csv');
+      const headers = { authorization: token };
+      const sent = await fetch(`${first.address}/v1/storage/uploadFile`, {
+        method: 'POST',
+        headers,
+        body: form,
+      });
+      expect([sent.status, await sent.text()]).toEqual([200, 'users.csv']);
+      await until(async () => (await stateOf(pool, account.id)).runs.length === 1);
+      await untilThen(pool);
+      first.child.kill('SIGKILL');
+      expect(await first.exited).toBe('SIGKILL');
+      await release();
+      const second = await started(first.dataDir);
+      const report = await until(async () => {
+        const response = await fetch(`${second.address}/v1/storage/files/users.csv/report`, { headers });
+        const body = (await response.json()) as FileReport;
+        return !isUnderWay(body.outcome) && body;
+      });
+      expect(report).toMatchObject({ outcome: 'applied', summary: { users: { created: 5_000 } } });
+      expect(await stateOf(pool, account.id)).toMatchObject({ users: 5_000, runs: ['applied'] });
+    },
+  );
 });
 
 describe('PostgreSQL is killed in the middle of a large push', () => {
-  test('503 with Retry-After, nothing is applied; it is soon back and the same request works', async () => {
+  test('503 with Retry-After, nothing is applied; soon PostgreSQL is back and the same request works', async () => {
     const service = await started(await newDataDir());
-    const { account, answer } = await pushInTheMiddle(service);
+    const { account, response } = await pushInTheMiddle(service);
     const dead = (await databaseOf(service.dataDir))!;
     process.kill(dead.pid, 'SIGKILL');
-    const refused = await answer;
+    const refused = await response;
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(refused.body.details[0]?.type).toBe('unavailable');
@@ -191,7 +198,7 @@ describe('PostgreSQL is killed in the middle of a large push', () => {
     await until(() => isReady(service));
     expect((await databaseOf(service.dataDir))?.pid).not.toBe(dead.pid);
     const pool = await connectionsTo(service);
-    // As each minute does by itself.
+    // Otherwise this job runs each minute.
     await pool`select graphile_worker.add_job('end lost runs')`;
     await until(async () => (await stateOf(pool, account.id)).runs[0] === 'failed');
     expect(await stateOf(pool, account.id)).toEqual(nothing);
@@ -203,7 +210,7 @@ describe('PostgreSQL is killed in the middle of a large push', () => {
     expect(await databaseOf(service.dataDir)).toBeUndefined();
   });
 
-  test('while it is away: live, not ready, and requests get 503', async () => {
+  test('while it is unavailable, the service is live but not ready, and requests get 503', async () => {
     const database = await openTestDatabase();
     onTestFinished(() => database.close());
     const proxy = await openProxy(database.url);
@@ -223,18 +230,18 @@ describe('PostgreSQL is killed in the middle of a large push', () => {
 
 describe('a statement of a push is cancelled', () => {
   test.each([
-    ['while its data are still being sent', large],
-    ['when all its data have been sent', { settings, data: { users: people(1, 2_500) } }],
+    ['while its data is still being sent', large],
+    ['after all its data has been sent', { settings, data: { users: people(1, 2_500) } }],
   ])(
-    '%s: an error is answered, nothing is applied, and the next push works',
+    '%s: the response is an error, nothing is applied, and the next push works',
     { timeout: 30_000 },
     async (_, request) => {
       const service = await started(await newDataDir());
-      const { pool, account, release, answer } = await pushInTheMiddle(service, request);
+      const { pool, account, release, response } = await pushInTheMiddle(service, request);
       await pool`
       select pg_cancel_backend(pid) from pg_stat_activity
       where wait_event_type = 'Lock' and query like 'copy users%'`;
-      expect([500, 503]).toContain((await answer).status);
+      expect([500, 503]).toContain((await response).status);
       await release();
       expect(await stateOf(pool, account.id)).toEqual(nothing);
       expect((await push(service.address, account.token, request)).body.applied).toBe(true);
@@ -243,15 +250,15 @@ describe('a statement of a push is cancelled', () => {
 });
 
 describe('SIGTERM', () => {
-  test('it is not ready at once, serves for DRAIN_SECONDS, then takes no connections; the running push ends with 200', async () => {
+  test('makes it not ready at once; it serves for DRAIN_SECONDS, then refuses connections; the running push ends with 200', async () => {
     const service = await started(await newDataDir(), { DRAIN_SECONDS: '1' });
-    const { pool, account, release, answer } = await pushInTheMiddle(service);
+    const { pool, account, release, response } = await pushInTheMiddle(service);
     const other = await newAccount(pool);
     const open = await openConnection(service.port);
-    expect(await open.ask('/health/ready')).toMatch(/^HTTP\/1\.1 200/);
+    expect(await open.request('/health/ready')).toMatch(/^HTTP\/1\.1 200/);
     service.child.kill('SIGTERM');
     await until(async () => (await fetch(`${service.address}/health/ready`)).status === 503);
-    const last = await open.ask('/v1/groups', `authorization: ${other.token}\r\n`);
+    const last = await open.request('/v1/groups', `authorization: ${other.token}\r\n`);
     expect(last).toMatch(/^HTTP\/1\.1 200/);
     expect(last).toMatch(/\r\nconnection: close\r\n/i);
     expect(await push(service.address, other.token, { data: {} })).toMatchObject({ status: 200 });
@@ -259,7 +266,7 @@ describe('SIGTERM', () => {
     await until(() => isRefused(service.port));
     expect((await stateOf(pool, account.id)).runs).toEqual(['processing']);
     await release();
-    expect(await answer).toMatchObject({ status: 200, body: { applied: true } });
+    expect(await response).toMatchObject({ status: 200, body: { applied: true } });
     expect(await service.exited).toBe(0);
     expect(await databaseOf(service.dataDir)).toBeUndefined();
     const next = await started(service.dataDir);
@@ -269,7 +276,7 @@ describe('SIGTERM', () => {
     });
   });
 
-  test('SIGINT, as Ctrl-C sends it, does not wait for DRAIN_SECONDS', async () => {
+  test('SIGINT, as from Ctrl-C, does not wait for DRAIN_SECONDS', async () => {
     const database = await openTestDatabase();
     onTestFinished(() => database.close());
     const service = await started(join(home, 'none'), { DATABASE_URL: database.url, DRAIN_SECONDS: '60' });
@@ -277,39 +284,35 @@ describe('SIGTERM', () => {
     expect(await Promise.race([service.exited, wait(10_000, 'it still runs after 10 s')])).toBe(0);
   });
 
-  test('a second one ends it at once, and nothing is half applied', async () => {
+  test('a second signal ends it at once, and nothing is half applied', async () => {
     const service = await started(await newDataDir());
-    const { pool, account, release, answer } = await pushInTheMiddle(service);
+    const { pool, account, release, response } = await pushInTheMiddle(service);
     service.child.kill('SIGTERM');
     await until(async () => !(await isReady(service)));
     expect(service.child.exitCode).toBeNull();
     service.child.kill('SIGTERM');
     expect(await service.exited).toBe(1);
-    await expect(answer).rejects.toThrow('fetch failed');
+    await expect(response).rejects.toThrow('fetch failed');
     await release();
     expect(await stateOf(pool, account.id)).toEqual({ ...nothing, runs: ['processing'] });
     const next = await started(service.dataDir);
     expect(await stateOf(await connectionsTo(next), account.id)).toEqual(nothing);
   });
 
-  test(
-    'a push that does not end is waited for no longer than SHUTDOWN_SECONDS',
-    { timeout: 30_000 },
-    async () => {
-      const service = await started(await newDataDir(), { SHUTDOWN_SECONDS: '1' });
-      const { answer } = await pushInTheMiddle(service);
-      service.child.kill('SIGTERM');
-      await expect(answer).rejects.toThrow('fetch failed');
-      expect(await Promise.race([service.exited, wait(10_000, 'it still runs after 10 s')])).toBe(0);
-      expect(await databaseOf(service.dataDir)).toBeUndefined();
-      const next = await started(service.dataDir);
-      const [run] = await (await connectionsTo(next))`
+  test('waits for a push that does not end for at most SHUTDOWN_SECONDS', { timeout: 30_000 }, async () => {
+    const service = await started(await newDataDir(), { SHUTDOWN_SECONDS: '1' });
+    const { response } = await pushInTheMiddle(service);
+    service.child.kill('SIGTERM');
+    await expect(response).rejects.toThrow('fetch failed');
+    expect(await Promise.race([service.exited, wait(10_000, 'it still runs after 10 s')])).toBe(0);
+    expect(await databaseOf(service.dataDir)).toBeUndefined();
+    const next = await started(service.dataDir);
+    const [run] = await (await connectionsTo(next))`
       select (select count(*)::integer from users where managed) as users, outcome from runs`;
-      expect(run).toEqual({ users: 0, outcome: 'failed' });
-    },
-  );
+    expect(run).toEqual({ users: 0, outcome: 'failed' });
+  });
 
-  test('before the database is there, it ends all the same', async () => {
+  test('ends it even before the database is available', async () => {
     const service = await start(join(home, 'none'), {
       DATABASE_URL: `postgres://x:y@127.0.0.1:${await freePort()}/z`,
     });
@@ -325,7 +328,7 @@ describe('SIGTERM', () => {
 });
 
 describe('the start', () => {
-  test('before its database: it listens, is live, is not ready, and then becomes ready by itself', async () => {
+  test('before its database: it listens, is live but not ready, and becomes ready once the database is available', async () => {
     const database = await openTestDatabase();
     onTestFinished(() => database.close());
     const proxy = await openProxy(database.url);
@@ -346,7 +349,7 @@ describe('the start', () => {
     expect(service.said()).not.toContain(new URL(database.url).password);
   });
 
-  test('of a second service on one data directory fails with a clear message; the first is unharmed', async () => {
+  test('of a second service on one data directory fails with a clear message, without affecting the first', async () => {
     const first = await started(await newDataDir());
     const before = await databaseOf(first.dataDir);
     const second = await start(first.dataDir);
@@ -369,11 +372,11 @@ describe('the start', () => {
     expect(await databaseOf(service.dataDir)).toBeUndefined();
     expect(service.said()).toContain(String(port));
     expect(service.said()).toMatch(/in use/);
-    expect(service.said()).not.toMatch(/^\s+at /m); // no stack: it is the operator's to mend
+    expect(service.said()).not.toMatch(/^\s+at /m); // no stack, because the operator can fix it
   });
 
-  test('in plain HTTP on every address is refused unless it is meant, before anything is made', async () => {
-    const dataDir = join(home, 'not-made');
+  test('in plain HTTP on all addresses is refused unless explicitly allowed, before anything is created', async () => {
+    const dataDir = join(home, 'not-created');
     const refused = await start(dataDir, { HOST: '0.0.0.0' });
     expect(await refused.exited).toBe(1);
     expect(refused.said()).toMatch(
@@ -383,9 +386,9 @@ describe('the start', () => {
     await expect(readFile(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test('with a certificate: HTTPS, and nothing else, on any address', async (context) => {
+  test('with a certificate: only HTTPS, on any address', async (context) => {
     const [cert, key] = [join(home, 'cert.pem'), join(home, 'key.pem')];
-    const made = await exec('openssl', [
+    const created = await exec('openssl', [
       ...'req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256 -days 2 -subj /CN=localhost'.split(
         ' ',
       ),
@@ -396,8 +399,8 @@ describe('the start', () => {
       '-out',
       cert,
     ]).catch((error: NodeJS.ErrnoException) => error);
-    if (made instanceof Error)
-      return context.skip(`SKIPPED: no certificate can be made here: ${made.message}`);
+    if (created instanceof Error)
+      return context.skip(`SKIPPED: could not create a certificate: ${created.message}`);
     const database = await openTestDatabase();
     onTestFinished(() => database.close());
     const service = await start(join(home, 'none'), {
@@ -407,7 +410,7 @@ describe('the start', () => {
       TLS_KEY_FILE: key,
     });
     const ca = await readFile(cert, 'utf8');
-    const ask = (path: string) =>
+    const request = (path: string) =>
       new Promise<{ status: number; text: string } | undefined>((resolve) => {
         httpsGet(`https://127.0.0.1:${service.port}${path}`, { ca, agent: false }, (response) => {
           let text = '';
@@ -415,9 +418,9 @@ describe('the start', () => {
           response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
         }).once('error', () => resolve(undefined));
       });
-    await until(async () => (await ask('/health/ready'))?.status === 200);
-    expect((await ask('/v1/groups'))?.status).toBe(401);
-    const document = JSON.parse((await ask('/v1/openapi/data.json'))!.text) as object;
+    await until(async () => (await request('/health/ready'))?.status === 200);
+    expect((await request('/v1/groups'))?.status).toBe(401);
+    const document = JSON.parse((await request('/v1/openapi/data.json'))!.text) as object;
     expect(document).toEqual(openApiDocument('data', `https://0.0.0.0:${service.port}`));
     await expect(fetch(`${service.address}/health/live`)).rejects.toThrow('fetch failed');
     service.child.kill('SIGTERM');
@@ -425,8 +428,8 @@ describe('the start', () => {
   });
 });
 
-describe('the thread of organization requests runs out of memory', () => {
-  test('whoever waits gets 503, the service lives, and the next push works', async () => {
+describe('the thread for organization requests runs out of memory', () => {
+  test('waiting requests get 503, the service keeps running, and the next push works', async () => {
     const database = await openTestDatabase();
     onTestFinished(() => database.close());
     const account = await newAccount(database.pool);
@@ -436,11 +439,11 @@ describe('the thread of organization requests runs out of memory', () => {
     });
     const user = JSON.stringify({ externalId: 'x', firstName: 'First', lastName: 'Last', accessInfo: {} });
     const huge = `{"data":{"users":[${`${user},`.repeat(400_000)}${user}]}}`;
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       push(service.address, account.token, huge),
       push(service.address, account.token, huge),
     ]);
-    for (const { status, body } of answers) {
+    for (const { status, body } of responses) {
       expect([status, body.details[0]?.type]).toEqual([503, 'unavailable']);
     }
     expect(service.said()).toContain('A thread for organization requests failed unexpectedly');
@@ -449,7 +452,7 @@ describe('the thread of organization requests runs out of memory', () => {
   });
 });
 
-describe('pushes at once', () => {
+describe('simultaneous pushes', () => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld();
@@ -461,9 +464,9 @@ describe('pushes at once', () => {
     data: { users: [{ externalId: 'a', firstName, lastName: 'L' }] },
   });
 
-  test('of one account are applied one after another: the second sees what the first has done', async () => {
+  test('of one account are applied one after another: the second sees the changes of the first', async () => {
     const account = await world.account();
-    const release = await holdAccount(world.pool, account.id);
+    const release = await blockAccount(world.pool, account.id);
     const first = account.push(request('one'));
     await untilWaiting(world.pool);
     const second = account.push(request('two'));
@@ -480,10 +483,10 @@ describe('pushes at once', () => {
     ]);
   });
 
-  test('of one account by way of two services too', async () => {
+  test('of one account are applied one after another also across two services', async () => {
     const account = await world.account();
     const service = await started(join(home, 'none'), { DATABASE_URL: world.databaseUrl });
-    const release = await holdAccount(world.pool, account.id);
+    const release = await blockAccount(world.pool, account.id);
     const pushed = [
       account.push(request('one')),
       push(service.address, account.token, request('two')),
@@ -498,20 +501,20 @@ describe('pushes at once', () => {
 
   test('of different accounts do not wait for each other', async () => {
     const [a, b] = [await world.account(), await world.account()];
-    const release = await holdAccount(world.pool, a.id);
+    const release = await blockAccount(world.pool, a.id);
     let isOver = false;
     const waiting = a.push(request('one')).finally(() => (isOver = true));
     await untilWaiting(world.pool);
     expect(await b.push(request('one'))).toMatchObject({ status: 200, body: { applied: true } });
-    expect((await a.groups()).length).toBe(0); // reading does not wait either
+    expect((await a.groups()).length).toBe(0); // Reading does not wait either.
     expect(isOver).toBe(false);
     await release();
     expect(await waiting).toMatchObject({ status: 200, body: { applied: true } });
   });
 
-  test('a client that goes away leaves nothing half done, and the next push is not kept waiting', async () => {
+  test('of a client that disconnects leave nothing half applied and do not block the next push', async () => {
     const account = await world.account();
-    const release = await holdAccount(world.pool, account.id);
+    const release = await blockAccount(world.pool, account.id);
     const abort = new AbortController();
     const gone = fetch(`${world.address}/v1/organization`, {
       method: 'POST',
@@ -524,13 +527,14 @@ describe('pushes at once', () => {
     await expect(gone).rejects.toThrow('aborted');
     await release();
     const next = await account.push(request('one'));
-    // Not applied, if the service has noticed before the account was free (sync/organization.reports.test.ts); else whole.
+    // Not applied if the service noticed it before the account was free (sync/organization.reports.test.ts), otherwise applied
+    // completely.
     const { created, updated, deleted, unchanged } = next.body.summary.users;
     expect([created + unchanged, updated, deleted]).toEqual([1, 0, 0]);
   });
 });
 
-/** A door to a database that can be shut. */
+/** Opens a proxy to a database that can be closed and reopened. */
 async function openProxy(databaseUrl: string) {
   const { hostname, port: target } = new URL(databaseUrl);
   const port = await freePort();
@@ -564,7 +568,7 @@ async function openProxy(databaseUrl: string) {
   return { url: url.href, open, close };
 }
 
-/** Whether nothing listens there. */
+/** Returns whether nothing listens on a port. */
 const isRefused = (port: number) =>
   new Promise<boolean>((resolve) => {
     const socket = connect(port, '127.0.0.1', () => resolve(false));
@@ -572,13 +576,13 @@ const isRefused = (port: number) =>
     socket.once('connect', () => socket.destroy());
   });
 
-/** A connection that stays open from one request to the next. */
+/** Opens a connection that stays open from one request to the next. */
 async function openConnection(port: number) {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   return {
-    async ask(path: string, headers = ''): Promise<string> {
+    async request(path: string, headers = ''): Promise<string> {
       socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`);
       const [text] = (await once(socket, 'data')) as [string];
       return text;

@@ -1,4 +1,4 @@
-// The rules of the house (ARCHITECTURE.md), kept by reading the sources.
+// The rules of the architecture (ARCHITECTURE.md), checked by reading the sources.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { longestFirst, projectOf, testsByProject } from './testing/projects.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-// A part imports only parts before it. What is not a folder of its own is at the top.
+// A part imports only parts before it. Files outside of these folders are at the top.
 const floors = [
   'base',
   'db',
@@ -47,7 +47,7 @@ const topFiles = [
   'weeks.thread.ts',
 ];
 
-// What other parts may import; all of base and http is public.
+// The files that other parts may import. All of base and http is public.
 const publicFiles = [
   'db/db.ts',
   'db/embedded.ts',
@@ -122,6 +122,7 @@ const publicFiles = [
   'rounds/invitation.ts',
   'rounds/link-notices.ts',
   'rounds/links.ts',
+  'rounds/missed-reasons.ts',
   'rounds/messages.ts',
   'rounds/send-times.ts',
   'rounds/opening.ts',
@@ -148,7 +149,7 @@ const publicFiles = [
   'demo/demo.ts',
 ];
 
-// Functions of their arguments alone: no database, clock or network.
+// Files whose functions depend only on their arguments: no database, clock or network.
 const pureFiles = [
   'mail/template.ts',
   'auth/browser-names.ts',
@@ -192,6 +193,7 @@ const pureFiles = [
   'rounds/choose-questions.ts',
   'rounds/invitation.ts',
   'rounds/send-times.ts',
+  'rounds/missed-reasons.ts',
   'rounds/overlap.ts',
   'answers/form.ts',
   'answers/page.ts',
@@ -226,7 +228,7 @@ const pureFiles = [
   'demo/units.ts',
 ];
 
-// Who writes a table. Reading is free.
+// The files that may write each table. Every file may read.
 const writers: Record<string, string[]> = {
   migrations: ['db/migrate.ts'],
   job_workers: ['jobs/jobs.sql.ts'],
@@ -313,7 +315,7 @@ const server = sources('server/src').filter(({ path }) => !path.startsWith('test
 const contract = sources('contract/src');
 const console = sources('console/src');
 
-/** The files of server/src that a file imports, as paths from there. */
+/** Returns the files of server/src that a file imports, as paths from there. */
 const importsOf = ({ path, imports }: Source) =>
   imports
     .filter(({ specifier }) => specifier.startsWith('.'))
@@ -328,10 +330,10 @@ const floorOf = (path: string) => (partOf(path) === 'top' ? floors.length : floo
 const faults = (found: (source: Source) => string[], among = server) =>
   among.flatMap((source) => found(source).map((fault) => `${source.path}: ${fault}`));
 
-/** A source without its comments. */
+/** Returns a source without its comments. */
 const codeOf = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 
-/** The tagged statements of a file: any template literal that begins like SQL. */
+/** Returns the SQL statements of a file: all template literals that begin like SQL. */
 const statementsOf = (text: string) =>
   [...text.matchAll(/`\s*((?:select|insert|update|delete|copy|with|truncate)\s(?:[^`\\]|\\.)*)`/g)].map(
     ([, sql]) => sql as string,
@@ -367,8 +369,8 @@ describe('floors', () => {
     expect(faults(hidden)).toEqual([]);
   });
 
-  test('routes, listeners and jobs are wired by app.ts and app.routes.ts alone', () => {
-    const wired = (source: Source) =>
+  test('only app.ts and app.routes.ts set up routes, listeners and jobs', () => {
+    const wiring = (source: Source) =>
       ['app.ts', 'app.routes.ts'].includes(source.path)
         ? []
         : importsOf(source)
@@ -376,10 +378,10 @@ describe('floors', () => {
               ({ path, typeOnly }) => path.endsWith('.routes.ts') || (path === 'jobs/jobs.ts' && !typeOnly),
             )
             .map(({ path }) => `imports ${path}`);
-    expect(faults(wired)).toEqual([]);
+    expect(faults(wiring)).toEqual([]);
   });
 
-  test('the console imports the contract and packages, never the server; it fetches in api.ts alone', () => {
+  test('the console imports the contract and packages, never the server, and fetches only in api.ts', () => {
     const foreign = ({ path, text, imports }: Source) => [
       ...imports.map(({ specifier }) => specifier).filter((specifier) => /server\/|bench\//.test(specifier)),
       ...(/\bfetch\(|XMLHttpRequest/.test(codeOf(text)) && path !== 'api.ts' ? ['fetches'] : []),
@@ -387,18 +389,18 @@ describe('floors', () => {
     expect(faults(foreign, console)).toEqual([]);
   });
 
-  test('no browser loads typebox: of contract files that make schemas, the console imports types alone', () => {
+  test('no browser loads typebox: the console imports only types from contract files that create schemas', () => {
     const loaded = ({ imports }: Source) =>
       imports
         .filter(({ typeOnly }) => !typeOnly)
         .map(({ specifier }) => specifier.replace(/^@soundings\/contract\/|^\.\//, ''));
-    const makesSchemas = (path: string): boolean =>
+    const createsSchemas = (path: string): boolean =>
       /^typebox(\/|$)/.test(path) ||
-      contract.some((source) => source.path === path && loaded(source).some(makesSchemas));
-    expect(faults((source) => loaded(source).filter(makesSchemas), console)).toEqual([]);
+      contract.some((source) => source.path === path && loaded(source).some(createsSchemas));
+    expect(faults((source) => loaded(source).filter(createsSchemas), console)).toEqual([]);
   });
 
-  test('the soundings command starts without what only a service needs: schemas, mail, SSH, the log', () => {
+  test('the soundings command does not load what only a service needs: schemas, mail, SSH, the log', () => {
     const loaded = ({ imports }: Source) => imports.filter(({ typeOnly }) => !typeOnly);
     const packagesFrom = (path: string, seen: Set<string>): string[] => {
       const source = [
@@ -418,7 +420,7 @@ describe('floors', () => {
     expect(packagesFrom('cli/cli.ts', new Set()).filter((one) => heavy.test(one))).toEqual([]);
   });
 
-  test('the contract imports nothing of ours', () => {
+  test('the contract imports nothing else of the project', () => {
     const ours = ({ imports }: Source) =>
       imports
         .map(({ specifier }) => specifier)
@@ -428,7 +430,7 @@ describe('floors', () => {
 });
 
 describe('tests', () => {
-  test('none passes silently where a program is missing: it is skipped, with the reason', () => {
+  test('are skipped with a reason if a program is missing, and do not pass silently', () => {
     const silent = /if \(!has\(.*\)\) return/;
     const files = readdirSync(join(root, 'server/src'), { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(test|fixture)\.ts$/.test(path) && path !== 'house.test.ts')
@@ -437,7 +439,7 @@ describe('tests', () => {
   });
 });
 
-describe('purity and places', () => {
+describe('pure files, SQL and the environment', () => {
   test('pure files import only the contract, base, types and each other', () => {
     const impure = (source: Source) => {
       const outside = source.imports
@@ -464,7 +466,7 @@ describe('purity and places', () => {
     expect(faults(impure, files)).toEqual([]);
   });
 
-  test('SQL stands only in *.sql.ts and db/', () => {
+  test('SQL is only in *.sql.ts and db/', () => {
     const sql = ({ path, text }: Source) =>
       path.endsWith('.sql.ts') || path.startsWith('db/')
         ? []
@@ -472,7 +474,7 @@ describe('purity and places', () => {
     expect(faults(sql)).toEqual([]);
   });
 
-  test("every statement on customers' data names the account", () => {
+  test("every statement about customers' data contains the account", () => {
     const exempt =
       /force_unlock_workers|graphile_worker\._private_jobs|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|sign_in_failures|first_start_links|two_factor where on_since|sftp_host_keys|secrets_keys|opt_out_keys|answer_keys|key_processes|pg_stat_replication/;
     const anonymous = ({ path, text }: Source) =>
@@ -495,7 +497,7 @@ describe('purity and places', () => {
     expect(faults(foreign)).toEqual([]);
   });
 
-  test('only config.ts and the two entries read the environment, and only they use config.ts', () => {
+  test('only config.ts and the two entry points read the environment, and only they use config.ts', () => {
     const reads = (source: Source) => [
       ...(codeOf(source.text).includes('process.env') && !['main.ts', 'cli/cli.ts'].includes(source.path)
         ? ['process.env']
@@ -521,13 +523,13 @@ describe('text catalogues', () => {
       .map(({ text }) => text)
       .join('\n');
 
-  test('there is one in each folder, and Swedish beside English', () => {
+  test('exist in each folder, in Swedish as well as English', () => {
     expect(all.length).toBeGreaterThan(15);
     expect(all.filter(({ texts }) => !Object.hasOwn(texts, 'sv'))).toEqual([]);
   });
 
   test.each(all)(
-    '$folder $name: the same texts in each language, none empty, each valid, with the same arguments and all plurals',
+    '$folder $name: each language has the same texts, all valid and not empty, with the same arguments and all plurals',
     ({ texts: { en = {}, ...others } }) => {
       expect(faultsOf('en', en)).toEqual([]);
       for (const [language, texts] of Object.entries(others)) {
@@ -540,20 +542,20 @@ describe('text catalogues', () => {
     },
   );
 
-  test('the types of the arguments are those of the English texts (npm run fix writes them)', () => {
+  test('the types of the arguments match the English texts (npm run fix writes them)', () => {
     for (const [path, text] of Object.entries(argumentTypes())) expect(writtenArgumentTypes(path)).toBe(text);
   });
 
   test('every text is used', () => {
     const unused = all.flatMap(({ folder, name, texts }) => {
       const uses = usesOf(folder);
-      // A key may be put together: its beginning up to a dot then stands in a template.
+      // A key may be computed. Then a template contains its beginning up to a dot.
       const isUsed = (key: string) =>
         uses.includes(`'${key}'`) ||
         key
           .split('.')
           .some((_, i, parts) => i > 0 && uses.includes(`\`${parts.slice(0, i).join('.')}.\${`)) ||
-        // The keys of remedies are types of details.
+        // The keys of remedies are types of error details.
         (name === 'remedies' && Object.hasOwn(detailTypes, key));
       return Object.keys(texts['en'] ?? {}).filter((key) => !isUsed(key));
     });
@@ -569,7 +571,7 @@ describe('texts of the console', () => {
     >;
   const names = readdirSync(join(root, 'console/src/text/en'));
 
-  test('pages use the texts of their area, of common and of session: no others are loaded with them', () => {
+  test('pages use only the texts of their area, of common and of session, because no others are loaded with them', () => {
     const areas = new Map(
       names.flatMap((name) =>
         Object.keys(catalogue('en', name)).map((key) => [key.split('.')[0], name.replace('.json', '')]),
@@ -584,28 +586,28 @@ describe('texts of the console', () => {
     expect(faults(foreign, console)).toEqual([]);
   });
 
-  test('what forms are refused for has words in each language', () => {
+  test('every error of a form has a text in each language', () => {
     const common = { ...catalogue('en', 'common.json'), ...catalogue('en', 'session.json') };
-    const wordless = ({ path, text }: Source) =>
+    const withoutText = ({ path, text }: Source) =>
       /^(console|questions)\/(?!.*\.sql\.ts$)|^rounds\/schedules\.ts$|^people\/groups\.ts$/.test(path)
         ? [...codeOf(text).matchAll(/'([^'\n]+)'/g)]
             .map(([, word]) => word as string)
             .filter((word) => Object.hasOwn(detailTypes, word) && !Object.hasOwn(common, `fault.${word}`))
         : [];
-    expect(faults(wordless)).toEqual([]);
+    expect(faults(withoutText)).toEqual([]);
   });
 });
 
 describe('form', () => {
   test('no default exports, barrel files or decorators', () => {
-    const odd = ({ text }: Source) =>
+    const forbidden = ({ text }: Source) =>
       [/^export default/m, /^export \* from/m, /^\s*@\w+\(/m]
         .filter((pattern) => pattern.test(codeOf(text)))
         .map(String);
-    expect(faults(odd, [...server, ...contract, ...console])).toEqual([]);
+    expect(faults(forbidden, [...server, ...contract, ...console])).toEqual([]);
   });
 
-  test('every file begins by saying what it promises', () => {
+  test('every file begins with a comment that says what it does', () => {
     expect(
       faults(
         ({ text }) => (text.startsWith('//') || text.startsWith('#!') ? [] : ['no head']),
@@ -630,7 +632,7 @@ describe('form', () => {
 describe('tests', () => {
   const tests = testsByProject();
 
-  test('run in the project that their imports say, and those with a browser are named *.e2e.test.ts', () => {
+  test('run in the project that their imports determine, and those with a browser are named *.e2e.test.ts', () => {
     expect(projectOf('server/src/base/text.test.ts')).toBe('unit');
     expect(projectOf('server/src/cli/cli.test.ts')).toBe('server');
     expect(projectOf('server/src/console/people/people.test.ts')).toBe('server');
@@ -640,9 +642,9 @@ describe('tests', () => {
     expect(others.filter((path) => path.endsWith('.e2e.test.ts'))).toEqual([]);
   });
 
-  test('each of the longest is there, once', () => {
+  test('each of the longest tests exists and is listed once', () => {
     const all = Object.values(tests).flat();
-    const astray = longestFirst.filter((path) => !all.includes(path));
-    expect([astray, longestFirst.length]).toEqual([[], new Set(longestFirst).size]);
+    const missing = longestFirst.filter((path) => !all.includes(path));
+    expect([missing, longestFirst.length]).toEqual([[], new Set(longestFirst).size]);
   });
 });

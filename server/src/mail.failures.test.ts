@@ -1,5 +1,5 @@
-// What people and administrators see while the mail server is down, refuses, defers or is silent: requests are answered as ever,
-// other work goes on, the log says what is wrong, and mail comes when the server takes it.
+// What people and administrators see while the mail server is unavailable, refuses, defers or stays silent: responses are the
+// same as always, other work continues, the log says what is wrong, and mail is sent once the server accepts it.
 import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -18,8 +18,8 @@ afterEach(async () => {
   for (const close of closing.toReversed()) await close(); // oxlint-disable-line no-await-in-loop -- in turn
 });
 
-/** A service with a mail server, and people who forget their passwords. */
-async function opened(port: number) {
+/** Opens a service with a mail server, and users who forget their passwords. */
+async function openService(port: number) {
   const lines: string[] = [];
   const log = pino({ level: 'info', base: null }, { write: (line: string) => void lines.push(line) });
   const world = await openWorld(log, { smtpUrl: `smtp://127.0.0.1:${port}` });
@@ -33,24 +33,24 @@ async function opened(port: number) {
     }
   });
   const forgotten = async (email: string) => {
-    const answer = await fetch(`${world.address}/api/password/forgotten`, {
+    const response = await fetch(`${world.address}/api/password/forgotten`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ email }),
       signal: AbortSignal.timeout(5_000),
     });
-    return answer.status;
+    return response.status;
   };
   return { world, account, emails, forgotten, lines };
 }
 
-/** As time does: what has failed is tried again. */
+/** Retries what has failed, as would happen after some time. */
 const tryAgain = ({ pool }: World) =>
   pool`select graphile_worker.reschedule_jobs(array_agg(id), run_at := now()) from graphile_worker._private_jobs`;
 
-test('down: the page says the same, the log why, and the mail comes when it is back', async () => {
+test('unavailable: the response is the same, the log says why, and the mail is sent once it is back', async () => {
   const port = await freePort();
-  const { world, emails, forgotten, lines } = await opened(port);
+  const { world, emails, forgotten, lines } = await openService(port);
   expect(await forgotten(emails[0]!)).toBe(204);
   await until(async () => lines.some((line) => /The mail could not be sent.*ECONNREFUSED/.test(line)));
   const smtp = await openSmtp({ port });
@@ -63,7 +63,7 @@ test('deferring (4xx): the same', async () => {
   let isBusy = true;
   const smtp = await openSmtp({ refuseRecipient: () => (isBusy ? '451 4.7.1 come back later' : undefined) });
   closing.push(() => smtp.close());
-  const { world, emails, forgotten, lines } = await opened(smtp.port);
+  const { world, emails, forgotten, lines } = await openService(smtp.port);
   expect(await forgotten(emails[0]!)).toBe(204);
   await until(async () => lines.some((line) => line.includes('come back later')));
   isBusy = false;
@@ -71,10 +71,10 @@ test('deferring (4xx): the same', async () => {
   await smtp.arrived(1);
 });
 
-test('refusing (5xx): the log says who and why, without the address, and it is not tried again', async () => {
+test('refusing (5xx): the log says whose mail and why, without the address, and it is not sent again', async () => {
   const smtp = await openSmtp({ refuseRecipient: (to) => `550 5.1.1 ${to} is unknown` });
   closing.push(() => smtp.close());
-  const { world, emails, forgotten, lines } = await opened(smtp.port);
+  const { world, emails, forgotten, lines } = await openService(smtp.port);
   expect(await forgotten(emails[0]!)).toBe(204);
   const line = await until(async () => lines.find((one) => one.includes('The mail server refused')));
   expect(line).toMatch(/"userId":\d+.*550 5\.1\.1/);
@@ -85,7 +85,7 @@ test('refusing (5xx): the log says who and why, without the address, and it is n
   });
 });
 
-test('silent: pages are answered at once, and mails to many hold up no other work', async () => {
+test('silent: responses come at once, and mails to many people do not delay other work', async () => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => void sockets.push(socket.on('error', () => {}))).listen(
     0,
@@ -93,8 +93,8 @@ test('silent: pages are answered at once, and mails to many hold up no other wor
   );
   await once(silent, 'listening');
   closing.push(() => silent.close());
-  const { world, account, emails, forgotten } = await opened((silent.address() as AddressInfo).port);
-  // Its mails on their way end with it.
+  const { world, account, emails, forgotten } = await openService((silent.address() as AddressInfo).port);
+  // Closing the sockets ends the mails that are being sent.
   closing.push(() => sockets.forEach((socket) => socket.destroy()));
   expect(await Promise.all(emails.map(forgotten))).toEqual(emails.map(() => 204));
   await until(async () => sockets.length > 0);

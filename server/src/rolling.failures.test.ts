@@ -1,5 +1,5 @@
-// Replicas of the service that are restarted one after another, behind a load balancer, while people and programs use them: no
-// request fails, and nothing that was acknowledged is lost. ROLLING_RESTARTS says how many restarts there are; without it, it is skipped.
+// Replicas behind a load balancer are restarted one after another while people and programs use them: no request fails, and
+// nothing that was acknowledged is lost. ROLLING_RESTARTS sets the number of restarts; without it, the test is skipped.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -27,9 +27,9 @@ const restarts = Number(process.env['ROLLING_RESTARTS'] ?? 0);
 
 async function newAccount(pool: Pool) {
   const account = await inTransaction(pool, async (tx) => {
-    const made = await createAccount(tx, { name: 'Test' });
-    await createUser(tx, made.id, { firstName: 'Ada', lastName: 'Admin', role: 'Administrator' });
-    return made;
+    const created = await createAccount(tx, { name: 'Test' });
+    await createUser(tx, created.id, { firstName: 'Ada', lastName: 'Admin', role: 'Administrator' });
+    return created;
   });
   const scopes = ['data', 'organization', 'files'] as const;
   const { token } = await createToken(pool, account.id, { name: 'test', scopes: [...scopes] });
@@ -38,7 +38,7 @@ async function newAccount(pool: Pool) {
 
 type Ports = { web: number; sftp: number };
 
-/** HAProxy, with a health check each half second: HTTP on one port, SFTP on another. */
+/** Starts HAProxy with a health check each half second: HTTP on one port, SFTP on another. */
 async function openBalancer(replicas: Ports[]) {
   const [web, sftp, statistics] = [await freePort(), await freePort(), await freePort()];
   const servers = (line: (ports: Ports) => string) =>
@@ -71,20 +71,21 @@ listen statistics
     env: { PATH: searchPath },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   onTestFinished(() => end(child));
-  /** How many servers of a kind it sends to. */
+  /** Returns how many servers of a kind receive requests. */
   const up = async (kind: 'web' | 'sftp') => {
-    const answer = await fetch(`http://127.0.0.1:${statistics}/;csv`).catch(() => undefined);
-    const lines = (await answer?.text())?.split('\n') ?? [];
+    const response = await fetch(`http://127.0.0.1:${statistics}/;csv`).catch(() => undefined);
+    const lines = (await response?.text())?.split('\n') ?? [];
     return lines.filter((line) => line.startsWith(`${kind},replica`) && line.split(',')[17] === 'UP').length;
   };
   const allUp = async () => (await up('web')) === replicas.length && (await up('sftp')) === replicas.length;
   return {
     address: `http://127.0.0.1:${web}`,
     sftpPort: sftp,
-    untilAllUp: () => until(allUp).catch((error: unknown) => Promise.reject(new Error(`${error}\n${said}`))),
+    untilAllUp: () =>
+      until(allUp).catch((error: unknown) => Promise.reject(new Error(`${error}\n${errors}`))),
   };
 }
 
@@ -94,10 +95,10 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** What is done again and again; `done` counts, `failures` say what went wrong. */
+/** A repeated action: `done` is how often it ran, `failures` are its errors. */
 type Load = { done: number; failures: string[] };
 
-/** Does something again and again, with a pause between, until it is over. `act` returns what went wrong. */
+/** Repeats an action, with a pause between, until `isOver`. `act` returns an error message if it fails. */
 async function repeat(
   act: (turn: number) => Promise<string | undefined>,
   pause: number,
@@ -164,10 +165,10 @@ test(
     const uploaded: string[] = [];
     const csv = (turn: number) => `EmployeeID;FirstName;LastName\nf1;Bo;Turn ${turn}\n`;
 
-    const send = async (wanted: number, path: string, init: RequestInit = {}) => {
-      const answer = await fetch(balancer.address + path, init);
-      const text = await answer.text();
-      return answer.status === wanted ? undefined : `${path.slice(0, 12)} ${answer.status} ${text}`;
+    const send = async (expected: number, path: string, init: RequestInit = {}) => {
+      const response = await fetch(balancer.address + path, init);
+      const text = await response.text();
+      return response.status === expected ? undefined : `${path.slice(0, 12)} ${response.status} ${text}`;
     };
     const authorization = account.token;
     const json = { authorization, 'content-type': 'application/json' };

@@ -1,5 +1,5 @@
-// What the service does when what it stands on gives too little: a connection pooler, connections, disk space, open files. It says
-// what is wrong and what to do, and goes on by itself when there is enough again.
+// What the service does when a resource runs short: a connection pooler, connections, disk space, open files. It says what is
+// wrong and what to do, and continues by itself once there is enough again.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, rm, statfs, writeFile } from 'node:fs/promises';
@@ -45,13 +45,13 @@ async function push({ address }: Service, token: string, users: number) {
   const data = {
     users: Array.from({ length: users }, (_, i) => ({ externalId: `u${i}`, firstName: 'A', lastName: 'B' })),
   };
-  const answer = await fetch(`${address}/v1/organization`, {
+  const response = await fetch(`${address}/v1/organization`, {
     method: 'POST',
     headers: { authorization: token, 'content-type': 'application/json' },
     body: JSON.stringify({ settings: { validateOnly: false, maxUsersCreated: 20_000 }, data }),
   });
-  const { message } = (await answer.json()) as { message?: string };
-  return { status: answer.status, message };
+  const { message } = (await response.json()) as { message?: string };
+  return { status: response.status, message };
 }
 
 const statusOf = (service: Service, path: string, headers = {}) =>
@@ -60,8 +60,8 @@ const statusOf = (service: Service, path: string, headers = {}) =>
     () => undefined,
   );
 
-describe('PgBouncer before the database', () => {
-  /** Returns the address of the database by way of it. */
+describe('PgBouncer in front of the database', () => {
+  /** Starts PgBouncer and returns the URL of the database through it. */
   async function openBouncer(settings: string): Promise<string> {
     const { hostname, port: target, username, password, pathname } = new URL(database.url);
     const port = await freePort();
@@ -95,7 +95,7 @@ ${settings}
     'ignore_startup_parameters = tcp_keepalives_idle,tcp_keepalives_interval,tcp_keepalives_count,enable_seqscan,' +
     'client_connection_check_interval,lock_timeout,statement_timeout,transaction_timeout,synchronous_commit';
 
-  test('with pool_mode=session everything works; the settings that it ignores are named', async (context) => {
+  test('with pool_mode=session everything works, and the log names the settings that it ignores', async (context) => {
     needs(context, 'pgbouncer', 'pgbouncer');
     const url = await openBouncer(`pool_mode = session\ndefault_pool_size = 60\n${ignored}`);
     const service = await started(join(home, 'bouncer'), { DATABASE_URL: url });
@@ -114,20 +114,20 @@ ${settings}
   test.for([
     ['pool_mode=transaction', `pool_mode = transaction\n${ignored}`, /pool_mode=session/],
     [
-      'the same, taking turns',
+      'pool_mode=transaction with server_round_robin',
       `pool_mode = transaction\nserver_round_robin = 1\n${ignored}`,
       /pool_mode=session/,
     ],
     ['pool_mode=statement', `pool_mode = statement\n${ignored}`, /pool_mode=session/],
-    ['settings that are refused', 'pool_mode = session', /ignore_startup_parameters=tcp_keepalives_idle,/],
+    ['refused connection settings', 'pool_mode = session', /ignore_startup_parameters=tcp_keepalives_idle,/],
   ] as const)(
     'with %s the service does not start, and says what to do',
-    async ([, settings, words], context) => {
+    async ([, settings, message], context) => {
       needs(context, 'pgbouncer', 'pgbouncer');
       const url = await openBouncer(settings);
       const service = await start(join(home, 'bouncer'), { DATABASE_URL: url });
       expect(await service.exited).toBe(1);
-      expect(service.said()).toMatch(words);
+      expect(service.said()).toMatch(message);
       expect(service.said()).not.toMatch(/^\s+at /m);
     },
   );
@@ -139,7 +139,7 @@ describe('all connections to the database are in use', () => {
     await database.pool.unsafe(`alter database ${name} connection limit ${count}`);
   };
 
-  test('before the start: it waits, says what to do, and becomes ready by itself', async () => {
+  test('before the start: the service waits, says what to do, and becomes ready by itself', async () => {
     await allow(0);
     onTestFinished(() => allow(-1));
     const service = await start(join(home, 'none'), { DATABASE_URL: database.url });
@@ -153,15 +153,15 @@ describe('all connections to the database are in use', () => {
     await until(() => isReady(service));
   });
 
-  test('during the start: it ends, and says what to do', async () => {
-    // Only our own connection remains: one of an earlier service that ended meanwhile would make room.
+  test('during the start: the service ends, and says what to do', async () => {
+    // Only our own connection remains. Otherwise one of an earlier service could end and make room.
     await database.pool`
       select pg_terminate_backend(pid) from pg_stat_activity
       where  datname = current_database() and pid <> pg_backend_pid()`;
     const others = () => database.pool`
       select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
     await until(async () => (await others()).length === 0);
-    // Two are enough for the service to look around, and too few for its jobs.
+    // Two are enough for the first checks of the service, but too few for its jobs.
     await allow(1 + 2);
     onTestFinished(() => allow(-1));
     const service = await start(join(home, 'none'), { DATABASE_URL: database.url });
@@ -174,7 +174,7 @@ describe('all connections to the database are in use', () => {
 });
 
 describe('the disk of the database is full', () => {
-  test('what writes gets words, it is not ready and logs the cause; when there is space again, it goes on', async (context) => {
+  test('writes get an error, the service is not ready and logs the cause; once there is space again, it continues', async (context) => {
     const disk = join(home, 'disk');
     await mkdir(disk);
     const mounted = await exec('mount', ['-t', 'tmpfs', '-o', 'size=200m,mode=755', 'tmpfs', disk]).catch(
@@ -209,10 +209,10 @@ describe('the disk of the database is full', () => {
   });
 });
 
-describe('the system lets the service open 256 files', () => {
+describe('the service may open at most 256 files', () => {
   const through = ['sh', '-c', 'ulimit -n 256 && exec "$0" "$@"'];
 
-  test('more connections than that: some are refused, the others served; later all', async () => {
+  test('with more connections than that, some are refused and others served; later all are served', async () => {
     const service = await started(join(home, 'none'), { DATABASE_URL: database.url }, through);
     expect(service.said()).toMatch(/limit of open files is low.*ulimit -n/);
     const token = await newToken(database.pool);
@@ -224,8 +224,8 @@ describe('the system lets the service open 256 files', () => {
     expect(service.said()).toMatch(/Connections were refused/);
     for (const socket of sockets) socket.destroy();
     await until(() => isReady(service));
-    const answers = await Promise.all(Array.from({ length: 40 }, () => push(service, token, 2)));
-    expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
+    const responses = await Promise.all(Array.from({ length: 40 }, () => push(service, token, 2)));
+    expect(responses.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
     expect(await push(service, token, 20)).toMatchObject({ status: 200 });
     expect(service.said()).not.toMatch(/EMFILE|by a defect/);
     expect(service.child.exitCode).toBeNull();

@@ -5,6 +5,7 @@ import { openLog } from './base/log.ts';
 import { openPool, retryLostConnections } from './db/db.ts';
 import { closeEndedWeeks, closeWeekNow } from './results/close-week.ts';
 import { showLiveWeeks } from './results/live-week.ts';
+import { missedSentence } from './rounds/missed-reasons.ts';
 import { type Opened, openDueRounds } from './rounds/opening.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
 import type { KeyPlace } from './sealing/epoch-chain.ts';
@@ -37,8 +38,9 @@ try {
 
 function logOpened(opened: Opened[]): void {
   const log = openLog(logLevel);
-  for (const { outcome, ...about } of opened) {
-    if (outcome === 'opened') log.info(about, 'A schedule opened its round');
-    else log.warn(about, 'A schedule missed its week');
+  for (const { accountId, scheduleId, week, people, reason } of opened) {
+    const about = { accountId, scheduleId, week, people };
+    if (reason === null) log.info(about, 'A schedule opened its round');
+    else log.warn({ ...about, reason }, `A schedule missed its week. ${missedSentence(reason)}`);
   }
 }

@@ -1,4 +1,4 @@
-// From which addresses an account takes files: IPv4, IPv6, and the one written as the other.
+// The addresses from which an account accepts files: IPv4, IPv6, and IPv4-mapped IPv6.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAllowed } from './allowlist.ts';
@@ -8,7 +8,7 @@ describe('an address is allowed', () => {
     ['192.0.2.7', ['192.0.2.7']],
     ['192.0.2.7', ['198.51.100.1', '192.0.2.7']],
     ['192.0.2.7', ['192.0.2.0/24']],
-    ['192.0.2.7', ['192.0.2.99/24']], // bits beyond the prefix do not count
+    ['192.0.2.7', ['192.0.2.99/24']], // Bits after the prefix do not count.
     ['192.0.2.7', ['192.0.2.7/32']],
     ['192.0.2.7', ['0.0.0.0/0']],
     ['2001:db8::7', ['2001:db8::7']],
@@ -27,7 +27,7 @@ describe('an address is allowed', () => {
     expect(isAllowed(allow, address)).toBe(true);
   });
 
-  test('whatever it is, when none are listed', () => {
+  test('any address if the list is empty', () => {
     for (const address of ['192.0.2.7', '2001:db8::7', '::ffff:192.0.2.7', 'unknown', '']) {
       expect(isAllowed([], address)).toBe(true);
     }
@@ -46,7 +46,7 @@ describe('an address is refused', () => {
     ['192.0.2.7', ['::ffff:0:0/95']],
     ['2001:db8::7', ['0.0.0.0/0']],
     ['2001:db8::7', ['192.0.2.7', '2001:db8::8']],
-    ['::192.0.2.7', ['192.0.2.7']], // of another kind: not mapped
+    ['::192.0.2.7', ['192.0.2.7']], // Not IPv4-mapped: a different prefix.
     ['64:ff9b::c000:207', ['192.0.2.7']],
     ['unknown', ['0.0.0.0/0', '::/0']],
     ['', ['0.0.0.0/0', '::/0']],
@@ -59,7 +59,7 @@ describe('an address is refused', () => {
   });
 });
 
-test('an IPv4 address is within a range when its first bits are those of the range, however both are written', () => {
+test('an IPv4 address is in a range if its first bits are those of the range, whether written as IPv4 or IPv6', () => {
   const address = fc.integer({ min: 0, max: 2 ** 32 - 1 });
   const near = fc.tuple(address, fc.nat(32), fc.boolean()).chain(([from, prefix, isNear]) =>
     fc.tuple(

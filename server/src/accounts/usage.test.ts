@@ -1,5 +1,5 @@
-// The limit of requests a minute: to the letter in one process, nearly so in several, and never in the way when the
-// database is.
+// The limit of requests a minute: exact in one process, approximate across several, and never a reason to fail when the
+// database does.
 import { getGroups } from '@soundings/contract/data.ts';
 import { Problem } from '@soundings/contract/problem.ts';
 import { pino } from 'pino';
@@ -30,19 +30,19 @@ async function newCaller() {
 }
 type Caller = Awaited<ReturnType<typeof newCaller>>;
 
-/** A process of its own, whose clock is `clock.now`. */
+/** Returns a separate counting process whose clock is `clock.now`. */
 function newProcess(limit: number, pool: Pool = world.pool) {
   const clock = { now: start };
   const lines: string[] = [];
   const log = pino({ base: null }, { write: (line) => void lines.push(line) });
   const count = meterTokens(Promise.resolve(pool), limit, () => clock.now, log);
-  /** How many of so many requests, all at once, are let through; and what the others were told. */
-  const ask = async (caller: Caller, requests: number) => {
-    const asked = await Promise.allSettled(Array.from({ length: requests }, () => count(caller)));
-    const refused = asked.filter((one) => one.status === 'rejected').map(({ reason }) => reason as Fault);
+  /** Sends requests all at once and returns how many passed, and the errors of the others. */
+  const send = async (caller: Caller, requests: number) => {
+    const results = await Promise.allSettled(Array.from({ length: requests }, () => count(caller)));
+    const refused = results.filter((one) => one.status === 'rejected').map(({ reason }) => reason as Fault);
     return { passed: requests - refused.length, refused };
   };
-  return { clock, lines, ask };
+  return { clock, lines, send };
 }
 
 const rowsOf = ({ accountId, tokenId }: Caller) =>
@@ -51,19 +51,19 @@ const rowsOf = ({ accountId, tokenId }: Caller) =>
     where  account_id = ${accountId} and token_id = ${tokenId} order by minute`;
 
 describe('a single process', () => {
-  test.each([1, 2, 19, 20, 40, 600])('lets exactly %i through, one by one or all at once', async (limit) => {
-    const { ask } = newProcess(limit);
+  test.each([1, 2, 19, 20, 40, 600])('allows exactly %i, one at a time or all at once', async (limit) => {
+    const { send } = newProcess(limit);
     const [one, other] = [await newCaller(), await newCaller()];
-    expect((await ask(one, limit + 50)).passed).toBe(limit);
+    expect((await send(one, limit + 50)).passed).toBe(limit);
     let passed = 0;
-    for (let i = 0; i < limit + 3; i++) passed += (await ask(other, 1)).passed;
+    for (let i = 0; i < limit + 3; i++) passed += (await send(other, 1)).passed;
     expect(passed).toBe(limit);
   });
 
-  test('says truly when to try again: then a request is let through, a second earlier it is not', async () => {
-    const { ask, clock } = newProcess(5);
+  test('gives the right time to try again: a request passes then, but not a second earlier', async () => {
+    const { send, clock } = newProcess(5);
     const caller = await newCaller();
-    await ask(caller, 5);
+    await send(caller, 5);
     for (const [at, seconds] of [
       [0, 40],
       [1, 40],
@@ -71,70 +71,70 @@ describe('a single process', () => {
       [39_999, 1],
     ] as const) {
       clock.now = start + at;
-      const { refused } = await ask(caller, 1);
+      const { refused } = await send(caller, 1);
       expect([at, refused[0]?.kind, refused[0]?.retryAfter]).toEqual([at, 'too_many', seconds]);
     }
     clock.now = start + 40_000;
-    expect((await ask(caller, 10)).passed).toBe(5);
+    expect((await send(caller, 10)).passed).toBe(5);
   });
 
-  test('counts each token by itself', async () => {
-    const { ask } = newProcess(5);
+  test('counts each token separately', async () => {
+    const { send } = newProcess(5);
     const [one, other] = [await newCaller(), await newCaller()];
     const sibling = await createToken(world.pool, one.accountId, { name: 's', scopes: ['data'] });
-    await ask(one, 10);
-    expect((await ask(other, 10)).passed).toBe(5);
-    expect((await ask({ ...one, tokenId: sibling.id }, 10)).passed).toBe(5);
+    await send(one, 10);
+    expect((await send(other, 10)).passed).toBe(5);
+    expect((await send({ ...one, tokenId: sibling.id }, 10)).passed).toBe(5);
   });
 
-  test('0 is no limit', async () => {
-    expect((await newProcess(0).ask(await newCaller(), 5_000)).passed).toBe(5_000);
+  test('0 means no limit', async () => {
+    expect((await newProcess(0).send(await newCaller(), 5_000)).passed).toBe(5_000);
   });
 });
 
 describe('several processes', () => {
-  test('share the limit: none of it is lost, and fewer than a batch for each are beyond it', async () => {
+  test('share the limit: all of it is available, and together they exceed it by less than one batch each', async () => {
     const [limit, batch] = [200, 10];
     for (const count of [2, 3, 5]) {
       const caller = await newCaller();
       const processes = Array.from({ length: count }, () => newProcess(limit));
       let passed = 0;
       for (let round = 0; round < 60; round++) {
-        for (const { ask } of processes) passed += (await ask(caller, 7)).passed;
+        for (const { send } of processes) passed += (await send(caller, 7)).passed;
       }
       expect(passed).toBeGreaterThanOrEqual(limit);
       expect(passed).toBeLessThan(limit + count * batch);
     }
   });
 
-  test('also when all ask at once', async () => {
+  test('share it also when they all count at once', async () => {
     const caller = await newCaller();
     const processes = Array.from({ length: 4 }, () => newProcess(100));
-    const asked = await Promise.all(processes.map(({ ask }) => ask(caller, 500)));
-    const passed = asked.reduce((sum, one) => sum + one.passed, 0);
+    const results = await Promise.all(processes.map(({ send }) => send(caller, 500)));
+    const passed = results.reduce((sum, one) => sum + one.passed, 0);
     expect(passed).toBeGreaterThanOrEqual(100);
     expect(passed).toBeLessThan(100 + 4 * 5);
   });
 });
 
 describe('the database', () => {
-  test('is told of a busy token once a batch, of a quiet one never, and never of what is refused', async () => {
-    const { ask } = newProcess(200);
+  test('gets one update a batch for a busy token, none for a quiet token, and none for refused requests', async () => {
+    const { send } = newProcess(200);
     const [quiet, busy] = [await newCaller(), await newCaller()];
-    await ask(quiet, 10);
+    await send(quiet, 10);
     expect(await rowsOf(quiet)).toHaveLength(0);
-    await ask(busy, 11);
+    await send(busy, 11);
     expect((await rowsOf(busy)).map(({ requests }) => requests)).toEqual([10]);
-    await ask(busy, 1_000);
+    await send(busy, 1_000);
     expect((await rowsOf(busy)).map(({ requests }) => requests)).toEqual([190]);
   });
 
-  test('holds no more than two minutes of a token', async () => {
-    const { ask, clock } = newProcess(20);
+  test('stores at most two minutes of a token', async () => {
+    const { send, clock } = newProcess(20);
     const caller = await newCaller();
     for (let minute = 0; minute < 5; minute++) {
       clock.now = start + minute * 60_000;
-      expect((await ask(caller, 30)).passed).toBe(20);
+      expect((await send(caller, 30)).passed).toBe(20);
     }
     expect((await rowsOf(caller)).map(({ minute }) => minute.toISOString())).toEqual([
       '2024-05-06T12:03:00.000Z',
@@ -142,29 +142,29 @@ describe('the database', () => {
     ]);
   });
 
-  test('being away lets each process count alone: no error but the limit', async () => {
+  test('if it is unavailable, each process counts alone, and only the limit causes errors', async () => {
     const away = openPool('postgres://nobody@127.0.0.1:1/none', 1);
     onTestFinished(() => away.end());
-    const { ask, lines } = newProcess(40, away);
+    const { send, lines } = newProcess(40, away);
     const caller = await newCaller();
-    const { passed, refused } = await ask(caller, 60);
+    const { passed, refused } = await send(caller, 60);
     expect(passed).toBe(40);
     expect(new Set(refused.map(({ kind }) => kind))).toEqual(new Set(['too_many']));
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.length).toBeLessThanOrEqual(20);
   });
 
-  test('that comes back is told of all that it has missed', async () => {
-    let isAway = true;
+  test('gets all that it missed once it is available again', async () => {
+    let isUnavailable = true;
     const pool = new Proxy(world.pool, {
       apply: (target, self, args) =>
-        isAway ? Promise.reject(new Error('away')) : Reflect.apply(target as never, self, args),
+        isUnavailable ? Promise.reject(new Error('unavailable')) : Reflect.apply(target as never, self, args),
     });
-    const { ask } = newProcess(200, pool);
+    const { send } = newProcess(200, pool);
     const caller = await newCaller();
-    await ask(caller, 30);
-    isAway = false;
-    await ask(caller, 11);
+    await send(caller, 30);
+    isUnavailable = false;
+    await send(caller, 11);
     expect((await rowsOf(caller)).map(({ requests }) => requests)).toEqual([40]);
   });
 });
@@ -177,11 +177,11 @@ describe('over HTTP', () => {
     now = start;
     const account = await world.account();
     for (let i = 0; i < 40; i++) expect((await groups(world.address, account.token)).status).toBe(200);
-    const answer = await groups(world.address, account.token);
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '40']);
-    const body = (await answer.json()) as Problem;
+    const response = await groups(world.address, account.token);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '40']);
+    const body = (await response.json()) as Problem;
     expect([...Compile(Problem).Errors(body)]).toEqual([]);
-    expect(body.id).toBe(answer.headers.get('x-request-id'));
+    expect(body.id).toBe(response.headers.get('x-request-id'));
     expect(body.details).toEqual([
       { type: 'too many requests', message: expect.stringContaining('40 seconds') },
     ]);
@@ -189,21 +189,21 @@ describe('over HTTP', () => {
     expect((await groups(world.address, account.token)).status).toBe(200);
   });
 
-  test('counts what is unchanged or faulty too, but nothing without a valid token', async () => {
+  test('unchanged and invalid requests count as well, but requests without a valid token do not', async () => {
     now = start;
     const account = await world.account();
     for (let i = 0; i < 50; i++) expect((await groups(world.address, `${account.token}x`)).status).toBe(401);
     for (let i = 0; i < 20; i++) {
       expect((await groups(world.address, account.token, { 'if-none-match': '*' })).status).toBe(304);
-      const faulty = await fetch(`${world.address}${getGroups.path}?x=1`, {
+      const invalid = await fetch(`${world.address}${getGroups.path}?x=1`, {
         headers: { authorization: account.token },
       });
-      expect(faulty.status).toBe(400);
+      expect(invalid.status).toBe(400);
     }
     expect((await groups(world.address, account.token)).status).toBe(429);
   });
 
-  test('is for all interfaces together: pushes, lists of files and uploads count as well', async () => {
+  test('one limit for all interfaces: pushes, file lists and uploads count together', async () => {
     now = start;
     const account = await world.account();
     const { token } = await createToken(world.pool, account.id, {
@@ -232,11 +232,11 @@ describe('over HTTP', () => {
     ];
     expect(refused.map(({ status }) => status)).toEqual([429, 429, 429]);
     expect(refused.every((one) => Number(one.headers.get('retry-after')) > 0)).toBe(true);
-    // A token of its own has a limit of its own.
+    // Each token has its own limit.
     expect((await account.push({})).status).toBe(200);
   });
 
-  test('holds over two instances on one database, both of which say when to try again', async () => {
+  test('applies across two instances on one database, and both say when to try again', async () => {
     now = start;
     const other = await startApp(
       { ...testConfig, answerKeys: world.keyPlace, rateLimit: 40 },
@@ -251,9 +251,9 @@ describe('over HTTP', () => {
     const last: Record<string, string | null> = {};
     for (let i = 0; i < 100; i++) {
       const { address } = i % 2 ? world : other;
-      const answer = await groups(address, token);
-      statuses.push(answer.status);
-      last[address] = answer.headers.get('retry-after');
+      const response = await groups(address, token);
+      statuses.push(response.status);
+      last[address] = response.headers.get('retry-after');
     }
     const passed = statuses.filter((status) => status === 200).length;
     expect(passed + statuses.filter((status) => status === 429).length).toBe(100);

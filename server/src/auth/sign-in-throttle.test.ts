@@ -1,4 +1,4 @@
-// The database and base/throttle.ts decide alike, because the wait is computed in both.
+// The database and base/throttle.ts make the same decisions, because both compute the wait.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLog } from '../base/log.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('any attempts over time: the database allows and counts what base/throttle.ts does', async () => {
+test('any attempts over time: the database allows and counts the same as base/throttle.ts', async () => {
   const limit = { free: 3, firstWaitMs: 1000, growth: 'doubles', longestMs: 5000, memoryMs: 20_000 } as const;
   const pause = fc.oneof(
     fc.integer({ min: -3000, max: 6000 }),

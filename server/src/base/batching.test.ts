@@ -2,24 +2,24 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Batching } from './batching.ts';
 
-/** A gathering whose batches end when the test says so. */
-function watched(limits: { most: number; atOnce: number }) {
+/** Returns a Batching whose batches end when the test ends them. */
+function openBatching(limits: { most: number; atOnce: number }) {
   const batches: { key: string; items: number[]; end: PromiseWithResolvers<void> }[] = [];
-  const gathering = new Batching<number, string>(async (key, items) => {
+  const batching = new Batching<number, string>(async (key, items) => {
     const batch = { key, items, end: Promise.withResolvers<void>() };
     batches.push(batch);
     await batch.end.promise;
     return items.map((item) => `${key}${item}`);
   }, limits);
-  return { batches, gathering };
+  return { batches, batching };
 }
 
-/** Until all that follows by itself has happened. */
+/** Waits until all follow-up work has run. */
 const settled = () => new Promise(setImmediate);
 
-test('a call that comes alone is done at once; what comes meanwhile is done together', async () => {
-  const { batches, gathering } = watched({ most: 3, atOnce: 1 });
-  const calls = [1, 2, 3, 4, 5].map((item) => gathering.do('a', item));
+test('a single call runs at once; calls that arrive meanwhile run together', async () => {
+  const { batches, batching } = openBatching({ most: 3, atOnce: 1 });
+  const calls = [1, 2, 3, 4, 5].map((item) => batching.do('a', item));
   expect(batches.map(({ items }) => items)).toEqual([[1]]);
   for (let i = 0; i < 3; i++) {
     batches[i]!.end.resolve();
@@ -30,16 +30,16 @@ test('a call that comes alone is done at once; what comes meanwhile is done toge
   expect(await Promise.all(calls)).toEqual(['a1', 'a2', 'a3', 'a4', 'a5']);
 });
 
-test('no key waits for another', () => {
-  const { batches, gathering } = watched({ most: 3, atOnce: 1 });
-  void gathering.do('a', 1);
-  void gathering.do('b', 2);
+test('keys do not wait for each other', () => {
+  const { batches, batching } = openBatching({ most: 3, atOnce: 1 });
+  void batching.do('a', 1);
+  void batching.do('b', 2);
   expect(batches.map(({ key }) => key)).toEqual(['a', 'b']);
 });
 
-test('what a batch throws, its calls get; those that come after are done', async () => {
-  const { batches, gathering } = watched({ most: 3, atOnce: 1 });
-  const [one, other] = [gathering.do('a', 1), gathering.do('a', 2)];
+test('calls get the error of their batch; later calls run', async () => {
+  const { batches, batching } = openBatching({ most: 3, atOnce: 1 });
+  const [one, other] = [batching.do('a', 1), batching.do('a', 2)];
   batches[0]!.end.reject(new Error('lost'));
   await expect(one).rejects.toThrow('lost');
   await settled();
@@ -47,7 +47,7 @@ test('what a batch throws, its calls get; those that come after are done', async
   expect(await other).toBe('a2');
 });
 
-test('in any order of calls and endings: each gets its own result, and the limits hold', async () => {
+test('in any order of calls and endings, each call gets its own result and the limits are kept', async () => {
   const steps = fc.array(
     fc.oneof(
       fc.record({ key: fc.constantFrom('a', 'b') }),
@@ -61,9 +61,9 @@ test('in any order of calls and endings: each gets its own result, and the limit
       fc.integer({ min: 1, max: 4 }),
       fc.integer({ min: 1, max: 3 }),
       async (all, most, atOnce) => {
-        const { batches, gathering } = watched({ most, atOnce });
+        const { batches, batching } = openBatching({ most, atOnce });
         const outcomes: Promise<string>[] = [];
-        const wanted: string[] = [];
+        const expected: string[] = [];
         const failed = new Set<number>();
         const open = () => batches.filter(({ end }) => !ended.has(end));
         const ended = new Set<PromiseWithResolvers<void>>();
@@ -75,8 +75,8 @@ test('in any order of calls and endings: each gets its own result, and the limit
         };
         for (const step of all) {
           if ('key' in step) {
-            wanted.push(`${step.key}${wanted.length}`);
-            outcomes.push(gathering.do(step.key, wanted.length - 1).catch(() => 'failed'));
+            expected.push(`${step.key}${expected.length}`);
+            outcomes.push(batching.do(step.key, expected.length - 1).catch(() => 'failed'));
           } else {
             const batch = open()[step.end];
             if (batch) finish(batch, step.fails);
@@ -89,10 +89,12 @@ test('in any order of calls and endings: each gets its own result, and the limit
         }
         while (open().length > 0) {
           finish(open()[0]!, false);
-          // oxlint-disable-next-line no-await-in-loop -- likewise
+          // oxlint-disable-next-line no-await-in-loop -- as above
           await settled();
         }
-        expect(await Promise.all(outcomes)).toEqual(wanted.map((one, i) => (failed.has(i) ? 'failed' : one)));
+        expect(await Promise.all(outcomes)).toEqual(
+          expected.map((one, i) => (failed.has(i) ? 'failed' : one)),
+        );
       },
     ),
   );

@@ -20,15 +20,15 @@ function file(text: string): string {
   return path;
 }
 
-/** The faults that are told of an environment. */
+/** Returns the errors that an environment is refused with. */
 function faultsOf(env: Environment): string[] {
   try {
     readConfig(env);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const [head, ...faults] = error.message.split('\n- ');
-    const isTold = error.code === 'invalid configuration' && head === 'Invalid configuration:';
-    return isTold ? faults : [`told otherwise: ${error.code}, ${head}`, ...faults];
+    const isExpected = error.code === 'invalid configuration' && head === 'Invalid configuration:';
+    return isExpected ? faults : [`other error: ${error.code}, ${head}`, ...faults];
   }
   return [];
 }
@@ -57,11 +57,11 @@ describe('the defaults', () => {
     shutdownSeconds: 60,
   };
 
-  test('work without anything set', () => {
+  test('apply if nothing is set', () => {
     expect(readConfig({})).toEqual(defaults);
   });
 
-  test('hold for what is set to nothing, and what is not ours is not looked at', () => {
+  test('apply to empty values, and unknown variables are ignored', () => {
     const empty = Object.fromEntries(
       settings.flatMap(({ name }) => [
         [name, ''],
@@ -71,7 +71,7 @@ describe('the defaults', () => {
     expect(readConfig({ ...empty, PATH: '/bin', NODE_ENV: 'production', HOSTNAME: 'x' })).toEqual(defaults);
   });
 
-  test('are good values themselves', () => {
+  test('are valid values themselves', () => {
     const env = Object.fromEntries(settings.map(({ name, fallback }) => [name, fallback]));
     expect(readConfig(env)).toEqual(defaults);
   });
@@ -80,7 +80,7 @@ describe('the defaults', () => {
 describe('the values', () => {
   const key = <K extends keyof Config>(name: K, env: Environment) => readConfig(env)[name];
 
-  test('are read from the environment, white space around them aside', () => {
+  test('are read from the environment without surrounding white space', () => {
     expect(key('port', { PORT: ' 0 ' })).toBe(0);
     expect(key('port', { PORT: '65535\n' })).toBe(65_535);
     expect(key('dataDir', { DATA_DIR: '/var/lib/my data' })).toBe('/var/lib/my data');
@@ -100,13 +100,13 @@ describe('the values', () => {
     ]);
   });
 
-  test('plain HTTP is for proxies alone when they take HTTPS from people, unless it is meant', () => {
+  test('with HTTPS for people, plain HTTP is accepted only from proxies, unless explicitly allowed', () => {
     const env = { TRUST_PROXY: '10.0.0.1', PUBLIC_URL: 'https://surveys.example.com' };
     expect(key('httpsOnly', env)).toBe(true);
     expect(key('httpsOnly', { ...env, ALLOW_PLAIN_HTTP: '1' })).toBe(false);
     expect(key('httpsOnly', { ...env, PUBLIC_URL: 'http://surveys.internal' })).toBe(false);
     expect(key('httpsOnly', { PUBLIC_URL: env.PUBLIC_URL })).toBe(false);
-    // Without PUBLIC_URL, nothing says that plain HTTP is meant.
+    // Without PUBLIC_URL, nothing shows that plain HTTP is intended.
     expect(key('httpsOnly', { TRUST_PROXY: '10.0.0.1', HOST: '0.0.0.0' })).toBe(true);
   });
 
@@ -153,14 +153,14 @@ describe('the values', () => {
     ['TRUST_PROXY', 'proxy.example.com'],
     ['TRUST_PROXY', '10.0.0.0/33'],
     ['TRUST_PROXY', 'true'],
-  ])('%s=%s is refused, and the message names both and what would be right', (name, value) => {
+  ])('%s=%s is refused, with a message that has both and what is valid', (name, value) => {
     const faults = faultsOf({ [name]: value });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toMatch(new RegExp(`^${name} must be .*, but it is `));
     expect(faults[0]).toContain(JSON.stringify(value));
   });
 
-  test('all faults are told together', () => {
+  test('all errors are reported together', () => {
     const env = { PORT: 'x', LOG_LEVEL: 'x', PUBLIC_URL: 'x', HOST: '0.0.0.0', TLS_CERT_FILE: '/nowhere' };
     const named = faultsOf(env).map((fault) => fault.split(' ')[0]);
     expect(named).toEqual(['PORT', 'PUBLIC_URL', 'LOG_LEVEL', 'TLS_CERT_FILE', 'HOST']);
@@ -173,7 +173,7 @@ describe('the values', () => {
     expect(faults[0]).not.toContain('hunter2');
   });
 
-  test('whatever is set, it is read or refused with its faults', () => {
+  test('any environment is accepted or refused with its errors', () => {
     const names = settings.flatMap(({ name }) => [name, `${name}_FILE`]);
     const value = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('0', '1', '::', '/', '.', '\0'));
     const environment = fc.dictionary(fc.constantFrom(...names), value);
@@ -187,7 +187,7 @@ describe('the values', () => {
 });
 
 describe('NAME_FILE', () => {
-  test('names a file that holds the value, for every setting that does not name a file anyway', () => {
+  test('reads the value from a file, for every setting that is not a file itself', () => {
     const values: Record<string, string> = {
       HOST: '127.0.0.9',
       PORT: '1',
@@ -217,14 +217,14 @@ describe('NAME_FILE', () => {
     expect(readConfig(byFile)).toMatchObject({ databaseUrl: 'postgres://x/y', port: 1 });
   });
 
-  test('is refused beside the value itself, and when the file cannot be read', () => {
+  test('is refused together with the value itself, and if the file cannot be read', () => {
     expect(faultsOf({ PORT: '1', PORT_FILE: file('2') })).toEqual([expect.stringContaining('PORT_FILE')]);
     const [fault] = faultsOf({ DATABASE_URL_FILE: join(home, 'absent') });
     expect(fault).toContain('DATABASE_URL_FILE: cannot read the file');
     expect(fault).toContain('ENOENT');
   });
 
-  test('is held to the same rules, and a secret in it is not repeated either', () => {
+  test('follows the same rules, and a secret in it is not repeated either', () => {
     expect(faultsOf({ PORT_FILE: file('x') })).toEqual([expect.stringMatching(/^PORT must be .*"x"/)]);
     expect(faultsOf({ DATABASE_URL_FILE: file('hunter2') })[0]).not.toContain('hunter2');
   });
@@ -241,7 +241,7 @@ describe('the old name of a setting', () => {
     expect(settingWarnings({ RESPONSE_CACHE_MB: '7', ANSWER_CACHE_MB: ' ' })).toEqual([]);
   });
 
-  test('is checked like the new one, and refused beside it', () => {
+  test('follows the same rules as the new one, and is refused together with it', () => {
     expect(faultsOf({ ANSWER_CACHE_MB: '-1' })).toEqual([
       expect.stringMatching(/^RESPONSE_CACHE_MB must be/),
     ]);
@@ -252,9 +252,12 @@ describe('the old name of a setting', () => {
 });
 
 describe('plain HTTP', () => {
-  test.each(['127.0.0.1', '127.1.2.3', 'localhost', '::1'])('on %s, which is loopback, is fine', (host) => {
-    expect(readConfig({ HOST: host }).host).toBe(host);
-  });
+  test.each(['127.0.0.1', '127.1.2.3', 'localhost', '::1'])(
+    'is accepted on %s, which is loopback',
+    (host) => {
+      expect(readConfig({ HOST: host }).host).toBe(host);
+    },
+  );
 
   test.each([
     '0.0.0.0',
@@ -264,7 +267,7 @@ describe('plain HTTP', () => {
     'example.org',
     '127.0.0.1.example.org',
     'localhost.example.org',
-  ])('on %s is refused, unless there is a proxy or it is meant', (host) => {
+  ])('on %s is refused without a proxy, unless explicitly allowed', (host) => {
     expect(faultsOf({ HOST: host })).toEqual([expect.stringContaining(`HOST is ${host}`)]);
     expect(faultsOf({ HOST: host, ALLOW_PLAIN_HTTP: '0' })).toHaveLength(1);
     expect(faultsOf({ HOST: host, TRUST_PROXY: ' ' })).toHaveLength(1);
@@ -276,14 +279,14 @@ describe('plain HTTP', () => {
 });
 
 describe('TLS', () => {
-  test('is on when both files are named, which are read', () => {
+  test('is on if both files are set, and reads them', () => {
     const env = { TLS_CERT_FILE: file('the certificate'), TLS_KEY_FILE: file('the key') };
     const config = readConfig({ ...env, HOST: '::', PORT: '443' });
     expect(config.tls).toEqual({ cert: 'the certificate', key: 'the key' });
     expect(config.publicUrl).toBe('https://[::]:443');
   });
 
-  test('with one file missing or not readable is refused', () => {
+  test('is refused if a file is missing or cannot be read', () => {
     expect(faultsOf({ TLS_CERT_FILE: file('c') })).toEqual([expect.stringContaining('must be set together')]);
     expect(faultsOf({ TLS_KEY_FILE: file('k') })).toEqual([expect.stringContaining('must be set together')]);
     const absent = { TLS_CERT_FILE: join(home, 'absent'), TLS_KEY_FILE: home };
@@ -295,7 +298,7 @@ describe('TLS', () => {
 });
 
 describe('PUBLIC_URL', () => {
-  test('is where it listens unless given; slashes at its end are dropped', () => {
+  test('defaults to the listening address; trailing slashes are removed', () => {
     expect(readConfig({ HOST: '::1', PORT: '81' }).publicUrl).toBe('http://[::1]:81');
     expect(readConfig({ PUBLIC_URL: 'https://surveys.example.com//' }).publicUrl).toBe(
       'https://surveys.example.com',
@@ -305,7 +308,7 @@ describe('PUBLIC_URL', () => {
 });
 
 describe('SMTP_URL', () => {
-  test('needs PUBLIC_URL, unless the mail server is on loopback: links in mails must lead somewhere', () => {
+  test('requires PUBLIC_URL unless the mail server is on loopback, because mails contain links', () => {
     const [fault] = faultsOf({ SMTP_URL: 'smtp://mail.example.com' });
     expect(fault).toMatch(/^SMTP_URL is set but PUBLIC_URL is not/);
     expect(faultsOf({ SMTP_URL: 'smtp://127.0.0.1:25' })).toEqual([]);
@@ -317,7 +320,7 @@ describe('SMTP_URL', () => {
     'smtp://user:p%40ss%25word@mail.example.com:587',
     'smtp://relay:25?insecure',
     'smtp://[::1]:1025',
-  ])('%s is taken as it stands', (url) => {
+  ])('%s is accepted unchanged', (url) => {
     expect(readConfig({ SMTP_URL: url, PUBLIC_URL: 'https://p' }).smtpUrl).toBe(url);
   });
 
@@ -334,7 +337,7 @@ describe('SMTP_URL', () => {
     'smtp://user:hunter2@mail.example.com/inbox',
     'smtp://user:hunter2@mail.example.com?secure=false',
     'smtp://user:hunter2@mail.example.com:99999',
-  ])('%s is refused without being repeated, and with what would be right', (url) => {
+  ])('%s is refused without being repeated, with an example of a valid one', (url) => {
     const [fault] = faultsOf({ SMTP_URL: url });
     expect(fault).toMatch(/^SMTP_URL must be an address such as smtp:.*%25/);
     expect(fault).not.toContain('hunter2');
@@ -349,9 +352,9 @@ describe('MAIL_FROM', () => {
     'Soundings <hr@example.com>',
     '"Acme, HR" <hr@example.com>',
     'Åsa <hr@exämple.se>',
-  ])('%s is taken as it stands', (from) => expect(mailFrom({ MAIL_FROM: from })).toBe(from));
+  ])('%s is accepted unchanged', (from) => expect(mailFrom({ MAIL_FROM: from })).toBe(from));
 
-  test('is soundings@ the host of PUBLIC_URL unless given; an address of the Internet is no host', () => {
+  test('defaults to soundings@ and the host of PUBLIC_URL, unless that is an IP address', () => {
     expect(mailFrom({ PUBLIC_URL: 'https://surveys.example.com:8443/x' })).toBe(
       'Soundings <soundings@surveys.example.com>',
     );
@@ -361,8 +364,8 @@ describe('MAIL_FROM', () => {
   });
 });
 
-describe('the table', () => {
-  test('has each name once, and a sentence for each', () => {
+describe('the table of settings', () => {
+  test('has each name once, and a description for each', () => {
     expect(new Set(settings.map(({ name }) => name)).size).toBe(settings.length);
     expect(settings.filter(({ sentence }) => !/^\S.*\.$/.test(sentence))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// Cells of CSV: nothing is lost on the way, nothing is run or turned into something else by a spreadsheet program.
+// Cells of CSV: no text is changed by writing and reading it, and no spreadsheet program runs or converts it.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readCsv } from '../testing/csv.ts';
@@ -8,7 +8,7 @@ import { cases } from '../testing/cases.ts';
 const isProtected = (text: string) => readCsv(`${textCell(text)}\r\n`)[0]![0] === `'${text}`;
 const withoutApostrophe = (text: string) => text.replace(/^'/, '');
 
-/** Texts of any characters, and of those that CSV and spreadsheet programs make something of. */
+/** Texts of any characters, and of characters that are special to CSV or to spreadsheet programs. */
 const texts = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({ unit: fc.constantFrom(...'=+-@\t\r\n",;\' 0123456789.:/%eE()amprsAMPÅö') }),
@@ -17,11 +17,13 @@ const texts = fc.oneof(
   }),
 );
 
-/** Apostrophes before a formula sign after a semicolon, tab or bar are put there for programs that split at those. */
+/**
+ * Removes the apostrophes that programs need which split at semicolons, tabs or bars: those before a formula sign after one.
+ */
 const withoutInner = (text: string) => text.replaceAll(/(?<=[;\t|]\s*)'(?=[=+\-@＝＋－＠])/g, '');
 
 describe('a cell', () => {
-  test('read back by a plain reader is the text, but for one apostrophe in front', () => {
+  test('reads back as the original text, except for one leading apostrophe', () => {
     fc.assert(
       fc.property(fc.array(fc.array(texts, { minLength: 2, maxLength: 4 }), { minLength: 1 }), (records) => {
         const text = records.map((record) => `${record.map(textCell).join(',')}\r\n`).join('');
@@ -42,7 +44,7 @@ describe('a cell', () => {
     );
   });
 
-  test('is never a number to JavaScript either', () => {
+  test('is never a number in JavaScript', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const [[cell]] = readCsv(`${textCell(text)}\r\n`) as [[string]];
@@ -52,7 +54,7 @@ describe('a cell', () => {
     );
   });
 
-  test('takes time by its length, whatever its characters', () => {
+  test('takes time proportional to its length, whatever its characters', () => {
     const long = 200_000;
     for (const unit of ['1', '1 ', ' ', '1:', '(', 'mar', '1mar', '.', "'", '"']) {
       const started = performance.now();
@@ -64,20 +66,20 @@ describe('a cell', () => {
   });
 });
 
-describe('an apostrophe goes before', () => {
+describe('an apostrophe is added before', () => {
   test.each([
     ['formulas', ['=1+1', '+1', '-1', '@SUM(A1)', '\r=1', '\n=1', '＝1+1', '=HYPERLINK("http://x","y")']],
     [
       'numbers',
       ['00123', '0', '46701234567', '1E5', '1e-5', '1.5', '1,5', '1 000', '5%', '(5)', '$5', '5 €'],
     ],
-    ['dates of numbers', ['1-2', '3/4', '2026-11-16', '1.2.2026', '16/11', '12-31-99', ' 1-2', '1-2 ']],
+    ['numeric dates', ['1-2', '3/4', '2026-11-16', '1.2.2026', '16/11', '12-31-99', ' 1-2', '1-2 ']],
     [
       'dates with a month',
       ['Mar1', '1 sep', 'SEPT2', 'MARCH1', 'Dec-1', '1-maj', '3 mars', '1/sep', '24 okt 2026'],
     ],
     [
-      'more of them',
+      'more dates with a month',
       ['Sep 1, 2026', '1. März', '2026-jan-01', 'mai 3', 'JUNI 12', '1jan', 'Jul-26', 'may 1'],
     ],
     ['times', ['12:30', '3 PM', '3pm', '3 a', '12:30:15 am', '0:00']],
@@ -101,16 +103,16 @@ test.each([
   ['names like times', ['3 apples', '10 Amsterdam', 'A 3', '3A']],
   ['ids', ['north-1', 'G00123', '12ab34', 'a1e5', '0x1F', 'bd3b6c5e-7d3a']],
   ['others', ['true north', 'Österlen', '部門', '🙂', 'a=b', 'x+y', 'me@example.org', "O'Hara"]],
-])('none goes before %s', (_, cells) => {
+])('none is added before %s', (_, cells) => {
   expect(cells.filter((cell) => textCell(cell) !== cell)).toEqual([]);
 });
 
-test('a program that splits at semicolons or tabs finds no formula either', () => {
+test('programs that split at semicolons or tabs find no formula either', () => {
   const cells = ['North;=1+1;x', 'a\t@b', 'a; -1', 'a|+b', 'a;b=c', 'a-b'];
   expect(cells.map(textCell)).toEqual([`"North;'=1+1;x"`, `"a\t'@b"`, `"a; '-1"`, `a|'+b`, '"a;b=c"', 'a-b']);
 });
 
-test('commas, semicolons, quotes and line breaks stand in quotes', () => {
+test('cells with commas, semicolons, quotes or line breaks are quoted', () => {
   expect(['a,b', 'say "hi"', 'two\nlines', 'two\r\nlines', 'a;b', '=1,"2"'].map(textCell)).toEqual([
     '"a,b"',
     '"say ""hi"""',

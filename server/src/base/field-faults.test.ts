@@ -13,7 +13,7 @@ import {
   timeZoneFault,
 } from './field-faults.ts';
 
-test('each value that is not valid has the message of its type, with the value in front', () => {
+test('each invalid value gets the message of its type, preceded by the value', () => {
   const faults = [externalIdFault(' a'), emailFault('a'), phoneFault('070'), timeZoneFault('Mars/North')];
   expect([...faults, languageFault('xx')]).toEqual([
     {
@@ -41,7 +41,7 @@ test('each value that is not valid has the message of its type, with the value i
   expect(detailTypes).toMatchObject(formatFaults);
 });
 
-test('valid values have no fault', () => {
+test('valid values get no error', () => {
   const names = [nameFault('name', 'A'), lengthFault('name', '', 1), choiceFault('role', 'a', ['a'])];
   const others = [externalIdFault('a'), emailFault('a@b.se'), phoneFault('+46 70 123 45 67')];
   expect([...names, ...others, timeZoneFault('Europe/Oslo'), languageFault('nb')]).toEqual(
@@ -49,7 +49,7 @@ test('valid values have no fault', () => {
   );
 });
 
-test('a blank name is missing, and lengths count characters, not code units', () => {
+test('a blank name counts as missing, and lengths count characters, not code units', () => {
   expect(nameFault('firstName', ' ')).toEqual({
     type: 'missing field',
     message: '"firstName" is required.',
@@ -60,13 +60,13 @@ test('a blank name is missing, and lengths count characters, not code units', ()
   expect(lengthFault('name', 'abcdefg', 3)).toEqual(tooLong);
 });
 
-test('a choice lists what is allowed', () => {
+test('for a choice, the message lists the allowed values', () => {
   expect(choiceFault('role', 'user', ['Manager', 'User'])).toEqual({
     type: 'out of range',
     message: '"role" must be one of Manager, User (case-sensitive).',
   });
 });
 
-test('the field at a JSON pointer is its last part', () => {
+test('the field is the last part of the JSON pointer', () => {
   expect(['/name', '/data/users/0/email', 'name'].map(fieldAt)).toEqual(['name', 'email', 'name']);
 });

@@ -25,7 +25,7 @@ function faultOf(body: string | Uint8Array): Detail {
   return result.fault;
 }
 
-/** What JSON.parse makes of the bytes, or undefined where they are no UTF-8 or no JSON. */
+/** Returns what JSON.parse returns for the bytes; undefined if they are not UTF-8 or not JSON. */
 function native(bytes: Uint8Array): { text: string; value: unknown } | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -35,7 +35,9 @@ function native(bytes: Uint8Array): { text: string; value: unknown } | undefined
   }
 }
 
-/** The first of our own rules that a text which JSON.parse accepts breaks: slow, and by tokens, not by descent. */
+/**
+ * Returns the first of our own rules that a text violates which JSON.parse accepts. Works by tokens, slowly, without recursion.
+ */
 function ruleBroken(text: string): string | undefined {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g) ?? [];
   const open: (Set<string> | undefined)[] = [];
@@ -53,7 +55,7 @@ function ruleBroken(text: string): string | undefined {
   return undefined;
 }
 
-/** Texts on both sides of the grammar: pieces strung together, in and out of brackets, and values with a bit cut out. */
+/** Generates valid and invalid texts: random fragments, with and without brackets, and values with a part removed. */
 function mangled(): fc.Arbitrary<string> {
   const signs = [...'{}[],:"\\ \n\r\t\f\0\u00a0\ufeff\u001f\u0010', '//', "'"];
   const scalars = '0 1 - + . e E 00 1e9 1e999 -1E+400 0.5 true false null tru NaN'.split(' ');
@@ -61,13 +63,13 @@ function mangled(): fc.Arbitrary<string> {
   const escapes =
     '\\u \\u0000 \\u00 \\u001 \\ud83d \\ude00 \\ud83d\\ude00 \\uD800\\u0041 \\n \\/ \\x \\"'.split(' ');
   const long = ['9'.repeat(309), '['.repeat(31), '['.repeat(33), ']'.repeat(31), ']'.repeat(33)];
-  const piece = fc.constantFrom(...signs, ...scalars, ...parts, ...escapes, ...long);
-  const pieces = fc.array(piece, { maxLength: 12 }).map((list) => list.join(''));
+  const fragment = fc.constantFrom(...signs, ...scalars, ...parts, ...escapes, ...long);
+  const fragments = fc.array(fragment, { maxLength: 12 }).map((list) => list.join(''));
   const open = fc.constantFrom('[', '{', '"', '{"a":"', '[{"a":1,');
   const inside = fc
-    .tuple(open, pieces, fc.constantFrom(']', '}', '"', '"}', '}]'))
+    .tuple(open, fragments, fc.constantFrom(']', '}', '"', '"}', '}]'))
     .map((list) => list.join(''));
-  const cut = fc.tuple(fc.jsonValue(), fc.nat(), fc.nat(3), pieces).map(([value, at, gone, put]) => {
+  const cut = fc.tuple(fc.jsonValue(), fc.nat(), fc.nat(3), fragments).map(([value, at, gone, put]) => {
     const text = JSON.stringify(value);
     const place = at % (text.length + 1);
     return text.slice(0, place).toWellFormed() + put + text.slice(place + gone).toWellFormed();
@@ -88,10 +90,10 @@ function mangled(): fc.Arbitrary<string> {
   const value = fc.constantFrom('1', '{}', '"a"', '{"a":1}', '["\\ud83d"]', '[1e999]', '-1e308');
   const entry = fc.tuple(key, value).map((list) => list.join(':'));
   const object = fc.array(entry, { maxLength: 4 }).map((list) => `{${list.join()}}`);
-  return fc.oneof(cut, pieces, inside, nested, object);
+  return fc.oneof(cut, fragments, inside, nested, object);
 }
 
-/** Whether the parser does with the bytes what JSON.parse and our own rules together say. */
+/** Returns whether the parser does what JSON.parse and our own rules require for the bytes. */
 function agrees(bytes: Uint8Array): boolean {
   const result = parseJson(bytes);
   const expected = native(bytes);
@@ -101,8 +103,8 @@ function agrees(bytes: Uint8Array): boolean {
   return 'value' in result && isDeepStrictEqual(result.value, expected.value);
 }
 
-describe('what is accepted', () => {
-  test('is returned as JSON.parse returns it, whatever JSON value was written', () => {
+describe('an accepted text', () => {
+  test('gives the value that JSON.parse gives, for any JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom('', ' ', '\t'), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -116,7 +118,7 @@ describe('what is accepted', () => {
     );
   });
 
-  test('is what JSON.parse accepts and breaks none of our own rules, however a text is mangled', () => {
+  test('is one that JSON.parse accepts and that follows our own rules, however it was mangled', () => {
     const kinds = new Map<string | undefined, number>();
     fc.assert(
       fc.property(mangled(), (text) => {
@@ -127,12 +129,12 @@ describe('what is accepted', () => {
       }),
       cases(10_000),
     );
-    // Each way to end was met often enough for the property to mean something.
+    // Every outcome occurred often enough for the property to be meaningful.
     expect(kinds.size).toBe(6);
     expect(Math.min(...kinds.values())).toBeGreaterThan(100);
   });
 
-  test('may begin with a byte order mark and have white space around it', () => {
+  test('may begin with a byte order mark and have surrounding white space', () => {
     expect(valueOf('\ufeff {"a":1}\r\n')).toEqual({ a: 1 });
     expect(faultOf('\ufeff\ufeff1')).toMatchObject({
       type: 'invalid json',
@@ -148,7 +150,7 @@ describe('what is accepted', () => {
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
-  test(`may be nested ${maxJsonDepth} deep, and may hold the same key in different objects`, () => {
+  test(`may have up to ${maxJsonDepth} levels, and the same key in different objects`, () => {
     expect(faultOf('['.repeat(33) + ']'.repeat(33)).type).toBe('too deep');
     expect(
       isDeepStrictEqual(
@@ -166,7 +168,7 @@ describe('what is accepted', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('the error of a refused text', () => {
   const worked: [body: string, type: string, path: string | undefined, words: string[]][] = [
     ['', 'invalid json', '', ['line 1, column 1', 'expected a value', 'found the end of the text']],
     ['{"a":1,}', 'invalid json', '', ['line 1, column 8', 'expected a key in double quotes', 'found "}"']],
@@ -217,18 +219,18 @@ describe('what is refused', () => {
     [`{"a":${'['.repeat(40)}`, 'too deep', `/a${'/0'.repeat(31)}`, ['deeper than 32', 'line 1, column 37']],
   ];
 
-  test.for(worked)('is placed by line, column and pointer: %j', ([body, type, path, words]) => {
+  test.for(worked)('has line, column and pointer: %j', ([body, type, path, words]) => {
     const fault = faultOf(body);
     expect(fault).toMatchObject({ type, path });
     for (const word of words) expect(fault.message).toContain(word);
   });
 
-  test('is the fault that comes first in the text', () => {
+  test('is the first one in the text', () => {
     expect(faultOf('{"a":1,"a":2,"b":"\\u0000",').type).toBe('duplicate key');
     expect(faultOf('{"b":"\\u0000","a":1,"a":2').type).toBe('invalid text');
   });
 
-  test('is a key given twice among many, near or far, and however it is written', () => {
+  test('is a duplicate key, even among many keys, far apart or escaped', () => {
     const many = Array.from({ length: 100 }, (_, i) => `"k${i}":${i}`);
     expect(Object.keys(valueOf(`{${many.join()}}`) as object)).toHaveLength(100);
     for (const again of [0, 14, 15, 16, 17, 99]) {
@@ -243,7 +245,7 @@ describe('what is refused', () => {
     }
   });
 
-  test('is not repeated at length: a long key is cut in the message, a long path left out', () => {
+  test('stays short: a long key is cut in the message, a long path is omitted', () => {
     const key = `a${'😀'.repeat(40_000)}`;
     const fault = faultOf(`{"${key}":1,"${key}":2}`);
     expect(fault).not.toHaveProperty('path');
@@ -253,34 +255,34 @@ describe('what is refused', () => {
 
   test.each([
     ['a stray byte', [0x22, 0x61, 0xff, 0x22], 'byte 2 (counted from 0) is FF'],
-    ['a sequence cut off by the end', [0x22, 0xe2, 0x82], 'byte 1 (counted from 0) is E2'],
-    ['an overlong form', [0x22, 0xc3, 0xa9, 0xe0, 0x80, 0xaf, 0x22], 'byte 3 (counted from 0) is E0'],
+    ['a truncated sequence', [0x22, 0xe2, 0x82], 'byte 1 (counted from 0) is E2'],
+    ['an overlong encoding', [0x22, 0xc3, 0xa9, 0xe0, 0x80, 0xaf, 0x22], 'byte 3 (counted from 0) is E0'],
     ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22], 'byte 1 (counted from 0) is ED'],
-    ['UTF-16 with a mark', [0xff, 0xfe, 0x5b, 0x00, 0x5d, 0x00], 'UTF-16'],
-    ['UTF-16 with a mark, big end first', [0xfe, 0xff, 0x00, 0x5b, 0x00, 0x5d], 'UTF-16'],
-    ['UTF-16 without a mark', [0x5b, 0x00, 0x5d, 0x00], 'UTF-16'],
-    ['UTF-16 without a mark, big end first', [0x00, 0x5b, 0x00, 0x5d], 'UTF-16'],
-  ])('is what is not UTF-8, with the byte: %s', (_, body, words) => {
+    ['UTF-16 with a byte order mark', [0xff, 0xfe, 0x5b, 0x00, 0x5d, 0x00], 'UTF-16'],
+    ['UTF-16, big-endian, with a byte order mark', [0xfe, 0xff, 0x00, 0x5b, 0x00, 0x5d], 'UTF-16'],
+    ['UTF-16 without a byte order mark', [0x5b, 0x00, 0x5d, 0x00], 'UTF-16'],
+    ['UTF-16, big-endian, without a byte order mark', [0x00, 0x5b, 0x00, 0x5d], 'UTF-16'],
+  ])('names the byte that is not UTF-8: %s', (_, body, message) => {
     expect(faultOf(Uint8Array.from(body))).toMatchObject({
       type: 'invalid utf-8',
       path: '',
-      message: expect.stringContaining(words),
+      message: expect.stringContaining(message),
     });
   });
 
-  test('is told, never thrown, whatever the bytes; and the byte named is the first that cannot stand', () => {
-    const telling = [
+  test('is returned, never thrown, for any bytes, and names the first invalid byte', () => {
+    const boundaries = [
       0x22, 0x61, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xe0, 0xe2, 0xed, 0xef, 0xf0, 0xf1, 0xf4,
       0xf5,
     ];
-    const likely = fc.array(fc.constantFrom(...telling)).map((list) => Uint8Array.from(list));
+    const likely = fc.array(fc.constantFrom(...boundaries)).map((list) => Uint8Array.from(list));
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array(), likely), (bytes) => {
-        const told = 'fault' in parseJson(bytes) ? faultOf(bytes).message : '';
-        const at = Number(/byte (\d+) \(counted/.exec(told)?.[1] ?? bytes.length);
+        const message = 'fault' in parseJson(bytes) ? faultOf(bytes).message : '';
+        const at = Number(/byte (\d+) \(counted/.exec(message)?.[1] ?? bytes.length);
         const prefixes = Array.from({ length: bytes.length + 1 }, (_, end) => bytes.subarray(0, end));
         expect(agrees(bytes)).toBe(true);
-        expect(decodes(bytes.subarray(0, at)) || told.includes('UTF-16')).toBe(true);
+        expect(decodes(bytes.subarray(0, at)) || message.includes('UTF-16')).toBe(true);
         expect(prefixes.slice(at + 1).some(decodes)).toBe(false);
       }),
       cases(1_250),
@@ -305,8 +307,8 @@ describe('a hostile body', () => {
       () => `{${Array.from({ length: 1_000_000 }, (_, i) => `"\\u006b${i}":0`).join()}}`,
     ],
     ['thirty million opening brackets', () => '['.repeat(30_000_000)],
-    ['thirty million line ends before the fault', () => `${'\n'.repeat(30_000_000)}x`],
-  ])('takes seconds, not minutes: %s', (_, body) => {
+    ['thirty million line ends before the error', () => `${'\n'.repeat(30_000_000)}x`],
+  ])('is parsed in seconds, not minutes: %s', (_, body) => {
     const bytes = bytesOf(body());
     const start = performance.now();
     parseJson(bytes);
@@ -325,7 +327,7 @@ function texts(prefix: string): [name: string, bytes: Uint8Array][] {
 
 describe('the JSON parsing test suite', () => {
   test.skipIf(absent)(
-    `every text that must parse gives what JSON.parse gives, or breaks a rule of ours${absent}`,
+    `every text that must parse gives the value of JSON.parse, or violates one of our rules${absent}`,
     () => {
       const all = texts('y_');
       const refused = all.flatMap(([, bytes]) => ruleBroken(native(bytes)?.text ?? '') ?? []);
@@ -340,13 +342,16 @@ describe('the JSON parsing test suite', () => {
     expect(accepted.map(([name]) => name)).toEqual([]);
   });
 
-  test.skipIf(absent)(`every text that may parse is refused or gives what JSON.parse gives${absent}`, () => {
-    const wrong = texts('i_').filter(([, bytes]) => !agrees(bytes));
-    expect(wrong.map(([name]) => name)).toEqual([]);
-  });
+  test.skipIf(absent)(
+    `every text that may parse is refused or gives the value of JSON.parse${absent}`,
+    () => {
+      const wrong = texts('i_').filter(([, bytes]) => !agrees(bytes));
+      expect(wrong.map(([name]) => name)).toEqual([]);
+    },
+  );
 });
 
-test('an object may have ten thousand keys, and not one more, wherever it is', () => {
+test('an object may have at most ten thousand keys, at any depth', () => {
   const object = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":${i}`).join()}}`;
   expect(parseJson(Buffer.from(object(10_000)))).toHaveProperty('value.k9999', 9999);
   expect(parseJson(Buffer.from(`{"a":[1,${object(10_001)}]}`))).toEqual({
@@ -354,7 +359,7 @@ test('an object may have ten thousand keys, and not one more, wherever it is', (
   });
 });
 
-test('a body of more than five million values is refused before it is built', () => {
+test('a body with more than five million values is refused before it is built', () => {
   const body = Buffer.from(`[${'{},'.repeat(5_000_000)}{}]`);
   expect(parseJson(body)).toEqual({
     fault: { type: 'too many values', message: expect.stringContaining('5000000'), path: '' },

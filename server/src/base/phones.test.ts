@@ -1,4 +1,4 @@
-// Phone numbers of a country get its prefix, whatever they are written like.
+// Local phone numbers get the prefix of their country, however they are written.
 import { countries } from '@soundings/contract/countries.ts';
 import { normalisePhone } from '@soundings/contract/formats.ts';
 import { getCountries, parsePhoneNumberFromString } from 'libphonenumber-js/max';
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { sharedData } from '../testing/shared.ts';
 import { withCountryPrefix } from './phones.ts';
 
-/** As it is written, the default country, and what it is; ? behind it: it could also be a number of another country. */
+/** The number as written, the default country, and the result; with ? if it could also be a number of another country. */
 test.each([
   ['070-123 45 67', 'SE', '+46701234567'],
   ['701234567', 'SE', '+46701234567'],
@@ -39,7 +39,7 @@ test.each([
   ['030 12345678', 'DE', '+493012345678'],
   ['0467 0123456', 'DE', '+494670123456'],
   ['14155552671', 'DE', '+14155552671'],
-  // German landline numbers have many lengths: this could be one of Bredstedt that has lost its zero.
+  // German landline numbers have many lengths. This could be a number in Bredstedt without its zero.
   ['46701234567', 'DE', '+4946701234567?'],
   ['358401234567', 'DE', '+49358401234567?'],
   ['4930123456', 'AT', '+4930123456'],
@@ -56,18 +56,18 @@ test.each([
   ['8 912 345-67-89', 'RU', '+79123456789'],
   ['123', 'SE', undefined],
   ['1', 'SE', undefined],
-])('%s of %s is %s', (number, country, whole) => {
+])('%s in %s is %s', (number, country, whole) => {
   const found = withCountryPrefix(number, country);
   expect(found && `${found.number}${found.isUnsure ? '?' : ''}`).toBe(whole);
 });
 
-test('the countries to choose from are those with numbers', () => {
+test('the countries to choose from are those with phone numbers', () => {
   expect([...countries].toSorted()).toEqual(getCountries().toSorted());
 });
 
 const list = sharedData('lists/phones-e164-examples.csv');
 test.skipIf(!list)(
-  'an example of each country, as it is written there, comes out whole (../shared/data/lists)',
+  'the local form of the example number of each country gives the whole number (../shared/data/lists)',
   () => {
     const wrong = readFileSync(list as string, 'utf8')
       .trim()

@@ -8,7 +8,7 @@ const prefix = 'snd_'.length;
 const bodyEnd = prefix + 40;
 
 describe('a token', () => {
-  test('is snd_, 40 base-62 characters and a checksum of 6, and is recognised', () => {
+  test('is snd_, 40 base-62 characters and a checksum of 6 characters, and is recognised', () => {
     for (let i = 0; i < 1_000; i++) {
       const token = newToken();
       expect(token).toMatch(/^snd_[0-9A-Za-z]{46}$/);
@@ -16,7 +16,7 @@ describe('a token', () => {
     }
   });
 
-  test('is never made twice, and every character may stand everywhere', () => {
+  test('is never generated twice, and every character occurs in every place', () => {
     const tokens = Array.from({ length: 2_000 }, newToken);
     expect(new Set(tokens).size).toBe(tokens.length);
     for (let place = prefix; place < bodyEnd; place++) {
@@ -24,7 +24,7 @@ describe('a token', () => {
     }
   });
 
-  test('is not recognised with any one character mistyped', () => {
+  test('is not recognised with one wrong character', () => {
     fc.assert(
       fc.property(fc.integer({ min: prefix, max: 49 }), fc.constantFrom(...base62), (place, character) => {
         const token = newToken();
@@ -35,7 +35,7 @@ describe('a token', () => {
     );
   });
 
-  test('is not recognised with two neighbours swapped', () => {
+  test('is not recognised with two adjacent characters swapped', () => {
     for (let round = 0; round < 50; round++) {
       const token = newToken();
       for (let place = prefix; place < 49; place++) {
@@ -46,7 +46,7 @@ describe('a token', () => {
     }
   });
 
-  test('is not recognised cut short, with anything around it, or of another prefix', () => {
+  test('is not recognised if truncated, with extra characters, or with another prefix', () => {
     const token = newToken();
     for (const text of [
       '',
@@ -70,7 +70,7 @@ describe('a token', () => {
     expect(recognised).toEqual([]);
   });
 
-  test('is kept as its SHA-256', () => {
+  test('is stored as its SHA-256', () => {
     // FIPS 180-4, the example "abc"
     expect(tokenHash('abc').toString('hex')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
@@ -79,20 +79,20 @@ describe('a token', () => {
 });
 
 describe('a password', () => {
-  test('that is made has 20 base-62 characters and is never the same', () => {
+  test('has 20 base-62 characters and is never generated twice', () => {
     const passwords = Array.from({ length: 1_000 }, newPassword);
     expect(passwords.every((password) => /^[0-9A-Za-z]{20}$/.test(password))).toBe(true);
     expect(new Set(passwords).size).toBe(passwords.length);
   });
 
-  test('is digested with Argon2id at no less than 19 MiB and two passes, with a salt of its own', async () => {
+  test('is hashed with Argon2id, at least 19 MiB and two passes, and its own salt', async () => {
     const [one, other] = await Promise.all([hashPassword('the same'), hashPassword('the same')]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(one).not.toBe(other);
   });
 
   test.each(['correct horse battery staple', '', ' ', 'pässwörd 🌊', '\0', 'x'.repeat(10_000)])(
-    '%j is known again, and nothing else is taken for it',
+    '%j matches its own hash, and no other password does',
     async (password) => {
       const hash = await hashPassword(password);
       expect(await isPassword(password, hash)).toBe(true);
@@ -106,13 +106,13 @@ describe('a password', () => {
   test.each([
     '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
     '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
-  ])('that the reference implementation has digested is known: %s', async (hash) => {
-    // test.c of github.com/P-H-C/phc-winner-argon2; the parameters are those in the text
+  ])('matches a hash of the reference implementation: %s', async (hash) => {
+    // From test.c of github.com/P-H-C/phc-winner-argon2. The hash contains its parameters.
     expect(await isPassword('password', hash)).toBe(true);
     expect(await isPassword('Password', hash)).toBe(false);
   });
 
-  test('is not the password of what is no digest', async () => {
+  test('does not match a text that is not a hash', async () => {
     const hash = await hashPassword('x');
     for (const text of [
       '',

@@ -1,4 +1,4 @@
-// Texts that others sent, and names like them.
+// Texts from outside, and suggestions of similar names.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { didYouMean } from './text.ts';
@@ -13,24 +13,29 @@ test.each([
   ['fristName', 'firstName'],
   ['time zone', 'timezone'],
   ['extenalID', 'externalId'],
-])('%s is like %s', (given, name) => {
+])('%s is similar to %s', (given, name) => {
   expect(didYouMean(given, names)).toBe(` Did you mean "${name}"?`);
 });
 
 test.each(['colour', '', 'x', 'department', '__proto__', 'x'.repeat(1000)])(
-  '%s is like none of them',
+  '%s is similar to none of them',
   (given) => {
     expect(didYouMean(given, names)).toBe('');
   },
 );
 
-test('a name is always like itself, and one letter more or less makes no difference to a long one', () => {
+test('a name is similar to itself, and one character more or less in a long name makes no difference', () => {
   fc.assert(
-    fc.property(fc.constantFrom(...names), fc.nat(), fc.constantFrom('', 'x', 'Q'), (name, place, letter) => {
-      const at = place % name.length;
-      const spoilt = name.slice(0, at) + letter + name.slice(at + 1);
-      expect(didYouMean(name, names)).toContain(`"${name}"`);
-      expect(didYouMean(spoilt, names)).toContain(`"${name}"`);
-    }),
+    fc.property(
+      fc.constantFrom(...names),
+      fc.nat(),
+      fc.constantFrom('', 'x', 'Q'),
+      (name, place, character) => {
+        const at = place % name.length;
+        const spoilt = name.slice(0, at) + character + name.slice(at + 1);
+        expect(didYouMean(name, names)).toContain(`"${name}"`);
+        expect(didYouMean(spoilt, names)).toContain(`"${name}"`);
+      },
+    ),
   );
 });

@@ -26,7 +26,7 @@ const texts = catalogue<typeof en, Arguments>({
 });
 
 describe('a text', () => {
-  test('has its numbers and plurals as the language writes them', () => {
+  test('formats numbers and plurals as the language does', () => {
     expect(texts.in('en')('found', { count: 0, place: 'A' })).toBe('Nothing in A');
     expect(texts.in('en')('found', { count: 1, place: 'A' })).toBe('1 file in A');
     expect(texts.in('en')('found', { count: 1234, place: 'A' })).toBe('1,234 files in A');
@@ -35,19 +35,19 @@ describe('a text', () => {
     expect(polish).toEqual(['1 plik (A)', '3 pliki (A)', '5 plików (A)']);
   });
 
-  test('that has nothing but an empty argument is empty', () => {
+  test('is empty if it consists of one empty argument', () => {
     expect(texts.in('en')('only', { name: '' })).toBe('');
     expect(texts.in('en')('only', { name: 'Anna' })).toBe('Anna');
   });
 
-  test('takes values as they are, whatever syntax they contain', () => {
+  test('inserts values unchanged, whatever syntax they contain', () => {
     const place = "{count} '{' # <b>|</b> {x, plural, other {}}";
     expect(texts.in('en')('found', { count: 2, place })).toBe(`2 files in ${place}`);
   });
 });
 
 describe('a language', () => {
-  test('is found in any case; without texts in it, the reader gets English', () => {
+  test('is found in any letter case; a reader whose language has no texts gets English', () => {
     expect(texts.languages).toEqual(['en', 'sv', 'pl']);
     expect(['sv', 'SV', 'fi', '', 'constructor'].map(texts.languageFor)).toEqual([
       'sv',

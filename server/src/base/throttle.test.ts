@@ -1,4 +1,4 @@
-// What the throttle lets through: never more than its limit, however attempts are spread over time and keys, and in little memory.
+// The throttle never allows more attempts than its limit, whatever their times and keys, and needs little memory.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -35,7 +35,7 @@ describe('a quota', () => {
     expect(throttle.attempt('192.0.2.1')).toBe(0);
   });
 
-  test('a clock that is set back stops no one for long', () => {
+  test('setting the clock back does not block anyone for long', () => {
     let now = 1_000_000_000;
     const throttle = openThrottle(limit, 10_000, () => now);
     for (let i = 0; i < 31; i++) throttle.attempt('192.0.2.1');
@@ -43,7 +43,7 @@ describe('a quota', () => {
     expect(throttle.attempt('192.0.2.1')).toBe(0);
   });
 
-  test('memory is bounded: the key that made no attempt for the longest time is forgotten', () => {
+  test('memory is limited: the key whose last attempt is oldest is forgotten', () => {
     const throttle = openThrottle(limit, 10_000, () => 0);
     for (let i = 0; i < 31; i++) {
       throttle.attempt('192.0.2.1');
@@ -58,7 +58,7 @@ describe('a quota', () => {
   const step = fc.record({ key: fc.integer({ min: 0, max: 5 }), afterMs: fc.integer({ min: 0, max: 400 }) });
   const steps = fc.array(step, { maxLength: 80 });
 
-  test('any attempts: never more than allowed in a window, and a stated wait lasts just until its end', () => {
+  test('any attempts: never more than allowed in a window, and a wait ends exactly with its window', () => {
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 4 }), (all, free) => {
         let now = 0;
@@ -97,13 +97,13 @@ describe('a backoff', () => {
     memoryMs: 60_000,
   };
 
-  test('waits double, or grow evenly, up to the longest', () => {
+  test('waits double or grow evenly, up to the maximum', () => {
     const delays = (limit: Backoff) => [0, 1, 2, 3, 4, 5, 5000].map((count) => delayAfter(count, limit));
     expect(delays(doubling)).toEqual([0, 0, 1000, 2000, 4000, 5000, 5000]);
     expect(delays({ ...doubling, growth: 'adds' })).toEqual([0, 0, 1000, 2000, 3000, 4000, 5000]);
   });
 
-  test('attempts are forgotten some time after the last one, and a clock that is set back makes no one wait longer', () => {
+  test('attempts are forgotten some time after the last one, and setting the clock back makes no one wait longer', () => {
     const attempts = { count: 3, at: 100_000 };
     expect(waitOf(attempts, doubling, 100_500)).toBe(1500);
     expect(waitOf(attempts, doubling, 0)).toBe(2000);
@@ -112,7 +112,7 @@ describe('a backoff', () => {
     expect(waitOf(undefined, doubling, 0)).toBe(0);
   });
 
-  test('any attempts: at most the free ones at once, then each waits, and a stated wait is just enough', () => {
+  test('any attempts: at most the free ones at once, then each waits, and the wait is exactly long enough', () => {
     fc.assert(
       fc.property(
         backoffs,
@@ -137,7 +137,7 @@ describe('a backoff', () => {
   });
 });
 
-test('the Fault says when to try again, in whole seconds and never in none', () => {
+test('the Fault says when to try again, in whole seconds and at least one', () => {
   const faultOf = (ms: number) => {
     const { kind, code, message, retryAfter } = tooEarly(
       'too many attempts',

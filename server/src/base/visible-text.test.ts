@@ -25,8 +25,8 @@ const anyText = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-describe('what is visible', () => {
-  test('is one line of at most so many characters, none of them hidden', () => {
+describe('visible text', () => {
+  test('is one line of at most the given number of characters, none of them hidden', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 100 }), (text, max) => {
         const shown = visible(text, max);
@@ -37,7 +37,7 @@ describe('what is visible', () => {
     );
   });
 
-  test('is an ordinary text as it stands', () => {
+  test('leaves ordinary text unchanged', () => {
     for (const text of [
       'Anna Åström',
       'anna@example.com',
@@ -65,7 +65,7 @@ describe('what is visible', () => {
     expect(visible(text, 100)).toBe(shown);
   });
 
-  test('is cut where it is too long, and takes no time', () => {
+  test('is cut if it is too long, and takes no time', () => {
     expect(visible('x'.repeat(11), 10)).toBe(`${'x'.repeat(9)}…`);
     expect(visible('🙂'.repeat(10), 10)).toBe('🙂'.repeat(10));
     expect(visible('🙂'.repeat(11), 10)).toBe(`${'🙂'.repeat(9)}…`);
@@ -75,10 +75,10 @@ describe('what is visible', () => {
   });
 });
 
-describe('what is inert', () => {
+describe('inert text', () => {
   const withoutJoints = (text: string) => text.replaceAll(/[\u200b\u2068\u2069]/g, '');
 
-  test('reads the same, and holds no address of the web', () => {
+  test('reads the same and contains no web address', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const shown = inert(text, 80);
@@ -94,11 +94,11 @@ describe('what is inert', () => {
     'evil.com/?a@b.c',
     '=HYPERLINK("http://evil.com","x")',
     '//evil.com',
-  ])('is %s, which no program takes for a link', (text) => {
+  ])('of %s is not a link to any program', (text) => {
     expect(inert(text, 80)).not.toMatch(/:\/\/|www\.e|evil\.c|evil\.e|b\.c/);
   });
 
-  test('leaves e-mail addresses and names of files as they are', () => {
+  test('leaves email addresses and file names unchanged', () => {
     for (const text of [
       'anna@example.com',
       '"anna@example.com",',
@@ -110,7 +110,7 @@ describe('what is inert', () => {
     }
   });
 
-  test('keeps right-to-left letters to themselves', () => {
+  test('isolates right-to-left text', () => {
     expect(inert('שלום 12', 80)).toBe('\u2068שלום 12\u2069');
     expect(inert('\u2069שלום', 80)).toBe('\u2068[U+2069]שלום\u2069');
   });

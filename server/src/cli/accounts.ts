@@ -53,13 +53,13 @@ export const accountCommands = (canMail: () => boolean): Record<string, Command>
   'password set': {
     readsSecret: true,
     usage:
-      '--account ID --email E [--turn-off-second-step]\n' +
+      '--account ID --email E [--turn-off-two-factor]\n' +
       '    Sets a password, read from standard input, and signs the person out everywhere. Use it for an administrator\n' +
-      '    who can no longer sign in. --turn-off-second-step also disables two-factor authentication.',
-    options: { ...account, email: text, 'turn-off-second-step': flag },
+      '    who can no longer sign in. --turn-off-two-factor also disables two-factor authentication.',
+    options: { ...account, email: text, 'turn-off-two-factor': flag },
     run: (pool, values) => {
       const wanted = { email: required(values, 'email'), password: passwordFromInput() };
-      const turnsOff = values['turn-off-second-step'] === true;
+      const turnsOff = values['turn-off-two-factor'] === true;
       const accountId = accountOf(values);
       return inTransaction(pool, async (tx) => {
         const person = await resetPassword(tx, accountId, wanted, turnsOff);

@@ -40,7 +40,7 @@ export const fileCommands: Record<string, Command> = {
         ...mappings.map(({ mappingId, field, value, means }) => [String(mappingId), field, value, means]),
       ]),
   },
-  'value forget': {
+  'value remove': {
     isLogged: false,
     usage: '--account ID --id M\n    Removes a value mapping.',
     options: { ...account, id: text },

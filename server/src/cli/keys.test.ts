@@ -1,5 +1,5 @@
-// The keys commands as operators run them: what they print, with which exit status, and what they did, with two machines that share
-// a database. No output but that of an export has a key in it.
+// The keys commands as operators run them, on two machines that share a database: output, exit status and effects. Only an
+// export prints a key.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
@@ -44,7 +44,7 @@ type Machine = 'one' | 'two';
 const pathOf = (machine: Machine) => join(home, machine, 'keys', 'answers');
 const secretsPathOf = (machine: Machine) => join(home, machine, 'keys', 'secrets');
 const nameOf = (machine: Machine) => `${hostname()}:${pathOf(machine)}`;
-/** The keys as the service of a machine has them. */
+/** Returns the keys that the service on a machine uses. */
 const serviceOn = (machine: Machine) =>
   new AnswerKeys(database.pool, { place: 'file', directory: join(home, machine, 'keys') });
 
@@ -57,9 +57,9 @@ function keyOn(machine: Machine): EpochKey | undefined {
   return key;
 }
 
-type Ran = { status: number | null; out: string; err: string };
-/** Runs a command on a machine. Makes sure that nothing but an export prints a key, and that what is refused prints no stack. */
-async function run(machine: Machine, args: string[], input = ''): Promise<Ran> {
+type Result = { status: number | null; out: string; err: string };
+/** Runs a command on a machine. Checks that only an export prints a key, and that an error message has no stack. */
+async function run(machine: Machine, args: string[], input = ''): Promise<Result> {
   keyOn(machine);
   const child = spawn(process.execPath, [cli, ...args], {
     env: { ...bareEnvironment, DATABASE_URL: database.url, DATA_DIR: join(home, machine) },
@@ -112,8 +112,8 @@ const logged = async () =>
       where  account_id = ${accountId} and action like '%key%' order by entry_id`
   ).map(({ action, subject }) => (subject === null ? action : `${action}: ${subject}`));
 
-/** A service on machine one, with an open week. */
-async function oneRuns(): Promise<{ keys: AnswerKeys; secret: Buffer }> {
+/** Returns a service on machine one with an open week. */
+async function runOne(): Promise<{ keys: AnswerKeys; secret: Buffer }> {
   const keys = serviceOn('one');
   const secret = await open(keys, weekAt(0));
   await keys.chain.advance();
@@ -125,8 +125,8 @@ async function secretOn(machine: Machine, week: Week): Promise<Buffer> {
 }
 
 describe('keys show', () => {
-  test('says where the key is, how far it is, and who has it; and where it is missing', async () => {
-    const { keys } = await oneRuns();
+  test('shows the place, epoch and users of the key, and that it is missing', async () => {
+    const { keys } = await runOne();
     expect(await show('one')).toMatchObject({
       place: 'file',
       path: pathOf('one'),
@@ -135,10 +135,10 @@ describe('keys show', () => {
       exportedAt: null,
       processes: [{ name: nameOf('one'), epoch: 1, isBehind: false }],
     });
-    const words = await done('one', ['keys', 'show']);
-    expect(words).toContain(`Answer key in ${pathOf('one')}: ready. Epoch 1.\n`);
-    expect(words).toContain(nameOf('one'));
-    expect(words).not.toMatch(/behind|exported/);
+    const output = await done('one', ['keys', 'show']);
+    expect(output).toContain(`Answer key in ${pathOf('one')}: ready. Epoch 1.\n`);
+    expect(output).toContain(nameOf('one'));
+    expect(output).not.toMatch(/behind|exported/);
     expect(await done('two', ['keys', 'show'])).toContain(
       `Answer key in ${pathOf('two')}: missing. Epoch 1.\n`,
     );
@@ -147,34 +147,34 @@ describe('keys show', () => {
   });
 
   test('lists a machine that was switched off as behind, with what to do, until it is forgotten', async () => {
-    const { keys } = await oneRuns();
+    const { keys } = await runOne();
     await done('two', ['keys', 'import'], await done('one', ['keys', 'export']));
     await open(keys, weekAt(1));
     await close(keys, weekAt(1));
-    const words = await done('one', ['keys', 'show']);
-    const rows = words.split('\n').filter((line) => line.includes('/keys/answers  '));
+    const output = await done('one', ['keys', 'show']);
+    const rows = output.split('\n').filter((line) => line.includes('/keys/answers  '));
     expect(rows).toHaveLength(2);
     for (const row of rows)
-      expect(row.includes('behind: start it, or delete its key file and run "keys forget"')).toBe(
+      expect(row.includes('behind: start it, or delete its key file and run "keys remove-process"')).toBe(
         row.startsWith(nameOf('two')),
       );
-    expect(await done('one', ['keys', 'forget', '--name', nameOf('two')])).toBe(
+    expect(await done('one', ['keys', 'remove-process', '--name', nameOf('two')])).toBe(
       `${nameOf('two')} removed.\n`,
     );
     expect((await show('one')).processes.map(({ name }) => name)).toEqual([nameOf('one')]);
     expect(await logged()).toContain(`key process removed: ${nameOf('two')}`);
-    const unknown = await refused('one', ['keys', 'forget', '--name', nameOf('two')], 1);
+    const unknown = await refused('one', ['keys', 'remove-process', '--name', nameOf('two')], 1);
     expect(unknown).toBe(
       `Process "${nameOf('two')}" does not exist. Run "soundings keys show" to list all processes.\n`,
     );
-    expect(await refused('one', ['keys', 'forget'], 2)).toBe('--name is required.\n');
+    expect(await refused('one', ['keys', 'remove-process'], 2)).toBe('--name is required.\n');
   });
 });
 
-describe('the key of the secrets', () => {
+describe('the secrets key', () => {
   const fingerprints = async (machine: Machine) => done(machine, ['sftp', 'hostkeys']);
 
-  test('is where `keys show` says; missing, it is imported from a copy of its file; lost, it is given up', async () => {
+  test('is where `keys show` says; if missing, it can be imported from a copy of its file; if lost, it can be reset', async () => {
     const before = await fingerprints('one');
     expect(await done('one', ['keys', 'show'])).toContain(`Secrets key in ${secretsPathOf('one')}: ready.`);
     expect(await done('two', ['keys', 'show'])).toContain('missing');
@@ -192,8 +192,8 @@ describe('the key of the secrets', () => {
 });
 
 describe('keys export and import', () => {
-  test('bring the key to another machine, which goes on by itself from then on; both are in the audit log', async () => {
-    const { keys, secret } = await oneRuns();
+  test('copy the key to another machine, which follows later epochs by itself; both are in the audit log', async () => {
+    const { keys, secret } = await runOne();
     const text = await done('one', ['keys', 'export']);
     expect(text).toBe(readFileSync(pathOf('one'), 'utf8') + readFileSync(secretsPathOf('one'), 'utf8'));
     expect(JSON.parse(await done('one', ['keys', 'export', '--json']))).toEqual({ key: text });
@@ -221,8 +221,8 @@ describe('keys export and import', () => {
       expect(rows.map(({ row }) => row as string).join()).not.toContain(secretText);
   });
 
-  test('a text that is no whole key is not imported: it is said where to get one', async () => {
-    await oneRuns();
+  test('an invalid text is not imported, and the message says where to get a key', async () => {
+    await runOne();
     const text = await done('one', ['keys', 'export']);
     const secret = keyOn('one')!.secret.toString('hex');
     const other = secret.startsWith('0') ? '1' : '0';
@@ -244,8 +244,8 @@ describe('keys export and import', () => {
     expect(await done('two', ['keys', 'import'], text.trim())).toBe('Key imported.\n');
   });
 
-  test('a key of another installation, or that was replaced since, is not imported, and the one that is there stays', async () => {
-    const { keys } = await oneRuns();
+  test('a key that was replaced, or is from another installation, is not imported, and the current key stays', async () => {
+    const { keys } = await runOne();
     const replaced = await done('one', ['keys', 'export']);
     await close(keys, weekAt(0));
     await done('one', ['keys', 'reset', '--yes']);
@@ -257,17 +257,17 @@ describe('keys export and import', () => {
     for (const text of [keyText(stranger), replaced, keyText(later)]) {
       for (const machine of ['one', 'two'] as const) {
         // oxlint-disable-next-line no-await-in-loop -- few
-        const words = await refused(machine, ['keys', 'import'], 1, text);
-        expect(words).toMatch(/another installation, was replaced .*, or is newer than the database\./);
-        expect(words).toContain('Run "soundings keys export" again on the server that has the key.');
+        const output = await refused(machine, ['keys', 'import'], 1, text);
+        expect(output).toMatch(/another installation, was replaced .*, or is newer than the database\./);
+        expect(output).toContain('Run "soundings keys export" again on the server that has the key.');
       }
     }
     expect(keyOn('one')).toEqual(before);
     expect(keyOn('two')).toBeUndefined();
   });
 
-  test('an older key of the same chain is imported as what it has become', async () => {
-    const { keys } = await oneRuns();
+  test('an older key of the same chain is imported and advanced to the current epoch', async () => {
+    const { keys } = await runOne();
     const older = await done('one', ['keys', 'export']);
     const secret = await open(keys, weekAt(1));
     await close(keys, weekAt(0));
@@ -278,33 +278,33 @@ describe('keys export and import', () => {
     expect((await show('one')).processes.map(({ isBehind }) => isBehind)).toEqual([false, false]);
   });
 
-  test('where the key is missing it can’t be exported: it is said what to do', async () => {
-    await oneRuns();
-    const words = await refused('two', ['keys', 'export'], 1);
+  test('a missing key can’t be exported, and the message says what to do', async () => {
+    await runOne();
+    const output = await refused('two', ['keys', 'export'], 1);
     for (const remedy of [
       '"soundings keys export" there',
       'keys import',
       'keys reset',
       'ANSWER_KEYS=database',
     ])
-      expect(words).toContain(remedy);
+      expect(output).toContain(remedy);
     expect((await show('two')).exportedAt).toBeNull();
     expect(await logged()).toEqual([]);
   });
 
-  test('a key is read from standard input alone', async () => {
-    await oneRuns();
-    const said = await refused('two', ['keys', 'import', 'key by mistake'], 2);
-    expect(said).toContain('npx soundings keys import');
-    expect(said).not.toContain('by mistake');
+  test('a key is read only from standard input', async () => {
+    await runOne();
+    const message = await refused('two', ['keys', 'import', 'key by mistake'], 2);
+    expect(message).toContain('npx soundings keys import');
+    expect(message).not.toContain('by mistake');
     expect(await refused('two', ['keys', 'import', '--key', 'a key'], 2)).toContain('from standard input');
     expect(keyOn('two')).toBeUndefined();
   });
 });
 
 describe('keys reset', () => {
-  test('without --yes changes nothing; with it, open weeks close without results and the key before leads nowhere', async () => {
-    await oneRuns();
+  test('without --yes changes nothing; with it, open weeks close without results and the previous key can’t be used any more', async () => {
+    await runOne();
     const before = keyOn('one')!;
     expect(await refused('two', ['keys', 'reset'], 2)).toBe(
       'Open weeks will be closed without results. Add --yes to continue.\n',
@@ -320,7 +320,7 @@ describe('keys reset', () => {
     expect(await logged()).toEqual(['answer key reset']);
     const after = keyOn('two')!;
     expect(keyAt(before, after.epoch)!.secret.equals(after.secret)).toBe(false);
-    // The other machine has the key before: it is said to be behind, and gets the new one.
+    // The other machine has the previous key. It is listed as behind, and gets the new key.
     const states = (await show('two')).processes.map(({ name, isBehind }) => [name, isBehind]);
     expect(Object.fromEntries(states)).toEqual({ [nameOf('one')]: true, [nameOf('two')]: false });
     const secret = await open(serviceOn('two'), weekAt(1));
@@ -330,8 +330,8 @@ describe('keys reset', () => {
     expect((await show('one')).processes.map(({ isBehind }) => isBehind)).toEqual([false, false]);
   });
 
-  test('while no week is open loses nothing, and says so', async () => {
-    const { keys } = await oneRuns();
+  test('without an open week, loses nothing and reports that', async () => {
+    const { keys } = await runOne();
     await close(keys, weekAt(0));
     expect(JSON.parse(await done('one', ['keys', 'reset', '--yes', '--json']))).toEqual({ lost: [] });
     expect(await open(serviceOn('one'), weekAt(1))).toHaveLength(32);
@@ -339,12 +339,12 @@ describe('keys reset', () => {
 });
 
 test('a key file that can’t be read is named, with what to do', async () => {
-  await oneRuns();
+  await runOne();
   await mkdir(pathOf('two'), { recursive: true });
   for (const command of ['show', 'export']) {
     // oxlint-disable-next-line no-await-in-loop -- few
-    const words = await refused('two', ['keys', command], 1);
-    expect(words).toContain(`The key file ${pathOf('two')} can’t be read (EISDIR).`);
-    expect(words).toContain('as the user that runs the service, with the same DATA_DIR');
+    const output = await refused('two', ['keys', command], 1);
+    expect(output).toContain(`The key file ${pathOf('two')} can’t be read (EISDIR).`);
+    expect(output).toContain('as the user that runs the service, with the same DATA_DIR');
   }
 });

@@ -54,7 +54,9 @@ export const keyCommands: Record<string, Command> = {
                   one.name,
                   String(one.epoch),
                   minute(one.seenAt),
-                  one.isBehind ? 'behind: start it, or delete its key file and run "keys forget"' : '',
+                  one.isBehind
+                    ? 'behind: start it, or delete its key file and run "keys remove-process"'
+                    : '',
                 ]),
               ]),
             ]),
@@ -101,7 +103,7 @@ export const keyCommands: Record<string, Command> = {
     },
     format: () => 'Key imported.',
   },
-  'keys forget': {
+  'keys remove-process': {
     isLogged: false,
     usage:
       '--name NAME\n    Removes a process from "keys show" after its machine was retired and its key file deleted. A key file that still\n' +

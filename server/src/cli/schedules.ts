@@ -14,6 +14,7 @@ import {
   selectSchedules,
   selectScheduleWeeks,
 } from '../rounds/schedules.ts';
+import { missedSentence } from '../rounds/missed-reasons.ts';
 import {
   account,
   accountOf,
@@ -118,7 +119,7 @@ export const scheduleCommands: Record<string, Command> = {
       return weeks.map(({ week, outcome, reason, people, questionIds }) => ({
         week: weekName(week),
         outcome,
-        reason,
+        reason: reason && missedSentence(reason),
         people,
         questions: questionIds.map((id) => keys.get(id) ?? String(id)),
       }));

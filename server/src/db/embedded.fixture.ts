@@ -1,4 +1,4 @@
-// A separate process that opens an embedded database, for tests that stop or kill it. It prints the address, and stops when its
+// A separate process that opens an embedded database, for tests that stop or kill it. It prints the address, and ends when its
 // input ends.
 import { openEmbedded } from './embedded.ts';
 

@@ -1,4 +1,4 @@
-// The way to the schema of this version: once, in order, whoever races; and what every table of it keeps to.
+// Migrations apply once and in order, even if several processes start at once, and the tables follow our rules.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ import { until } from '../testing/until.ts';
 const names = migrations().map(({ name }) => name);
 const migrationLock = 5_017_301; // as in migrate.ts
 
-/** A database without anything in it. */
+/** Creates an empty database and returns its URL. */
 async function emptyDatabase(): Promise<string> {
   const name = `empty_${randomUUID().replaceAll('-', '')}`;
   const admin = openPool(inject('databaseUrl'), 1);
@@ -43,7 +43,7 @@ function connect(url: string): Pool {
   return pool;
 }
 
-/** The migrate command in a process of its own. */
+/** Runs the migrate command in a separate process. */
 async function migrateElsewhere(url: string): Promise<{ status: number; err: string }> {
   const cli = fileURLToPath(new URL('../cli/cli.ts', import.meta.url));
   const env = { ...bareEnvironment, DATABASE_URL: url };
@@ -59,7 +59,7 @@ async function migrateElsewhere(url: string): Promise<{ status: number; err: str
 }
 
 describe('migrate', () => {
-  test('brings an empty database to the schema, says what it applied, and then has nothing to do', async () => {
+  test('creates the schema in an empty database, returns what it applied, and then has nothing to do', async () => {
     const pool = connect(await emptyDatabase());
     expect(await migrate(pool)).toEqual(names);
     expect(await isMigrated(pool)).toBe(true);
@@ -99,7 +99,7 @@ describe('migrate', () => {
     expect(await migrate(watch)).toEqual([]);
   });
 
-  test('stops at a file that fails, which leaves nothing behind; mended, it goes on from there', async () => {
+  test('stops at a file that fails, keeps nothing of it, and continues from there after a fix', async () => {
     const pool = connect(await emptyDatabase());
     const last = names.at(-1) as string;
     await pool`create table run_changes (in_the_way integer)`;
@@ -112,7 +112,7 @@ describe('migrate', () => {
     expect(await isMigrated(pool)).toBe(true);
   });
 
-  test('is refused by a database that a newer version has changed in a breaking way, which is named', async () => {
+  test('refuses a database with a breaking change of a newer version, and names the change', async () => {
     const pool = connect(await emptyDatabase());
     await migrate(pool);
     await pool`insert into migrations (version, name, breaking) values (9998, '9998_more.sql', false)`;
@@ -126,7 +126,7 @@ describe('migrate', () => {
     });
   });
 
-  test('divides what was stored of files before into rows, and loses no byte', async () => {
+  test('splits stored files into rows without losing a byte', async () => {
     const pool = connect(await emptyDatabase());
     await migrate(pool);
     const { id } = await inTransaction(pool, (tx) => createAccount(tx, { name: 'Test' }));
@@ -160,7 +160,7 @@ describe('migrate', () => {
     expect(rows.map(({ longest }) => longest)).toEqual([8000, 8000, 1]);
   });
 
-  test('a database that lacks a migration, or everything, does not count as migrated', async () => {
+  test('a database that lacks a migration, or all of them, does not count as migrated', async () => {
     const pool = connect(await emptyDatabase());
     expect(await isMigrated(pool).catch(() => false)).toBe(false);
     await migrate(pool);
@@ -183,7 +183,7 @@ describe('every table', () => {
   });
   afterAll(() => database.close());
 
-  // Unique in the whole service, or not of an account at all.
+  // Unique in the whole service, or not part of an account.
   const notOfAnAccount = [
     'answer_keys',
     'first_start_links',
@@ -208,7 +208,7 @@ describe('every table', () => {
     expect(bare.map(({ name }) => name)).toEqual([]);
   });
 
-  test('has a primary key that begins with account_id, but for those named here', async () => {
+  test('has a primary key that begins with account_id, except for the tables listed here', async () => {
     const keys = await database.pool<{ name: string; first: string | null }[]>`
       select c.relname as name, a.attname as first
       from   pg_class c
@@ -222,7 +222,7 @@ describe('every table', () => {
     expect(others).toEqual(notOfAnAccount);
   });
 
-  test('refers to others only within its account: every foreign key carries account_id', async () => {
+  test('refers to other tables only within its account: every foreign key contains account_id', async () => {
     const foreign = await database.pool<{ name: string; columns: string[]; targets: string[] }[]>`
       select conname as name,
              array(select attname::text from unnest(conkey) with ordinality k(n, i)
@@ -232,17 +232,15 @@ describe('every table', () => {
       from   pg_constraint
       where  contype = 'f' and connamespace = 'public'::regnamespace`;
     expect(foreign.length).toBeGreaterThan(5);
-    const astray = foreign.filter(
-      (key) => key.columns[0] !== 'account_id' || key.targets[0] !== 'account_id',
-    );
-    expect(astray).toEqual([]);
+    const wrong = foreign.filter((key) => key.columns[0] !== 'account_id' || key.targets[0] !== 'account_id');
+    expect(wrong).toEqual([]);
   });
 });
 
-describe('PostgreSQL 15, the oldest that DATABASE_URL may name', () => {
+describe('PostgreSQL 15, the oldest version that is supported in DATABASE_URL', () => {
   const bin = '/usr/lib/postgresql/15/bin';
 
-  test('is migrated, and takes a push', async (context) => {
+  test('is migrated, and accepts a push', async (context) => {
     if (!existsSync(join(bin, 'postgres')))
       return context.skip(`SKIPPED: there is no PostgreSQL 15 in ${bin}`);
     const url = await startCluster(bin);
@@ -269,21 +267,21 @@ describe('PostgreSQL 15, the oldest that DATABASE_URL may name', () => {
         { externalId: 'b', name: 'B', parent: 'a' },
       ];
       const users = [{ externalId: 'u', firstName: 'F', lastName, accessInfo: { memberOf: ['b'] } }];
-      const answer = await fetch(`${app.address}/v1/organization`, {
+      const response = await fetch(`${app.address}/v1/organization`, {
         method: 'POST',
         headers: { authorization: token, 'content-type': 'application/json' },
         body: JSON.stringify({ settings: { validateOnly: false }, data: { users, groups } }),
       });
-      return { status: answer.status, body: await answer.json() };
+      return { status: response.status, body: await response.json() };
     };
     expect(await push('L')).toMatchObject({ status: 200, body: { summary: { groups: { created: 2 } } } });
     expect(await push('M')).toMatchObject({ status: 200, body: { summary: { users: { updated: 1 } } } });
-    const listed = await fetch(`${app.address}/v1/groups`, { headers: { authorization: token } });
-    expect(await listed.json()).toMatchObject([{ externalId: 'a' }, { externalId: 'b', subgroups: [] }]);
+    const listing = await fetch(`${app.address}/v1/groups`, { headers: { authorization: token } });
+    expect(await listing.json()).toMatchObject([{ externalId: 'a' }, { externalId: 'b', subgroups: [] }]);
   });
 });
 
-/** A cluster of its own for one test, run by a user who is not root. */
+/** Starts a separate database cluster for one test, not as root, and returns its URL. */
 async function startCluster(bin: string): Promise<string | undefined> {
   const isRoot = process.getuid?.() === 0;
   const ids = isRoot ? await idsOf('postgres') : undefined;
@@ -293,17 +291,17 @@ async function startCluster(bin: string): Promise<string | undefined> {
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   await chmod(directory, 0o755);
   if (ids) await chown(directory, ids.uid, ids.gid);
-  const how = { ...ids, cwd: directory, env: { PATH: bin, LC_ALL: 'C' }, stdio: 'ignore' as const };
-  const made = spawn(
+  const options = { ...ids, cwd: directory, env: { PATH: bin, LC_ALL: 'C' }, stdio: 'ignore' as const };
+  const creating = spawn(
     join(bin, 'initdb'),
     ['-D', data, '-U', 'soundings', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
-    how,
+    options,
   );
-  expect(await once(made, 'exit')).toEqual([0, null]);
+  expect(await once(creating, 'exit')).toEqual([0, null]);
   const port = await freePort();
-  const options = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off' };
-  const settings = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const server = spawn(join(bin, 'postgres'), ['-D', data, ...settings], how);
+  const parameters = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off' };
+  const settings = Object.entries(parameters).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = spawn(join(bin, 'postgres'), ['-D', data, ...settings], options);
   onTestFinished(async () => {
     if (server.exitCode !== null) return;
     server.kill('SIGINT');
@@ -322,10 +320,10 @@ async function startCluster(bin: string): Promise<string | undefined> {
 
 async function idsOf(user: string): Promise<{ uid: number; gid: number } | undefined> {
   const number = async (flag: string) => {
-    const asked = spawn('id', [flag, user], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const child = spawn('id', [flag, user], { stdio: ['ignore', 'pipe', 'ignore'] });
     let text = '';
-    asked.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    await once(asked, 'close');
+    child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    await once(child, 'close');
     return Number(text);
   };
   const [uid, gid] = [await number('-u'), await number('-g')];

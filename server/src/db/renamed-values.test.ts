@@ -1,4 +1,4 @@
-// Migration 0034 on an installation with data: stored names become the present ones, and everything else stays as it was.
+// Migration 0034 on an installation with data: stored names get their new values, and everything else stays unchanged.
 import { randomUUID } from 'node:crypto';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { databaseAt } from '../testing/postgres.ts';
@@ -28,7 +28,7 @@ async function earlierDatabase(): Promise<Pool> {
   return pool;
 }
 
-test('reasons of missed weeks, actions of the audit log and error types of reports', async () => {
+test('renames reasons of missed weeks, actions of the audit log and error types of reports', async () => {
   const pool = await earlierDatabase();
   await pool`insert into accounts (name, timezone, language, threshold) values ('Earlier', 'UTC', 'en', 5)`;
   await pool.unsafe(`

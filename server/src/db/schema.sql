@@ -427,7 +427,7 @@ create table key_processes (
   seen_at  timestamptz not null
 );
 comment on table key_processes is
-  'The processes that have a copy of the epoch key, and its epoch. A process that is behind still has keys that the others have erased. Rows stay until "soundings keys forget". For the whole installation.';
+  'The processes that have a copy of the epoch key, and its epoch. A process that is behind still has keys that the others have erased. Rows stay until "soundings keys remove-process". For the whole installation.';
 
 create table week_keys (
   account_id  integer not null,

@@ -1,4 +1,4 @@
-// schema.sql, which people read, says what the migrations do.
+// schema.sql, which people read, matches the migrations.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -26,7 +26,7 @@ afterAll(async () => {
   await migrated.close();
 });
 
-/** Everything that makes a schema, as lines of text. */
+/** Returns the whole schema as lines of text. */
 async function catalogOf(pool: Pool): Promise<string[]> {
   const rows = await pool<{ line: string }[]>`
     select format('column %s.%s %s%s default %s identity %s storage %s comment %s', c.relname, a.attname,
@@ -49,7 +49,7 @@ async function catalogOf(pool: Pool): Promise<string[]> {
   return rows.map(({ line }) => line);
 }
 
-test('schema.sql makes exactly the schema that the migrations make', async () => {
+test('schema.sql creates exactly the schema that the migrations create', async () => {
   const [inFile, byMigrations] = [await catalogOf(written), await catalogOf(migrated.pool)];
   expect(byMigrations.length).toBeGreaterThan(50);
   expect(inFile).toEqual(byMigrations);

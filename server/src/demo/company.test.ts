@@ -1,4 +1,4 @@
-// What people can rely on who show the demo company, or learn with it.
+// What the demo company guarantees to people who show it or try things out with it.
 import { isExternalId } from '@soundings/contract/formats.ts';
 import type { Organization, OrganizationGroup, User } from '@soundings/contract/organization.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
@@ -43,7 +43,7 @@ const pathOf = (group: string): string[] => {
   return [group, ...(parent ? pathOf(parent) : [])];
 };
 
-/** Returns what the demo's schedules ask in each week and whom, and the simulated answers. */
+/** Returns the questions and people of the demo's schedules in each week, and the simulated answers. */
 function simulate({ weeks, organizationIn, character }: DemoCompany): { rounds: Round[]; answers: Answer[] } {
   const last = new Map<number, number>();
   const pools = library.kpis.map((kpi) => kpi.questions.map((key) => questionOf.get(key)!.id));

@@ -1,5 +1,4 @@
-// Attacks on the HTTP server that need no token and no session: bodies that never end, connections that say nothing, and
-// requests that claim to be what they are not.
+// Attacks on the HTTP server that need no token and no session: endless bodies, silent connections, and malformed requests.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -23,10 +22,10 @@ const mb = 1024 * 1024;
 
 type Attacker = {
   socket: Socket;
-  /** What came so far. */
+  /** Returns what has arrived so far. */
   text: () => string;
   isClosed: () => boolean;
-  /** Fulfilled with the status when a response has begun, or with 'closed' when the connection ended without. */
+  /** Resolves to the status when a response begins, or to 'closed' if the connection ends without one. */
   status: () => Promise<number | 'closed'>;
 };
 
@@ -55,7 +54,7 @@ const post = (path: string, length: number, headers: Record<string, string> = {}
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n`;
 
-const worldWith = async (settings: Partial<typeof testConfig>, log = openLog('silent')) => {
+const openWorldWith = async (settings: Partial<typeof testConfig>, log = openLog('silent')) => {
   const world = await openWorld(log, settings);
   onTestFinished(() => world.close());
   return world;
@@ -67,8 +66,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('a body before a session', () => {
-  test('of the console is refused by its headers: no byte of it is waited for', async () => {
+describe('a body without a session', () => {
+  test('of the console is refused by its headers, before any of the body arrives', async () => {
     for (const path of ['/api/profile/second-step', '/api/files?name=x.csv']) {
       const sent = attack(world.address, post(path, mb, { 'sec-fetch-site': 'same-origin' }));
       // oxlint-disable-next-line no-await-in-loop -- two
@@ -76,7 +75,7 @@ describe('a body before a session', () => {
     }
   });
 
-  test('to sign in may have 16 KB', async () => {
+  test('may have up to 16 KB for signing in', async () => {
     expect(await attack(world.address, post('/api/session', 16 * 1024 + 1)).status()).toBe(413);
     const chunked =
       'POST /api/session HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n';
@@ -85,9 +84,9 @@ describe('a body before a session', () => {
   });
 });
 
-describe('bodies that never end', () => {
-  test('of an account take no more memory than its room, and the rest is told to come again', async () => {
-    const { address, account } = await worldWith({
+describe('endless bodies', () => {
+  test('of one account use no more memory than its share, and further ones get 503', async () => {
+    const { address, account } = await openWorldWith({
       httpLimits: { bodies: { callers: { total: 8 * mb, perSource: 4 * mb } } },
     });
     const { token } = await account();
@@ -99,8 +98,8 @@ describe('bodies that never end', () => {
     expect(refused().length).toBeLessThan(6);
   });
 
-  test('of one account leave another its room', async () => {
-    const { address, account } = await worldWith({
+  test('of one account leave other accounts their share', async () => {
+    const { address, account } = await openWorldWith({
       httpLimits: { bodies: { callers: { total: 4 * mb, perSource: 4 * mb } } },
     });
     const [greedy, other] = [await account(), await account()];
@@ -108,17 +107,17 @@ describe('bodies that never end', () => {
     const sent = attack(address, greedyHeaders, Buffer.alloc(3 * mb, ' '));
     await until(async () => sent.socket.writableLength === 0);
     const body = JSON.stringify({ settings: {}, users: [], groups: [] }).padEnd(2 * mb, ' ');
-    const answer = await fetch(`${address}/v1/organization/organization`, {
+    const response = await fetch(`${address}/v1/organization/organization`, {
       method: 'POST',
       headers: { authorization: other.token, 'content-type': 'application/json' },
       body,
     });
-    expect([200, 400]).toContain(answer.status);
+    expect([200, 400]).toContain(response.status);
     expect(await sent.status()).toBe(503);
   });
 
-  test('and come too slowly are refused, and those that no one reads lose their connection', async () => {
-    const { address, account } = await worldWith({ httpLimits: { bodies: { timeout: 300 } } });
+  test('that arrive too slowly are refused, and unread ones lose their connection', async () => {
+    const { address, account } = await openWorldWith({ httpLimits: { bodies: { timeout: 300 } } });
     const { token } = await account();
     const push = attack(
       address,
@@ -143,7 +142,7 @@ describe('bodies that never end', () => {
     await until(async () => form.isClosed());
   });
 
-  test('that come at the required rate are read, however long that takes', async () => {
+  test('bodies that arrive at the required rate are read, however long that takes', async () => {
     const bodies = openBodies({
       strangers: { total: mb, perSource: mb },
       callers: { total: mb, perSource: mb },
@@ -163,14 +162,14 @@ describe('bodies that never end', () => {
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
     const sender = attack(`http://127.0.0.1:${port}`, post('/', 200));
-    const beat = setInterval(() => sender.socket.write('xxxxxxxxxx'), 60);
-    onTestFinished(() => clearInterval(beat));
+    const timer = setInterval(() => sender.socket.write('xxxxxxxxxx'), 60);
+    onTestFinished(() => clearInterval(timer));
     expect(await sender.status()).toBe(200);
     expect(performance.now() - started).toBeGreaterThan(600);
   });
 
-  test('of strangers count against their network: what is finished is given back', async () => {
-    const { address } = await worldWith({
+  test('of unknown callers count against their network, and their share is returned at the end', async () => {
+    const { address } = await openWorldWith({
       httpLimits: { bodies: { strangers: { total: 20_000, perSource: 10_000 } } },
     });
     const wait = attack(address, post('/api/session', 9_000), Buffer.alloc(8_000, ' '));
@@ -190,21 +189,21 @@ describe('bodies that never end', () => {
 });
 
 describe('connections', () => {
-  test('on which nothing comes, or headers never end, are closed in time', async () => {
-    const { address } = await worldWith({ httpLimits: { headersMs: 300 } });
+  test('without data, or with endless headers, are closed in time', async () => {
+    const { address } = await openWorldWith({ httpLimits: { headersMs: 300 } });
     const [silent, slow] = [attack(address), attack(address, 'GET / HTTP/1.1\r\nhost: x\r\nx-a: ')];
-    const beat = setInterval(() => slow.socket.write('a'), 50);
-    onTestFinished(() => clearInterval(beat));
+    const timer = setInterval(() => slow.socket.write('a'), 50);
+    onTestFinished(() => clearInterval(timer));
     await expect(until(async () => silent.isClosed() && slow.isClosed(), 5_000)).resolves.toBe(true);
   });
 
-  test('of one network are limited; those of a proxy are not', async () => {
+  test('are limited for each network, except for connections of a proxy', async () => {
     for (const [trustProxy, refused] of [
       [[], 2],
       [['127.0.0.1'], 0],
     ] as const) {
       // oxlint-disable no-await-in-loop -- two worlds
-      const { address } = await worldWith({
+      const { address } = await openWorldWith({
         trustProxy: [...trustProxy],
         httpLimits: { connections: { perNetwork: 3 } },
       });
@@ -222,11 +221,11 @@ describe('connections', () => {
   });
 });
 
-describe('requests that do not wait for the response before', () => {
-  test('are answered in turn, up to a limit; beyond it the connection is closed, and no more of them is done', async () => {
-    const asked: string[] = [];
-    const log = pino({ level: 'info' }, { write: (line) => void asked.push(line) });
-    const { address, account } = await worldWith(
+describe('pipelined requests', () => {
+  test('get their responses in order, up to a limit; beyond it the connection is closed and no more of them run', async () => {
+    const logged: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line) => void logged.push(line) });
+    const { address, account } = await openWorldWith(
       { httpLimits: { connections: { unanswered: 50 } } },
       log as never,
     );
@@ -236,17 +235,17 @@ describe('requests that do not wait for the response before', () => {
     await until(async () => honest.text().split('HTTP/1.1 200').length === 51);
     honest.socket.write(one.repeat(50));
     await until(async () => honest.text().split('HTTP/1.1 200').length === 101);
-    asked.length = 0;
+    logged.length = 0;
     const hostile = attack(address, one.repeat(20_000));
     await until(async () => hostile.isClosed());
     const other = await fetch(`${address}/v1/groups`, { headers: { authorization: token } });
     expect(other.status).toBe(200);
-    expect(asked.length).toBeLessThan(2_000); // what had come in one piece
+    expect(logged.length).toBeLessThan(2_000); // those that arrived in one chunk
   });
 });
 
-describe('requests that are not what they claim', () => {
-  test('with two hosts, or for nothing at all, are refused', async () => {
+describe('malformed requests', () => {
+  test('with two hosts or without a path are refused', async () => {
     for (const lines of [
       'GET /health/live HTTP/1.1\r\nhost: a\r\nHost: b',
       'GET /health/live HTTP/1.1\r\nhost: a\r\nhost: a',
@@ -260,8 +259,8 @@ describe('requests that are not what they claim', () => {
   });
 });
 
-/** The server alone, without a database. `get`: a request over a connection from an address. */
-async function serverAlone(options: Partial<ServerOptions>, log = openLog('silent')) {
+/** Returns a server without a database. `get` sends a request over a connection from an address. */
+async function openServer(options: Partial<ServerOptions>, log = openLog('silent')) {
   const never = () => Promise.reject(new Error('No operation is served.'));
   const server = createServer({
     log,
@@ -288,7 +287,7 @@ async function serverAlone(options: Partial<ServerOptions>, log = openLog('silen
   return { ...server, get };
 }
 
-describe('where a request comes from', () => {
+describe('the address of a caller', () => {
   test.each([
     ['192.0.2.9', '198.51.100.1', '192.0.2.9'], // not from a proxy: anyone can send such a header
     ['10.0.0.1', '198.51.100.1', '198.51.100.1'],
@@ -301,16 +300,16 @@ describe('where a request comes from', () => {
     ['10.0.0.1', '198.51.100.1:4711', '198.51.100.1'],
     ['10.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
     ['10.0.0.1', '999.0.0.1', '10.0.0.1'],
-  ])('%s with %j is %s', async (from, forwardedFor, address) => {
-    const { get } = await serverAlone({ trustProxy: ['10.0.0.0/8'] });
+  ])('from %s with %j is %s', async (from, forwardedFor, address) => {
+    const { get } = await openServer({ trustProxy: ['10.0.0.0/8'] });
     expect(await get(from, forwardedFor)).toBe(address);
   });
 
-  test('is known until the response has ended, even if the client has gone', async () => {
+  test('is known until the response has ended, even if the client has disconnected', async () => {
     const entered = Promise.withResolvers<void>();
     const addresses: Promise<string>[] = [];
     const gone = Promise.withResolvers<void>();
-    const server = await serverAlone({});
+    const server = await openServer({});
     server.app.get('/slow', async (request) => {
       entered.resolve();
       addresses.push(gone.promise.then(() => request.address));
@@ -327,8 +326,8 @@ describe('where a request comes from', () => {
 });
 
 describe('plain HTTP', () => {
-  test('is taken from the proxy and from this machine, when people come by HTTPS; health checks may come from anywhere', async () => {
-    const { get } = await serverAlone({
+  test('is accepted only from the proxy and from this machine if people use HTTPS, except for health checks', async () => {
+    const { get } = await openServer({
       trustProxy: ['10.0.0.1'],
       httpsOnlyAt: 'https://surveys.example.com',
     });
@@ -341,17 +340,17 @@ describe('plain HTTP', () => {
   });
 });
 
-describe('a proxy that was forgotten', () => {
-  test('on this machine or in the own network is noticed, and logged once', async () => {
+describe('a proxy that is not in TRUST_PROXY', () => {
+  test('is detected on this machine and in the private network, and logged once', async () => {
     const logged: { address?: string; level: number }[] = [];
     const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }) as never;
-    const { get, forgottenProxy } = await serverAlone({ trustProxy: ['10.9.9.9'] }, log);
+    const { get, forgottenProxy } = await openServer({ trustProxy: ['10.9.9.9'] }, log);
     const warnings = () => logged.filter(({ level }) => level === 40).map(({ address }) => address);
     await get('10.9.9.9', '198.51.100.1');
     await get('192.168.1.1');
     expect(forgottenProxy()).toBeUndefined();
     expect(warnings()).toEqual([]);
-    await get('203.0.113.1', '198.51.100.1'); // anyone on the Internet: no proof
+    await get('203.0.113.1', '198.51.100.1'); // Anyone on the Internet can send the header, so it proves nothing.
     await get('203.0.113.2', '198.51.100.1');
     expect(forgottenProxy()).toBeUndefined();
     expect(warnings()).toEqual(['203.0.113.1']);
@@ -361,8 +360,8 @@ describe('a proxy that was forgotten', () => {
     expect(warnings()).toEqual(['203.0.113.1', '192.168.1.1']);
   });
 
-  test('closes the metrics, and administrators see it in the console', async () => {
-    const { address, account, pool } = await worldWith({});
+  test('closes the metrics, and administrators see a warning in the console', async () => {
+    const { address, account, pool } = await openWorldWith({});
     const metrics = async (headers = {}) => (await fetch(`${address}/metrics`, { headers })).status;
     const { id } = await account();
     const [{ userId } = { userId: 0 }] = await pool<{ userId: number }[]>`
@@ -380,7 +379,7 @@ describe('a proxy that was forgotten', () => {
 
 describe('TLS', () => {
   test('has forward secrecy and authenticated encryption, whatever the client offers', async () => {
-    const { address } = await worldWith({ tls: certificate() });
+    const { address } = await openWorldWith({ tls: certificate() });
     const { port } = new URL(address);
     const agreed = async (ciphers: string, version: SecureVersion = 'TLSv1.2') => {
       const socket = connectTls({

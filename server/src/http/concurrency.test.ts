@@ -1,13 +1,13 @@
-// Slots for long answers: never more than there are, none lost, and nobody passed over.
+// Slots for long responses: never more than there are, none lost, and everyone gets a turn.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { limitConcurrency } from './concurrency.ts';
 
-test('any use: never more are taken than there are in all or for an account, and all come to their turn', async () => {
-  const asks = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 30 });
+test('any use: never more slots in use than in total or for an account, and everyone gets a turn', async () => {
+  const callers = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(
-      asks,
+      callers,
       fc.integer({ min: 1, max: 5 }),
       fc.integer({ min: 1, max: 3 }),
       async (accounts, total, each) => {
@@ -24,7 +24,7 @@ test('any use: never more are taken than there are in all or for an account, and
             for (let turn = 0; turn < i % 3; turn++) await Promise.resolve(); // oxlint-disable-line no-await-in-loop
             running.splice(running.indexOf(accountId), 1);
             release();
-            release(); // twice is once
+            release(); // Releasing twice counts once.
             done++;
           }),
         );
@@ -34,7 +34,7 @@ test('any use: never more are taken than there are in all or for an account, and
   );
 });
 
-test('who has waited too long is told to come again, and takes no slot', async () => {
+test('a caller that has waited too long gets an error and takes no slot', async () => {
   const concurrency = limitConcurrency(1, 1, { timeout: 5 });
   const release = await concurrency.take(1);
   await expect(concurrency.take(2)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -42,7 +42,7 @@ test('who has waited too long is told to come again, and takes no slot', async (
   (await concurrency.take(2))();
 });
 
-test('an account that has all of its own keeps no other from the rest', async () => {
+test('an account that uses all of its slots does not block other accounts', async () => {
   const concurrency = limitConcurrency(2, 1);
   const release = await concurrency.take(1);
   const second = concurrency.take(1);
@@ -55,7 +55,7 @@ test('an account that has all of its own keeps no other from the rest', async ()
   expect(order).toEqual(['another', 'the same']);
 });
 
-test('a client that goes away while it waits leaves its place to the next, at once', async () => {
+test('a client that disconnects while it waits gives its place to the next at once', async () => {
   const concurrency = limitConcurrency(1, 1);
   const release = await concurrency.take(1);
   const gone = new AbortController();
@@ -69,7 +69,7 @@ test('a client that goes away while it waits leaves its place to the next, at on
   (await concurrency.take(2))();
 });
 
-test('an account may wait only so often, whatever others do, and is told so at once', async () => {
+test('each account has its own limit of waiting requests, and gets an error at once beyond it', async () => {
   const concurrency = limitConcurrency(2, 1, { queue: 2, full: 'Too many wait.' });
   const release = await concurrency.take(1);
   const waiting = [concurrency.take(1), concurrency.take(1)];

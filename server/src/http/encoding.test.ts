@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { acceptedEncoding } from './encoding.ts';
 
-describe('the encoding of an answer', () => {
+describe('the encoding of a response', () => {
   test.each([
     [undefined, 'identity'],
     ['', 'identity'],
@@ -30,7 +30,7 @@ describe('the encoding of an answer', () => {
     expect(acceptedEncoding(header)).toBe(encoding);
   });
 
-  test('a weight that is none is no consent', () => {
+  test('an invalid weight does not accept the encoding', () => {
     for (const q of ['2', '-1', '1.1', 'x', '', '0.1234', 'NaN', '1e0']) {
       expect([q, acceptedEncoding(`gzip;q=${q}`)]).toEqual([q, 'identity']);
     }

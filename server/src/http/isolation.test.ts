@@ -1,5 +1,5 @@
-// Every operation against every kind of token, in two accounts: who gets which status, and that no answer to one
-// account ever holds anything of another.
+// Every operation with every kind of token, in two accounts: the status, and that no response to one account ever contains
+// anything of the other.
 import { until } from '../testing/until.ts';
 import { dataOperations } from '@soundings/contract/data.ts';
 import type { InterfaceName, Operation, Scope } from '@soundings/contract/operation.ts';
@@ -20,7 +20,7 @@ type Kind = Scope | 'all' | 'none' | 'unknown' | 'revoked' | 'expired';
 type Side = {
   account: TestAccount;
   tokens: Record<Kind, string | undefined>;
-  /** What the requests of this account name. */
+  /** The ids and names in the requests of this account. */
   named: Named;
 };
 type Named = { groupId: number; kpiId: string; file: string };
@@ -28,13 +28,13 @@ const kinds: Kind[] = [...scopes, 'all', 'none', 'unknown', 'revoked', 'expired'
 const operations: Operation[] = [...dataOperations, ...organizationOperations, ...uploadOperations];
 const names = { one: 'Zinnia', other: 'Quartz' };
 
-/** What only this account has: people, groups and attributes with its word in every text. */
+/** Returns people, groups and attributes with the account's word in every text. */
 const organizationOf = (word: string) => ({
   settings: { validateOnly: false },
   data: {
     groups: [
       { externalId: `${word}-top`, name: `${word} top`, description: `${word} description` },
-      { externalId: 'shared', name: `${word} beneath`, parent: `${word}-top` },
+      { externalId: 'shared', name: `${word} sub`, parent: `${word}-top` },
     ],
     users: [
       {
@@ -49,7 +49,7 @@ const organizationOf = (word: string) => ({
   },
 });
 
-/** One closed week: a KPI, questions of two types and comments, with its word in every text. */
+/** Returns one closed week: a KPI, questions of two types and comments, with the account's word in every text. */
 function surveyOf(word: string): object[] {
   const [week, group] = ['2026-W46', `${word}-top`];
   const people = Array.from({ length: 12 }, (_, i) => `${word} ${i}`);
@@ -73,9 +73,9 @@ beforeAll(async () => {
     await importLines(world, account.id, surveyOf(word));
     const top = (await account.groups()).find(({ name }) => name === `${word} top`);
     const named = { groupId: top?.id as number, kpiId: `${word}-kpi`, file: `${word}.csv` };
-    const made = (expires?: string) =>
+    const create = (expires?: string) =>
       createToken(world.pool, account.id, { name: word, scopes: [...scopes], ...(expires && { expires }) });
-    const [revoked, expired] = [await made(), await made('2020-01-01')];
+    const [revoked, expired] = [await create(), await create('2020-01-01')];
     await revokeToken(world.pool, account.id, revoked.id);
     const tokens: Record<Kind, string | undefined> = {
       data: await account.tokenOf('data'),
@@ -87,28 +87,28 @@ beforeAll(async () => {
       revoked: revoked.token,
       expired: expired.token,
     };
-    expect((await ask(uploadFile, account.token, named)).status).toBe(200);
+    expect((await send(uploadFile, account.token, named)).status).toBe(200);
     return { account, tokens, named };
   };
   sides = { one: await side(names.one), other: await side(names.other) };
 });
 afterAll(async () => {
-  // The stop would wait until the files are processed; what becomes of them is of no matter here.
+  // Closing would wait until the files are processed. Their outcome does not matter here.
   await world.pool`update files set processed_at = now() where processed_at is null`;
   await world.close();
 });
 
-/** The address with everything that the operation can tell. */
+/** Returns the URL of an operation with all parameters that add to its response. */
 function addressOf({ path, query }: Operation, { groupId, kpiId, file }: Named): string {
   const { properties } = query as unknown as { properties: object };
-  const wanted = { groupId, includeSubgroups: true, includeComments: true };
-  const parameters = Object.entries(wanted)
+  const all = { groupId, includeSubgroups: true, includeComments: true };
+  const parameters = Object.entries(all)
     .filter(([name]) => Object.hasOwn(properties, name))
     .map(([name, value]) => `${name}=${value}`);
   return `${path.replace('{kpiId}', kpiId).replace('{name}', file)}?${parameters.join('&')}`;
 }
 
-async function ask(operation: Operation, token: string | undefined, named: Named, body: unknown = {}) {
+async function send(operation: Operation, token: string | undefined, named: Named, body: unknown = {}) {
   const isJson = operation.method === 'POST' && !operation.bodyType;
   const headers = {
     ...(token !== undefined && { authorization: token }),
@@ -118,17 +118,17 @@ async function ask(operation: Operation, token: string | undefined, named: Named
   form.append('file', new File([named.file], named.file));
   const sent = isJson ? JSON.stringify(body) : form;
   const init = operation.method === 'POST' ? { headers, body: sent } : { headers };
-  const answered = await world.request(operation.method, addressOf(operation, named), init);
-  return { ...answered, text: JSON.stringify([answered.body, ...answered.headers]) };
+  const response = await world.request(operation.method, addressOf(operation, named), init);
+  return { ...response, text: JSON.stringify([response.body, ...response.headers]) };
 }
 
-/** A refusal without what is of this very request. */
-const words = ({ status, body }: Answer<object>) => JSON.stringify([status, { ...body, id: '' }]);
+/** Returns the status and body of an error response without its request id. */
+const messageOf = ({ status, body }: Answer<object>) => JSON.stringify([status, { ...body, id: '' }]);
 
-/** A token that opens nothing: 401 by the data interface, 400 by the two others (§7). */
+/** The status for an invalid token: 401 in the data interface, 400 in the other two (§7). */
 const statusOfInvalid: Record<InterfaceName, number> = { data: 401, organization: 400, upload: 400 };
 
-function statusWanted(operation: Operation, kind: Kind): number {
+function expectedStatus(operation: Operation, kind: Kind): number {
   if (kind === 'all' || kind === operation.scope) return 200;
   return scopes.includes(kind as Scope) ? 403 : statusOfInvalid[operation.interface];
 }
@@ -136,109 +136,112 @@ function statusWanted(operation: Operation, kind: Kind): number {
 const everything = (only: (operation: Operation) => boolean = () => true) =>
   operations.filter(only).map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 
-/** Whether an answer has words of the account: response rates are figures alone, and a push that changes nothing is told in none. */
-const tellsWords = ({ interface: name, operationId }: Operation) =>
+/**
+ * Returns whether a response contains messageOf of the account. Response rates have only figures, and the report of a push without
+ * changes has none.
+ */
+const containsWords = ({ interface: name, operationId }: Operation) =>
   name !== 'organization' && operationId !== 'getResponseRates';
 
 const hasGroup = ({ query }: Operation) => JSON.stringify(query).includes('"groupId"');
 
 describe.each(everything())('%s', (_, operation) => {
-  test('answers each kind of token of either account with its status', async () => {
+  test('responds to each kind of token of either account with its status', async () => {
     for (const side of ['one', 'other'] as const) {
       const { tokens, named } = sides[side];
-      const answered: Record<string, number> = {};
-      for (const kind of kinds) answered[kind] = (await ask(operation, tokens[kind], named)).status;
-      expect(answered).toEqual(
-        Object.fromEntries(kinds.map((kind) => [kind, statusWanted(operation, kind)])),
+      const statuses: Record<string, number> = {};
+      for (const kind of kinds) statuses[kind] = (await send(operation, tokens[kind], named)).status;
+      expect(statuses).toEqual(
+        Object.fromEntries(kinds.map((kind) => [kind, expectedStatus(operation, kind)])),
       );
     }
   });
 
-  test('answers nothing of the other account, nor a refused caller anything of either', async () => {
+  test('contains nothing of the other account, and an error contains nothing of either', async () => {
     for (const [side, foreign] of [
       ['one', names.other],
       ['other', names.one],
     ] as const) {
       const { tokens, named } = sides[side];
       for (const kind of kinds) {
-        const { status, text } = await ask(operation, tokens[kind], named);
+        const { status, text } = await send(operation, tokens[kind], named);
         const secret = status === 200 ? [foreign] : Object.values(names);
         expect([kind, secret.filter((word) => text.includes(word))]).toEqual([kind, []]);
       }
     }
   });
 
-  test('is served to several accounts at once, each its own', async () => {
-    const asked = Array.from({ length: 20 }, (__, i) => (['one', 'other'] as const)[i % 2]!);
-    const answers = await Promise.all(
-      asked.map((side) => {
+  test('serves several accounts at once, each with its own data', async () => {
+    const requests = Array.from({ length: 20 }, (__, i) => (['one', 'other'] as const)[i % 2]!);
+    const responses = await Promise.all(
+      requests.map((side) => {
         const { account, named } = sides[side];
-        return ask(operation, account.token, named, organizationOf(names[side]));
+        return send(operation, account.token, named, organizationOf(names[side]));
       }),
     );
-    for (const [i, { status, text }] of answers.entries()) {
+    for (const [i, { status, text }] of responses.entries()) {
       const found = [names.one, names.other].filter((word) => text.includes(word));
-      expect([status, found]).toEqual([200, tellsWords(operation) ? [names[asked[i]!]] : []]);
+      expect([status, found]).toEqual([200, containsWords(operation) ? [names[requests[i]!]] : []]);
     }
   });
 });
 
-describe('what one account has, and the other cannot reach', () => {
-  test('the data interface shows each account its own groups, and all of them', async () => {
+describe('data of one account that the other cannot reach', () => {
+  test('the data interface returns to each account all of its own groups and no others', async () => {
     for (const side of ['one', 'other'] as const) {
       const groups = await sides[side].account.groups();
-      expect(groups.map(({ name }) => name)).toEqual([`${names[side]} top`, `${names[side]} beneath`]);
+      expect(groups.map(({ name }) => name)).toEqual([`${names[side]} top`, `${names[side]} sub`]);
       expect(groups[0]?.subgroups).toEqual([groups[1]?.id]);
     }
   });
 
   test.each(everything(hasGroup))(
-    "%s: another account's group is not found, in the same words as one that does not exist",
+    "%s: another account's group gets the same message as a group that does not exist",
     async (_, operation) => {
       const { account, named } = sides.one;
-      expect((await ask(operation, account.token, named)).status).toBe(200);
-      const absent = await ask(operation, account.token, { ...named, groupId: 999_999_999 });
+      expect((await send(operation, account.token, named)).status).toBe(200);
+      const absent = await send(operation, account.token, { ...named, groupId: 999_999_999 });
       expect(absent).toMatchObject({ status: 404, body: { details: [{ type: 'group not found' }] } });
       for (const { id } of await sides.other.account.groups()) {
-        const foreign = await ask(operation, account.token, { ...named, groupId: id });
-        expect(words(foreign)).toBe(words(absent));
+        const foreign = await send(operation, account.token, { ...named, groupId: id });
+        expect(messageOf(foreign)).toBe(messageOf(absent));
       }
     },
   );
 
   test.each(everything(({ path }) => path.includes('{kpiId}')))(
-    "%s: another account's KPI is not found, in the same words as one that does not exist",
+    "%s: another account's KPI gets the same message as a KPI that does not exist",
     async (_, operation) => {
       const { account, named } = sides.one;
-      const absent = await ask(operation, account.token, { ...named, kpiId: 'Nowhere-kpi' });
+      const absent = await send(operation, account.token, { ...named, kpiId: 'Nowhere-kpi' });
       expect(absent).toMatchObject({ status: 404, body: { details: [{ type: 'kpi not found' }] } });
-      const foreign = await ask(operation, account.token, { ...named, kpiId: sides.other.named.kpiId });
-      expect(words(foreign)).toBe(words(absent));
+      const foreign = await send(operation, account.token, { ...named, kpiId: sides.other.named.kpiId });
+      expect(messageOf(foreign)).toBe(messageOf(absent));
     },
   );
 
-  test("another account's file is not found, in the same words as one that does not exist", async () => {
+  test("another account's file gets the same message as a file that does not exist", async () => {
     const { account, named } = sides.one;
-    const absent = await ask(getFileReport, account.token, { ...named, file: 'Nowhere.csv' });
+    const absent = await send(getFileReport, account.token, { ...named, file: 'Nowhere.csv' });
     expect(absent).toMatchObject({ status: 404, body: { details: [{ type: 'file not found' }] } });
-    const foreign = await ask(getFileReport, account.token, { ...named, file: sides.other.named.file });
-    expect(words(foreign).replaceAll(names.other, 'Nowhere')).toBe(words(absent));
+    const foreign = await send(getFileReport, account.token, { ...named, file: sides.other.named.file });
+    expect(messageOf(foreign).replaceAll(names.other, 'Nowhere')).toBe(messageOf(absent));
   });
 
-  test("a question of another account adds nothing to one's results", async () => {
+  test('a question of another account adds nothing to the results', async () => {
     const [{ account, named }, { account: other }] = [sides.one, sides.other];
     const [foreign] = await world.pool<{ id: number }[]>`
       select question_id as id from questions where account_id = ${other.id}`;
-    const answered = await world.request<{ questions: object[]; values: object[] }[]>(
+    const response = await world.request<{ questions: object[]; values: object[] }[]>(
       'GET',
       `/v1/results?groupId=${named.groupId}&questionIds=${foreign?.id}`,
       { headers: { authorization: account.token } },
     );
-    expect(answered.body).toEqual([{ questions: [], values: [{}] }]);
+    expect(response.body).toEqual([{ questions: [], values: [{}] }]);
   });
 
   test.each(everything(({ interface: name }) => name === 'organization'))(
-    '%s: the same externalIds and addresses in two accounts are two users; neither touches the other',
+    '%s: the same externalIds and email addresses in two accounts are two users, independent of each other',
     async (_, operation) => {
       const stateOf = async (accountId: number) =>
         JSON.stringify([
@@ -249,14 +252,14 @@ describe('what one account has, and the other cannot reach', () => {
         ]);
       const one = await world.account();
       await one.push(organizationOf(names.one));
-      // Files that the tests before have sent are processed by a job.
+      // A job processes the files that the tests above sent.
       await until(async () => (await world.pool`select from files where processed_at is null`).length === 0);
       const before = await stateOf(sides.other.account.id);
       const settings = { validateOnly: false };
       const changed = organizationOf('Changed');
       const none = { settings, data: { users: [], groups: [] } };
       for (const body of [changed, none]) {
-        expect((await ask(operation, one.token, sides.one.named, body)).status).toBe(200);
+        expect((await send(operation, one.token, sides.one.named, body)).status).toBe(200);
       }
       expect(await one.groups()).toEqual([]);
       expect(await stateOf(sides.other.account.id)).toBe(before);
@@ -264,7 +267,7 @@ describe('what one account has, and the other cannot reach', () => {
   );
 
   test.each(everything(({ interface: name }) => name === 'organization'))(
-    "%s: another account's group is unknown, in the same words as one that does not exist",
+    "%s: another account's group gets the same message as a group that does not exist",
     async (_, operation) => {
       const name = (group: string) => ({
         data: {
@@ -272,15 +275,15 @@ describe('what one account has, and the other cannot reach', () => {
         },
       });
       const { account, named } = sides.one;
-      const foreign = await ask(operation, account.token, named, name(`${names.other}-top`));
-      const absent = await ask(operation, account.token, named, name('Nowhere-top'));
+      const foreign = await send(operation, account.token, named, name(`${names.other}-top`));
+      const absent = await send(operation, account.token, named, name('Nowhere-top'));
       expect(absent.status).toBe(400);
-      expect(words(foreign).replaceAll(names.other, 'Nowhere')).toBe(words(absent));
+      expect(messageOf(foreign).replaceAll(names.other, 'Nowhere')).toBe(messageOf(absent));
     },
   );
 });
 
-test('every operation of the contract is asked here, in every interface that has any', () => {
+test('every operation of the contract is tested here, in every interface', () => {
   expect(operations.length).toBeGreaterThanOrEqual(3);
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
 });

@@ -1,20 +1,20 @@
-// Who may read the metrics, and what they say.
+// Who may read the metrics, and what they contain.
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { openWorld, type testConfig } from '../testing/world.ts';
 import { serveMetrics } from './metrics.ts';
 
 async function world(settings: Partial<typeof testConfig> = {}) {
-  const made = await openWorld(undefined, settings);
-  onTestFinished(() => made.close());
-  return made;
+  const opened = await openWorld(undefined, settings);
+  onTestFinished(() => opened.close());
+  return opened;
 }
 const read = async (address: string, headers: Record<string, string> = {}) => {
-  const answer = await fetch(`${address}/metrics`, { headers });
-  return { status: answer.status, text: await answer.text() };
+  const response = await fetch(`${address}/metrics`, { headers });
+  return { status: response.status, text: await response.text() };
 };
 
-test('the machine itself reads the process, requests by the pattern of their address, and what is waiting', async () => {
+test('requests from this machine get the process, requests by route pattern, and what is waiting', async () => {
   const { address } = await world();
   await fetch(`${address}/v1/kpis/secret-name/values?groupId=1`);
   const { status, text } = await read(address);
@@ -29,7 +29,7 @@ test('the machine itself reads the process, requests by the pattern of their add
   expect(text).not.toContain('secret-name');
 });
 
-test('for how long the oldest waits is of now, and so are the jobs that failed for good', async () => {
+test('the age of the oldest waiting item and the dead jobs are current', async () => {
   const app = Fastify();
   onTestFinished(() => app.close());
   let count = 2;
@@ -44,14 +44,14 @@ test('for how long the oldest waits is of now, and so are the jobs that failed f
   }
 });
 
-test('behind a proxy the token alone opens them', async () => {
+test('behind a proxy, reading them requires the token', async () => {
   const { address } = await world({ trustProxy: ['127.0.0.1'], metricsToken: 'secret' });
   expect((await read(address)).status).toBe(404);
   expect((await read(address, { authorization: 'Bearer other' })).status).toBe(404);
   expect((await read(address, { authorization: 'Bearer secret' })).status).toBe(200);
 });
 
-test('answers and refused reminders are not counted: they would say how many have answered by now', async () => {
+test('requests to response pages and reminder links are not counted: the numbers would reveal how many have answered so far', async () => {
   const { address } = await world();
   for (const path of ['/a/x/answers', '/a/x', '/r/x'])
     for (const method of ['GET', 'POST'])
@@ -65,7 +65,7 @@ test('answers and refused reminders are not counted: they would say how many hav
   expect(text).not.toMatch(/route="\/[ar]\//);
 });
 
-test('that a page of the people asked failed is counted', async () => {
+test('failed requests to response pages are counted', async () => {
   const app = Fastify();
   onTestFinished(() => app.close());
   serveMetrics(app, {

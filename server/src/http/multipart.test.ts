@@ -1,4 +1,4 @@
-// Forms with files: whatever they hold and however they are cut, the files come out as they were sent, or a Fault does.
+// Forms with files: whatever their content and chunks, the files arrive as they were sent, or a Fault is thrown.
 import fc from 'fast-check';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
@@ -22,7 +22,7 @@ const filePart = (name: string, content = 'x') =>
   part(`Content-Disposition: form-data; name="file"; filename="${name}"`, content);
 const end = '--limit--\r\n';
 
-/** Name and content of each file of a form. */
+/** Returns name and content of each file of a form. */
 async function filesOf(chunks: Chunks, contentType?: string) {
   const files: { name: string; content: Buffer }[] = [];
   for await (const { name, content } of filesIn(formOf(chunks, contentType))) {
@@ -33,14 +33,14 @@ async function filesOf(chunks: Chunks, contentType?: string) {
   return files;
 }
 
-/** The same of a text. */
+/** Like `filesOf`, for a form as text. */
 const filesInText = async (text: string, contentType = type) =>
   (await filesOf([Buffer.from(text)], contentType)).map(({ name, content }) => [name, content.toString()]);
 
-/** The message of the Fault that a form gets. */
+/** Returns the kind, code and message of the Fault that a form gets. */
 async function faultOf(work: Promise<unknown>): Promise<string> {
   const error: unknown = await work.then(
-    () => new Error('It was taken.'),
+    () => new Error('It was accepted.'),
     (thrown: unknown) => thrown,
   );
   if (!(error instanceof Fault)) throw error;
@@ -48,12 +48,12 @@ async function faultOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe('a file of a form', () => {
-  test('is the one that was sent, byte by byte, whatever is in it, before and behind it, and wherever it is cut', async () => {
+  test('is the one that was sent, byte for byte, whatever its content and surroundings, and however it is split', async () => {
     const boundary = fc.stringMatching(/^[a-zA-Z0-9'()+_,./:=? -]{0,69}[a-zA-Z0-9'()+_,./:=?-]$/);
     const text = fc.string().map((one) => one.replaceAll('\r', ''));
     const content = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
-      // What looks like the end of it.
+      // Content that looks like its end.
       fc
         .array(fc.constantFrom('\r', '\n', '-', '--', '\r\n', '\r\n-', '\r\n--', 'limi', '--limi'), {
           maxLength: 60,
@@ -87,7 +87,7 @@ describe('a file of a form', () => {
     );
   });
 
-  test('is found in any field, in any letter case of headers, and with what RFC 2046 has around it', async () => {
+  test('is found in any field, with headers in any letter case, and with everything around it that RFC 2046 allows', async () => {
     const disposition = 'CONTENT-DISPOSITION:form-data;name=whatever;FileName="users.csv"';
     const text = `A preamble\r\n${part(disposition, 'a,b')}--limit--  \r\nAn epilogue`;
     expect(await filesInText(text, 'Multipart/Form-Data; charset=utf-8; Boundary=limit')).toEqual([
@@ -95,14 +95,14 @@ describe('a file of a form', () => {
     ]);
   });
 
-  test('may be empty, or hold what looks like a form', async () => {
+  test('may be empty, or contain what looks like a form', async () => {
     expect(await filesInText(filePart('a.csv', '') + end)).toEqual([['a.csv', '']]);
     const inner =
       '--other\r\nContent-Disposition: form-data; name="x"; filename="b.csv"\r\n\r\n1\r\n--other--';
     expect(await filesInText(filePart('a.csv', inner) + end)).toEqual([['a.csv', inner]]);
   });
 
-  test('is read no faster than it is taken', async () => {
+  test('is read no faster than it is consumed', async () => {
     let given = 0;
     async function* chunks() {
       yield Buffer.from('--limit\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n');
@@ -121,27 +121,31 @@ describe('a file of a form', () => {
   });
 });
 
-describe('its name', () => {
+describe('the name of a file is read', () => {
   const latin1 = (text: string) => Buffer.from(text, 'latin1');
   test.each<[string, string | Buffer, string]>([
     ['in quotes', 'filename="users.csv"', 'users.csv'],
     ['without', 'filename=users.csv', 'users.csv'],
     ['in UTF-8', 'filename="användare 🌊.csv"', 'användare 🌊.csv'],
     ['in UTF-8 without quotes', 'filename=användare.csv', 'användare.csv'],
-    ['in Windows-1252, which is no UTF-8', latin1('filename="anv\xe4ndare\x80.csv"'), 'användare€.csv'],
+    ['in Windows-1252, which is not UTF-8', latin1('filename="anv\xe4ndare\x80.csv"'), 'användare€.csv'],
     ['with an escaped quote (curl)', 'filename="a\\"b.csv"', 'a"b.csv'],
     ['with a quote and a line break as browsers write them', 'filename="a%22b%0D%0Ac.csv"', 'a"b\r\nc.csv'],
-    ['with percent signs of its own', 'filename="100%25 %C3%A5.csv"', '100%25 %C3%A5.csv'],
+    ['with its own percent signs', 'filename="100%25 %C3%A5.csv"', '100%25 %C3%A5.csv'],
     ['as the path that old browsers send', 'filename="C:\\Users\\me\\users.csv"', 'C:\\Users\\me\\users.csv'],
     ['as that path, escaped', 'filename="C:\\\\Users\\\\users.csv"', 'C:\\Users\\users.csv'],
     ['with a semicolon', 'filename="a;b; filename=c.csv"', 'a;b; filename=c.csv'],
-    ['by RFC 5987', "filename*=UTF-8''anv%C3%A4ndare.csv", 'användare.csv'],
-    ['by RFC 5987, in Latin-1, with a language', "filename*=iso-8859-1'sv'anv%E4ndare.csv", 'användare.csv'],
-    ['by RFC 5987 after the plain one', "filename=a.csv; filename*=utf-8''%C3%A5.csv", 'å.csv'],
-    ['by RFC 5987 before the plain one', "filename*=utf-8''%C3%A5.csv; filename=a.csv", 'å.csv'],
-    ['plain, where the other is of an unknown charset', "filename=a.csv; filename*=utf-7''b.csv", 'a.csv'],
-    ['plain, where the other is none', 'filename=a.csv; filename*=b', 'a.csv'],
-    ['by RFC 5987, with a zero', "filename*=utf-8''a%00.csv", 'a\0.csv'],
+    ['in the form of RFC 5987', "filename*=UTF-8''anv%C3%A4ndare.csv", 'användare.csv'],
+    [
+      'in the form of RFC 5987, in Latin-1, with a language',
+      "filename*=iso-8859-1'sv'anv%E4ndare.csv",
+      'användare.csv',
+    ],
+    ['in the form of RFC 5987 after the plain one', "filename=a.csv; filename*=utf-8''%C3%A5.csv", 'å.csv'],
+    ['in the form of RFC 5987 before the plain one', "filename*=utf-8''%C3%A5.csv; filename=a.csv", 'å.csv'],
+    ['plain, if the other has an unknown charset', "filename=a.csv; filename*=utf-7''b.csv", 'a.csv'],
+    ['plain, if the other is invalid', 'filename=a.csv; filename*=b', 'a.csv'],
+    ['in the form of RFC 5987, with a zero', "filename*=utf-8''a%00.csv", 'a\0.csv'],
     ['unquoted to the end', 'filename="users.csv', '"users.csv'],
   ])('%s', async (_, parameter, name) => {
     const body = Buffer.concat([
@@ -157,7 +161,7 @@ const a = filePart('a.csv');
 const field = part('Content-Disposition: form-data; name="f"');
 const disposition = 'Content-Disposition: form-data; name="f"; filename="a.csv"';
 
-test('several files come one after another, with fields between them; what is not read is passed over', async () => {
+test('several files are read one after another, with fields between them; unread content is skipped', async () => {
   const body = field + filePart('a.csv', '1') + field + filePart('b.csv', '2') + field + end;
   expect(await filesInText(body)).toEqual([
     ['a.csv', '1'],
@@ -168,21 +172,21 @@ test('several files come one after another, with fields between them; what is no
   expect(names).toEqual(['a.csv', 'b.csv']);
 });
 
-describe('no file is', () => {
+describe('no file is found', () => {
   test.each<[string, string]>([
-    ['in a form of fields', field],
-    ['in one without parts', ''],
-    ['a file field that was left empty', filePart('', '')],
+    ['in a form with fields only', field],
+    ['in a form without parts', ''],
+    ['in an empty file field', filePart('', '')],
     [
-      'a field whose name looks like that of a file',
+      'in a field whose name looks like that of a file',
       part('Content-Disposition: form-data; name="x; filename=a.csv"'),
     ],
-    ['a part of another disposition', part('Content-Disposition: attachment; filename="a.csv"')],
-    ['a part without headers', '--limit\r\n\r\nx\r\n'],
-    ['a part with a zero in its headers', part(disposition.replace('form-data', 'form\0data'))],
-    ['a header behind a bare line feed', part(`X: a\n${disposition}`)],
+    ['in a part with another disposition', part('Content-Disposition: attachment; filename="a.csv"')],
+    ['in a part without headers', '--limit\r\n\r\nx\r\n'],
+    ['in a part with a zero in its headers', part(disposition.replace('form-data', 'form\0data'))],
+    ['in a part with a header after a bare line feed', part(`X: a\n${disposition}`)],
     [
-      'in the nested forms of old',
+      'in a nested form',
       part(
         'Content-Disposition: form-data; name="f"\r\nContent-Type: multipart/mixed; boundary=in',
         `--in\r\nContent-Disposition: file; filename="a.csv"\r\n\r\nx\r\n--in--`,
@@ -193,7 +197,7 @@ describe('no file is', () => {
   });
 });
 
-describe('a Fault gets', () => {
+describe('a Fault is thrown for', () => {
   const broken = 'The form is incomplete or invalid. Send it again.';
   const tooMany = 'The form has more than 100 parts. Send fewer.';
   const longHeaders = 'The headers of a part of the form are too long.';
@@ -202,13 +206,13 @@ describe('a Fault gets', () => {
   test.each<[string, string, string]>([
     ['an empty body', '', broken],
     ['something else', 'a,b\n1,2\n', broken],
-    ['a form that is never closed', a, broken],
-    ['one that ends in the file', a.slice(0, -3), broken],
-    ['one that ends in the headers', '--limit\r\nContent-Dispo', broken],
-    ['one that ends in the delimiter', `${a}--limit-`, broken],
-    ['line feeds in place of line breaks', (a + end).replaceAll('\r', ''), broken],
-    ['headers without end', `--limit\r\n${'X-Header: y\r\n'.repeat(100_000)}`, longHeaders],
-    ['one header without end', `--limit\r\nX-Header: ${'y'.repeat(1_000_000)}`, longHeaders],
+    ['a form without its end', a, broken],
+    ['a form that ends in the file', a.slice(0, -3), broken],
+    ['a form that ends in the headers', '--limit\r\nContent-Dispo', broken],
+    ['a form that ends in the delimiter', `${a}--limit-`, broken],
+    ['line feeds instead of line breaks', (a + end).replaceAll('\r', ''), broken],
+    ['endless headers', `--limit\r\n${'X-Header: y\r\n'.repeat(100_000)}`, longHeaders],
+    ['one endless header', `--limit\r\nX-Header: ${'y'.repeat(1_000_000)}`, longHeaders],
     ['a name of 100 KB', filePart('n'.repeat(100_000)) + end, longHeaders],
     ['101 parts', field.repeat(100) + a + end, tooMany],
     ['10,000 parts', field.repeat(10_000) + a + end, tooMany],
@@ -220,7 +224,7 @@ describe('a Fault gets', () => {
       'The form is invalid: a part does not start correctly. Send it again.',
     ],
     [
-      'a file packed as in mail',
+      'a base64 file, as in mail',
       part(`${disposition}\r\nContent-Transfer-Encoding: BASE64`) + end,
       'The file is encoded as base64 or quoted-printable. Send it without encoding.',
     ],
@@ -253,7 +257,7 @@ describe('a Fault gets', () => {
     expect(await faultOf(filesOf([Buffer.from(a + end)]))).toBe(`invalid file validation: ${noBoundary}`);
   });
 
-  test('a boundary other than that of the body, be it only by its end or its letter case', async () => {
+  test('a boundary that differs from that of the body, even only in its end or its letter case', async () => {
     for (const other of ['limi', 'limits', 'Limit', 'lim\xef']) {
       const { kind } = (await filesInText(a + end, `multipart/form-data; boundary=${other}`).catch(
         (error: unknown) => error,
@@ -262,7 +266,7 @@ describe('a Fault gets', () => {
     }
   });
 
-  test('more than there may be in all: before the parts, in a field, or behind the last', async () => {
+  test('a form above the maximum size: before the parts, in a field, or after the last part', async () => {
     const much = Buffer.alloc(maxFormBytes, 'x');
     for (const [before = '', behind = ''] of [
       ['', `\r\n${a}${end}`],
@@ -275,7 +279,7 @@ describe('a Fault gets', () => {
     }
   });
 
-  test('a body that breaks off', async () => {
+  test('a body that is cut off', async () => {
     async function* chunks() {
       yield Buffer.from(a.slice(0, -2));
       throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
@@ -286,11 +290,11 @@ describe('a Fault gets', () => {
   });
 });
 
-describe('what is left of a form', () => {
+describe('the rest of a form', () => {
   const rest = [Buffer.alloc(200_000), Buffer.alloc(200_000), Buffer.alloc(200_000)];
   const ended = (form: IncomingMessage) => new Promise((resolve) => form.once('end', resolve));
 
-  test('behind its end is read and dropped', async () => {
+  test('after its end is read and discarded', async () => {
     const form = formOf([Buffer.from(a + end), ...rest], type);
     for await (const { content } of filesIn(form)) for await (const _ of content);
     await ended(form);
@@ -298,20 +302,20 @@ describe('what is left of a form', () => {
   });
 
   test.each<[string, string, string, string]>([
-    ['when it is broken', 'x', type, 'The form is incomplete'],
-    ['when it has no boundary', a + end, 'multipart/form-data', 'with a boundary'],
-    ['when whoever reads it has had enough', a + end, type, 'is enough.'],
-  ])('is read and dropped %s', async (_, body, contentType, words) => {
+    ['if the form is invalid', 'x', type, 'The form is incomplete'],
+    ['if it has no boundary', a + end, 'multipart/form-data', 'with a boundary'],
+    ['if the reader stops early', a + end, type, 'is enough.'],
+  ])('is read and discarded %s', async (_, body, contentType, message) => {
     const form = formOf([Buffer.from(body), ...rest], contentType);
     const reading = async () => {
       for await (const { content } of filesIn(form)) {
         for await (const bytes of content) throw new Error(`${bytes.length} is enough.`);
       }
     };
-    await Promise.all([expect(reading()).rejects.toThrow(words), ended(form)]);
+    await Promise.all([expect(reading()).rejects.toThrow(message), ended(form)]);
   });
 
-  test('is read up to 64 MB; then the connection ends', async () => {
+  test('is read up to 64 MB; then the connection is closed', async () => {
     let given = 0;
     async function* chunks() {
       for (const chunk = Buffer.alloc(1024 * 1024); given < 1e9; given += chunk.length) yield chunk;

@@ -1,5 +1,5 @@
-// Clients that do not read what they asked for: each is cut, and then no connection to the database has a snapshot for it.
-// On the service as it is, with sockets of our own; only its patience is shorter.
+// Clients that do not read their response: each is disconnected, and then no database connection has a snapshot for it. Tested
+// on the whole service with raw sockets and a shorter timeout.
 import { execFileSync } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { watchReaders } from './readers.ts';
 const readTimeout = 600;
 const feed = '/v1/feed';
 
-/** A service, with the lines that it has logged. */
+/** A service and the lines that it has logged. */
 type Place = { world: World; account: TestAccount; lines: Record<string, unknown>[] };
 let [plain, secure]: [Place?, Place?] = [];
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([plain?.world.close(), secure?.world.close()]));
 
-/** A service with more values than the operating system takes of a response that nobody reads, even a compressed one. */
+/** Returns a service with more data than the operating system buffers for an unread response, even a compressed one. */
 async function openPlace(settings = {}): Promise<Place> {
   const lines: Place['lines'] = [];
   const log = pino({ level: 'trace', base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
@@ -45,14 +45,14 @@ async function openPlace(settings = {}): Promise<Place> {
 function certificate() {
   const directory = mkdtempSync(join(tmpdir(), 'soundings-tls-'));
   const [key, cert] = [join(directory, 'key'), join(directory, 'cert')];
-  const wanted = '-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost';
-  execFileSync('openssl', ['req', ...wanted.split(' '), '-keyout', key, '-out', cert], { stdio: 'ignore' });
-  const made = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  const options = '-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost';
+  execFileSync('openssl', ['req', ...options.split(' '), '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  const files = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
   rmSync(directory, { recursive: true });
-  return made;
+  return files;
 }
 
-/** A connection on which nothing is read until somebody does. Its end, of whatever kind, is in `gone`. */
+/** Opens a connection that is not read until the test reads it. */
 function open({ world }: Place) {
   const { hostname, port, protocol } = new URL(world.address);
   const socket: Socket =
@@ -67,7 +67,10 @@ function open({ world }: Place) {
 const requestFor = ({ account }: Place, path = feed, headers = '', version = '1.1', method = 'GET') =>
   `${method} ${path} HTTP/${version}\r\nhost: x\r\nauthorization: ${account.token}\r\n${headers}\r\n`;
 
-/** How many connections of the service have a snapshot; `waiting`: only those that wait for the service meanwhile. */
+/**
+ * Returns the number of database connections of the service that have a snapshot; with `waiting`, only those that are waiting
+ * for the service.
+ */
 async function snapshots({ world }: Place, waiting = false): Promise<number> {
   const [row] = await world.pool<{ count: number }[]>`
     select count(*)::integer as count from pg_stat_activity
@@ -79,7 +82,7 @@ async function snapshots({ world }: Place, waiting = false): Promise<number> {
 const some = (place: Place) => until(async () => (await snapshots(place, true)) > 0);
 const none = (place: Place) => until(async () => (await snapshots(place)) === 0);
 
-/** What comes on a connection until it ends. */
+/** Returns everything that arrives on a connection until it ends. */
 async function wholeOf(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
@@ -87,27 +90,30 @@ async function wholeOf(socket: Socket): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-/** How as many long answers at once as an account may read are answered: all slots must be free for it. */
+/** Returns the statuses of as many long responses at once as an account may read. All slots must be free for it. */
 async function statusesOf(place: Place): Promise<string[]> {
-  const answers = [1, 2, 3].map((groupId) => {
+  const responses = [1, 2, 3].map((groupId) => {
     const socket = open(place);
     socket.write(requestFor(place, `${feed}?groupId=${groupId}`, '', '1.0'));
     return wholeOf(socket);
   });
-  return (await Promise.all(answers)).map((text) => text.slice(9, 12));
+  return (await Promise.all(responses)).map((text) => text.slice(9, 12));
 }
 const allServed = ['200', '200', '200'];
 
 const warnings = ({ lines }: Place) => lines.filter(({ level }) => Number(level) > 30).map(({ msg }) => msg);
 const cutOff = 'A client was disconnected: it read too slowly';
 
-/** The same at the same time over HTTP and HTTPS: nearly all of the time is waiting. */
+/** Runs a test over HTTP and HTTPS at the same time, because nearly all of its time is waiting. */
 const onBoth = (work: (place: Place) => Promise<void>) =>
   Promise.all([plain, secure].map((place) => work(place as Place)));
 
 const wasCut = { isInTime: true, warnings: [cutOff], statuses: allServed };
 
-/** When the transaction began that has a snapshot, in ms, by the clock of the database, which is that of this machine. */
+/**
+ * Returns the start of the transaction that has a snapshot, in ms. The clock is that of the database, which runs on this
+ * machine.
+ */
 async function begunAt({ world }: Place): Promise<number> {
   const [row] = await world.pool<{ at: number }[]>`
     select (extract(epoch from min(xact_start)) * 1000)::float8 as at from pg_stat_activity
@@ -116,8 +122,8 @@ async function begunAt({ world }: Place): Promise<number> {
 }
 
 /**
- * Waits until no snapshot is left of the client that has one now. `isInTime`: that was no sooner than allowed, by the time that
- * the service has logged. `pausedAt`: when the client stopped reading, if that was later than its request.
+ * Waits until the client that has a snapshot now has none, and returns what happened. `isInTime`: by the time in the log, it
+ * was not disconnected too early. `pausedAt`: when the client stopped reading, if that was after its request.
  */
 async function outcomeOf(place: Place, pausedAt = 0): Promise<typeof wasCut> {
   place.lines.length = 0;
@@ -129,8 +135,8 @@ async function outcomeOf(place: Place, pausedAt = 0): Promise<typeof wasCut> {
   return { isInTime, warnings: warnings(place) as string[], statuses: await statusesOf(place) };
 }
 
-describe('a client that reads nothing is cut, and no snapshot is left', () => {
-  const wishes = {
+describe('a client that reads nothing is disconnected and leaves no snapshot', () => {
+  const variants = {
     'HTTP/1.1': ['', '1.1'],
     'Connection: close': ['connection: close\r\n', '1.1'],
     'HTTP/1.0': ['', '1.0'],
@@ -139,8 +145,8 @@ describe('a client that reads nothing is cut, and no snapshot is left', () => {
     br: ['accept-encoding: br\r\n', '1.1'],
   } satisfies Record<string, [string, string]>;
 
-  test.each(Object.keys(wishes))('%s', async (name) => {
-    const [headers, version] = wishes[name as keyof typeof wishes];
+  test.each(Object.keys(variants))('%s', async (name) => {
+    const [headers, version] = variants[name as keyof typeof variants];
     await onBoth(async (place) => {
       open(place).write(requestFor(place, feed, headers, version));
       expect(await outcomeOf(place)).toEqual(wasCut);
@@ -152,14 +158,14 @@ describe('a client that reads nothing is cut, and no snapshot is left', () => {
     for (let i = 0; i < 5; i++) open(place).write(requestFor(place));
     await some(place);
     await none(place);
-    // The two have had their turn when the three were cut.
+    // The two got their slots when the three were disconnected.
     await until(async () => warnings(place).filter((one) => one === cutOff).length >= 5);
     await none(place);
     expect(await statusesOf(place)).toEqual(allServed);
   });
 });
 
-test('a client that goes on sending, and reads nothing, is cut', () =>
+test('a client that keeps sending but reads nothing is disconnected', () =>
   onBoth(async (place) => {
     const socket = open(place);
     socket.write(requestFor(place));
@@ -168,7 +174,7 @@ test('a client that goes on sending, and reads nothing, is cut', () =>
     expect(await outcomeOf(place).finally(() => clearInterval(sending))).toEqual(wasCut);
   }));
 
-test('a client that reads a byte now and then is cut', () =>
+test('a client that reads single bytes is disconnected', () =>
   onBoth(async (place) => {
     const socket = open(place);
     socket.pause();
@@ -177,7 +183,7 @@ test('a client that reads a byte now and then is cut', () =>
     expect(await outcomeOf(place).finally(() => clearInterval(reading))).toEqual(wasCut);
   }));
 
-test('a client that reads fast, and then stops, is cut', async () => {
+test('a client that reads fast and then pauses is disconnected', async () => {
   const place = plain as Place;
   const socket = open(place);
   let [read, pausedAt] = [0, 0];
@@ -192,7 +198,7 @@ test('a client that reads fast, and then stops, is cut', async () => {
   expect(await outcomeOf(place, pausedAt)).toEqual(wasCut);
 });
 
-test('a client that reads all, however it hesitates, gets all', async () => {
+test('a client that reads everything with short breaks gets everything', async () => {
   const place = plain as Place;
   const request = requestFor(place, `${feed}?format=ndjson`, '', '1.0');
   const bodyOf = (text: string) => text.slice(text.indexOf('\r\n\r\n') + 4);
@@ -209,7 +215,7 @@ test('a client that reads all, however it hesitates, gets all', async () => {
   expect(warnings(place)).toEqual([]);
 });
 
-test('a client that closes its side has gone', () =>
+test('a client that closes its side counts as disconnected', () =>
   onBoth(async (place) => {
     const socket = open(place);
     socket.write(requestFor(place));
@@ -219,7 +225,7 @@ test('a client that closes its side has gone', () =>
     expect(await statusesOf(place)).toEqual(allServed);
   }));
 
-describe('a request behind another of the same connection', () => {
+describe('a pipelined request', () => {
   const two = (place: Place) => requestFor(place) + requestFor(place, `${feed}?format=ndjson`);
 
   test('has no snapshot before its turn', async () => {
@@ -227,7 +233,7 @@ describe('a request behind another of the same connection', () => {
     const socket = open(place);
     socket.write(two(place));
     await some(place);
-    // What is asked later on another connection is answered: the service has read both requests by then.
+    // A later request on another connection has its response, so the service has read both requests.
     const later = open(place);
     later.write(requestFor(place, '/v1/groups', 'connection: close\r\n'));
     expect(await wholeOf(later)).toContain('200 OK');
@@ -247,7 +253,7 @@ describe('a request behind another of the same connection', () => {
     expect(await statusesOf(place)).toEqual(allServed);
   });
 
-  test('is answered in its turn', async () => {
+  test('gets its response in its turn', async () => {
     const place = plain as Place;
     const socket = open(place);
     const small = `${feed}?groupId=1`;
@@ -273,7 +279,7 @@ test('HEAD takes no snapshot', async () => {
   expect(await snapshots(place)).toBe(0);
 });
 
-test('a short answer is cut as well', async () => {
+test('a client that does not read a short response is disconnected as well', async () => {
   const place = plain as Place;
   const socket = open(place);
   socket.pause();
@@ -286,7 +292,7 @@ test('a short answer is cut as well', async () => {
   expect(await until(async () => warnings(place).includes(cutOff))).toBe(true);
 });
 
-test('the database ends an answer that takes too long, whatever the service does', async (context) => {
+test('the database ends a response that takes too long, even if the service does not', async (context) => {
   const place = await openPlace({ readTimeout: 60_000, longestRead: 1000 });
   onTestFinished(() => place.world.close());
   const [row] = await place.world.pool<{ server_version_num: string }[]>`show server_version_num`;
@@ -299,16 +305,16 @@ test('the database ends an answer that takes too long, whatever the service does
   expect(await statusesOf(place)).toEqual(allServed);
 });
 
-describe('a client that takes, of 16,384 bytes a second', () => {
+describe('a client that reads, of the required 16,384 bytes a second,', () => {
   const all = 1e9;
   const kinds = {
-    /** Many writes, of which some have ended. */
+    /** Many writes, some of them completed. */
     'many writes': (taken: number) => ({ bytesWritten: taken + 1000, writableLength: 1000, queue: 1000 }),
-    /** One write, which has not ended. */
+    /** One write, not completed. */
     'one write': (taken: number) => ({ bytesWritten: all, writableLength: all, queue: all - taken }),
   };
 
-  /** When a client is cut that takes so many bytes in each second, in seconds; undefined: not within 1000. */
+  /** Returns after how many seconds a client that reads at this rate is disconnected, or undefined if it is not within 1000. */
   function cutAt(rate: (second: number) => number, stateOf: (typeof kinds)['one write']): number | undefined {
     vi.useFakeTimers();
     try {
@@ -351,23 +357,27 @@ describe('a client that takes, of 16,384 bytes a second', () => {
     ['half', () => 8_192, 120],
     ['all', () => 16_384, never],
     ['much at first, then nothing', (second: number) => (second < 100 ? 1_000_000 : 0), 160],
-    ['nothing for 50 s, then what is due', (second: number) => (second % 55 < 50 ? 0 : 250_000), never],
+    [
+      'nothing for 50 s, then the required amount',
+      (second: number) => (second % 55 < 50 ? 0 : 250_000),
+      never,
+    ],
   ] as const;
   const names = cases.flatMap(([name, rate, seconds]) =>
     (['many writes', 'one write'] as const).map((kind) => [name, kind, rate, seconds] as const),
   );
-  test.each(names)('%s (%s): is cut in time, or not at all', (_name, kind, rate, seconds) => {
+  test.each(names)('%s (%s): is disconnected in time, or not at all', (_name, kind, rate, seconds) => {
     const at = cutAt(rate, kinds[kind]) ?? never;
     expect(at).toBeGreaterThanOrEqual(seconds - 5);
     expect(at).toBeLessThanOrEqual(seconds + 10);
   });
 
-  test('all there is: is not cut, however long the next takes', () => {
+  test('everything sent so far is not disconnected, however long the next data takes', () => {
     const drained = (taken: number) => ({ bytesWritten: taken, writableLength: 0, queue: 0 });
     expect(cutAt(() => 0, drained)).toBeUndefined();
   });
 
-  test('a response that waits for its turn leaves nothing on a connection that goes on', () => {
+  test('a response that waits for its turn leaves no listeners on a kept-alive connection', () => {
     const readers = watchReaders(1000);
     const socket = new EventEmitter();
     for (let i = 0; i < 5; i++) {

@@ -1,4 +1,4 @@
-// What a process that is gone had begun is taken over, while others live on.
+// Jobs of a process that has ended are taken over while other processes run.
 import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLog } from '../base/log.ts';
@@ -12,8 +12,8 @@ let pool: Pool;
 beforeAll(async () => {
   database = await openTestDatabase();
   pool = new Pool({ connectionString: database.url, max: 2 });
-  // The end of the database may come before a connection has closed: the pool tells it of an idle one, the connection of
-  // one in use.
+  // The database may be dropped before all connections have closed. For an idle connection the pool emits the error, for one in
+  // use the connection.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 });
@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.close();
 });
 
-test('jobs that failed for good are counted, and removed after a week; others stay', async () => {
+test('jobs that failed for good are counted, and deleted after a week; other jobs stay', async () => {
   const none = { recurring: [], tasks: {} };
   const first = await startJobs(database.url, none, openLog('error'));
   await pool.query(`select graphile_worker.add_job('dead', job_key := key, max_attempts := 1)
@@ -48,35 +48,35 @@ test('jobs that failed for good are counted, and removed after a week; others st
   await pool.query('delete from graphile_worker._private_jobs');
 });
 
-test('a job of a killed process is freed although others are there; theirs are not', async () => {
-  let [begun, release] = [0, () => {}];
+test('jobs of a killed process are released; jobs of running processes are not', async () => {
+  let [started, release] = [0, () => {}];
   const hold = new Promise<void>((resolve) => (release = resolve));
   const work = {
     recurring: [],
     tasks: {
       hold: async () => {
-        begun++;
+        started++;
         await hold;
       },
     },
   };
   const jobs = await startJobs(database.url, work, openLog('error'));
   await pool.query("select graphile_worker.add_job('hold'), graphile_worker.add_job('unknown to us')");
-  await until(async () => begun === 1);
-  // What a process has begun that is killed: a worker of a name whose connections are no more.
+  await until(async () => started === 1);
+  // The state after a process was killed: a worker whose connections no longer exist.
   await insertWorker(pool, 'worker-of-the-dead', 'soundings jobs dead');
   await pool.query(
     `update graphile_worker._private_jobs set locked_by = 'worker-of-the-dead', locked_at = now() where locked_by is null`,
   );
-  const held = async () => {
+  const owners = async () => {
     const { rows } = await pool.query<{ by: string | null }>(
       'select locked_by as by from graphile_worker._private_jobs order by 1',
     );
     return rows.map(({ by }) => by);
   };
-  expect(await held()).toContain('worker-of-the-dead');
+  expect(await owners()).toContain('worker-of-the-dead');
   await freeLostJobs(pool);
-  const after = await held();
+  const after = await owners();
   expect(after).not.toContain('worker-of-the-dead');
   expect(after.filter((by) => by !== null)).toHaveLength(1);
   const { rows } = await pool.query<{ worker: string }>('select worker from job_workers');

@@ -16,32 +16,32 @@ const from = 'Soundings <soundings@example.com>';
 const mail: Mail = { to: 'anna@example.org', subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
 const brief = { connect: 150, answer: 150 };
 
-/** A server and a mailer to it, for as long as a test runs. `at` is the address under which the mailer knows it. */
-async function opened(wishes: SmtpOptions = {}, at = (smtp: TestSmtp) => smtp.url) {
-  const smtp = await openSmtp(wishes);
+/** Opens a server and a mailer to it for one test. `at` returns the URL that the mailer uses. */
+async function openBoth(options: SmtpOptions = {}, at = (smtp: TestSmtp) => smtp.url) {
+  const smtp = await openSmtp(options);
   onTestFinished(() => smtp.close());
   return { smtp, mailer: mailerTo(at(smtp)) };
 }
 
-function mailerTo(url: string, patience?: typeof brief): Mailer {
-  const mailer = openMailer(url, from, patience);
+function mailerTo(url: string, timeouts?: typeof brief): Mailer {
+  const mailer = openMailer(url, from, timeouts);
   onTestFinished(() => mailer.close());
   return mailer;
 }
 
-/** What sending a mail throws. */
+/** Returns the error of sending a mail. */
 async function thrownBy(mailer: Mailer, sent: Mail = mail): Promise<Error> {
   const thrown = await mailer.send(sent).then(
     () => undefined,
     (error: unknown) => error,
   );
-  if (!(thrown instanceof Error)) throw new Error('The mail was taken');
+  if (!(thrown instanceof Error)) throw new Error('The mail was accepted');
   return thrown;
 }
 
 describe('a mail', () => {
-  test('arrives as text and as HTML, whatever letters are in it', async () => {
-    const { smtp, mailer } = await opened();
+  test('arrives as text and as HTML with any characters', async () => {
+    const { smtp, mailer } = await openBoth();
     const text = `Hallå Åsa, 日本語 🙂\n.\n=C3=A5 stays\n${'long '.repeat(300)}${'日本語'.repeat(500)}`;
     await mailer.send({ ...mail, subject: 'Hallå 日本語 🙂', text, html: '<p>Åsa &amp; Bo</p>' });
     const [received] = smtp.mails;
@@ -60,8 +60,8 @@ describe('a mail', () => {
     expect(Math.max(...received!.raw.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(78);
   });
 
-  test('goes to its one address under its own headers, whatever stands in its parts', async () => {
-    const { smtp, mailer } = await opened();
+  test('goes only to its recipient with its own headers, whatever its parts contain', async () => {
+    const { smtp, mailer } = await openBoth();
     const hostile = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(
@@ -105,8 +105,8 @@ describe('a mail', () => {
     );
   });
 
-  test('that is sent again by the same name has the same Message-ID, any other another', async () => {
-    const { smtp, mailer } = await opened();
+  test('sent again with the same id has the same Message-ID; any other has a different one', async () => {
+    const { smtp, mailer } = await openBoth();
     for (const id of ['1', '1', '2', undefined, undefined]) {
       // oxlint-disable-next-line no-await-in-loop -- in this order
       await mailer.send({ ...mail, ...(id !== undefined && { id }) });
@@ -116,8 +116,8 @@ describe('a mail', () => {
     expect(new Set([a, ...others]).size).toBe(4);
   });
 
-  test('is one of many that go over few connections', async () => {
-    const { smtp, mailer } = await opened();
+  test('shares a few connections with many others', async () => {
+    const { smtp, mailer } = await openBoth();
     await Promise.all(
       Array.from({ length: 60 }, (_, i) => mailer.send({ ...mail, to: `p${i}@example.org` })),
     );
@@ -126,20 +126,20 @@ describe('a mail', () => {
   });
 });
 
-describe('refused for good', () => {
+describe('a mail refused for good', () => {
   test.each([
     ['the recipient', { refuseRecipient: (to: string) => `550 5.1.1 <${to}>: no such user` }],
     ['the content', { refuseMail: () => '554 5.7.1 this is spam, tell anna@example.org' }],
-  ])('is %s by 5xx; the message says why, and names no address', async (_, wishes) => {
-    const { mailer } = await opened(wishes);
+  ])('is %s with 5xx; the message has the reason and no address', async (_, options) => {
+    const { mailer } = await openBoth(options);
     const error = await thrownBy(mailer);
     expect(error).toBeInstanceOf(MailRefused);
     expect(error.message).toMatch(/55[04] 5\.\d\.1.*(no such user|spam)/);
     expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain('anna@');
   });
 
-  test('is what is no address, without a word to the server', async () => {
-    const { smtp, mailer } = await opened();
+  test('is one with an invalid address, which is not sent to the server', async () => {
+    const { smtp, mailer } = await openBoth();
     for (const to of [
       '',
       'anna',
@@ -152,13 +152,13 @@ describe('refused for good', () => {
       expect(await thrownBy(mailer, { ...mail, to })).toBeInstanceOf(MailRefused);
     }
     expect(smtp.mostConnections()).toBe(0);
-    const odd = { ...mail, to: '"<x>"@b.c' }; // an address, but none that any server takes
+    const odd = { ...mail, to: '"<x>"@b.c' }; // a valid address that no server accepts
     expect(await thrownBy(mailer, odd)).toBeInstanceOf(MailRefused);
   });
 
-  test('are single mails: the others go on', async () => {
+  test('does not stop other mails', async () => {
     const refuseRecipient = (to: string) => (to.startsWith('no') ? '550 no such user' : undefined);
-    const { smtp, mailer } = await opened({ refuseRecipient });
+    const { smtp, mailer } = await openBoth({ refuseRecipient });
     const sent = ['no1', 'a', 'no2', 'b', 'no3', 'c'].map((who) =>
       mailer.send({ ...mail, to: `${who}@example.org` }),
     );
@@ -172,9 +172,12 @@ describe('refused for good', () => {
   });
 });
 
-describe('to be tried again', () => {
-  /** The message of what is thrown, which is not for good, of a mail that was certainly not taken, and names no address. */
-  async function passing(mailer: Mailer): Promise<string> {
+describe('a mail to be sent again later', () => {
+  /**
+   * Returns the message of an error after which the mail can be sent again: not refused for good, certainly not accepted.
+   * Checks that it has no address.
+   */
+  async function temporaryError(mailer: Mailer): Promise<string> {
     const error = await thrownBy(mailer);
     expect(error).not.toBeInstanceOf(MailRefused);
     expect(error).not.toBeInstanceOf(MailUnknown);
@@ -183,91 +186,103 @@ describe('to be tried again', () => {
   }
 
   test.each<[string, SmtpOptions, RegExp]>([
-    ['a recipient refused for now', { refuseRecipient: (to) => `451 4.7.1 <${to}> later` }, /451/],
-    ['a content refused for now', { refuseMail: () => '452 4.3.1 disk full' }, /452/],
-    ['a server that is about to stop', { refuseRecipient: () => '421 4.3.2 going down' }, /421/],
-    ['a sender who may not send: ours can be mended', { refuseSender: () => '550 5.7.60 not yours' }, /550/],
-    ['a server that has lost the thread', { refuseRecipient: () => '503 5.5.1 what comes first' }, /503/],
-    ['a log-in that is wanted: ours can be mended', { refuseSender: () => '530 5.7.0 log in first' }, /530/],
-  ])('is %s', async (_, wishes, said) => {
-    const { mailer } = await opened(wishes);
-    expect(await passing(mailer)).toMatch(said);
+    ['a recipient refused temporarily', { refuseRecipient: (to) => `451 4.7.1 <${to}> later` }, /451/],
+    ['a content refused temporarily', { refuseMail: () => '452 4.3.1 disk full' }, /452/],
+    ['a server that is shutting down', { refuseRecipient: () => '421 4.3.2 going down' }, /421/],
+    [
+      'a sender without permission, because the operator can fix it',
+      { refuseSender: () => '550 5.7.60 not yours' },
+      /550/,
+    ],
+    ['a server that expects another command', { refuseRecipient: () => '503 5.5.1 what comes first' }, /503/],
+    [
+      'a missing log-in, because the operator can fix it',
+      { refuseSender: () => '530 5.7.0 log in first' },
+      /530/,
+    ],
+  ])('is %s', async (_, options, message) => {
+    const { mailer } = await openBoth(options);
+    expect(await temporaryError(mailer)).toMatch(message);
   });
 
-  test('is a wrong password, and a log-in that the server does not know; neither is repeated', async () => {
+  test('is the result of a wrong password, or of a log-in that the server does not support; neither is repeated', async () => {
     const login = { user: 'hr', password: 'right' };
-    const wrong = await opened({ login }, ({ port }) => `smtp://hr:hunter2@127.0.0.1:${port}`);
-    expect(await passing(wrong.mailer)).toMatch(/^(?!.*hunter2).*535/);
-    const none = await opened({}, ({ port }) => `smtp://hr:hunter2@127.0.0.1:${port}`);
-    expect(await passing(none.mailer)).toMatch(/^(?!.*hunter2).*AUTH|login/i);
+    const wrong = await openBoth({ login }, ({ port }) => `smtp://hr:hunter2@127.0.0.1:${port}`);
+    expect(await temporaryError(wrong.mailer)).toMatch(/^(?!.*hunter2).*535/);
+    const none = await openBoth({}, ({ port }) => `smtp://hr:hunter2@127.0.0.1:${port}`);
+    expect(await temporaryError(none.mailer)).toMatch(/^(?!.*hunter2).*AUTH|login/i);
     expect(none.smtp.mails).toEqual([]);
   });
 
-  test('is a server that is not there; when it is back, the same mailer goes on', async () => {
+  test('is the result of an unavailable server; once it is back, the same mailer works again', async () => {
     const first = await openSmtp();
     const mailer = mailerTo(first.url);
     await mailer.send(mail);
     await first.close();
-    expect(await passing(mailer)).toMatch(/ECONNREFUSED|closed/);
+    expect(await temporaryError(mailer)).toMatch(/ECONNREFUSED|closed/);
     const second = await openSmtp({ port: first.port });
     onTestFinished(() => second.close());
     await mailer.send(mail);
     expect(second.mails).toHaveLength(1);
   });
 
-  test('is a name that is not known', async () => {
-    expect(await passing(mailerTo('smtp://mail.invalid?insecure', brief))).toMatch(/mail\.invalid|timed out/);
+  test('is the result of an unknown host name', async () => {
+    expect(await temporaryError(mailerTo('smtp://mail.invalid?insecure', brief))).toMatch(
+      /mail\.invalid|timed out/,
+    );
   });
 
   test.each<[string, string[]]>([
     ['at once', []],
     ['after the greeting', ['220 hello']],
     ['before the mail', ['220 hello', '250 hello', '250 sender', '250 recipient']],
-  ])('is a server that falls silent %s', async (_, lines) => {
-    expect(await passing(mailerTo(await scripted(lines, 'silent'), brief))).toMatch(/time|never received/i);
+  ])('is the result of a server that stops responding %s', async (_, lines) => {
+    expect(await temporaryError(mailerTo(await scripted(lines, 'silent'), brief))).toMatch(
+      /time|never received/i,
+    );
   });
 
   test.each<[string, string[]]>([
     ['at once', []],
     ['before the mail', ['220 hello', '250 hello', '250 sender', '250 recipient']],
-  ])('is a server that hangs up %s', async (_, lines) => {
-    expect(await passing(mailerTo(await scripted(lines, 'hangs up'), brief))).toMatch(/closed/i);
+  ])('is the result of a server that closes the connection %s', async (_, lines) => {
+    expect(await temporaryError(mailerTo(await scripted(lines, 'hangs up'), brief))).toMatch(/closed/i);
   });
 
-  test('is what was not sent when the mailer is closed', async () => {
-    const { smtp, mailer } = await opened();
+  test('is one not yet sent when the mailer is closed', async () => {
+    const { smtp, mailer } = await openBoth();
     await mailer.send(mail);
     mailer.close();
-    expect(await passing(mailer)).toMatch(/closed/);
+    expect(await temporaryError(mailer)).toMatch(/closed/);
     expect(smtp.mails).toHaveLength(1);
   });
 });
 
-describe('of which nobody can know whether it was taken', () => {
-  const untilTheEnd = ['220 hello', '250 hello', '250 sender', '250 recipient', '354 go on'];
+describe('a mail whose delivery is unknown', () => {
+  const untilData = ['220 hello', '250 hello', '250 sender', '250 recipient', '354 send it'];
 
   test.each([
-    ['falls silent', untilTheEnd, 'silent'],
-    ['hangs up', untilTheEnd, 'hangs up'],
-  ] as const)('is a mail after the whole of which the server %s', async (_, lines, goodbye) => {
+    ['stays silent', untilData, 'silent'],
+    ['closes the connection', untilData, 'hangs up'],
+  ] as const)('is one after whose end the server %s', async (_, lines, goodbye) => {
     const error = await thrownBy(mailerTo(await scripted(lines, goodbye), brief));
     expect(error).toBeInstanceOf(MailUnknown);
     expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain('anna@');
   });
 
-  test('is not what the server refused, deferred or cut off before its end', async () => {
-    const said = (line: string) => scripted([...untilTheEnd, line], 'hangs up');
-    expect(await thrownBy(mailerTo(await said('554 spam'), brief))).toBeInstanceOf(MailRefused);
-    expect(await thrownBy(mailerTo(await said('452 disk full'), brief))).toBeInstanceOf(MailDeferred);
+  test('is not one that the server refused, deferred or cut off before its end', async () => {
+    const reply = (line: string) => scripted([...untilData, line], 'hangs up');
+    expect(await thrownBy(mailerTo(await reply('554 spam'), brief))).toBeInstanceOf(MailRefused);
+    expect(await thrownBy(mailerTo(await reply('452 disk full'), brief))).toBeInstanceOf(MailDeferred);
     const large = { ...mail, text: 'a line\n'.repeat(2_000_000) };
-    const cut = await scripted(untilTheEnd, 'hangs up', 100_000);
+    const cut = await scripted(untilData, 'hangs up', 100_000);
     expect(await thrownBy(mailerTo(cut, brief), large)).not.toBeInstanceOf(MailUnknown);
   });
 
   test.each([
     ['at first', []],
     ['on a connection that was used before', ['first@example.org']],
-  ])('goes out once, and the others once too: %s', async (_, before) => {
+  ])('is sent once, and so are the others: %s', async (_, before) => {
     const smtp = await openSilentSmtp((to) => (to.startsWith('lost') ? 'hangs up' : 'takes'));
     onTestFinished(() => smtp.close());
     const mailer = mailerTo(smtp.url, brief);
@@ -284,58 +299,61 @@ describe('of which nobody can know whether it was taken', () => {
   });
 });
 
-describe('the way to the server', () => {
-  // 0.0.0.0 leads to this machine too, but is none of the addresses that are trusted for that.
+describe('the connection to the server', () => {
+  // 0.0.0.0 leads to this machine as well, but is not one of the loopback addresses that are trusted.
   const elsewhere = (smtp: TestSmtp) => smtp.url.replace('127.0.0.1', '0.0.0.0');
   const insecure = (smtp: TestSmtp) => `${elsewhere(smtp)}?insecure`;
   const login = { user: 'hr', password: 'secret' };
 
-  test('needs no encryption on loopback, and has it where the server offers it, whatever the certificate', async (context) => {
-    const plain = await opened({ login });
+  test('needs no encryption on loopback, and uses it if the server offers it, with any certificate', async (context) => {
+    const plain = await openBoth({ login });
     await plain.mailer.send(mail);
     expect(plain.smtp.mails).toMatchObject([{ isEncrypted: false, user: 'hr' }]);
     const tls = await certificate();
-    if (!tls) return context.skip('SKIPPED: openssl is not there to make a certificate');
-    const offered = await opened({ tls, login });
+    if (!tls) return context.skip('SKIPPED: openssl is not installed');
+    const offered = await openBoth({ tls, login });
     await offered.mailer.send(mail);
     expect(offered.smtp.mails).toMatchObject([{ isEncrypted: true, user: 'hr' }]);
   });
 
-  test('is not taken without encryption elsewhere: neither password nor mail goes out', async () => {
-    const { smtp, mailer } = await opened({ login }, elsewhere);
+  test('is refused without encryption elsewhere: neither password nor mail is sent', async () => {
+    const { smtp, mailer } = await openBoth({ login }, elsewhere);
     const error = await thrownBy(mailer);
     expect(error).not.toBeInstanceOf(MailRefused);
     expect(error.message).toMatch(/STARTTLS/);
     expect(smtp.mails).toEqual([]);
   });
 
-  test('is not taken elsewhere with a certificate that nobody vouches for; with one that holds it is', async (context) => {
+  test('is refused elsewhere with an untrusted certificate, and accepted with a trusted one', async (context) => {
     const tls = await certificate();
-    if (!tls) return context.skip('SKIPPED: openssl is not there to make a certificate');
+    if (!tls) return context.skip('SKIPPED: openssl is not installed');
     const servers = [
-      await opened({ tls, login }, elsewhere),
-      await opened({ tls: { ...tls, isFromTheStart: true }, login }, elsewhere),
+      await openBoth({ tls, login }, elsewhere),
+      await openBoth({ tls: { ...tls, isFromTheStart: true }, login }, elsewhere),
     ];
     for (const { mailer, smtp } of servers) {
       // oxlint-disable-next-line no-await-in-loop -- one after another
       expect((await thrownBy(mailer)).message).toMatch(/certificate/);
       expect(smtp.mails).toEqual([]);
     }
-    const known = getCACertificates('default');
-    onTestFinished(() => setDefaultCACertificates(known));
-    setDefaultCACertificates([...known, tls.cert]);
+    const trusted = getCACertificates('default');
+    onTestFinished(() => setDefaultCACertificates(trusted));
+    setDefaultCACertificates([...trusted, tls.cert]);
     await Promise.all(servers.map(({ mailer }) => mailer.send(mail)));
     for (const { smtp } of servers) expect(smtp.mails).toMatchObject([{ isEncrypted: true, user: 'hr' }]);
   });
 
-  test('is taken as it is when the address says so', async () => {
-    const { smtp, mailer } = await opened({ login }, insecure);
+  test('is accepted without encryption if the URL says so', async () => {
+    const { smtp, mailer } = await openBoth({ login }, insecure);
     await mailer.send(mail);
     expect(smtp.mails).toMatchObject([{ isEncrypted: false, user: 'hr' }]);
   });
 });
 
-/** A server that says these lines, one at each turn, and then nothing or goodbye; or cuts after so many bytes. Its address. */
+/**
+ * Starts a server that sends one of these lines at each turn, and then stays silent or closes the connection, or closes it
+ * after a number of bytes. Returns its URL.
+ */
 async function scripted(
   lines: readonly string[],
   goodbye: 'silent' | 'hangs up',
@@ -375,15 +393,15 @@ async function scripted(
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
 
-/** A certificate of its own for this machine's addresses; undefined when none can be made here. */
+/** Creates a certificate for this machine's addresses; undefined if openssl is missing. */
 async function certificate(): Promise<{ cert: string; key: string } | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'soundings-mail-'));
   folders.push(folder);
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const how =
+  const options =
     'req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256 -days 2 -subj /CN=mail -addext subjectAltName=IP:0.0.0.0';
   try {
-    await promisify(execFile)('openssl', [...how.split(' '), '-keyout', key, '-out', cert]);
+    await promisify(execFile)('openssl', [...options.split(' '), '-keyout', key, '-out', cert]);
   } catch {
     return undefined;
   }

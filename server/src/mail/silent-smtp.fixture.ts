@@ -11,7 +11,7 @@ export type SilentSmtp = {
 /** What the server does after a mail to an address: confirms it, closes the connection, or stays silent. */
 export type SmtpBehaviour = (to: string) => 'takes' | 'hangs up' | 'silent';
 
-export async function openSilentSmtp(manners: SmtpBehaviour): Promise<SilentSmtp> {
+export async function openSilentSmtp(behaviour: SmtpBehaviour): Promise<SilentSmtp> {
   const got: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -22,14 +22,14 @@ export async function openSilentSmtp(manners: SmtpBehaviour): Promise<SilentSmtp
       if (isMail) {
         isMail = false;
         got.push(to);
-        const manner = manners(to);
-        if (manner === 'takes') socket.write('250 taken\r\n');
-        else if (manner === 'hangs up') socket.destroy();
+        const reaction = behaviour(to);
+        if (reaction === 'takes') socket.write('250 taken\r\n');
+        else if (reaction === 'hangs up') socket.destroy();
         return;
       }
       to = /^RCPT TO:<(.*)>/.exec(line)?.[1] ?? to;
       isMail = line === 'DATA';
-      socket.write(isMail ? '354 go on\r\n' : '250 fine\r\n');
+      socket.write(isMail ? '354 send it\r\n' : '250 fine\r\n');
     };
     socket.on('data', (chunk: Buffer) => {
       const lines = (heard + chunk.toString('latin1')).split('\r\n');

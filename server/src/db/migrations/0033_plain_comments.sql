@@ -147,7 +147,7 @@ comment on column answer_keys.tried is
 comment on column answer_keys.in_database_until is
   'When the secret was last removed from the database. The database log and backups until then contain it. Null: never removed.';
 comment on table key_processes is
-  'The processes that have a copy of the epoch key, and its epoch. A process that is behind still has keys that the others have erased. Rows stay until "soundings keys forget". For the whole installation.';
+  'The processes that have a copy of the epoch key, and its epoch. A process that is behind still has keys that the others have erased. Rows stay until "soundings keys remove-process". For the whole installation.';
 comment on table week_keys is
   'The keys of open weeks, wrapped by the epoch key. Deleted when the week closes.';
 comment on column week_keys.in_database is

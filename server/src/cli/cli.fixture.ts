@@ -1,0 +1,93 @@
+// For tests of the soundings command: a database that a service has open, and runs of the command beside it.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
+import { afterAll, beforeAll, expect, inject } from 'vitest';
+import { createAccount } from '../accounts/accounts.ts';
+import { inTransaction, openPool, type Pool } from '../db/db.ts';
+import { type Embedded, openEmbedded } from '../db/embedded.ts';
+import { createUser } from '../people/users.ts';
+import { bareEnvironment } from '../testing/environment.ts';
+
+export const root = fileURLToPath(new URL('../../..', import.meta.url));
+export const command = join(root, 'server/bin/soundings.js');
+export let home: string;
+export let dataDir: string;
+export let embedded: Embedded;
+export let pool: Pool;
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'soundings-cli-'));
+  dataDir = join(home, 'data');
+  // A running service has it open as well, so each command connects to its server.
+  await promisify(execFile)('cp', ['-a', inject('seed'), dataDir]);
+  embedded = await openEmbedded(dataDir, { role: 'service', log: () => {}, fast: true });
+  pool = openPool(embedded.url, 3);
+});
+
+afterAll(async () => {
+  await pool?.end({ timeout: 5 });
+  await embedded?.stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+/** A week that stays open for long. */
+export const aheadMonday = addWeeks(weekOf(dayIn('UTC', Date.now())), 20);
+export const ahead = weekName(aheadMonday);
+
+type Result = { status: number | null; out: string; err: string };
+type Options = { input?: string; env?: Record<string, string>; program?: string[] };
+
+export async function soundings(
+  args: string[],
+  { input = '', env = {}, program }: Options = {},
+): Promise<Result> {
+  const [file = '', ...before] = program ?? [process.execPath, command];
+  const child = spawn(file, [...before, ...args], {
+    env: { ...bareEnvironment, DATA_DIR: dataDir, ...env },
+    cwd: home,
+  });
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  child.stdin.on('error', () => {}).end(input);
+  const [status] = (await once(child, 'close')) as [number | null];
+  return { status, out, err };
+}
+
+/** Runs a command with --json and returns the one document that it prints. It must print nothing else. */
+export async function json<T>(args: string[], runOptions: Options = {}): Promise<T> {
+  const { status, out, err } = await soundings([...args, '--json'], runOptions);
+  expect({ status, err }).toEqual({ status: 0, err: '' });
+  expect(out).toMatch(/^[^\n]+\n$/);
+  return JSON.parse(out) as T;
+}
+
+/** Runs a command that fails and returns its message, which must be on standard error only. */
+export async function refused(args: string[], status: 1 | 2 = 1, runOptions: Options = {}): Promise<string> {
+  const ran = await soundings([...args, '--json'], runOptions);
+  expect({ args, status: ran.status, out: ran.out }).toEqual({ args, status, out: '' });
+  expect(ran.err).not.toBe('');
+  expect(ran.err).not.toMatch(/^\s+at |node_modules|\.ts:\d/m); // A stack does not help the reader.
+  return ran.err;
+}
+
+export type CreatedAccount = {
+  account: { id: number; name: string; sftpUsername: string };
+  admin: { id: number; email: string; password?: string };
+};
+
+/** Creates an account and returns its id as text. */
+export async function newAccount(): Promise<string> {
+  const email = 'admin@example.org';
+  return inTransaction(pool, async (tx) => {
+    const { id } = await createAccount(tx, { name: 'Acme' });
+    await createUser(tx, id, { email, role: 'Administrator' });
+    return String(id);
+  });
+}
