@@ -227,7 +227,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await next(page);
     expect(await page.locator('h1').innerText()).toBe('Die Erinnerungen sind abbestellt');
     await next(page);
-    expect(await page.locator('h1').innerText()).toBe('Du wirst wieder erinnert');
+    expect(await page.locator('h1').innerText()).toBe('Du bekommst wieder Erinnerungen');
     expect(page.complaints.filter((text) => !text.includes('400'))).toEqual([]);
   });
 

@@ -423,7 +423,7 @@ describe('/r/:token', () => {
       expect(await optOuts(one)).toBe(1);
     }
     const again = await send('POST', `${path}?again`, { body: new URLSearchParams() });
-    expect([again.status, again.text.includes('Du wirst wieder erinnert')]).toEqual([200, true]);
+    expect([again.status, again.text.includes('Du bekommst wieder Erinnerungen')]).toEqual([200, true]);
     expect(buttonsOf(again.text)).toEqual([['?stop', 'Erinnerungen abbestellen']]);
     expect(await optOuts(one)).toBe(0);
   });
