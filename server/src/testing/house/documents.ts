@@ -1,9 +1,9 @@
 // Generates the documents that come from the code. Run it as a program to write them. A test fails if they are out of date.
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { settings } from '../base/config.ts';
+import { settings } from '../../base/config.ts';
 
-const docs = new URL('../../../docs/', import.meta.url);
+const docs = new URL('../../../../docs/', import.meta.url);
 
 /** The documents, by file name in docs/. */
 export const documents: Record<string, string> = {
