@@ -349,7 +349,7 @@ describe('POST /a/:link/answers', () => {
       { question: 999_999, value: 1 },
       { question: 1.5, value: 1 },
       { question: String(a), value: 1 },
-      { question: a, value: 1, person: 'somebody else' },
+      { question: a, value: 1, person: 'someone else' },
       { question: a, value: 1, comment: 7 },
       { question: a, value: 1, skipped: 'no' },
       `{"question":${a},"value":1,"comment":"\\u0000"}`,

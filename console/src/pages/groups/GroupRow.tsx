@@ -39,7 +39,7 @@ export function GroupRow(props: RowProps) {
   const isClosed = moving !== undefined && !props.mayDrop(row.id);
   const isOver = drag?.over === String(row.id) && !isClosed;
   const { number } = useFormat();
-  // The visible text, followed by its meaning in words.
+  // The visible text, followed by its meaning for screen readers.
   const label = [
     [row.name, number(row.people), row.externalId].filter(Boolean).join(' '),
     t('groups.people', { count: row.people }),

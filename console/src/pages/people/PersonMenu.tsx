@@ -92,7 +92,7 @@ function useSetActive(person: PersonOfMenu) {
   const t = useText();
   const toast = useToast();
   const refresh = usePeopleRefresh();
-  const words = useErrorText();
+  const errorText = useErrorText();
   return async function setActive(active: boolean, isUndo = false): Promise<void> {
     try {
       await api('PATCH /users/{userId}', { params: { userId: person.id }, body: { active } });
@@ -104,7 +104,7 @@ function useSetActive(person: PersonOfMenu) {
       });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      toast({ text: words(error), tone: 'bad' });
+      toast({ text: errorText(error), tone: 'bad' });
     }
   };
 }

@@ -20,7 +20,7 @@ export function QuestionDistribution({ results: { question, chosen }, own }: Pro
     );
   }
   const rows = own.distribution.map(({ key, count }): DistributionRow => {
-    const words =
+    const meaning =
       type === 4
         ? scale.find(({ value }) => value === (key === 'yes' ? 1 : 0))?.text
         : scale.find(({ value }) => String(value) === key)?.text;
@@ -29,8 +29,8 @@ export function QuestionDistribution({ results: { question, chosen }, own }: Pro
     return {
       key,
       count,
-      label: option ?? (isWord ? (words ?? key) : key),
-      hint: isWord ? undefined : words,
+      label: option ?? (isWord ? (meaning ?? key) : key),
+      hint: isWord ? undefined : meaning,
       heat: heatOfKey(type, key),
     };
   });

@@ -12,7 +12,7 @@ import { useHandedOutNotes, useWithheldText, usePointText, useSigned } from './t
 export function QuestionHistory({ results }: { results: QuestionResults }) {
   const t = useText();
   const { axis } = useWeekText();
-  const words = usePointText();
+  const textOf = usePointText();
   const notesOn = useHandedOutNotes();
   const { weeks, figures } = results;
   return (
@@ -31,7 +31,7 @@ export function QuestionHistory({ results }: { results: QuestionResults }) {
                 notes: notesOn(weeks, figures),
               },
             ]}
-            words={words}
+            textOf={textOf}
             height={220}
           />
         </Section>

@@ -57,7 +57,7 @@ export function RunPage() {
 function Subtitle({ run }: { run: Run }) {
   const t = useText();
   const { moment } = useFormat();
-  const words = [
+  const labels = [
     sourceText(t, run),
     moment(run.at),
     ...(run.validateOnly && run.outcome !== 'validated' ? [t('runs.dryRun')] : []),
@@ -68,8 +68,8 @@ function Subtitle({ run }: { run: Run }) {
   return (
     <span className={css['subtitle']}>
       <StateBadge state={stateOf(run)} dot />
-      {words.map((word) => (
-        <span key={word}>· {word}</span>
+      {labels.map((label) => (
+        <span key={label}>· {label}</span>
       ))}
     </span>
   );

@@ -89,13 +89,13 @@ function Figures({ week }: { week: OpenWeek }) {
 function Loaded({ week: { asked, answered } }: { week: OpenWeek }) {
   const t = useText();
   const format = useFormat();
-  if (answered.state === 'notYet') return <dd className={css['words']}>{t('asking.notCounted')}</dd>;
+  if (answered.state === 'notYet') return <dd className={css['text']}>{t('asking.notCounted')}</dd>;
   if (answered.state === 'tooFew')
-    return <dd className={css['words']}>{t('asking.tooFew', { count: answered.step })}</dd>;
+    return <dd className={css['text']}>{t('asking.tooFew', { count: answered.step })}</dd>;
   if (answered.state === 'atLeast' && answered.count === 0) {
     return (
       <>
-        <dd className={css['words']}>{t('asking.fewYet')}</dd>
+        <dd className={css['text']}>{t('asking.fewYet')}</dd>
         <dd className={css['small']}>
           {t('asking.countedDaily', { day: format.day(answered.on), count: answered.step })}
         </dd>
@@ -152,7 +152,7 @@ function Reminders({ week: { reminders } }: { week: OpenWeek }) {
       <dt>{t('asking.remindersLabel')}</dt>
       {state === 'waiting' && from !== null ? (
         <>
-          <dd className={css['words']}>{format.moment(from)}</dd>
+          <dd className={css['text']}>{format.moment(from)}</dd>
           <dd className={css['small']}>
             {until !== null &&
               until !== from &&
@@ -162,7 +162,7 @@ function Reminders({ week: { reminders } }: { week: OpenWeek }) {
         </>
       ) : (
         <>
-          <dd className={css['words']}>{t(`asking.reminders.${state}`)}</dd>
+          <dd className={css['text']}>{t(`asking.reminders.${state}`)}</dd>
           {state === 'sent' && <dd className={css['small']}>{t('asking.remindersNotCounted')}</dd>}
         </>
       )}
