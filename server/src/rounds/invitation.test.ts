@@ -32,7 +32,7 @@ describe.each([
     'DE',
     'de',
     'etwa eine Minute',
-    /Niemandem wird gezeigt, wer was geantwortet hat/,
+    /Niemand bekommt zu sehen, wer was geantwortet hat/,
     /nicht anonym/,
     /nicht weiter/,
   ],

@@ -203,7 +203,7 @@ function Subject(entry: AuditEntry) {
 function Who({ who, userId, origin }: AuditEntry) {
   const t = useText();
   const name = who ?? (userId === null ? undefined : t('audit.removedUser', { id: String(userId) }));
-  if (origin === 'console') return <span className={css['name']}>{name ?? t('audit.nobody')}</span>;
+  if (origin === 'console') return <span className={css['name']}>{name ?? t('audit.noOne')}</span>;
   return (
     <span className={css['badges']}>
       <Badge>{t(`audit.origin.${origin}`)}</Badge>

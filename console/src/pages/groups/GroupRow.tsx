@@ -43,7 +43,7 @@ export function GroupRow(props: RowProps) {
   const label = [
     [row.name, number(row.people), row.externalId].filter(Boolean).join(' '),
     t('groups.people', { count: row.people }),
-    t(row.managed ? 'groups.managed' : 'groups.byHand'),
+    t(row.managed ? 'groups.managed' : 'groups.manual'),
   ].join(', ');
   return (
     <div
@@ -138,7 +138,7 @@ export function useGroupItems(
   const locked = managed ? { disabled: true, hint: t('groups.lockedShort') } : {};
   return [
     { label: t('groups.edit'), icon: Pencil, onSelect: () => onAction('edit'), ...locked },
-    { label: t('groups.addBeneath'), icon: Plus, onSelect: () => onAction('add') },
+    { label: t('groups.addSubgroup'), icon: Plus, onSelect: () => onAction('add') },
     { label: t('groups.moveTo'), icon: Move, onSelect: () => onAction('move') },
     'line',
     managed

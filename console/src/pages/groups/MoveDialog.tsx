@@ -103,7 +103,7 @@ function Plan({ plan }: { plan: MovePlan }) {
     schedules.starts.length > 0 &&
       t('groups.planStarts', { count: schedules.starts.length, names: namesOf(schedules.starts) }),
     schedules.stops.length > 0 &&
-      t('groups.planStops', { count: schedules.stops.length, names: namesOf(schedules.stops) }),
+      t('groups.planExcludes', { count: schedules.stops.length, names: namesOf(schedules.stops) }),
     administrators.gains > 0 && t('groups.planSeen', { count: administrators.gains }),
     administrators.loses > 0 && t('groups.planUnseen', { count: administrators.loses }),
   ];

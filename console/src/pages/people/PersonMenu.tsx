@@ -40,7 +40,7 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
   const setActive = useSetActive(person);
   const isOneself = useSession().user.id === person.id;
   const { managed, active, email, signIn } = person;
-  const oneself = isOneself ? t('people.oneself') : undefined;
+  const oneself = isOneself ? t('people.ownAccount') : undefined;
   const noLink = !active ? t('people.linkInactive') : email === null ? t('people.linkNoEmail') : undefined;
   return (
     <Menu
@@ -55,10 +55,10 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
           ...disabledFor(signIn.sessions === 0 ? t('people.noSessions') : undefined),
         },
         signIn && {
-          label: t('people.turnOffStep'),
+          label: t('people.turnOffTwoFactor'),
           icon: ShieldOff,
           onSelect: () => onDo('twoFactor'),
-          ...disabledFor(signIn.hasTwoSteps ? undefined : t('people.stepIsOff')),
+          ...disabledFor(signIn.hasTwoSteps ? undefined : t('people.twoFactorIsOff')),
         },
         'line',
         {

@@ -142,7 +142,7 @@ function SigningIn({ person, onDo }: Omit<ProfileProps, 'fields'>) {
       title={t('people.signIn')}
       actions={
         <>
-          {hasTwoSteps && <Button onClick={() => onDo('twoFactor')}>{t('people.turnOffStep')}</Button>}
+          {hasTwoSteps && <Button onClick={() => onDo('twoFactor')}>{t('people.turnOffTwoFactor')}</Button>}
           {sessions > 0 && <Button onClick={() => onDo('sessions')}>{t('people.endSessions')}</Button>}
           {canLink && <Button onClick={() => onDo('link')}>{t('people.link')}</Button>}
         </>
@@ -151,7 +151,7 @@ function SigningIn({ person, onDo }: Omit<ProfileProps, 'fields'>) {
       <Facts
         items={[
           [t('people.password'), t(hasPassword ? 'people.passwordSet' : 'people.passwordNone')],
-          [t('people.step'), t(hasTwoSteps ? 'people.stepOn' : 'people.stepOff')],
+          [t('people.twoFactor'), t(hasTwoSteps ? 'people.twoFactorOn' : 'people.twoFactorOff')],
           [
             t('people.sessions'),
             sessions === 0 ? t('people.noSessions') : t('people.sessionCount', { count: sessions }),

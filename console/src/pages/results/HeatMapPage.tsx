@@ -111,7 +111,7 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
       )}
       {start.groups > 1 && (
         <GroupFinder
-          label={t('results.beneath')}
+          label={t('results.within')}
           filter
           allowNone={t('results.wholeTree')}
           value={address.subtreeOf === undefined ? undefined : Number(address.subtreeOf)}
@@ -162,7 +162,7 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
         <HeatLegend low={bounds.low} high={bounds.high} isDifference={isDifference} />
         <span className={css['note']}>
           <span className={results['hatchSmall']} aria-hidden />
-          {t('results.hiddenEither')}
+          {t('results.withheldEither')}
         </span>
         {map.rows.some(({ handedOut }) => handedOut.length > 0) && (
           <span className={css['note']}>

@@ -287,7 +287,7 @@ function Cell({ row, kpi, isCompany }: CellProps) {
     value === null ? null : isDifference && isCompany ? Math.round(value * 100) : valueOf(value, kpi);
   if (figure === null) {
     const reason =
-      value === null ? hidden.figure(map.kpis[kpi]?.week ?? null, row.people) : t('results.companyHidden');
+      value === null ? hidden.figure(map.kpis[kpi]?.week ?? null, row.people) : t('results.companyWithheld');
     return (
       // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control
       <td>

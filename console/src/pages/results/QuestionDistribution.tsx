@@ -15,7 +15,7 @@ export function QuestionDistribution({ results: { question, chosen }, own }: Pro
   if (!own.distribution) {
     return (
       <p className={css['hiddenBar']}>
-        <span>{t('results.spreadHidden', { reason: hidden.distribution(chosen, own.answers) })}</span>
+        <span>{t('results.distributionWithheld', { reason: hidden.distribution(chosen, own.answers) })}</span>
       </p>
     );
   }
@@ -38,14 +38,16 @@ export function QuestionDistribution({ results: { question, chosen }, own }: Pro
   return (
     <>
       <Distribution
-        label={t('results.spread')}
+        label={t('results.distribution')}
         headings={[t('results.answer'), t('results.count'), t('results.share')]}
         rows={rows}
         total={type === 6 ? (own.answers ?? undefined) : undefined}
       />
       {type === 6 && <p className={css['soft']}>{t('results.severalChoices')}</p>}
       {type !== 6 && given < (own.answers ?? 0) && (
-        <p className={css['soft']}>{t('results.spreadOfFewer', { count: given, of: own.answers ?? 0 })}</p>
+        <p className={css['soft']}>
+          {t('results.distributionOfFewer', { count: given, of: own.answers ?? 0 })}
+        </p>
       )}
     </>
   );

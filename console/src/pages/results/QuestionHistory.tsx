@@ -85,7 +85,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
                 title: 'eNPS',
                 align: 'end' as const,
                 cell: ({ enps }: QuestionFigures) =>
-                  enps === null ? t('results.hiddenShort') : signed(Math.round(enps)),
+                  enps === null ? t('results.withheldShort') : signed(Math.round(enps)),
               },
             ]
           : []),
@@ -93,7 +93,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
           key: 'answers',
           title: t('results.answersLong'),
           align: 'end',
-          cell: ({ answers }) => (answers === null ? t('results.hiddenShort') : number(answers)),
+          cell: ({ answers }) => (answers === null ? t('results.withheldShort') : number(answers)),
         },
       ]}
     />

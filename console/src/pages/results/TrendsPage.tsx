@@ -186,7 +186,7 @@ function Value({ figure, reason }: { figure: Figure | undefined; reason: string 
   }
   return (
     <Reason text={reason} className={css['hiddenWord']}>
-      {t('results.hiddenShort')}
+      {t('results.withheldShort')}
     </Reason>
   );
 }

@@ -19,7 +19,7 @@ export function WeekAnswers({ results: { last, group, weeks } }: { results: Grou
   return (
     <Section
       title={t('results.answersOf', { week: label(last.week, weeks.at(-1)) })}
-      description={t('results.spreadHelp')}
+      description={t('results.distributionHelp')}
     >
       <ul className={css['asked']}>
         {last.questions.map((question) => (
@@ -51,7 +51,9 @@ function Spread({ question, week, people }: { question: Asked; week: ResultWeek;
   if (answers === null) return <HiddenBar text={hidden.figure(week, people)} />;
   if (type === 7) return <p className={css['soft']}>{t('results.answers', { count: answers })}</p>;
   if (!distribution)
-    return <HiddenBar text={t('results.spreadHidden', { reason: hidden.distribution(week, answers) })} />;
+    return (
+      <HiddenBar text={t('results.distributionWithheld', { reason: hidden.distribution(week, answers) })} />
+    );
   if (type === 5 || type === 6) return <MostChosen question={question} answers={answers} />;
   const labels = {
     detractors: t('results.detractors'),

@@ -62,7 +62,7 @@ function Subtitle({ run }: { run: Run }) {
     moment(run.at),
     ...(run.validateOnly && run.outcome !== 'validated' ? [t('runs.dryRun')] : []),
     ...(run.outcome === 'applied' && run.decidedAt !== null
-      ? [t('runs.approvedBy', { name: run.decidedBy ?? t('runs.somebody') })]
+      ? [t('runs.approvedBy', { name: run.decidedBy ?? t('runs.unknownPerson') })]
       : []),
   ];
   return (

@@ -146,7 +146,7 @@ describe('a token that expires soon', () => {
     await tell();
     expect(smtp.mails.flatMap(({ to }) => to)).toEqual(['hr@example.org']);
     expect(smtp.mails[0]?.text).toContain('https://soundings.example/tokens');
-    expect(smtp.mails[0]?.headers['subject']).toContain('API-nyckeln ”Power BI” upphör');
+    expect(smtp.mails[0]?.headers['subject']).toContain('API-nyckeln ”Power BI” går ut');
     await world.pool`update tokens set expires_at = ${inDays(2)} where token_id = ${soon.id}`;
     await tell();
     await tell();

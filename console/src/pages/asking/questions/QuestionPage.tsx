@@ -92,7 +92,7 @@ function Editor({ question, texts, library }: { question: Question; texts: Words
     >
       <div className={css['columns']}>
         <div className={css['main']}>
-          <Section title={t('asking.words')} description={t('asking.wordsText')}>
+          <Section title={t('asking.texts')} description={t('asking.textsHint')}>
             <Form
               form={form}
               actions={
@@ -281,7 +281,7 @@ function NewEditor({ texts, library }: { texts: Words; library: Library }) {
       });
     },
     onDone: ({ id }) => {
-      toast({ text: t('asking.made') });
+      toast({ text: t('asking.questionCreated') });
       void refresh('GET /library', 'GET /library/kpis');
       void navigate({ to: `/questions/${id}` });
     },
@@ -291,7 +291,7 @@ function NewEditor({ texts, library }: { texts: Words; library: Library }) {
     <Page title={t('asking.newQuestion')} crumbs={[{ label: t('asking.library'), to: '/questions' }]}>
       <div className={css['columns']}>
         <div className={css['main']}>
-          <Section title={t('asking.words')} description={t('asking.wordsText')}>
+          <Section title={t('asking.texts')} description={t('asking.textsHint')}>
             <Form
               form={form}
               actions={

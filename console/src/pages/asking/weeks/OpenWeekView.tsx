@@ -131,7 +131,7 @@ function Invitations({ week: { invitations } }: { week: OpenWeek }) {
       <dt>{t('asking.invitationsLabel')}</dt>
       <dd className={css['figure']}>{format.number(invitations.sent)}</dd>
       <dd className={css['small']}>
-        {all === 0 ? t('asking.noMessages') : t('asking.sentWords')}
+        {all === 0 ? t('asking.noMessages') : t('asking.sent')}
         {rest.map((state) => (
           <span key={state} className={css[state]}>
             {' · '}
@@ -156,7 +156,7 @@ function Reminders({ week: { reminders } }: { week: OpenWeek }) {
           <dd className={css['small']}>
             {until !== null &&
               until !== from &&
-              `${t('asking.untilMoment', { moment: format.moment(until) })} `}
+              `${t('asking.untilTime', { moment: format.moment(until) })} `}
             {t('asking.toThoseLeft')}
           </dd>
         </>

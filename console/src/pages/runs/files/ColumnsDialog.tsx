@@ -217,7 +217,7 @@ function Sheet({ onChange, ...props }: SheetProps) {
           )}
         </h3>
         <Segmented
-          label={t('files.holds')}
+          label={t('files.contents')}
           value={choice.kind}
           onChange={setKind}
           options={(['users', 'groups', 'none'] as const).map((value) => ({

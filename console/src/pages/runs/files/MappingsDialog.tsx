@@ -113,7 +113,7 @@ function Confirmed({ mapping: { kind, columns, confirmedBy, confirmedAt } }: { m
   const t = useText();
   const { day } = useFormat();
   const meaningText = useMeaningText();
-  const name = confirmedBy ?? t('runs.somebody');
+  const name = confirmedBy ?? t('runs.unknownPerson');
   return (
     <div>
       <p>
