@@ -154,7 +154,7 @@ const screens: Screen[] = [
   { name: 'runs', title: 'Runs', description: 'Every push and file, newest first.', path: '/runs' },
   {
     name: 'run',
-    title: 'A pending run',
+    title: 'A run awaiting approval',
     description: 'Why the run is pending and what it would change. Approve or reject it.',
     path: '/runs/$runId',
     onPhone: true,
@@ -167,7 +167,7 @@ const screens: Screen[] = [
   },
   {
     name: 'file',
-    title: 'A file with faults',
+    title: 'A file with errors',
     description: 'Each error with its row and column.',
     path: '/files/$fileId',
   },
