@@ -298,7 +298,7 @@ describe('runs', () => {
     const [head, row, ...rest] = faults.text.replace('\uFEFF', '').split('\r\n');
     expect(head).toBe('EmployeeID,FirstName,LastName,Email,Department,Rad,Orsak');
     expect(row).toMatch(
-      /^'2,'=cmd\(\),Berg,A@example\.com,g8,3,"?Department: Gruppen finns inte\..* · Email: Samma adress/,
+      /^'2,'=cmd\(\),Berg,A@example\.com,g8,3,"?Department: Gruppen finns inte\..* · Email: Adressen används redan/,
     );
     expect(rest).toEqual(['']);
     const report = await ada(`GET /runs/${file.runId}/report.json`);
