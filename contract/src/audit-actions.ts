@@ -42,7 +42,7 @@ export const auditActions = {
   'command run': 'The soundings command was run on the account.',
   'run applied': 'An organization request or a file was applied.',
   'run refused': 'An organization request or a file was rejected.',
-  'run pending': 'A file would make more changes than allowed. It is waiting for approval.',
+  'run pending': 'A file would make more changes than allowed. It is awaiting approval.',
   'question created': 'A question was created.',
   'question changed': 'The text of a question was changed.',
   'question retired': 'A question was retired. Schedules no longer ask it.',

@@ -33,7 +33,7 @@ export async function notifyExpiringTokens(
         await mailer.send({ id, to, subject, ...renderMail(content) }).catch((error: unknown) => {
           log.warn(
             { accountId, tokenId, cause: (error as Error).message },
-            'A mail about an expiring API token could not be sent',
+            'An email about an expiring API token could not be sent',
           );
         });
       }

@@ -235,7 +235,7 @@ describe('a mail that others can read', () => {
       const given = await browser()('POST', `${old}/answers`, { question: one.second, value: 1 });
       expect(given.status).toBe(404);
     }
-    // The old address is notified in the person's language, although the mail server refused the mail at first.
+    // The old address is notified in the person's language, although the mail server rejected the email at first.
     await until(async () => mailsTo(one.addressOf(1)).length > 1);
     const notice = mailsTo(one.addressOf(1)).at(-1) as ReceivedMail;
     expect(notice.headers['subject']).toBe('Din enkätlänk har ersatts');

@@ -232,7 +232,7 @@ describe('an address of the attacker', () => {
     await world.pool`
       update users set email_changed_at = now() - interval '31 days'
       where  account_id = ${now.account.id} and user_id = ${now.userId}`;
-    await world.pool`select graphile_worker.add_job('forget previous addresses')`;
+    await world.pool`select graphile_worker.add_job('delete previous addresses')`;
     await until(async () => {
       const rows = await world.pool`
         select from users

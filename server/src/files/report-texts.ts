@@ -33,7 +33,7 @@ const causesInMessage = 3;
 const causesInMail = 20;
 const noticesInMail = 10;
 
-/** The most bytes of HTML that the errors and the warnings may take, so that no mail exceeds 20 KB. */
+/** The maximum sizes of the HTML of errors and of warnings, in bytes, so that no email exceeds 20 KB. */
 const roomForFaults = 11_500;
 const roomForNotices = 2_500;
 

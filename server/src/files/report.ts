@@ -32,7 +32,7 @@ const informational = new Set(['default country', 'group by name', 'placeholder'
 /** Warnings about values that were ignored. Without a mail, no one would notice that the file needs a correction. */
 const ignoring = new Set(['unknown value', 'ignored value', 'ambiguous name']);
 
-/** Stores the report of a file, and adds jobs for its mails. Files with errors or waiting for approval always get mails. */
+/** Stores the report of a file, and adds jobs for its mails. Files with errors or awaiting approval always get emails. */
 export async function storeReport(
   tx: Transaction,
   account: Account,

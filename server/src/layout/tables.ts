@@ -114,7 +114,7 @@ export function foundHeaders(found: string[], ignored: string[]): string {
     : `${all} Ignored: ${listed(ignored)}.`;
 }
 
-/** The most headers that a message lists. */
+/** The maximum number of headers that a message lists. */
 const mostListed = 10;
 
 function listed(headers: string[]): string {

@@ -17,7 +17,7 @@ export type Mail = {
 
 export type Mailer = {
   /**
-   * Resolves when the mail server has accepted the mail. Throws MailRefused if the server will never accept it, MailDeferred if it
+   * Resolves when the mail server has accepted the mail. Throws MailRejected if the server will never accept it, MailDeferred if it
    * doesn't accept this mail now, MailUnknown if it is unknown whether it accepted the mail, and another error if it accepts no
    * mail now. Only mails that were certainly not accepted are retried automatically. Send only a few mails at once, because the
    * others wait in memory.
@@ -27,12 +27,12 @@ export type Mailer = {
   close(): void;
 };
 
-/** The mail server refuses this mail permanently, or the address is invalid. The message contains no address. */
-export class MailRefused extends Error {
-  override readonly name = 'MailRefused';
+/** The mail server rejects this email permanently, or the address is invalid. The message contains no address. */
+export class MailRejected extends Error {
+  override readonly name = 'MailRejected';
 }
 
-/** The mail server temporarily refuses this mail, because of its recipient or content. The message contains no address. */
+/** The mail server temporarily rejects this email, because of its recipient or content. The message contains no address. */
 export class MailDeferred extends Error {
   override readonly name = 'MailDeferred';
 }

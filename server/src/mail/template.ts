@@ -20,7 +20,7 @@ export type MailContent = {
   /** The company name that is shown with the name of the service. */
   about: string;
   /**
-   * The status in one word, colored by `tone`; it must make sense without the color. Without a label, the mail appears as sent by
+   * The status in one word, coloured by `tone`; it must make sense without the colour. Without a label, the mail appears as sent by
    * the company, with its name at the top.
    */
   label?: string;
@@ -79,7 +79,7 @@ function rowAsText(head: string[], row: string[]): string {
 const fonts = "Inter,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const mono = "ui-monospace,SFMono-Regular,Consolas,'Liberation Mono',monospace";
 
-/** The text and background colors of each tone: light text, light background, dark text, dark background. */
+/** The text and background colours of each tone: light text, light background, dark text, dark background. */
 const tones = {
   good: ['#1c6b3f', '#e3f2e9', '#7fcf9f', '#12301f'],
   warn: ['#855300', '#fbefd9', '#e9b665', '#33250c'],
@@ -188,7 +188,7 @@ function blockAsHtml(block: Block): string {
   }
 }
 
-// The whole button can be clicked. The cell has the same color, for programs that ignore the padding of links.
+// The whole button can be clicked. The cell has the same colour, for programs that ignore the padding of links.
 function button({ text, address, hint }: Block & { kind: 'button' }): string {
   const href = escaped(address);
   return (

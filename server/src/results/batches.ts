@@ -128,7 +128,7 @@ function sumOf(type: QuestionType, before: Result | undefined, batch: Result): R
     value: batch.value === null ? null : scaledMean(type, sum(before) + sum(batch), answers),
     answers,
     distribution: sumOfDistributions(before.distribution, batch.distribution),
-    // One cell with too few links of their own is enough.
+    // One cell in which too few used their own links is enough.
     handedOut: before.handedOut || batch.handedOut,
     noise: batch.noise,
   };

@@ -3,7 +3,7 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Log } from '../base/log.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
-import { type Mailer, MailRefused } from '../mail/mail.ts';
+import { type Mailer, MailRejected } from '../mail/mail.ts';
 import { replacedNotice } from './invitation.ts';
 import { addNotices, selectNoticeReader } from './link-notices.sql.ts';
 import { deleteLinksElsewhere } from './links.sql.ts';
@@ -26,7 +26,7 @@ export async function replaceLinks(
   });
 }
 
-/** Sends a notice. Throws if the mail is to be retried; a mail that the server refuses for good is only logged. */
+/** Sends a notice. Throws if the email is to be retried; an email that the server rejects permanently is only logged. */
 export async function mailLinkNotice(
   pool: Pool,
   mailer: Mailer | undefined,
@@ -45,7 +45,7 @@ export async function mailLinkNotice(
       ...replacedNotice(reader),
     });
   } catch (error) {
-    if (!(error instanceof MailRefused)) throw error;
+    if (!(error instanceof MailRejected)) throw error;
     log.warn({ ...about, cause: error.message }, 'The mail server rejected a replaced-link notice');
   }
 }

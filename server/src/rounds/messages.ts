@@ -3,7 +3,7 @@
 // duplicate mail.
 import type { Log } from '../base/log.ts';
 import type { Pool } from '../db/db.ts';
-import { MailDeferred, type Mailer, MailRefused, MailUnknown } from '../mail/mail.ts';
+import { MailDeferred, type Mailer, MailRejected, MailUnknown } from '../mail/mail.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { decodeAnswers } from '../sealing/person-answers.ts';
 import { invitationOf } from './invitation.ts';
@@ -225,7 +225,7 @@ async function sendOne(
     return 'taken';
   }
   const cause = error.message;
-  if (error instanceof MailRefused) {
+  if (error instanceof MailRejected) {
     await recordRefused(pool, message, { address, reason: cause });
     log.warn({ ...about, cause }, 'The mail server rejected a message');
     return 'taken';

@@ -69,7 +69,7 @@ describe('who may', () => {
       [`POST /users/${id}/release`],
       [`POST /users/${id}/sign-in-link`, { by: 'screen' }],
       [`DELETE /users/${id}/sessions`],
-      [`DELETE /users/${id}/second-step`],
+      [`DELETE /users/${id}/two-factor`],
     ];
     const lists: [string, object?][] = [
       ['GET /users?offset=0&limit=1'],
@@ -119,9 +119,9 @@ describe('finding', () => {
     expect(await found('managed=true')).toEqual(['Åberg']);
     expect(await found('active=false')).toEqual(['Straße']);
     expect(await found('mail=none')).toEqual(['Ørsted']);
-    expect(await found('mail=refused')).toEqual(['Åberg']);
+    expect(await found('mail=rejected')).toEqual(['Åberg']);
     await world.pool`update users set email = 'new@x.se', email_key = 'new@x.se' where external_id = 'j1' and account_id = ${account.id}`;
-    expect(await found('mail=refused')).toEqual([]); // it was the address before that was refused
+    expect(await found('mail=rejected')).toEqual([]); // it was the address before that was refused
 
     expect(await found('search=o&role=User&active=true')).toEqual(['Åberg', 'Ørsted']); // John, Søren
     expect(await found('sort=name')).toEqual(['Admin', 'Administrator', 'Åberg', 'Ørsted', 'Straße']);
@@ -138,7 +138,7 @@ describe('finding', () => {
     const window = (await ask<People>('GET /users?offset=3&limit=1')).body;
     expect(window).toMatchObject({
       total: 5,
-      rows: [{ id: soren, group: { id: groups.low, name: 'Low' }, groupCount: 1, mailRefused: false }],
+      rows: [{ id: soren, group: { id: groups.low, name: 'Low' }, groupCount: 1, mailRejected: false }],
     });
     expect((await ask('GET /users?offset=0&limit=201')).status).toBe(400);
   });
@@ -204,7 +204,7 @@ describe('finding', () => {
       `group=${groupId}`,
       'managed=false',
       'active=false&sort=email',
-      'mail=refused',
+      'mail=rejected',
       'sort=created&direction=down',
       'sort=role',
     ]) {
@@ -246,7 +246,7 @@ describe('by hand', () => {
       memberships: { memberOf: [group], adminOf: [], inheritedAdminOf: [], interestOf: [group] },
       signIn: { hasPassword: false, hasTwoSteps: false, sessions: 0 },
       hasOptedOut: false,
-      mailRefused: null,
+      mailRejected: null,
       runs: [],
     });
     const changed = await ask<Person>(`PATCH /users/${id}`, {
@@ -417,7 +417,7 @@ describe('by hand', () => {
     expect((await ask<Person>(`GET ${path}`)).body.signIn.sessions).toBe(1);
     expect((await ask(`DELETE ${path}/sessions`)).status).toBe(204);
     expect((await other.ask('GET /session')).status).toBe(401);
-    expect((await ask(`DELETE ${path}/second-step`)).status).toBe(204); // there is none
+    expect((await ask(`DELETE ${path}/two-factor`)).status).toBe(204); // there is none
     const made = await ask<{ link: string; until: string }>(`POST ${path}/sign-in-link`, { by: 'screen' });
     expect(made.body.link).toMatch(/^http:\/\/localhost\/password#[\w-]{32}$/);
     expect((await ask(`POST ${path}/sign-in-link`, { by: 'mail' })).status).toBe(409); // no mail server

@@ -254,8 +254,8 @@ test.skipIf(!hasBrowser())(
       unsorted.filter((one) => one >= 0).toSorted((a, b) => a - b),
     );
 
-    // The difference to the company, in points.
-    await page.getByRole('radio', { name: 'Difference to company' }).check();
+    // The difference from the company, in points.
+    await page.getByRole('radio', { name: 'Difference from company' }).check();
     const compared = (await heatTable(page)).rows;
     for (const row of compared.slice(1)) {
       const differences = columns.map((values) => {

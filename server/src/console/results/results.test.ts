@@ -518,7 +518,7 @@ describe('who sees what', () => {
     ]);
     const [head, company, ...others] = await fileOf('by=difference');
     expect([head, company]).toEqual([
-      expect.stringMatching(/, difference to company"?,Based partly on handed-out links$/),
+      expect.stringMatching(/, difference from company"?,Based partly on handed-out links$/),
       expect.stringMatching(/,0,$/),
     ]);
     const own = rows.find(({ id }) => id === companyId)?.values[0] as number;
@@ -601,7 +601,7 @@ describe('who sees what', () => {
     await mark(false);
     await mark(true, company);
     expect((await read()).company).toEqual([true, true]);
-    // A difference to a figure of the company that is marked is marked, too.
+    // A difference from a figure of the company that is marked is marked, too.
     expect((await compared()).length).toBeGreaterThan(3);
     await mark(false, company);
   });

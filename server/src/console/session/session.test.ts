@@ -611,11 +611,11 @@ describe('links to set a password', () => {
     const body = { by: 'mail' };
     expect((await ask(`POST /users/${userId}/sign-in-link`, { cookie, body })).status).toBe(200);
     const person = async () => (await ask(`GET /users/${userId}`, { cookie })).body;
-    const { mailRefused } = await until(async () => {
+    const { mailRejected } = await until(async () => {
       const told = await person();
-      return told.mailRefused !== null && told;
+      return told.mailRejected !== null && told;
     });
-    expect(mailRefused.reason).toContain('no such user');
+    expect(mailRejected.reason).toContain('no such user');
     expect(await world.pool`select 1 from sign_in_links where account_id = ${accountId}`).toHaveLength(0);
   });
 
@@ -644,11 +644,11 @@ test('every change of how one signs in is mailed to the person', async () => {
     expect(answer.status).toBeLessThan(300);
     return answer.body;
   };
-  const { secret } = await send('POST /profile/second-step', { password: good });
+  const { secret } = await send('POST /profile/two-factor', { password: good });
   const code = new TOTP({ secret }).generate({ timestamp: now });
-  await send('POST /profile/second-step/on', { code });
+  await send('POST /profile/two-factor/on', { code });
   await send('POST /profile/recovery-codes', { password: good });
-  await send('POST /profile/second-step/off', { password: good });
+  await send('POST /profile/two-factor/off', { password: good });
   await send('PUT /profile/password', { password: good, newPassword: other });
   const said = async () =>
     smtp.mails.filter(({ to }) => to.includes(email)).map(({ text }) => /changed|.*\.$/m.exec(text)?.[0]);
@@ -674,10 +674,10 @@ describe('the second step', () => {
   async function withTwoFactor() {
     const person = await signedIn();
     const { cookie } = person;
-    const setup = await ask('POST /profile/second-step', { cookie, body: { password: good } });
+    const setup = await ask('POST /profile/two-factor', { cookie, body: { password: good } });
     const totp = new TOTP({ secret: setup.body.secret });
     const code = (at = now) => totp.generate({ timestamp: at });
-    const on = await ask('POST /profile/second-step/on', { cookie, body: { code: code() } });
+    const on = await ask('POST /profile/two-factor/on', { cookie, body: { code: code() } });
     return { ...person, setup, on, code, codes: (on.body.recoveryCodes ?? []) as string[] };
   }
 
@@ -733,19 +733,17 @@ describe('the second step', () => {
   test('needs the password to begin and to end, and a right code to begin', async () => {
     const { cookie, email } = await signedIn();
     const wrong = { cookie, body: { password: 'wrong' } };
-    expect(faultsOf(await ask('POST /profile/second-step', wrong))).toEqual([
+    expect(faultsOf(await ask('POST /profile/two-factor', wrong))).toEqual([400, 'wrong password /password']);
+    await ask('POST /profile/two-factor', { cookie, body: { password: good } });
+    expect(faultsOf(await ask('POST /profile/two-factor/on', { cookie, body: { code: '000000' } }))).toEqual([
       400,
-      'wrong password /password',
+      'wrong code /code',
     ]);
-    await ask('POST /profile/second-step', { cookie, body: { password: good } });
-    expect(faultsOf(await ask('POST /profile/second-step/on', { cookie, body: { code: '000000' } }))).toEqual(
-      [400, 'wrong code /code'],
-    );
     // Not confirmed: not asked for.
     expect((await signIn(email)).body.state).toBe('signed in');
     const person = await withTwoFactor();
     const off = (password: string) =>
-      ask('POST /profile/second-step/off', { cookie: person.cookie, body: { password } });
+      ask('POST /profile/two-factor/off', { cookie: person.cookie, body: { password } });
     expect((await off('wrong')).status).toBe(400);
     expect((await signIn(person.email)).body.state).toBe('code needed');
     expect((await off(good)).status).toBe(204);

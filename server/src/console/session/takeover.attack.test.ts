@@ -47,7 +47,7 @@ test('a link for an administrator is not shown where mail can be sent: it goes t
 
 test('what is done to the way another one signs in is mailed to the address from before', async () => {
   const attacks: [string, string, object | undefined, string][] = [
-    ['DELETE', '/second-step', undefined, 'Two-factor authentication was turned off'],
+    ['DELETE', '/two-factor', undefined, 'Two-factor authentication was turned off'],
     ['PATCH', '', { email: 'attacker@elsewhere.example' }, 'email address in Soundings was changed'],
     ['PATCH', '', { role: 'Manager' }, 'changed your role'],
   ];
