@@ -41,7 +41,7 @@ export const auditActions = {
   'settings changed': 'The account settings were changed.',
   'command run': 'The soundings command was run on the account.',
   'run applied': 'An organization request or a file was applied.',
-  'run refused': 'An organization request or a file was rejected.',
+  'run refused': 'An organization request or a file was refused.',
   'run pending': 'A file would make more changes than allowed. It is awaiting approval.',
   'question created': 'A question was created.',
   'question changed': 'The text of a question was changed.',

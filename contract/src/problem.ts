@@ -92,7 +92,7 @@ export const detailTypes = {
   'duplicate externalId': 'Two users, or two groups, have the same externalId.',
   'duplicate email': 'Two users have the same email address (upper and lower case count as equal).',
   'manually created':
-    'The externalId belongs to a user or group that was created manually. Imports never take those over.',
+    'The externalId belongs to a user or group that was created manually. Imports never change those.',
   'unknown group': 'A user is in a group that does not exist, or that this request removes.',
   'unknown parent': 'The parent of a group does not exist, or this request removes it.',
   cycle: 'The groups form a circular hierarchy.',

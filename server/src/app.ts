@@ -101,7 +101,7 @@ export async function startApp(
         await sftp?.close(Math.max(0, (deadline - Date.now()) / 1000));
       };
       await Promise.all([server.shutDown(seconds), closeSftp()]);
-      mailer?.close(); // Finishes the current mail only. Otherwise the jobs would wait for all mails.
+      mailer?.close(); // Finishes the current email only. Otherwise the jobs would wait for all emails.
       await jobs?.stop();
       await disconnect(connections, Math.max(0, (deadline - Date.now()) / 1000));
     },

@@ -94,7 +94,7 @@ test('silent: responses come at once, and mails to many people do not delay othe
   await once(silent, 'listening');
   closing.push(() => silent.close());
   const { world, account, emails, forgotten } = await openService((silent.address() as AddressInfo).port);
-  // Closing the sockets ends the mails that are being sent.
+  // Closing the sockets ends the emails that are being sent.
   closing.push(() => sockets.forEach((socket) => socket.destroy()));
   expect(await Promise.all(emails.map(forgotten))).toEqual(emails.map(() => 204));
   await until(async () => sockets.length > 0);

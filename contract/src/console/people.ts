@@ -75,7 +75,7 @@ export type Person = {
 /** What the form for a person needs. */
 export type PersonFields = {
   attributes: { name: string; allowedValues: string[] | null }[];
-  /** The account's, which apply to people without their own. */
+  /** The account's, which apply to people who have not set their own. */
   language: string;
   timezone: string;
   /** Whether the installation sends email. */

@@ -190,7 +190,7 @@ const trendQuery = Type.Object(
       description: 'One to six ids of groups, separated by commas.',
     }),
     kpiId: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 500, description: 'Left out: the response rate.' }),
+      Type.String({ minLength: 1, maxLength: 500, description: 'If omitted: the response rate.' }),
     ),
     weeks: weeksSpan,
     language,

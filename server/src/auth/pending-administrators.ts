@@ -19,7 +19,7 @@ import de from './text/de/pending-administrators.json' with { type: 'json' };
 import en from './text/en/pending-administrators.json' with { type: 'json' };
 import sv from './text/sv/pending-administrators.json' with { type: 'json' };
 
-/** The maximum number of people listed in a mail and in the audit log. */
+/** The maximum number of people listed in an email and in the audit log. */
 const maxListed = 20;
 
 /** Records that the people with these externalIds are pending, and adds jobs that mail all administrators. */
@@ -39,7 +39,7 @@ export async function notePending(
 /** The payload of the job that mails one administrator. */
 export type PendingNotice = { accountId: AccountId; userId: number; pending: number[] };
 
-/** Sends the mail. Throws if the job should be retried; logs a warning if the mail server rejects the recipient. */
+/** Sends the email. Throws if the job should be retried; logs a warning if the mail server rejects the recipient. */
 export async function mailPendingAdministrators(
   { pool, mailer, publicUrl, log }: { pool: Pool; mailer: Mailer | undefined; publicUrl: string; log: Log },
   { accountId, userId, pending }: PendingNotice,

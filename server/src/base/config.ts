@@ -116,7 +116,7 @@ export const settings = [
     fallback: '',
     secret: true,
     sentence:
-      'The mail server, such as `smtp://user:password@mail.example.com:587`, or `smtps://` for implicit TLS. TLS with a valid certificate is required, unless the server is on loopback or the address ends in `?insecure`. Default: no mail is sent.',
+      'The mail server, such as `smtp://user:password@mail.example.com:587`, or `smtps://` for implicit TLS. TLS with a valid certificate is required, unless the server is on loopback or the address ends in `?insecure`. Default: no emails are sent.',
   },
   {
     name: 'MAIL_FROM',

@@ -152,7 +152,7 @@ function limitText(limit: PrivacyLimit): string {
         .map(({ name, seenAt }) => `${name}, last seen ${minute(seenAt)}`)
         .join(
           '; ',
-        )}. Start it; or, if its machine is gone and its key file deleted, run "soundings keys remove-process".`;
+        )}. Start each of them. If the machine of a process is gone and its key file deleted, run "soundings keys remove-process".`;
     case 'keysExported':
       return (
         `The answer key was exported, last on ${minute(limit.lastAt)}. Anyone with such a copy and a copy of the database can read answers of weeks that were open then, and of all weeks since. ` +

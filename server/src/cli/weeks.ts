@@ -30,7 +30,7 @@ export const weekCommands = (
       '--account ID [--week 2026-W47] [--replace]\n' +
       '    Prints new personal links as CSV for people in an open week who get none by email: those without an address, or\n' +
       '    everyone if no mail server is configured. Anyone with a link can answer in that person’s name, so results based on\n' +
-      '    such links are marked. --replace: links exported before stop working.',
+      '    such links are marked. --replace: links exported earlier stop working.',
     isLogged: false,
     options: { ...account, week: text, replace: flag },
     run: (pool, values) => linksExport(pool, values, config()),

@@ -1,6 +1,6 @@
 // One administrator tries to get hold of what another signs in with, by acts that are harmless each for itself, in any order: links
 // and passwords from before the person became an administrator, new addresses, the interface. Nothing of it opens the
-// administrator's account, and the person gets a mail at the address from before.
+// administrator's account, and the person gets an email at the address from before.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setPassword } from '../auth/sign-in.ts';
 import { openLog } from '../base/log.ts';
@@ -72,7 +72,7 @@ const statusOf = async (cookie: string) =>
 const mailsTo = (address: string) => smtp.mails.filter(({ to }) => to.includes(address));
 const linksTo = (address: string) =>
   mailsTo(address).flatMap(({ text }) => /\S+\/password#\S+/.exec(text) ?? []);
-/** Waits until no mail is left to be sent. */
+/** Waits until no email is left to be sent. */
 const allSent = async () =>
   until(async () => {
     const rows = await world.pool`

@@ -1,4 +1,4 @@
-// Mails the report of a file: one job for each address, retried until the mail server accepts the mail.
+// Mails the report of a file: one job for each address, retried until the mail server accepts the email.
 import { accountById } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -10,7 +10,7 @@ import { mailOf } from './report-texts.ts';
 /** The data of one such job. */
 export type MailedReport = { accountId: AccountId; fileId: number; to: string };
 
-/** Sends the mail. Throws on errors that a retry may solve. An email that the server rejects is logged and not retried. */
+/** Sends the email. Throws on errors that a retry may solve. An email that the server rejects is logged and not retried. */
 export async function mailReport(
   pool: Pool,
   mailer: Mailer | undefined,
@@ -28,7 +28,7 @@ export async function mailReport(
   });
   if (!account) return;
   try {
-    // Retries of the same mail share one id. A file that waits for approval and is approved later gets a second mail.
+    // Retries of the same email share one id. A file that waits for approval and is approved later gets a second email.
     const id = `file ${fileId} ${report.outcome} ${to}`;
     await mailer.send({ id, to, ...mailOf(report, account) });
     log.info({ accountId, fileId, runId: report.runId }, 'File report mailed');

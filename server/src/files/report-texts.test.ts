@@ -1,4 +1,4 @@
-// The texts of file reports: the message, and the mail in English and Swedish.
+// The texts of file reports: the message, and the email in English and Swedish.
 import type { Summary } from '@soundings/contract/organization.ts';
 import { type Detail, detailTypes } from '@soundings/contract/problem.ts';
 import { fileOutcomes } from '@soundings/contract/storage.ts';

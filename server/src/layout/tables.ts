@@ -274,7 +274,7 @@ function usersTable(known: Known[], resolver: Resolver): Columns {
   const isWhole = firstNames.length === 0 && lastNames.length === 0;
   const whole = [...of('fullName'), ...(isLastName ? [] : names)];
   for (const { text } of isWhole ? [] : whole) {
-    resolver.unknown(text, 'is not needed, because first and last names have columns of their own');
+    resolver.unknown(text, 'is not needed, because first and last names have separate columns');
   }
   const attributes = Map.groupBy(of('attribute'), ({ means }) => means.attribute);
   const fields: (Column | undefined)[] = [

@@ -29,7 +29,7 @@ function mailerTo(url: string, timeouts?: typeof brief): Mailer {
   return mailer;
 }
 
-/** Returns the error of sending a mail. */
+/** Returns the error of sending an email. */
 async function thrownBy(mailer: Mailer, sent: Mail = mail): Promise<Error> {
   const thrown = await mailer.send(sent).then(
     () => undefined,
@@ -174,7 +174,7 @@ describe('a mail refused for good', () => {
 
 describe('a mail to be sent again later', () => {
   /**
-   * Returns the message of an error after which the mail can be sent again: not refused for good, certainly not accepted.
+   * Returns the message of an error after which the email can be sent again: not rejected permanently, certainly not accepted.
    * Checks that it has no address.
    */
   async function temporaryError(mailer: Mailer): Promise<string> {

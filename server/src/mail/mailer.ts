@@ -1,5 +1,5 @@
-// Sends mail through the mail server of the installation. An email is accepted, rejected permanently or retried. No content of a
-// mail can change its recipients or headers.
+// Sends email through the mail server of the installation. An email is accepted, rejected permanently or retried. No content of an
+// email can change its recipients or headers.
 import { isEmail } from '@soundings/contract/formats.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { createTransport } from 'nodemailer';
@@ -7,7 +7,7 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import { mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
 import { MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
 
-/** In milliseconds: until the connection is ready, and until the server replies, which may scan the mail first. */
+/** In milliseconds: until the connection is ready, and until the server replies, which may scan the email first. */
 const timeouts = { connect: 30_000, answer: 120_000 };
 
 /** The maximum number of connections, and how long an idle one is kept. */
@@ -72,10 +72,10 @@ export function openMailer(smtpUrl: string, from: string, { connect, answer } = 
   };
 }
 
-/** `isSent`: the last bytes of the mail were sent. Before that, no server can have accepted it. */
+/** `isSent`: the last bytes of the email were sent. Before that, no server can have accepted it. */
 type Progress = { isSent: boolean };
 
-/** Returns the mail as a stream that never reads ahead, and sets `isSent` when the connection asks for the last bytes. */
+/** Returns the email as a stream that never reads ahead, and sets `isSent` when the connection asks for the last bytes. */
 function withProgress(mail: Readable, progress: Progress): Transform {
   const watched = new Transform({
     readableHighWaterMark: 1,
@@ -105,8 +105,8 @@ const oneLine = (value: string) => value.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, '
 type SmtpError = Error & { code: string; responseCode?: number; command?: string };
 
 /**
- * Returns what an error of nodemailer means for the mail. Errors about the recipient or the content are permanent (5yz, RFC 5321
- * §4.2.1). Errors about our login, our sender or the order of commands can be fixed, and the mail sent again.
+ * Returns what an error of nodemailer means for the email. Errors about the recipient or the content are permanent (5yz, RFC 5321
+ * §4.2.1). Errors about our login, our sender or the order of commands can be fixed, and the email sent again.
  */
 function mailError(error: unknown, to: string, isSent: boolean): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;

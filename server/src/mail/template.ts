@@ -1,4 +1,4 @@
-// The email template: renders the content of a mail as plain text and as HTML that works in mail programs, in light and dark
+// The email template: renders the content of an email as plain text and as HTML that works in mail programs, in light and dark
 // mode. Pure. All texts are escaped. Callers make texts from outside inert first (base/visible-text.ts).
 import { escaped } from '../base/html.ts';
 
@@ -6,7 +6,7 @@ export type Block =
   | { kind: 'text' | 'heading' | 'command'; text: string }
   /** Additional information, with a highlighted first sentence. */
   | { kind: 'note'; lead: string; text: string }
-  /** The main action of the mail, at an address of ours. `hint` introduces the address as text. */
+  /** The main action of the email, at an address of ours. `hint` introduces the address as text. */
   | { kind: 'button'; text: string; address: string; hint: string }
   | { kind: 'points'; points: string[] }
   /** Rows with a name and numbers. */
@@ -20,7 +20,7 @@ export type MailContent = {
   /** The company name that is shown with the name of the service. */
   about: string;
   /**
-   * The status in one word, coloured by `tone`; it must make sense without the colour. Without a label, the mail appears as sent by
+   * The status in one word, coloured by `tone`; it must make sense without the colour. Without a label, the email appears as sent by
    * the company, with its name at the top.
    */
   label?: string;
@@ -30,7 +30,7 @@ export type MailContent = {
   footer: (string | { text: string; address: string })[];
 };
 
-/** Renders a mail as plain text and as HTML. */
+/** Renders an email as plain text and as HTML. */
 export function renderMail(letter: MailContent): { text: string; html: string } {
   return { text: asText(letter), html: asHtml(letter) };
 }

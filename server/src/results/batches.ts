@@ -74,7 +74,7 @@ function chosenOf(batch: readonly Loaded[], turnout: Turnout): Choice {
 /**
  * Returns the largest batch in which no one is left out of any group's figure, not counting groups in which fewer people than the
  * threshold are asked. All other answers wait for a later batch. Otherwise a person could be counted in a large group while their
- * team still has too few answers, and would then be missing from the team's figure for good.
+ * team still has too few answers, and would then be missing from the team's figure permanently.
  */
 function largestBatch(fresh: readonly Loaded[], turnout: Turnout): Choice {
   const askedCount = askedCountOf(fresh, turnout);

@@ -48,7 +48,7 @@ async function closeLost(tx: Transaction, keys: AnswerKeys, { accountId, week }:
   await addLostMails(tx, accountId, week);
 }
 
-/** The payload of a job that sends the mail. */
+/** The payload of a job that sends the email. */
 export type LostMail = { accountId: AccountId; week: Week; to: string };
 
 /** Notifies an administrator of a lost week. Throws if the email is to be retried; an email that the server rejects permanently is only logged. */

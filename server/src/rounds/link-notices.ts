@@ -1,5 +1,5 @@
-// Replaces personal links after an email address has changed. The old links stop working, and a mail notifies each address that
-// they were sent to. Each mail is a job of its own, retried until the mail server accepts it.
+// Replaces personal links after an email address has changed. The old links stop working, and an email notifies each address that
+// they were sent to. Each email is a job of its own, retried until the mail server accepts it.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Log } from '../base/log.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
@@ -12,7 +12,7 @@ import { deleteLinksElsewhere } from './links.sql.ts';
 export type LinkNotice = { accountId: AccountId; userId: number; week: Week; to: string };
 
 /**
- * Deletes a person's links of a week that were sent to addresses other than `address`, and queues a mail to each of those
+ * Deletes a person's links of a week that were sent to addresses other than `address`, and queues an email to each of those
  * addresses, in one transaction (P13).
  */
 export async function replaceLinks(

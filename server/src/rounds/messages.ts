@@ -1,6 +1,6 @@
 // Sends invitations and reminders. Each message is sent once, by one of the processes, at an hour that is allowed in the person's
 // time zone. If it is unknown whether the mail server accepted a message, it counts as sent: a missing reminder is better than a
-// duplicate mail.
+// duplicate email.
 import type { Log } from '../base/log.ts';
 import type { Pool } from '../db/db.ts';
 import { MailDeferred, type Mailer, MailRejected, MailUnknown } from '../mail/mail.ts';

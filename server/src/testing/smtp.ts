@@ -24,7 +24,7 @@ export type TestSmtp = {
   mails: ReceivedMail[];
   /** The most connections that there were at once. */
   mostConnections(): number;
-  /** Waits until so many mails have been taken. */
+  /** Waits until so many emails have been taken. */
   arrived(count: number): Promise<ReceivedMail[]>;
   close(): Promise<void>;
 };
@@ -39,7 +39,7 @@ export type SmtpOptions = {
   login?: { user: string; password: string };
   /** What is said of a recipient, such as '550 no such user'; undefined: welcome. */
   refuseRecipient?: (address: string) => string | undefined;
-  /** The same of a sender, and of a whole mail. */
+  /** The same of a sender, and of a whole email. */
   refuseSender?: (address: string) => string | undefined;
   refuseMail?: (raw: string) => string | undefined;
 };
@@ -101,7 +101,7 @@ function refusal(said: string | undefined): Error | null {
   return Object.assign(new Error(said.slice(4)), { responseCode: Number(said.slice(0, 3)) });
 }
 
-/** Reads a mail of ours: two bodies, quoted-printable, UTF-8. */
+/** Reads an email of ours: two bodies, quoted-printable, UTF-8. */
 function read(raw: string): Pick<ReceivedMail, 'headers' | 'text' | 'html'> {
   const { headers, body } = split(raw);
   const boundary = /boundary="?([^";]+)/.exec(headers['content-type'] ?? '')?.[1];

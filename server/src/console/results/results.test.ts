@@ -595,7 +595,7 @@ describe('who sees what', () => {
         .trim()
         .split('\r\n')
         .slice(1)
-        .filter((line) => line.endsWith('to company"'));
+        .filter((line) => line.endsWith('from company"'));
     };
     expect(await compared()).toHaveLength(1);
     await mark(false);

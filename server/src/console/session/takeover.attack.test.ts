@@ -1,5 +1,5 @@
 // One administrator tries to sign in as another: by a link that is shown, by a new address, or without the second factor. It can't be
-// done unnoticed, since the person gets a mail at the address from before.
+// done unnoticed, since the person gets an email at the address from before.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NoticedChange, noticedChanges } from '../../accounts/noticed-changes.ts';
@@ -83,13 +83,13 @@ test('administrators learn of new administrators and tokens, and a person of bei
   expect((await ask(`DELETE ${path}`)).status).toBe(204);
   const said = (address: string) =>
     mailsTo(address).flatMap(
-      ({ text }) => /Eve Ek \(eve\S+\)|“Power BI”|deactivated or removed/.exec(text)?.[0] ?? [],
+      ({ text }) => /Eve Ek \(eve\S+\)|“Power BI”|deactivated your sign-in or removed/.exec(text)?.[0] ?? [],
     );
   const all = [`Eve Ek (${added.email})`, '“Power BI”'];
   expect(await until(async () => said(email).length === 4 && said(email))).toEqual([
     ...all,
-    'deactivated or removed',
-    'deactivated or removed',
+    'deactivated your sign-in or removed',
+    'deactivated your sign-in or removed',
   ]);
   expect(await until(async () => said(other).length === 2 && said(other))).toEqual(all);
 });
@@ -106,7 +106,7 @@ test('the documentation lists every mail about signing in, with who gets it', ()
     'recovery codes created': 'recovery codes created',
     'address changed': 'email address changed',
     'role changed': 'role changed in the console',
-    'shut out': 'deactivated or removed',
+    'shut out': 'deactivated your sign-in or removed',
     'administrator added': 'someone becomes an administrator',
     'token created': 'API token created',
   };
