@@ -106,7 +106,7 @@ test('the documentation lists every mail about signing in, with who gets it', ()
     'recovery codes created': 'recovery codes created',
     'address changed': 'email address changed',
     'role changed': 'role changed in the console',
-    'shut out': 'deactivated your sign-in or removed',
+    'shut out': 'deactivated or removed',
     'administrator added': 'someone becomes an administrator',
     'token created': 'API token created',
   };
