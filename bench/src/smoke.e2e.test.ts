@@ -1,5 +1,5 @@
-// Every benchmark still works: at its smallest size, on one service that all share, it ends, and what it measured has a floor
-// where it names one. How fast anything is says nothing here, so no target is judged.
+// Every benchmark still works: at its smallest size, on one shared service, it completes, and its rows have a floor if they name one.
+// Times at this size mean nothing, so no target is checked.
 import { hasBrowser, noBrowser } from '@soundings/server/src/testing/browser.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { benches, trials } from './benches.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Why a benchmark can't run on this machine. */
+/** The reason why a benchmark can't run on this machine. */
 const obstacles: Record<string, () => string | undefined> = {
   console: () => (hasBrowser() ? undefined : noBrowser),
   sftp: () => (hasSftp() ? undefined : noSftp),
@@ -27,7 +27,7 @@ const isSane = ({ floor, ratio }: Row) =>
     ? ratio === undefined
     : isPositive(floor) && (ratio === undefined || isPositive(ratio));
 
-// The other trial is `data` with other sizes.
+// `data:small` is `data` with other sizes.
 const { 'data:small': _, ...others } = trials;
 
 test.for(Object.entries({ ...benches, ...others }))('%s works', async ([name, { smoke }], { skip }) => {
@@ -41,7 +41,7 @@ test.for(Object.entries({ ...benches, ...others }))('%s works', async ([name, { 
   expect(rows).not.toEqual([]);
   expect(rows.filter((row) => !isSane(row))).toEqual([]);
   expect(rows.filter(({ target, met }) => target !== undefined || met !== undefined)).toEqual([]);
-  // Of hostile inputs even a few show failures of the service and errors in its log, however slow the machine is.
+  // Even a few hostile inputs show failures of the service and errors in its log, on a machine of any speed.
   const mustBeZero = name === 'hostile' ? rows.slice(0, 2) : [];
   expect(mustBeZero.filter(({ measured }) => measured !== '0')).toEqual([]);
 });

@@ -202,7 +202,7 @@ function PageLink(props: NavigationLink & { onFollow?: (() => void) | undefined 
 function Person() {
   const t = useText();
   const toast = useToast();
-  const words = useErrorText();
+  const errorText = useErrorText();
   const { user } = useSession();
   const [theme, setTheme] = useState(storedTheme);
   async function signOut() {
@@ -211,7 +211,7 @@ function Person() {
       // Reloading the page drops all data of the account.
       location.assign('/sign-in');
     } catch (error) {
-      toast({ text: words(error), tone: 'bad' });
+      toast({ text: errorText(error), tone: 'bad' });
     }
   }
   return (

@@ -1,4 +1,4 @@
-// ISO weeks at every edge.
+// ISO weeks, including all edge cases.
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
@@ -23,8 +23,8 @@ const rowsOf = (file: string) =>
     .slice(1)
     .map((line) => line.split(',') as [string, string, string, string, string]);
 
-describe.skipIf(!hasLists)('against the list of weeks (skipped where it is absent)', () => {
-  test('every Monday from 1970 to 2100 has the names that the list gives', () => {
+describe.skipIf(!hasLists)('compared with the list of weeks (skipped if the list is absent)', () => {
+  test('every Monday from 1970 to 2100 has the name in the list', () => {
     const rows = rowsOf('iso-weeks-mondays-1970-2100.csv');
     expect(rows.length).toBe(6836);
     for (const [monday, year, number, six, four] of rows) {
@@ -39,7 +39,7 @@ describe.skipIf(!hasLists)('against the list of weeks (skipped where it is absen
     }
   });
 
-  test('every day around a turn of the year is in the week that the list gives', () => {
+  test('every day around New Year is in the week in the list', () => {
     for (const [day, year, number] of rowsOf('iso-weeks-year-edges.csv')) {
       expect(weekName(weekOf(day))).toBe(`${year}-W${number}`);
     }
@@ -62,7 +62,7 @@ test.each([
   '2026-w07',
   '',
   '2026-W07 ',
-])('"%s" is no week', (name) => {
+])('"%s" is not a week', (name) => {
   expect(weekNamed(name)).toBeUndefined();
 });
 
@@ -76,7 +76,7 @@ test.each([
   '',
   ' 2024-01-01',
   '2024-01-01T00:00',
-])('"%s" is no day', (text) => {
+])('"%s" is not a day', (text) => {
   expect(isDay(text)).toBe(false);
 });
 
@@ -94,7 +94,7 @@ test('a week is seven days from Monday to Sunday, and weeks follow one another',
   expect(weeksFrom('2027-01-04', '2026-12-28')).toEqual([]);
 });
 
-test('the day is that of the time zone, also where clocks change', () => {
+test('the day is that in the time zone, also when clocks change', () => {
   const moment = Date.parse('2026-03-29T23:30:00Z');
   expect(dayIn('UTC', moment)).toBe('2026-03-29');
   expect(dayIn('Factory', moment)).toBe('2026-03-29');

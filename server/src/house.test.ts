@@ -476,7 +476,7 @@ describe('pure files, SQL and the environment', () => {
 
   test("every statement about customers' data contains the account", () => {
     const exempt =
-      /force_unlock_workers|graphile_worker\._private_jobs|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|sign_in_failures|first_start_links|two_factor where on_since|sftp_host_keys|secrets_keys|opt_out_keys|answer_keys|key_processes|pg_stat_replication/;
+      /force_unlock_workers|complete_jobs|graphile_worker\._undocumentedjobs|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|sign_in_failures|first_start_links|two_factor where on_since|sftp_host_keys|secrets_keys|opt_out_keys|answer_keys|key_processes|pg_stat_replication/;
     const anonymous = ({ path, text }: Source) =>
       path.endsWith('.sql.ts')
         ? statementsOf(text).filter((one) => !/account_id|accountId/.test(one) && !exempt.test(one))
@@ -596,6 +596,68 @@ describe('texts of the console', () => {
         : [];
     expect(faults(withoutText)).toEqual([]);
   });
+});
+
+// Where we use what a dependency does not document. Each has a decision, and a test that names it when an update changes it.
+const internals = [
+  {
+    file: 'db/postgres-internals.ts',
+    decision: '0021-postgres-internals.md',
+    canary: 'db/postgres-internals.canary.test.ts',
+    pinned: 'postgres',
+  },
+  {
+    file: 'sftp/ssh2-internals.ts',
+    decision: '0022-ssh2-internals.md',
+    canary: 'sftp/ssh2-internals.canary.test.ts',
+    pinned: 'ssh2',
+  },
+  {
+    file: 'sheets/xls.ts',
+    decision: '0023-sheetjs-for-xls.md',
+    canary: 'sheets/xls.canary.test.ts',
+    pinned: '@e965/xlsx',
+  },
+  {
+    file: 'jobs/jobs.sql.ts',
+    decision: '0025-tables-of-graphile-worker.md',
+    canary: 'jobs/jobs.canary.test.ts',
+    pinned: 'graphile-worker',
+  },
+  {
+    file: 'http/socket-internals.ts',
+    decision: '0026-unsent-bytes-of-a-socket.md',
+    canary: 'http/socket-internals.canary.test.ts',
+    pinned: undefined, // Node itself, pinned at the root
+  },
+];
+
+describe('internals of dependencies', () => {
+  test('are used in one file for each dependency', () => {
+    // A private member, `_name`, of an object or a schema; a cast to members that the types don't have; and what only the driver sets.
+    const undocumented =
+      /\._[a-z]\w*|\['_\w+'\]|\{\s*_[a-z]\w*:|as unknown as \{|\.reject\s*=[^=>]|'query' in |\bparse_(zip|xlscfb)\b/g;
+    const used = ({ path, text }: Source) =>
+      internals.some(({ file }) => file === path) ? [] : [...codeOf(text).matchAll(undocumented)].map(String);
+    expect(faults(used)).toEqual([]);
+  });
+
+  test.each(internals)(
+    '$file has a decision, a test that names it, and an exact version',
+    ({ file, decision, canary, pinned }) => {
+      const [number] = decision.split('-');
+      expect(readFileSync(join(root, 'server/src', file), 'utf8')).toContain(`docs/decisions/${number}`);
+      expect(readFileSync(join(root, 'server/src', canary), 'utf8')).toContain(
+        `see docs/decisions/${decision}`,
+      );
+      expect(readFileSync(join(root, 'docs/decisions', decision), 'utf8')).toContain(`server/src/${canary}`);
+      const manifest = JSON.parse(
+        readFileSync(join(root, pinned ? 'server/package.json' : 'package.json'), 'utf8'),
+      ) as Record<string, Record<string, string>>;
+      const version = pinned ? manifest['dependencies']?.[pinned] : manifest['devDependencies']?.['node'];
+      expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    },
+  );
 });
 
 describe('form', () => {

@@ -5,8 +5,8 @@ import { useToast } from '../ui/floating/Toast.tsx';
 /** `attempt(promise)` returns immediately. An error is shown in a toast. */
 export function useAttempt(): (promise: Promise<unknown>) => void {
   const toast = useToast();
-  const words = useErrorText();
+  const errorText = useErrorText();
   return (promise) => {
-    promise.catch((error: unknown) => toast({ text: words(error), tone: 'bad' }));
+    promise.catch((error: unknown) => toast({ text: errorText(error), tone: 'bad' }));
   };
 }

@@ -1,11 +1,11 @@
-// The windows of a long list: what is fetched for the rows in view, and what is shown until it has loaded.
+// The windows of a long list: what is loaded for the visible rows, and what is shown until then.
 import { expect, test } from 'vitest';
 import { pagesIn, rowIn, shownOf, viewOf } from './window-pages.ts';
 
 const size = 100;
 const top = { key: 'a', first: 0, last: 0 };
 
-test('the windows with the rows in view are fetched, and no others', () => {
+test('only the windows with visible rows are loaded', () => {
   expect(pagesIn(viewOf(top, 'a', 0, 30, size), 'a')).toEqual([0]);
   expect(pagesIn(viewOf(top, 'a', 99, 100, size), 'a')).toEqual([0, 1]);
   expect(pagesIn(viewOf(top, 'a', 4250, 4420, size), 'a')).toEqual([42, 43, 44]);
@@ -16,7 +16,7 @@ test('scrolling within the same windows changes nothing', () => {
   expect(viewOf(top, 'b', 3, 60, size)).toEqual({ key: 'b', first: 0, last: 0 });
 });
 
-test('with other filters, the list is fetched from its top', () => {
+test('with other filters, the list is loaded from the top', () => {
   expect(pagesIn({ key: 'a', first: 42, last: 44 }, 'b')).toEqual([0]);
 });
 

@@ -34,7 +34,7 @@ export const languageNamesIn = onceForLanguage((language) => {
   const optionOf = ({ code, name }: { code: string; name: string }) => ({
     value: code,
     label: `${name} (${code})`,
-    words: () => otherNames(code),
+    searchTerms: () => otherNames(code),
   });
   const first = usual.split(' ');
   /** Languages with a name, the common ones first. */

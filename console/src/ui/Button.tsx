@@ -21,7 +21,7 @@ function Content({ icon: Icon, busy, children }: Look) {
       ) : (
         Icon && <Icon aria-hidden size={16} strokeWidth={1.75} />
       )}
-      {children !== undefined && <span className={css['words']}>{children}</span>}
+      {children !== undefined && <span className={css['label']}>{children}</span>}
     </>
   );
 }

@@ -19,7 +19,7 @@ export function save(name: string, file: Blob): void {
 /** `start(address)` fetches a file from the service and saves it. Errors are shown in a toast. */
 export function useDownload(): { busy: boolean; start: (address: string) => Promise<void> } {
   const toast = useToast();
-  const words = useErrorText();
+  const errorText = useErrorText();
   const [busy, setBusy] = useState(false);
   return {
     busy,
@@ -30,7 +30,7 @@ export function useDownload(): { busy: boolean; start: (address: string) => Prom
         const { name, file } = await download(address);
         save(name, file);
       } catch (error) {
-        toast({ text: words(error), tone: 'bad' });
+        toast({ text: errorText(error), tone: 'bad' });
       } finally {
         setBusy(false);
       }

@@ -11,22 +11,22 @@ export function useFaultText(): (fault: { type: string; message: string; value?:
   const t = useText();
   return ({ type, message, value }) => {
     const key = `fault.${type}`;
-    const words = t(key as TextKey, { message });
-    if (words === key) return message || t('error.title');
-    return value === undefined || words.includes(value) ? words : `${value}: ${words}`;
+    const text = t(key as TextKey, { message });
+    if (text === key) return message || t('error.title');
+    return value === undefined || text.includes(value) ? text : `${value}: ${text}`;
   };
 }
 
 /** Returns the message for an error: the connection failed, or what the service reported, with the id for bug reports. */
 export function useErrorText(): (error: unknown) => string {
   const t = useText();
-  const words = useFaultText();
+  const faultText = useFaultText();
   return (error) => {
     if (error instanceof ChunkMissing) return t('error.updated');
     if (!(error instanceof ApiError)) return t('error.unexpected');
     if (error.status === 0) return t('error.offline');
     const first = error.problem.details[0];
-    const text = first ? words(first) : error.message;
+    const text = first ? faultText(first) : error.message;
     return error.status >= 500 && error.problem.id && first?.type !== 'unavailable'
       ? `${t('error.unexpected')} ${t('error.id', { id: error.problem.id })}`
       : text;

@@ -225,9 +225,9 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await storedAnswer(one, g)).toEqual([null, null, 'Doch etwas', false]);
     await page.goto(world.address + (await stopPath(one)));
     await next(page);
-    expect(await page.locator('h1').innerText()).toBe('Die Erinnerungen sind abgestellt');
+    expect(await page.locator('h1').innerText()).toBe('Die Erinnerungen sind abbestellt');
     await next(page);
-    expect(await page.locator('h1').innerText()).toBe('Du wirst wieder erinnert');
+    expect(await page.locator('h1').innerText()).toBe('Du bekommst wieder Erinnerungen');
     expect(page.complaints.filter((text) => !text.includes('400'))).toEqual([]);
   });
 

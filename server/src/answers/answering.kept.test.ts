@@ -1,4 +1,4 @@
-// What is stored of an open week's answers, and for whom, read with the week's key. Closing is in results/close-week.test.ts.
+// Which answers of an open week are stored, and of which people, read with the week's key. Closing is in results/close-week.test.ts.
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
@@ -88,7 +88,7 @@ describe('giveAnswers', () => {
 
   test.each([
     ['from someone who is not asked', 'e3', 'scale'],
-    ['from someone whom another round asks other questions', 'e2', 'lunch'],
+    ['from someone who gets other questions from another round', 'e2', 'lunch'],
     ['to a question that is not asked', 'e1', 'unasked'],
   ])('%s is refused, and nothing is stored', async (_, person, of) => {
     const { give, idOf, kept } = await asking();

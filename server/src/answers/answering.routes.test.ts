@@ -349,7 +349,7 @@ describe('POST /a/:link/answers', () => {
       { question: 999_999, value: 1 },
       { question: 1.5, value: 1 },
       { question: String(a), value: 1 },
-      { question: a, value: 1, person: 'somebody else' },
+      { question: a, value: 1, person: 'someone else' },
       { question: a, value: 1, comment: 7 },
       { question: a, value: 1, skipped: 'no' },
       `{"question":${a},"value":1,"comment":"\\u0000"}`,
@@ -407,7 +407,7 @@ describe('/r/:token', () => {
     const one = await asked({ language: 'de' });
     const path = await stopPath(one);
     const shown = await send('GET', path);
-    expect(buttonsOf(shown.text)).toEqual([['?stop', 'Erinnerungen abstellen']]);
+    expect(buttonsOf(shown.text)).toEqual([['?stop', 'Erinnerungen abbestellen']]);
     expect(await optOuts(one)).toBe(0);
     for (const method of ['POST', 'GET']) {
       const stopped = await send(
@@ -415,16 +415,16 @@ describe('/r/:token', () => {
         `${path}?stop`,
         method === 'POST' ? { body: new URLSearchParams() } : {},
       );
-      expect([stopped.status, stopped.text.includes('Die Erinnerungen sind abgestellt')]).toEqual([
+      expect([stopped.status, stopped.text.includes('Die Erinnerungen sind abbestellt')]).toEqual([
         200,
         true,
       ]);
-      expect(buttonsOf(stopped.text)).toEqual([['?again', 'Erinnerungen wieder einschalten']]);
+      expect(buttonsOf(stopped.text)).toEqual([['?again', 'Erinnerungen wieder erhalten']]);
       expect(await optOuts(one)).toBe(1);
     }
     const again = await send('POST', `${path}?again`, { body: new URLSearchParams() });
-    expect([again.status, again.text.includes('Du wirst wieder erinnert')]).toEqual([200, true]);
-    expect(buttonsOf(again.text)).toEqual([['?stop', 'Erinnerungen abstellen']]);
+    expect([again.status, again.text.includes('Du bekommst wieder Erinnerungen')]).toEqual([200, true]);
+    expect(buttonsOf(again.text)).toEqual([['?stop', 'Erinnerungen abbestellen']]);
     expect(await optOuts(one)).toBe(0);
   });
 

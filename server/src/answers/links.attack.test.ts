@@ -8,7 +8,7 @@ import { createSchedule } from '../rounds/schedules.ts';
 import { askedWeek, mondays, planAsking } from '../testing/asking.ts';
 import { answersOfPerson } from '../testing/kept-answers.ts';
 import type * as sealed from '../sealing/person-answers.ts';
-import { type Ask, signInNew } from '../testing/signed-in.ts';
+import { type SendRequest, signInNew } from '../testing/signed-in.ts';
 import { openSmtp, type ReceivedMail, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type World } from '../testing/world.ts';
@@ -69,7 +69,7 @@ const mailsTo = (address: string) => smtp.mails.filter(({ to }) => to[0] === add
 type Office = {
   accountId: number;
   userIds: number[];
-  ask: Ask;
+  request: SendRequest;
   /** One schedule asks the first question, another asks the second and sends reminders. */
   first: number;
   second: number;
@@ -77,7 +77,7 @@ type Office = {
   addressOf: (number: number) => string;
 };
 
-/** Creates people whom two schedules ask from Monday on. Nothing is open yet. */
+/** Creates people that two schedules ask from Monday on. Nothing is open yet. */
 async function office(count: number): Promise<Office> {
   now = early;
   const { id: accountId } = await world.account({ timezone: 'Europe/Stockholm' });
@@ -96,12 +96,12 @@ async function office(count: number): Promise<Office> {
       set    email = replace(email, '@', ${`-${accountId}@`}), email_key = replace(email_key, '@', ${`-${accountId}@`})
       where  account_id = ${accountId} and role = 'User'`;
   });
-  const { ask } = await signInNew(world, accountId, 'Administrator');
+  const { request } = await signInNew(world, accountId, 'Administrator');
   const addressOf = (number: number) => `p${number}-${accountId}@example.org`;
   return {
     accountId,
     userIds: planned.userIds,
-    ask,
+    request,
     first: first as number,
     second: second as number,
     addressOf,
@@ -141,7 +141,7 @@ function browser(): (method: string, path: string, body?: object | string) => Pr
   };
 }
 
-const secret = 'Known to nobody else';
+const secret = 'Known to no one else';
 /** Answers as a person with their own link and browser, and checks that they see the answer there. */
 async function answer(
   link: string,
@@ -212,15 +212,15 @@ describe('a mail that others can read', () => {
     const one = await office(2);
     await world.pool`update users set language = 'sv' where account_id = ${one.accountId} and role = 'User'`;
     const userId = one.userIds[0] as number;
-    expect((await one.ask(`POST /users/${userId}/adopt`, { externalId: 'p1' })).status).toBe(200);
+    expect((await one.request(`POST /users/${userId}/adopt`, { externalId: 'p1' })).status).toBe(200);
     await askAll(one, 2);
     const before = [...new Set(mailsTo(one.addressOf(1)).flatMap(linksIn))];
     expect(before).toHaveLength(1);
     await answer(before[0] as string, one.first, 4);
 
     const spy = `spy-${one.accountId}@example.org`;
-    expect((await one.ask(`POST /users/${userId}/release`)).status).toBe(200);
-    expect((await one.ask(`PATCH /users/${userId}`, { email: spy })).status).toBe(200);
+    expect((await one.request(`POST /users/${userId}/release`)).status).toBe(200);
+    expect((await one.request(`PATCH /users/${userId}`, { email: spy })).status).toBe(200);
     refusals.set(one.addressOf(1), '451 later');
     now = reminding;
     await run('send messages');
@@ -259,7 +259,7 @@ describe('a mail that others can read', () => {
     const [before] = mailsTo(one.addressOf(1)).flatMap(linksIn);
     const userId = one.userIds[0] as number;
     const changed = `new-${one.accountId}@example.org`;
-    expect((await one.ask(`PATCH /users/${userId}`, { email: changed })).status).toBe(200);
+    expect((await one.request(`PATCH /users/${userId}`, { email: changed })).status).toBe(200);
     // The state after a process is killed while it sends the email.
     await newLinks(world.pool, [{ accountId: one.accountId, userId, week: askedWeek, sentTo: changed }]);
     await world.pool`
@@ -274,8 +274,8 @@ describe('a mail that others can read', () => {
 });
 
 type Exported = { csv: string; people: number };
-const handOut = ({ ask }: Office, isReplacing = false) =>
-  ask<Exported & Problem>(`POST /rounds/${askedWeek}/links`, { isReplacing });
+const handOut = ({ request }: Office, isReplacing = false) =>
+  request<Exported & Problem>(`POST /rounds/${askedWeek}/links`, { isReplacing });
 const linksOf = (csv: string) =>
   csv
     .split('\r\n')
@@ -286,7 +286,7 @@ describe('links that an administrator hands out', () => {
   test('overwrite nothing, so answering as five of six people does not reveal the answer of the sixth', async () => {
     const one = await office(6);
     for (const userId of one.userIds)
-      expect((await one.ask(`PATCH /users/${userId}`, { email: null })).status).toBe(200);
+      expect((await one.request(`PATCH /users/${userId}`, { email: null })).status).toBe(200);
     await askAll(one, 0);
     const { status, body } = await handOut(one);
     expect([status, body.people]).toEqual([200, 6]);
@@ -321,18 +321,18 @@ describe('links that an administrator hands out', () => {
       return [status, body.details[0]?.type];
     };
     expect(await refused()).toEqual([409, 'no links to hand out']);
-    expect((await one.ask(`PATCH /users/${without}`, { email: null })).status).toBe(200);
+    expect((await one.request(`PATCH /users/${without}`, { email: null })).status).toBe(200);
     expect(await refused()).toEqual([409, 'no links to hand out']);
-    const { body } = await one.ask<{ open: { withoutEmail: number; linkable: number }[] }>('GET /rounds');
+    const { body } = await one.request<{ open: { withoutEmail: number; linkable: number }[] }>('GET /rounds');
     expect(body.open).toMatchObject([{ withoutEmail: 1, linkable: 0 }]);
   });
 
   test('exist independently of whether the person had answered when a reminder was due', async () => {
     const one = await office(3);
-    for (const userId of one.userIds) await one.ask(`PATCH /users/${userId}`, { email: null });
+    for (const userId of one.userIds) await one.request(`PATCH /users/${userId}`, { email: null });
     await askAll(one, 0);
     const linkable = async () =>
-      (await one.ask<{ open: { linkable: number }[] }>('GET /rounds')).body.open[0]?.linkable;
+      (await one.request<{ open: { linkable: number }[] }>('GET /rounds')).body.open[0]?.linkable;
     await world.pool`delete from messages where account_id = ${one.accountId}`;
     expect(await linkable()).toBe(3);
     await world.pool`

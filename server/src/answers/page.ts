@@ -279,7 +279,7 @@ function handedOut({ isExported, handedBy }: Asking, t: PageTexts): string[] {
   if (!isExported) return [];
   const name = calm(handedBy ?? '');
   const who = name === '' ? t('privacy.handedOut') : t('privacy.handedOutBy', { name });
-  return [`${who} ${t('privacy.handedOutMeans')}`];
+  return [`${who} ${t('privacy.handedOutConsequence')}`];
 }
 
 /** Returns the limits of the protection that apply, collapsed. */

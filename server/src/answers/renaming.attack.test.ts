@@ -10,7 +10,7 @@ import { defineLibrary, selectQuestions } from '../questions/questions.ts';
 import { WeekKey } from '../sealing/week-key.ts';
 import { askedWeek, mondays, noon } from '../testing/asking.ts';
 import { giveAnswer, visitOf } from '../testing/forgetting.ts';
-import { type Ask, signInNew } from '../testing/signed-in.ts';
+import { type SendRequest, signInNew } from '../testing/signed-in.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 let world: World;
@@ -32,7 +32,7 @@ const personOf = (externalId: string): Person => ({
 
 type Office = {
   account: TestAccount;
-  ask: Ask;
+  request: SendRequest;
   groupId: number;
   questionIds: number[];
   idOf: (externalId: string) => Promise<number>;
@@ -46,7 +46,7 @@ type Office = {
 /** Creates twenty people who have answered the first question with a comment, and the attacker, who is asked as well. */
 async function office(beforeOpening = async () => {}): Promise<Office> {
   const account = await world.account();
-  const { ask } = await signInNew(world, account.id, 'Administrator');
+  const { request } = await signInNew(world, account.id, 'Administrator');
   const everyone = [...Array.from({ length: count }, (_, i) => `p${i + 1}`), 'own'];
   const pushWithout = async (...without: string[]) => {
     const users = everyone
@@ -84,7 +84,7 @@ async function office(beforeOpening = async () => {}): Promise<Office> {
     await giveAnswer(world.address, link, given);
     // oxlint-enable no-await-in-loop
   }
-  return { account, ask, groupId, questionIds, idOf, linkOf, pushWithout, own: await idOf('own') };
+  return { account, request, groupId, questionIds, idOf, linkOf, pushWithout, own: await idOf('own') };
 }
 
 /** Returns how many traces of answers a link shows: comments, values, and that a question is answered. */
@@ -111,10 +111,10 @@ const done = async (answer: Promise<{ status: number; text: string }>) => {
 };
 
 /** Makes the attacker's own user a manual one, so that the console can change its externalId. */
-const rename = async ({ ask, own }: Office, externalId: string) =>
-  done(ask(`PATCH /users/${own}`, { externalId }));
-const release = ({ ask }: Office, userId: number) => done(ask(`POST /users/${userId}/release`));
-const remove = ({ ask }: Office, userId: number) => done(ask(`DELETE /users/${userId}`));
+const rename = async ({ request, own }: Office, externalId: string) =>
+  done(request(`PATCH /users/${own}`, { externalId }));
+const release = ({ request }: Office, userId: number) => done(request(`POST /users/${userId}/release`));
+const remove = ({ request }: Office, userId: number) => done(request(`DELETE /users/${userId}`));
 
 /** Each moves an externalId to the attacker and returns the links that the attacker then has. */
 const attacks: Record<string, (office: Office) => Promise<string[]>> = {
@@ -140,7 +140,7 @@ const attacks: Record<string, (office: Office) => Promise<string[]>> = {
     await release(at, victim);
     await release(at, at.own);
     await rename(at, 'in between');
-    await done(at.ask(`PATCH /users/${victim}`, { externalId: 'own' }));
+    await done(at.request(`PATCH /users/${victim}`, { externalId: 'own' }));
     await rename(at, 'p3');
     return [await at.linkOf(at.own)];
   },
@@ -151,7 +151,7 @@ const attacks: Record<string, (office: Office) => Promise<string[]>> = {
     const fields = { phone: null, role: 'User', language: null, timezone: null, active: true };
     const memberships = { memberOf: [at.groupId] };
     const again = { ...personOf('p4'), email: 'mine@example.org', ...fields, memberships };
-    await done(at.ask('POST /users', again));
+    await done(at.request('POST /users', again));
     await inTransaction(world.pool, (tx) =>
       createSchedule(
         tx,
@@ -167,10 +167,10 @@ const attacks: Record<string, (office: Office) => Promise<string[]>> = {
   ) => {
     const victim = await at.idOf('p5');
     await release(at, at.own);
-    await done(at.ask(`PATCH /users/${at.own}`, { externalId: null }));
+    await done(at.request(`PATCH /users/${at.own}`, { externalId: null }));
     await release(at, victim);
     await remove(at, victim);
-    await done(at.ask(`POST /users/${at.own}/adopt`, { externalId: 'p5' }));
+    await done(at.request(`POST /users/${at.own}/adopt`, { externalId: 'p5' }));
     return [await at.linkOf(at.own)];
   },
 };

@@ -53,7 +53,7 @@ async function oldDatabaseAt(): Promise<{ pool: Pool; url: string }> {
 }
 
 /**
- * Creates twelve people whom a schedule asks: 1 to 9 have answered 4 with a comment, 11 has skipped, 12 has answered 2 and was
+ * Creates twelve people that a schedule asks: 1 to 9 have answered 4 with a comment, 11 has skipped, 12 has answered 2 and was
  * removed. 2 got another externalId, and 3 has none. Also creates a week from a file, with user 1 and five people who are not
  * users.
  */

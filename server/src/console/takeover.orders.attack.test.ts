@@ -1,10 +1,10 @@
-// One administrator tries to get hold of what another signs in with, by acts that are harmless each for itself, in any order: links
-// and passwords from before the person became an administrator, new addresses, the interface. Nothing of it opens the
-// administrator's account, and the person gets an email at the address from before.
+// One administrator tries to take over the account of another, by actions that are each harmless alone, in any order: links and
+// passwords from before the person became an administrator, new addresses, the API. None of them opens the administrator's account,
+// and the person gets an email at the previous address.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setPassword } from '../auth/sign-in.ts';
 import { openLog } from '../base/log.ts';
-import { type Ask, signInNew } from '../testing/signed-in.ts';
+import { type SendRequest, signInNew } from '../testing/signed-in.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
@@ -24,25 +24,25 @@ afterAll(async () => {
 
 type Scene = {
   account: TestAccount;
-  ask: Ask;
+  request: SendRequest;
   path: string;
-  /** The victim's address, and one at which the attacker reads mail. */
+  /** The victim's address. `evil`: an address at which the attacker reads mail. */
   email: string;
   evil: string;
   userId: number;
   externalId: string;
 };
 
-/** An administrator who attacks, and another, who has signed in before. */
-async function scene(): Promise<Scene> {
+/** Creates an attacking administrator, and another one who has signed in before. */
+async function createScene(): Promise<Scene> {
   const account = await world.account();
-  const { ask } = await signInNew(world, account.id, 'Administrator');
+  const { request } = await signInNew(world, account.id, 'Administrator');
   const { userId } = await signInNew(world, account.id, 'Administrator');
-  const { email } = (await ask<{ email: string }>(`GET /users/${userId}`)).body;
+  const { email } = (await request<{ email: string }>(`GET /users/${userId}`)).body;
   await setPassword(world.pool, account.id, userId, own);
-  expect(await signsIn(email, own)).toBe('Administrator');
+  expect(await signIn(email, own)).toBe('Administrator');
   const more = { evil: `evil-${userId}@elsewhere.example`, externalId: `e${userId}` };
-  return { account, ask, path: `/users/${userId}`, email, userId, ...more };
+  return { account, request, path: `/users/${userId}`, email, userId, ...more };
 }
 
 type Session = { session: { user: { role: string } } };
@@ -51,8 +51,8 @@ const post = async (path: string, body: object) => {
   return world.request<Session>('POST', `/api${path}`, { headers, body: JSON.stringify(body) });
 };
 
-/** The role that somebody has who signs in; undefined when it is refused. */
-async function signsIn(email: string, password: string): Promise<string | undefined> {
+/** Signs in and returns the role, or undefined if refused. */
+async function signIn(email: string, password: string): Promise<string | undefined> {
   const { status, body } = await post('/session', { email, password });
   return status === 200 ? body.session.user.role : undefined;
 }
@@ -60,8 +60,8 @@ async function signsIn(email: string, password: string): Promise<string | undefi
 const cookieOf = (headers: Headers) => headers.get('set-cookie')?.split(';')[0] ?? '';
 const secretIn = (link: string) => link.split('#')[1] as string;
 
-/** Sets a password by a link, and returns the status and the cookie of the session that begins. */
-async function setsPassword(link: string): Promise<{ status: number; cookie: string }> {
+/** Sets a password with a link, and returns the status and the cookie of the new session. */
+async function setPasswordWith(link: string): Promise<{ status: number; cookie: string }> {
   const { status, headers } = await post('/password', { secret: secretIn(link), password: stolen });
   return { status, cookie: cookieOf(headers) };
 }
@@ -72,7 +72,7 @@ const statusOf = async (cookie: string) =>
 const mailsTo = (address: string) => smtp.mails.filter(({ to }) => to.includes(address));
 const linksTo = (address: string) =>
   mailsTo(address).flatMap(({ text }) => /\S+\/password#\S+/.exec(text) ?? []);
-/** Waits until no email is left to be sent. */
+/** Waits until all emails are sent. */
 const allSent = async () =>
   until(async () => {
     const rows = await world.pool`
@@ -80,23 +80,23 @@ const allSent = async () =>
     return rows.length === 0;
   });
 const promoted = { role: 'Administrator' };
-const changed = async ({ ask, path }: Scene, body: object) =>
-  expect((await ask(`PATCH ${path}`, body)).status).toBe(200);
-const shown = async ({ ask, path }: Scene) =>
-  (await ask<{ link: string }>(`POST ${path}/sign-in-link`, { by: 'screen' })).body.link;
+const change = async ({ request, path }: Scene, body: object) =>
+  expect((await request(`PATCH ${path}`, body)).status).toBe(200);
+const showLink = async ({ request, path }: Scene) =>
+  (await request<{ link: string }>(`POST ${path}/sign-in-link`, { by: 'screen' })).body.link;
 
-describe('nothing from before a person became an administrator', () => {
-  test('a password that was set by a link that was shown, and the session that it began', async () => {
-    const now = await scene();
-    await changed(now, { role: 'User' });
-    const { status, cookie } = await setsPassword(await shown(now));
+describe('from before a person became an administrator, there still works', () => {
+  test('no password set with a link that was shown, and no session started with it', async () => {
+    const now = await createScene();
+    await change(now, { role: 'User' });
+    const { status, cookie } = await setPasswordWith(await showLink(now));
     expect(status).toBe(200);
-    expect(await signsIn(now.email, stolen)).toBe('User');
+    expect(await signIn(now.email, stolen)).toBe('User');
     expect(await statusOf(cookie)).toBe(200);
-    await changed(now, promoted);
-    expect(await signsIn(now.email, stolen)).toBe(undefined);
+    await change(now, promoted);
+    expect(await signIn(now.email, stolen)).toBe(undefined);
     expect(await statusOf(cookie)).toBe(401);
-    await until(async () => linksTo(now.email).length === 1); // the person sets a new one
+    await until(async () => linksTo(now.email).length === 1); // the person sets a new password
     await allSent();
     const said = mailsTo(now.email)
       .map(({ text }) => text)
@@ -106,30 +106,30 @@ describe('nothing from before a person became an administrator', () => {
   });
 
   test.each([{ role: 'User' }, { role: 'Manager' }])(
-    'a link that was shown for the role $role',
+    'no link that was shown for the role $role',
     async (role) => {
-      const now = await scene();
-      await changed(now, role);
-      const link = await shown(now);
-      await changed(now, promoted);
-      expect((await setsPassword(link)).status).toBe(404);
+      const now = await createScene();
+      await change(now, role);
+      const link = await showLink(now);
+      await change(now, promoted);
+      expect((await setPasswordWith(link)).status).toBe(404);
     },
   );
 
-  test('a password by the interface: a role that a push gives back', async () => {
-    const now = await scene();
-    await changed(now, { role: 'User' });
-    await setsPassword(await shown(now));
-    await pushed(now, now.email);
-    expect((await now.ask(`POST ${now.path}/confirm`)).status).toBe(200);
-    expect(await signsIn(now.email, stolen)).toBe(undefined);
+  test('no such password after a push gives the role back', async () => {
+    const now = await createScene();
+    await change(now, { role: 'User' });
+    await setPasswordWith(await showLink(now));
+    await push(now, now.email);
+    expect((await now.request(`POST ${now.path}/confirm`)).status).toBe(200);
+    expect(await signIn(now.email, stolen)).toBe(undefined);
     await until(async () => linksTo(now.email).length === 1);
   });
 });
 
-/** The attacker hands the victim over to the interface, and pushes the victim as an administrator with an address. */
-async function pushed({ account, ask, path, externalId }: Scene, email: string): Promise<void> {
-  expect((await ask(`POST ${path}/adopt`, { externalId })).status).toBe(200);
+/** Hands the victim over to the HR system, and pushes the victim as an administrator with an address. */
+async function push({ account, request, path, externalId }: Scene, email: string): Promise<void> {
+  expect((await request(`POST ${path}/adopt`, { externalId })).status).toBe(200);
   const user = { externalId, firstName: 'Ann', lastName: 'Berg', email, accessInfo: promoted };
   const { status } = await account.push({
     settings: { validateOnly: false, maxUsersUpdated: 10 },
@@ -140,45 +140,45 @@ async function pushed({ account, ask, path, externalId }: Scene, email: string):
 
 describe('an address of the attacker', () => {
   const orders: [string, (now: Scene) => Promise<void>][] = [
-    ['the address alone', (now) => changed(now, { email: now.evil })],
+    ['the address alone', (now) => change(now, { email: now.evil })],
     [
-      'none in between',
+      'no action in between',
       async (now) => {
-        await changed(now, { email: null });
-        await changed(now, { email: now.evil });
+        await change(now, { email: null });
+        await change(now, { email: now.evil });
       },
     ],
     [
-      'while the person is no administrator',
+      'while the person is not an administrator',
       async (now) => {
-        await changed(now, { role: 'User' });
-        await changed(now, { email: now.evil });
-        await changed(now, promoted);
+        await change(now, { role: 'User' });
+        await change(now, { email: now.evil });
+        await change(now, promoted);
       },
     ],
     [
       'after the password has ended',
       async (now) => {
-        await changed(now, { role: 'User' });
-        await changed(now, promoted);
-        await changed(now, { email: now.evil });
+        await change(now, { role: 'User' });
+        await change(now, promoted);
+        await change(now, { email: now.evil });
       },
     ],
     [
-      'by the interface',
+      'by a push',
       async (now) => {
-        await pushed(now, now.evil);
-        expect((await now.ask(`POST ${now.path}/confirm`)).status).toBe(200);
+        await push(now, now.evil);
+        expect((await now.request(`POST ${now.path}/confirm`)).status).toBe(200);
       },
     ],
   ];
 
-  test('gets no link, in whatever order', async () => {
+  test('gets no link, in any order', async () => {
     const scenes = await Promise.all(
       orders.map(async ([name, attack]) => {
-        const now = await scene();
+        const now = await createScene();
         await attack(now);
-        if (name === 'the address alone') await now.ask(`POST ${now.path}/sign-in-link`, { by: 'mail' });
+        if (name === 'the address alone') await now.request(`POST ${now.path}/sign-in-link`, { by: 'mail' });
         else await post('/password/forgotten', { email: now.evil });
         return { name, ...now };
       }),
@@ -194,7 +194,7 @@ describe('an address of the attacker', () => {
         toThePerson: linksTo(email).length > 0,
         toTheAttacker: linksTo(evil).length,
         isPersonNotified: said(email, 'email address in Soundings was changed'),
-        // The new address learns that links go elsewhere.
+        // An email to the new address says that links go elsewhere.
         isAttackerNotified: said(evil, 'previous email address'),
       })),
     ).toEqual(
@@ -208,22 +208,22 @@ describe('an address of the attacker', () => {
     );
   });
 
-  test('a password that was set while the person was no administrator', async () => {
-    const now = await scene();
-    await changed(now, { role: 'User' });
-    await changed(now, { email: now.evil });
+  test('gives no access by a password that was set while the person was not an administrator', async () => {
+    const now = await createScene();
+    await change(now, { role: 'User' });
+    await change(now, { email: now.evil });
     await post('/password/forgotten', { email: now.evil });
     const [link] = await until(async () => linksTo(now.evil).length > 0 && linksTo(now.evil));
-    expect((await setsPassword(link as string)).status).toBe(200);
-    await changed(now, promoted);
-    expect(await signsIn(now.evil, stolen)).toBe(undefined);
-    // The notice that the password was set reaches the address from before.
+    expect((await setPasswordWith(link as string)).status).toBe(200);
+    await change(now, promoted);
+    expect(await signIn(now.evil, stolen)).toBe(undefined);
+    // The email about the new password goes to the previous address.
     await until(async () => mailsTo(now.email).some(({ text }) => text.includes('password was set')));
   });
 
-  test('after a week links go to the new address; before, one of a person who has never signed in does', async () => {
-    const now = await scene();
-    await changed(now, { email: now.evil });
+  test('gets links only after a week, or for a person who has never signed in', async () => {
+    const now = await createScene();
+    await change(now, { email: now.evil });
     await world.pool`
       update users set email_changed_at = now() - interval '8 days'
       where  account_id = ${now.account.id} and user_id = ${now.userId}`;
@@ -241,7 +241,7 @@ describe('an address of the attacker', () => {
     });
 
     const email = `mistyped-${now.userId}@example.org`;
-    const { body } = await now.ask<{ id: number }>('POST /users', {
+    const { body } = await now.request<{ id: number }>('POST /users', {
       firstName: 'Eva',
       lastName: 'Ek',
       email,
@@ -253,7 +253,7 @@ describe('an address of the attacker', () => {
       externalId: null,
     });
     const right = `right-${now.userId}@example.org`;
-    expect((await now.ask(`PATCH /users/${body.id}`, { email: right })).status).toBe(200);
+    expect((await now.request(`PATCH /users/${body.id}`, { email: right })).status).toBe(200);
     await post('/password/forgotten', { email: right });
     await until(async () => linksTo(right).length === 1);
   });

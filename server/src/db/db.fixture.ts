@@ -44,6 +44,12 @@ const operations: Record<string, () => Promise<unknown>> = {
     const rows = pool<{ pid: number }[]>`select pg_backend_pid() as pid from generate_series(1, 100000)`;
     for await (const [row] of inBatches(rows, 10)) await endBackend(row?.pid as number);
   },
+  /** The same in a transaction. */
+  'a cursor of a transaction': () =>
+    inTransaction(pool, async (tx) => {
+      const rows = tx<{ pid: number }[]>`select pg_backend_pid() as pid from generate_series(1, 100000)`;
+      for await (const [row] of inBatches(rows, 10)) await endBackend(row?.pid as number);
+    }),
 };
 
 async function untilWaiting(pid: number): Promise<void> {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { asFault } from './db.ts';
+import { asFault, inBatches } from './db.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 
 const exec = promisify(execFile);
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('PostgreSQL ends the connection', () => {
-  test.each(['a waiting transaction', 'a computing transaction', 'a cursor'])(
+  test.each(['a waiting transaction', 'a computing transaction', 'a cursor', 'a cursor of a transaction'])(
     'of %s: it fails as unavailable, and the process keeps running',
     async (usage) => {
       const { stdout } = await exec(process.execPath, [fixture, database.url, usage]);
@@ -30,6 +30,46 @@ test('PostgreSQL probes silent connections, and ends those of a machine that is 
     select current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_keepalives_interval') as interval,
            current_setting('tcp_keepalives_count') as count`;
   expect(row).toEqual({ idle: '30', interval: '10', count: '3' });
+});
+
+describe('rows in batches', () => {
+  const numbers = (count: number) =>
+    database.pool<{ n: number }[]>`select n from generate_series(1, ${count}::integer) n`;
+  const sizesOf = async (count: number) => {
+    const sizes: number[] = [];
+    for await (const rows of inBatches(numbers(count), 10)) sizes.push(rows.length);
+    return sizes;
+  };
+
+  test('are all rows, whether or not the last batch is full', async () => {
+    expect(await Promise.all([0, 1, 10, 11, 20].map(sizesOf))).toEqual([[], [1], [10], [10, 1], [10, 10]]);
+  });
+
+  test('are read only when they are requested, and reading may stop early', async () => {
+    await database.pool.begin(async (tx) => {
+      await tx`create temporary sequence calls`;
+      const rows = tx<{ n: string }[]>`select nextval('calls') as n from generate_series(1, 100000)`;
+      for await (const batch of inBatches(rows, 10)) if (batch.length === 10) break;
+      const [row] = await tx<{ n: string }[]>`select last_value as n from calls`;
+      expect(Number(row?.n)).toBe(10);
+    });
+  });
+
+  test('fail with the error of the statement, at the first row or later', async () => {
+    const failing = (at: number) =>
+      database.pool<{ n: number }[]>`select 1 / (n - ${at}::integer) as n from generate_series(1, 100) n`;
+    const readAll = async (at: number) => {
+      let count = 0;
+      try {
+        for await (const rows of inBatches(failing(at), 10)) count += rows.length;
+      } catch (error) {
+        return [count, (error as { code: string }).code];
+      }
+      return count;
+    };
+    expect(await readAll(1)).toEqual([0, '22012']);
+    expect(await readAll(55)).toEqual([50, '22012']);
+  });
 });
 
 test.each([

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import postgres from 'postgres';
 import { Fault } from '../base/errors.ts';
+import { isOfStatement, onFailure, repairRows, withoutEmptyRows } from './postgres-internals.ts';
 
 /** A pool of connections. */
 export type Pool = postgres.Sql;
@@ -77,7 +78,9 @@ export function openPool(url: string, max: number, options: PoolOptions = {}): P
     types: { day: { to: 1082, from: [1082], serialize: (day: string) => day, parse: (day: string) => day } },
     socket: connectWithoutDelay,
   };
-  return postgres(url, settings);
+  return new Proxy(postgres(url, settings), {
+    apply: (target, self, statement) => repairRows(Reflect.apply(target, self, statement) as unknown),
+  });
 }
 
 /**
@@ -145,37 +148,46 @@ function refusingOnce(isLost: () => boolean, tx: Transaction): Transaction {
   });
 }
 
+/** Ends a cursor when its callback returns this. A pool opens no connection until its first statement. */
+const { CLOSE: endOfCursor } = postgres({ max: 1 });
+
 /**
  * Yields the rows of a statement in batches of `size`. Each batch is read from the server only when it is requested. Also throws if
- * the connection is lost between two batches, which the driver's own cursor mistakes for the end.
+ * the connection is lost between two batches, which the driver's async iterator mistakes for the end.
  */
 export async function* inBatches<T extends postgres.Row>(
   statement: postgres.PendingQuery<T[]>,
   size: number,
 ): AsyncGenerator<T[], void> {
-  const query = statement as unknown as { reject: (error: unknown) => void };
-  const cursor = statement.cursor(size)[Symbol.asyncIterator]();
-  let [isOpen, failure] = [true, undefined as { error: unknown } | undefined];
+  let batch = Promise.withResolvers<T[] | undefined>();
+  let goOn: (answer?: object) => void = () => {};
+  let ended: { error?: unknown } | undefined;
+  const end = (how: { error?: unknown }) => {
+    ended = how;
+    batch.resolve(undefined);
+  };
+  const onRows = (rows: T[]) => {
+    batch.resolve(withoutEmptyRows(rows));
+    return new Promise<object | undefined>((resolve) => (goOn = resolve));
+  };
+  statement.cursor(size, onRows as (rows: unknown[]) => void).then(
+    () => end({}),
+    (error: unknown) => end({ error }),
+  );
   try {
     for (;;) {
-      const next = cursor.next(); // sets a new `reject`
-      const reject = query.reject;
-      query.reject = (error) => {
-        isOpen = false;
-        failure = { error };
-        reject(error);
-      };
       // oxlint-disable-next-line no-await-in-loop -- one batch at a time is the point
-      const { done, value } = await next;
-      if (done) {
-        isOpen = false;
-        return;
+      const rows = await batch.promise;
+      if (rows) {
+        batch = Promise.withResolvers();
+        yield rows;
       }
-      yield value;
-      if (failure) throw failure.error;
+      if (ended && 'error' in ended) throw ended.error;
+      if (ended) return;
+      goOn();
     }
   } finally {
-    if (isOpen) await cursor.return?.();
+    if (!ended) goOn(endOfCursor);
   }
 }
 
@@ -196,18 +208,11 @@ export async function copyBytes(
   statement: postgres.PendingQuery<postgres.Row[]>,
   chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
-  // If the server refuses the rows after the last one was sent, or is lost, the driver rejects the query, which was already resolved
-  // when the stream was opened, and the stream waits forever. So this overrides the query's `reject`.
-  const query = statement as unknown as { reject: (error: unknown) => void };
-  const rejectQuery = query.reject;
-  const refused = new Promise<never>((_, reject) => {
-    query.reject = (error) => {
-      rejectQuery(error);
-      reject(error);
-    };
-  });
-  refused.catch(() => {});
-  await Promise.race([pipeline(chunks, await statement.writable()), refused]);
+  // If the server rejects the rows after the last one was sent, or is lost, the driver leaves the stream waiting forever.
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => {});
+  onFailure(statement, failed.reject);
+  await Promise.race([pipeline(chunks, await statement.writable()), failed.promise]);
 }
 
 export type CopyValue = string | number | boolean | Uint8Array | null;
@@ -287,7 +292,7 @@ const lostRaces = new Set(['55P03', '40P01', '40001']);
 const isLoss = (error: unknown): boolean =>
   typeof error === 'object' &&
   error !== null &&
-  'query' in error && // set by the driver; `work` may have lost another connection
+  isOfStatement(error) && // `work` may have lost another connection
   'code' in error &&
   (unreachable.has(String(error.code)) || /^(57P|25P04)/.test(String(error.code)));
 

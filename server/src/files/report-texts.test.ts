@@ -286,7 +286,7 @@ describe('the language of the account', () => {
     const mailed = report('refused', { details: [badEmail] });
     expect(swedishMail(mailed).subject).toBe('users.csv har 1 fel, så inget har ändrats – Acme');
     expect(swedishMail(mailed).text).toContain(
-      'Rad: 14 · Kolumn: E-mail · Värde: anna@\n   Ange en adress som',
+      'Rad: 14 · Kolumn: E-mail · Värde: anna@\n   Ange en adress, till exempel',
     );
     expect(swedishMail(mailed).html).toContain('<html lang="sv">');
     expect(mailOf(mailed, { ...acme, language: 'de' })).toEqual(englishMail(mailed));
@@ -298,7 +298,7 @@ describe('the language of the account', () => {
       details: [excess('maxUsersDeleted', 200, 312)],
     });
     expect(swedishMail(pending).text).toContain(
-      'Filen skulle ta bort 312 personer, men er gräns är 200. Inget har ändrats.',
+      'Filen skulle ta bort 312 medarbetare, men er gräns är 200. Inget har ändrats.',
     );
     for (const outcome of fileOutcomes) {
       const { text } = swedishMail({ ...pending, outcome });

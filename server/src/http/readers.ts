@@ -5,6 +5,7 @@
 // bytes that the operating system has accepted and measures the time itself.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { unsentBytes } from './socket-internals.ts';
 
 /** How fast a client must read, in bytes per second, unless `require` sets another rate. */
 const minimumBytesPerSecond = 256;
@@ -102,11 +103,11 @@ function cut(socket: Socket): void {
  * complete. For the current write, the handle knows the remaining bytes, which Node's own timeout uses as well.
  */
 function meterOf(socket: Socket): () => number {
-  const { _handle: handle } = socket as unknown as { _handle?: { writeQueueSize?: number } | null };
+  const unsent = unsentBytes(socket);
   let [whole, part, left] = [0, 0, 0];
   return () => {
     const written = socket.bytesWritten - socket.writableLength;
-    const queue = handle?.writeQueueSize ?? 0;
+    const queue = unsent();
     if (written === whole) part += Math.max(0, left - queue);
     else [whole, part] = [written, 0];
     left = queue;

@@ -1,4 +1,5 @@
-// SQL for the tables of graphile-worker, which don't belong to accounts, and for the workers that use them.
+// SQL for the jobs of graphile-worker, which don't belong to accounts, and for the workers that use them. Uses its public view and
+// functions where it can. Only this file uses its private tables (docs/decisions/0025).
 import type { Pool } from 'pg';
 
 /** Records which process a worker belongs to, by the name of its connections. */
@@ -25,7 +26,7 @@ export async function countDeadJobs(pool: Pool, accountId?: number): Promise<num
 export async function deleteDeadJobs(pool: Pool, days: number): Promise<void> {
   await pool.query(
     `select graphile_worker.complete_jobs(array_agg(id))
-     from   graphile_worker._private_jobs
+     from   graphile_worker.jobs
      where  attempts >= max_attempts and locked_at is null and updated_at < now() - make_interval(days => $1)
      having count(*) > 0`,
     [days],
@@ -39,7 +40,7 @@ export async function deleteDeadJobs(pool: Pool, days: number): Promise<void> {
 export async function freeLostJobs(pool: Pool): Promise<void> {
   await pool.query(
     `select graphile_worker.force_unlock_workers(array_agg(locked_by))
-     from   (select locked_by, locked_at from graphile_worker._private_jobs
+     from   (select locked_by, locked_at from graphile_worker.jobs
              union
              select locked_by, locked_at from graphile_worker._private_job_queues) held
      left   join job_workers w on w.worker = held.locked_by
@@ -52,6 +53,6 @@ export async function freeLostJobs(pool: Pool): Promise<void> {
     `delete from job_workers w
      where  not exists (select 1 from pg_stat_activity a
                         where  a.application_name = w.process and a.datname = current_database())
-       and  not exists (select 1 from graphile_worker._private_jobs where locked_by = w.worker)`,
+       and  not exists (select 1 from graphile_worker.jobs where locked_by = w.worker)`,
   );
 }

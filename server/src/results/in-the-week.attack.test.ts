@@ -10,7 +10,7 @@ import { coarse } from '../rounds/participation.ts';
 import { WeekKey } from '../sealing/week-key.ts';
 import { askedWeek, mondays, noon } from '../testing/asking.ts';
 import { giveAnswer } from '../testing/forgetting.ts';
-import { type Ask, signInNew } from '../testing/signed-in.ts';
+import { type SendRequest, signInNew } from '../testing/signed-in.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { closeWeekNow } from './close-week.ts';
@@ -25,12 +25,12 @@ beforeEach(() => {
   now = noon;
 });
 
-type Office = { account: TestAccount; ask: Ask; groupIds: Map<string, number> };
+type Office = { account: TestAccount; request: SendRequest; groupIds: Map<string, number> };
 
 /** Creates an account with people: the externalIds of each person and of their groups. */
 async function office(people: [string, ...string[]][], groups: object[]): Promise<Office> {
   const account = await world.account();
-  const { ask } = await signInNew(world, account.id, 'Administrator');
+  const { request } = await signInNew(world, account.id, 'Administrator');
   const users = people.map(([externalId, ...memberOf]) => ({
     externalId,
     firstName: 'P',
@@ -42,7 +42,7 @@ async function office(people: [string, ...string[]][], groups: object[]): Promis
   expect(pushed.body).toMatchObject({ applied: true });
   const rows = await world.pool<{ id: number; name: string }[]>`
     select group_id as id, external_id as name from groups where account_id = ${account.id}`;
-  return { account, ask, groupIds: new Map(rows.map(({ id, name }) => [name, id])) };
+  return { account, request, groupIds: new Map(rows.map(({ id, name }) => [name, id])) };
 }
 
 async function created(answer: Promise<{ status: number; text: string; body: unknown }>): Promise<number> {
@@ -51,9 +51,9 @@ async function created(answer: Promise<{ status: number; text: string; body: unk
   return (body as { id: number }).id;
 }
 
-const newQuestion = (ask: Ask, key: string, text: string, more: object = {}) =>
+const newQuestion = (request: SendRequest, key: string, text: string, more: object = {}) =>
   created(
-    ask('POST /library/questions', {
+    request('POST /library/questions', {
       key,
       type: 1,
       language: 'en',
@@ -65,9 +65,12 @@ const newQuestion = (ask: Ask, key: string, text: string, more: object = {}) =>
     }),
   );
 
-const newSchedule = (ask: Ask, name: string, groupIds: number[], questionIds: number[]) =>
+const newSchedule = (request: SendRequest, name: string, groupIds: number[], questionIds: number[]) =>
   created(
-    ask('POST /schedules', mondays({ name, groupIds, questionIds, reminderDays: null, reminderHour: null })),
+    request(
+      'POST /schedules',
+      mondays({ name, groupIds, questionIds, reminderDays: null, reminderHour: null }),
+    ),
   );
 
 const open = () => openDueRounds(world.pool, world.keys, now);
@@ -108,9 +111,9 @@ describe('a question with the same wording, asked of everyone but one in each te
 
   /** Everyone is in a team. All but one of each team are also in another group, which the second schedule asks. */
   async function attack(ways: {
-    second: (ask: Ask, first: number) => Promise<number>;
-    whileOpen?: (ask: Ask, second: number) => Promise<void>;
-    beforeClosing?: (ask: Ask, second: number) => Promise<void>;
+    second: (request: SendRequest, first: number) => Promise<number>;
+    whileOpen?: (request: SendRequest, second: number) => Promise<void>;
+    beforeClosing?: (request: SendRequest, second: number) => Promise<void>;
     /** Whether people think that the two questions on a page are the same. */
     isSame?: (page: string) => boolean;
   }): Promise<number> {
@@ -126,17 +129,17 @@ describe('a question with the same wording, asked of everyone but one in each te
       { externalId: `${team} rest`, name: `${team} rest` },
     ]);
     const at = await office(people, groups);
-    const { account, ask } = at;
+    const { account, request } = at;
     const idOf = (name: string) => at.groupIds.get(name) as number;
-    const first = await newQuestion(ask, 'first', wording);
-    const second = await ways.second(ask, first);
-    await newSchedule(ask, 'All', teams.map(idOf), [first]);
+    const first = await newQuestion(request, 'first', wording);
+    const second = await ways.second(request, first);
+    await newSchedule(request, 'All', teams.map(idOf), [first]);
     await open();
     const rest = teams.map((team) => idOf(`${team} rest`));
     // Refused when it is created, or when it is opened.
-    await newSchedule(ask, 'Rest', rest, [second]).catch(() => {});
+    await newSchedule(request, 'Rest', rest, [second]).catch(() => {});
     await open();
-    await ways.whileOpen?.(ask, second);
+    await ways.whileOpen?.(request, second);
     const links = await linksOf(account);
     const page = await (await fetch(`${world.address}/a/${links.get('0 1')}`)).text();
     const isSame = ways.isSame?.(page) ?? true;
@@ -149,7 +152,7 @@ describe('a question with the same wording, asked of everyone but one in each te
         await giveAnswer(world.address, link, { question, value }).catch(() => {});
       }
     }
-    await ways.beforeClosing?.(ask, second);
+    await ways.beforeClosing?.(request, second);
     await closeWeekNow(world.pool, world.keys, account.id, askedWeek, now);
     const sums = await sumsOf(at);
     expect(sums.size).toBeGreaterThan(0);
@@ -169,7 +172,7 @@ describe('a question with the same wording, asked of everyone but one in each te
     ['with invisible characters', { text: 'How do you like your\u200b wo\u00adrk?' }],
     ['as a translation of another text', { text: 'Something else?', translations: { sv: wording } }],
   ])('%s: no answer is revealed', async (_, more) => {
-    expect(await attack({ second: (ask) => newQuestion(ask, 'second', more.text, more) })).toBe(0);
+    expect(await attack({ second: (request) => newQuestion(request, 'second', more.text, more) })).toBe(0);
   });
 
   test('as the same question: no answer is revealed', async () => {
@@ -177,9 +180,9 @@ describe('a question with the same wording, asked of everyone but one in each te
   });
 
   test('a question that has the same wording for some days: no answer is revealed', async () => {
-    const put = async (ask: Ask, id: number, text: string) => {
-      const { body } = await ask<{ version: string }>(`GET /library/questions/${id}`);
-      const changed = await ask(`PUT /library/questions/${id}`, {
+    const put = async (request: SendRequest, id: number, text: string) => {
+      const { body } = await request<{ version: string }>(`GET /library/questions/${id}`);
+      const changed = await request(`PUT /library/questions/${id}`, {
         text,
         translations: {},
         options: [],
@@ -188,16 +191,18 @@ describe('a question with the same wording, asked of everyone but one in each te
       return changed.status;
     };
     const found = await attack({
-      second: (ask) => newQuestion(ask, 'second', 'What is for lunch?'),
-      whileOpen: async (ask, second) => void (await put(ask, second, wording)),
-      beforeClosing: async (ask, second) => void (await put(ask, second, 'What is for lunch?')),
+      second: (request) => newQuestion(request, 'second', 'What is for lunch?'),
+      whileOpen: async (request, second) => void (await put(request, second, wording)),
+      beforeClosing: async (request, second) => void (await put(request, second, 'What is for lunch?')),
       isSame: (page) => page.split(wording).length > 2,
     });
     expect(found).toBe(0);
   });
 
   test('the attack succeeds if the wording counts as different', async () => {
-    expect(await attack({ second: (ask) => newQuestion(ask, 'second', 'How is your work?') })).toBe(12);
+    expect(await attack({ second: (request) => newQuestion(request, 'second', 'How is your work?') })).toBe(
+      12,
+    );
   });
 });
 
@@ -207,12 +212,12 @@ describe('live results', () => {
   /** Returns how many answers are revealed, one after another, as they arrive. */
   async function revealedAnswers(isLiveBefore: boolean): Promise<number> {
     const at = await office(people, [{ externalId: 'team', name: 'Team' }]);
-    const { account, ask } = at;
+    const { account, request } = at;
     const toLive = async () =>
-      expect((await ask('PATCH /settings', { publication: 'live' })).status).toBeLessThan(300);
+      expect((await request('PATCH /settings', { publication: 'live' })).status).toBeLessThan(300);
     if (isLiveBefore) await toLive();
-    const question = await newQuestion(ask, 'only', 'How is it?');
-    await newSchedule(ask, 'All', [at.groupIds.get('team') as number], [question]);
+    const question = await newQuestion(request, 'only', 'How is it?');
+    await newSchedule(request, 'All', [at.groupIds.get('team') as number], [question]);
     await open();
     const links = [...(await linksOf(account)).values()];
     let seen = 0;
@@ -251,12 +256,12 @@ describe('how many have answered', () => {
   async function watch({ hoursApart, isEligible }: { hoursApart: number; isEligible: boolean }) {
     const invented = Array.from({ length: 20 }, (_, i): [string, string] => [`invented ${i}`, 'team']);
     const at = await office([...real, ...invented], [{ externalId: 'team', name: 'Team' }]);
-    const { account, ask } = at;
+    const { account, request } = at;
     await world.pool`
       update users set active_since = now() - interval '400 days'
       where  account_id = ${account.id} and (${isEligible} or external_id like 'p%')`;
-    const question = await newQuestion(ask, 'only', 'How is it?');
-    await newSchedule(ask, 'All', [at.groupIds.get('team') as number], [question]);
+    const question = await newQuestion(request, 'only', 'How is it?');
+    await newSchedule(request, 'All', [at.groupIds.get('team') as number], [question]);
     now = Date.parse(`${askedWeek}T10:00:00Z`);
     await open();
     await world.pool`update schedule_weeks set at = ${new Date(now)} where account_id = ${account.id}`;
@@ -272,7 +277,7 @@ describe('how many have answered', () => {
           (await world.pool`select 1 from graphile_worker.jobs where task_identifier = 'count participation'`)
             .length === 0,
       );
-      const { body } = await ask<Rounds>('GET /rounds');
+      const { body } = await request<Rounds>('GET /rounds');
       shown.add(JSON.stringify(body.open[0]?.answered));
       // oxlint-enable no-await-in-loop
     }

@@ -58,8 +58,8 @@ type Sent = {
   copies: Map<number, string[]>;
   lines: object[];
   weeks: { week: Week; content: RandomWeek }[];
-  /** Weeks like one of those in which one person has done one question. `alike`: the people who are asked like that person. */
-  probes: { week: Week; of: Week; alike: string[]; question: number }[];
+  /** Weeks like one of those in which one person has done one question. `likewise`: the people who are asked the same as that person. */
+  probes: { week: Week; of: Week; likewise: string[]; question: number }[];
   lastWeek: Week;
 };
 
@@ -136,10 +136,10 @@ function addWeek(sent: Sent, content: RandomWeek): void {
       }
     }
   }
-  const alike = Map.groupBy(everyone, (name) =>
+  const likewise = Map.groupBy(everyone, (name) =>
     JSON.stringify(content.rounds.map((one) => one.asked.find((who) => who.person === name)?.memberOf)),
   );
-  for (const people of alike.values()) {
+  for (const people of likewise.values()) {
     for (const id of [1, 2, 3]) {
       const [name] = people as [string];
       const asking = roundOf(name, id);
@@ -147,7 +147,7 @@ function addWeek(sent: Sent, content: RandomWeek): void {
       sent.lastWeek = addWeeks(sent.lastWeek, 1);
       open(sent.lastWeek, (one) => [`q${one}-0`]);
       lines.push(skip(weekName(sent.lastWeek), groupName(asking.groupId), name, `q${id}-0`));
-      sent.probes.push({ week: sent.lastWeek, of: week, alike: people, question: id });
+      sent.probes.push({ week: sent.lastWeek, of: week, likewise: people, question: id });
     }
   }
   sent.lastWeek = addWeeks(sent.lastWeek, 1);
@@ -230,7 +230,7 @@ function knownOf(sent: Sent, all: Everything, week: Week): KnownOfWeek {
   for (const probe of sent.probes.filter(({ of }) => of === week)) {
     for (const { groupId, value, yearWeek } of all.rates) {
       if (!value || yearWeek !== sixDigits(probe.week)) continue;
-      for (const name of probe.alike) add(rates, groupId, { person: name, question: probe.question });
+      for (const name of probe.likewise) add(rates, groupId, { person: name, question: probe.question });
     }
   }
   return { questions, rates };

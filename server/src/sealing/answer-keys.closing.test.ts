@@ -242,7 +242,7 @@ describe('ANSWER_KEYS', () => {
 });
 
 describe('after a week closes', () => {
-  test('nothing stored of its key can be opened with what is left, and open weeks can', async () => {
+  test('its stored key can no longer be decrypted, while those of open weeks can', async () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
     await open(keys, weekAt(0));

@@ -35,7 +35,7 @@ import {
 
 const longAgo = '1970-01-05';
 
-/** Publishes so many figures long ago that the operating system can't buffer a response that no one reads. */
+/** Publishes enough old figures that the operating system can't buffer a response that no one reads. */
 async function publishMuch(pool: Pool, feed: AnsweredWeek, results: AnsweredWeek): Promise<void> {
   await pool`
     insert into kpi_values (account_id, kpi_id, group_id, week, value)

@@ -143,8 +143,8 @@ function linkedFragments({ asked, respondents }: Before, mark: Buffer, sources: 
 
 /** Asks the service to close a week, as an administrator does in the console. */
 export async function askToClose(service: Service, pool: Pool, { accountId, adminId, week }: AnsweredWeek) {
-  const ask = await signIn({ pool, address: service.address }, accountId, adminId);
-  expect((await ask(`POST /rounds/${week}/close`)).status).toBe(204);
+  const request = await signIn({ pool, address: service.address }, accountId, adminId);
+  expect((await request(`POST /rounds/${week}/close`)).status).toBe(204);
 }
 
 export const untilForgotten = (pool: Pool, asked: AnsweredWeek, ...dataDirs: string[]) =>

@@ -175,12 +175,12 @@ describe('without the key', () => {
     const socket = connect(sftpPort, '127.0.0.1');
     await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     // The console says that SFTP is off.
-    const { ask } = await signInNew(
+    const { request } = await signInNew(
       { pool: database.pool, address: app.address },
       person.accountId,
       'Administrator',
     );
-    expect((await ask<{ sftp: unknown }>('GET /access')).body.sftp).toBeNull();
+    expect((await request<{ sftp: unknown }>('GET /access')).body.sftp).toBeNull();
   });
 
   test('everything works again after the key is imported or its file copied', async () => {

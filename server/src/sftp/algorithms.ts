@@ -1,7 +1,7 @@
 // The algorithms that SSH clients are offered.
 import type { Connection } from 'ssh2';
 import type { ReadableKey } from './host-keys.ts';
-import { offerCiphers } from './ssh2-internals.ts';
+import { offerCiphers, withAlgorithm } from './ssh2-internals.ts';
 
 /**
  * The offered algorithms, with AES-GCM first. ChaCha20 is left out because OpenSSH would choose it, at half the speed. The last
@@ -49,5 +49,5 @@ export function offerFastest(client: Connection, software: string): void {
  */
 export function offeredHostKeys({ kind, key }: ReadableKey): { key: string }[] {
   const names = kind === 'rsa' ? ['rsa-sha2-512', 'rsa-sha2-256'] : [key.type];
-  return names.map((name) => ({ key: Object.create(key, { type: { value: name } }) as string }));
+  return names.map((name) => ({ key: withAlgorithm(key, name) }));
 }

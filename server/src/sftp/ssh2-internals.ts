@@ -1,7 +1,7 @@
-// Everything that relies on undocumented internals of the ssh2 library. If these ever change, connections still work: slower, or
-// without the reason for their end.
+// Everything that relies on undocumented internals of the ssh2 library (docs/decisions/0022). If these ever change, connections still
+// work: slower, or without the reason for their end. Only a host key that the library no longer accepts stops the server from starting.
 import { createSecretKey } from 'node:crypto';
-import type { Connection } from 'ssh2';
+import type { Connection, ParsedKey } from 'ssh2';
 
 /** SSH_DISCONNECT_SERVICE_NOT_AVAILABLE (RFC 4253 §11.1). */
 const notAvailable = 7;
@@ -71,6 +71,13 @@ export function offerCiphers(client: Connection, ciphers: readonly string[]): vo
     sc: withCiphers(sc),
   });
 }
+
+/**
+ * Returns a host key that the server offers by the name of this algorithm. The library accepts parsed keys, which its types don't
+ * say, and takes the name from `type`. If that ever changes, it refuses the key and the server doesn't start.
+ */
+export const withAlgorithm = (key: ParsedKey, name: string): string =>
+  Object.create(key, { type: { value: name } }) as string;
 
 /**
  * Replaces the library's raw keys by key objects. Node would convert raw keys for every message, at a tenth of the total time. If

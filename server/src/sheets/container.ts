@@ -3,13 +3,11 @@ import * as xlsx from '@e965/xlsx';
 import { decryptPackage } from './decrypt.ts';
 import { damaged, locked, orDamaged, unreadable } from './faults.ts';
 
-/** Not in the types of SheetJS. */
-const { CFB } = xlsx as unknown as {
-  CFB: {
-    read(bytes: Buffer, options: { type: 'buffer' }): object;
-    find(container: object, name: string): { size: number; content?: Uint8Array } | null;
-  };
-};
+/** SheetJS exports its reader of containers without types. */
+const CFB: {
+  read(bytes: Buffer, options: { type: 'buffer' }): object;
+  find(container: object, name: string): { size: number; content?: Uint8Array } | null;
+} = xlsx.CFB;
 
 /** Returns a stream of a container by name, or undefined if there is none. Throws a Fault if the stream is incomplete. */
 export type Container = (name: string) => Buffer | undefined;

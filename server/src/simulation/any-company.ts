@@ -36,13 +36,13 @@ const bad: Sentences = {
   sv: [
     'För mycket på en gång, igen.',
     'Vi får höra om förändringar när de redan har skett.',
-    'Det som inte fungerar får förbli så alldeles för länge.',
+    'Det som inte fungerar får vara så alldeles för länge.',
     'Vi är för få för allt det här.',
     'Jag skulle vilja bli tillfrågad innan det beslutas.',
   ],
   de: [
     'Schon wieder zu viel auf einmal.',
-    'Von Änderungen hören wir, wenn sie passiert sind.',
+    'Von Änderungen hören wir erst, wenn sie passiert sind.',
     'Was nicht funktioniert, bleibt viel zu lange so.',
     'Für all das sind wir zu wenige.',
     'Ich würde gern gefragt, bevor es entschieden ist.',

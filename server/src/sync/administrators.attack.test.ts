@@ -9,7 +9,7 @@ import { inTransaction } from '../db/db.ts';
 import { openLog } from '../base/log.ts';
 import { createUser } from '../people/users.ts';
 import { apply, person } from '../testing/organizations.ts';
-import { type Ask, signIn, signInNew } from '../testing/signed-in.ts';
+import { type SendRequest, signIn, signInNew } from '../testing/signed-in.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
@@ -18,7 +18,7 @@ let world: World;
 let smtp: TestSmtp;
 let account: TestAccount;
 /** An administrator created by the operator. */
-let administrator: Ask;
+let administrator: SendRequest;
 let attacker: string;
 let accounts = 0;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   account = await world.account();
-  administrator = (await signInNew(world, account.id, 'Administrator')).ask;
+  administrator = (await signInNew(world, account.id, 'Administrator')).request;
   attacker = `attacker-${++accounts}@example.org`;
 });
 
@@ -71,10 +71,10 @@ async function getsLink(): Promise<boolean> {
 
 /** Returns whether someone signed in as the user has the rights of an Administrator. */
 async function isAdministrator(userId: number): Promise<boolean> {
-  const ask = await signIn(world, account.id, userId);
+  const request = await signIn(world, account.id, userId);
   const [session, people] = [
-    await ask<{ user: { role: string } }>('GET /session'),
-    await ask('GET /users?offset=0&limit=10'),
+    await request<{ user: { role: string } }>('GET /session'),
+    await request('GET /users?offset=0&limit=10'),
   ];
   expect([200, 403]).toContain(people.status);
   expect(people.status === 200).toBe(session.body.user.role === 'Administrator');

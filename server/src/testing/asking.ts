@@ -1,4 +1,4 @@
-// An account that asks, for tests: people in groups, a schedule, its opened round, and everyone's link.
+// An account with a survey, for tests: people in groups, a schedule, its opened round, and everyone's link.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
@@ -22,11 +22,11 @@ export type AskedAccount = {
   links: string[];
 };
 
-/** A week in which tests ask, starting on Monday 16 November 2026. `noon`: its Wednesday, 12:00 UTC. */
+/** The week of a test's survey, starting on Monday 16 November 2026. `noon`: its Wednesday, 12:00 UTC. */
 export const askedWeek: Week = '2026-11-16';
 export const noon = Date.parse('2026-11-18T12:00:00Z');
 
-/** A schedule for every Monday at 9, except for what is given. */
+/** Returns a schedule for every Monday at 9, with these changes. */
 export const mondays = (values: Partial<NewSchedule> & Pick<NewSchedule, 'groupIds'>): NewSchedule => ({
   name: 'Weekly pulse',
   questionIds: [],
@@ -46,7 +46,7 @@ export const mondays = (values: Partial<NewSchedule> & Pick<NewSchedule, 'groupI
   ...values,
 });
 
-/** What differs from the default. `keys`: of the questions that are asked. `language`: of the people. */
+/** Changes to the default. `keys`: of the questions to ask. `language`: of the people. */
 export type AskingOptions = { count?: number; keys?: string[]; language?: string } & Partial<NewSchedule>;
 
 /**

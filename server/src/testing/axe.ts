@@ -1,12 +1,12 @@
-// What axe-core has against a page as it stands: the rules of WCAG 2.2 at A and AA, and its best practice.
+// Accessibility faults that axe-core finds in a page: the rules of WCAG 2.2 at A and AA, and best practices.
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /**
- * Every fault, as a line; of all rules, or of some. What Base UI puts around an open popup to keep the focus within is no
- * fault: nobody meets it; and the popup itself is in no landmark.
+ * Returns each fault as a line, of all rules or of some. The elements that Base UI puts around an open popup to keep the focus
+ * inside are ignored, because no user reaches them. So is the rule that a popup must be in a landmark.
  */
 export async function axeFaults(page: Page, rules?: string[]): Promise<string[]> {
   if (!(await page.evaluate<boolean>(`typeof axe === 'object'`))) await page.evaluate(axe.source);

@@ -1,4 +1,4 @@
-// The browser of a test run, found or unpacked once. Where there is none, tests that need it are skipped, and say so.
+// The browser of a test run, found or unpacked once. Without a browser, tests that need one are skipped, with the reason.
 import type { Browser } from 'playwright-core';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
@@ -17,12 +17,12 @@ export default async function setup(project: TestProject): Promise<void> {
   project.provide('browser', place);
 }
 
-/** Why tests are skipped, where there is no browser. */
+/** The reason why tests are skipped without a browser. */
 export const noBrowser = 'There is no Chromium on this machine';
 
 export const hasBrowser = (): boolean => inject('browser') !== undefined;
 
-/** Only where there is one. */
+/** Call it only if there is a browser. */
 export async function openBrowser(): Promise<Browser> {
   const place = inject('browser');
   if (!place) throw new Error(noBrowser);

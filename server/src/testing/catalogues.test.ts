@@ -1,4 +1,4 @@
-// What is wrong with a text of a catalogue is found before anyone sees it.
+// Faults in the texts of a catalogue are found before anyone sees them.
 import { describe, expect, test } from 'vitest';
 import { argumentsOf, faultsOf } from './catalogues.ts';
 
@@ -48,7 +48,7 @@ describe('a translation', () => {
     expect(faults(' ', 'Hi')).toEqual(['key: is empty']);
   });
 
-  test('may choose a plural for a number that English writes alike', () => {
+  test('may use a plural for a number for which English has only one form', () => {
     expect(faults('{count, plural, one {# svar} other {# svar}}', '{count, number} answers')).toEqual([]);
   });
 });

@@ -1,23 +1,23 @@
-// A real browser: Chromium of the machine, or the one that an npm package brings (Linux on x64).
+// A real browser: the machine's Chromium, or the one in an npm package (Linux on x64).
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
-/** Where the browser is, and the folder of libraries that it needs beside those of the machine. */
+/** The path of the browser, and of a folder with libraries that it needs in addition to those of the machine. */
 export type BrowserPlace = { executablePath: string; libraries?: string };
 
-/** Returns the browser that people have, if there is one, else the packaged one; undefined where there is neither. */
+/** Returns the machine's browser, or else the packaged one, or undefined if there is neither. */
 export const findBrowser = async (): Promise<BrowserPlace | undefined> =>
   findInstalled() ?? (await findPackaged());
 
-/** Returns the browser that takes the least time: the packaged one has no part that draws windows, which halves it. */
+/** Returns the fastest browser: the packaged one cannot draw windows, which halves its time. */
 export const findQuickBrowser = async (): Promise<BrowserPlace | undefined> =>
   (await findPackaged()) ?? findInstalled();
 
 async function findPackaged(): Promise<BrowserPlace | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
-  // It unpacks the libraries that a bare machine lacks where it takes itself to be on Lambda.
+  // It unpacks the libraries that a minimal machine lacks only if it seems to run on AWS Lambda.
   process.env['AWS_LAMBDA_JS_RUNTIME'] = 'nodejs22.x';
   const { default: packaged } = await import('@sparticuz/chromium');
   return { executablePath: await packaged.executablePath(), libraries: join(tmpdir(), 'al2023', 'lib') };
@@ -30,7 +30,7 @@ function findInstalled(): BrowserPlace | undefined {
   return found === undefined ? undefined : { executablePath: found };
 }
 
-/** No traffic of its own, and no sandbox: it sees our own pages alone, and root has none. */
+/** No traffic of its own, and no sandbox: it opens only our own pages, and root cannot use a sandbox. */
 const quiet = [
   '--no-sandbox',
   '--disable-gpu',

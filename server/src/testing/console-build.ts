@@ -1,4 +1,4 @@
-// The console as it is built, for tests that use it: built anew where its sources are younger.
+// The built console, for tests that use it. It is built again if its sources are newer.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,11 +19,11 @@ export default function setup(): void {
   const built = join(builtConsole, 'index.html');
   const sources = Math.max(youngest('console/src'), youngest('contract/src'));
   if (existsSync(built) && statSync(built).mtimeMs > sources) return;
-  // Aside, and then put in its place: another run may be reading what was there.
+  // Built elsewhere and then moved, because another run may be reading the previous build.
   const aside = `${builtConsole}-${process.pid}`;
   execFileSync('npm', ['run', 'build', '-w', 'console', '--', '--outDir', aside], {
     cwd: root,
-    env: { ...process.env, NODE_ENV: 'production' }, // the test runner sets another, by which React would check itself
+    env: { ...process.env, NODE_ENV: 'production' }, // the test runner sets another, which makes React run checks
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   rmSync(builtConsole, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// The pages of the console, as its routes list them; and waiting until what a page shows is there.
+// The pages of the console, as listed in its routes, and waiting until a page has loaded.
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page, Request } from 'playwright-core';
@@ -7,14 +7,14 @@ import { until } from './until.ts';
 
 const folder = fileURLToPath(new URL('../../../console/src/pages', import.meta.url));
 
-/** The addresses of all pages, as routes write them: /people/$userId. */
+/** Returns the addresses of all pages, in the form of the routes: /people/$userId. */
 export const routePaths = (): string[] =>
   globSync('*/routes.ts', { cwd: folder })
     .toSorted()
     .flatMap((file) => [...readFileSync(`${folder}/${file}`, 'utf8').matchAll(/ path: '([^']+)'/g)])
     .map(([, path]) => path as string);
 
-/** An address with real ids in it. */
+/** Returns an address with real ids. */
 export const addressOf = (path: string, ids: PageIds): string =>
   path.replace(/\$(\w+)/g, (_, name: keyof PageIds) => {
     if (!(name in ids)) throw new Error(`Nothing stands for ${name}.`);
@@ -23,7 +23,7 @@ export const addressOf = (path: string, ids: PageIds): string =>
 
 const underWay = new WeakMap<Page, Set<Request>>();
 
-/** From now on it is known what the page waits for. */
+/** Starts to count the requests of a page that have no response yet. */
 export function followRequests(page: Page): void {
   const open = new Set<Request>();
   underWay.set(page, open);
@@ -32,11 +32,11 @@ export function followRequests(page: Page): void {
   page.on('requestfailed', (request) => open.delete(request));
 }
 
-/** Whether there is a heading, once what came is drawn. Not by a locator, which looks only every half second after a while. */
+/** Whether there is a heading, after drawing. Not a locator, because after a while it checks only every half second. */
 const hasHeading = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
   done(document.querySelector('h1')?.checkVisibility() === true))))`;
 
-/** Waits until the page has its heading, waits for no answer, and has drawn what came. */
+/** Waits until the page has its heading, all responses have arrived, and everything is drawn. */
 export async function settled(page: Page): Promise<void> {
   const open = underWay.get(page) ?? new Set();
   await until(async () => {

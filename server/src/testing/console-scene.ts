@@ -1,5 +1,5 @@
-// What has been sent to the demo company besides its pushes, so that every page of the console has something to show: tokens
-// that were used, and files: one that was applied, one with faults, one to be mapped, and one that is held.
+// Additional data of the demo company, so that every page of the console has something to show: used tokens, and files, of which
+// one was applied, one has invalid rows, one needs its columns confirmed, and one is pending.
 import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import { changeAccount } from '../accounts/accounts.ts';
 import type { Actor } from '../accounts/audit.ts';
@@ -10,7 +10,7 @@ import { until } from './until.ts';
 
 type Place = { address: string; pool: Pool; accountId: number };
 
-/** What stands in place of a parameter of a page's address. */
+/** The values for the parameters of page addresses. */
 export type PageIds = Record<
   'userId' | 'groupId' | 'questionId' | 'scheduleId' | 'runId' | 'fileId' | 'exportId',
   number | string
@@ -24,8 +24,8 @@ const csvOf = (rows: (string | null)[][], more: string[] = []) =>
 const line = ({ externalId, firstName, lastName, email }: Row) => [externalId, firstName, lastName, email];
 
 /**
- * Makes it, and returns the ids of what there is to look at: the run is the held one, the file the one with faults, the export
- * the one to be mapped.
+ * Creates the data, and returns the ids to show: the pending run, the file with invalid rows, and, as the export, the file whose
+ * columns are to be confirmed.
  */
 export async function makeScene(place: Place): Promise<PageIds> {
   const { pool, accountId } = place;
@@ -74,11 +74,11 @@ async function sendFiles({ address, pool, accountId }: Place, token: string): Pr
   await send('people-2026-11-16.csv', withChanges(people));
   await send('november-starters.csv', withFaults(people));
   await send('personio-export.csv', toBeMapped);
-  // Half of the people are missing: more would be removed than one file may.
+  // Half of the people are missing, so the file would remove more than the limit.
   await send('people-2026-11-18.csv', csvOf(people.slice(0, people.length / 2).map(line)));
 }
 
-/** As an HR system writes it: two columns of phone numbers, none with a country prefix, and states of its own. */
+/** In the format of an HR system: two columns of phone numbers without a country prefix, and its own status values. */
 const toBeMapped = [
   'ID;Full name;Email;Status;Work phone;Mobile phone;Department;Office',
   '48210;Anna Berg;anna.berg@lavmark.example;Active;;070-174 06 35;shop-malmo;Malmö',
@@ -90,7 +90,7 @@ const toBeMapped = [
   .map((row) => `${row}\r\n`)
   .join('');
 
-/** Everybody, some with a new name or address, and two who begin. */
+/** Returns everyone, some with a new name or address, and two new people. */
 function withChanges(people: Row[]): string {
   const rows = people.map((person, i) =>
     line({
@@ -106,7 +106,7 @@ function withChanges(people: Row[]): string {
   return csvOf([...rows, ...begin]);
 }
 
-/** Four who begin, and every kind of mistake that such a list has. */
+/** Returns four new people, with each kind of mistake that such lists have. */
 function withFaults(people: Row[]): string {
   const [one, other] = people as [Row, Row];
   return csvOf(

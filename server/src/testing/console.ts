@@ -1,4 +1,4 @@
-// The console in a real browser, signed in as somebody of the demo company, for journeys through it.
+// The console in a real browser, signed in as a user of the demo company, for end-to-end tests.
 import type { Browser, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { followRequests } from './console-pages.ts';
@@ -8,24 +8,24 @@ export { axeFaults } from './axe.ts';
 export { settled } from './console-pages.ts';
 
 export type ConsoleOptions = {
-  /** Begins with "/". */
+  /** Starts with "/". */
   path?: string;
-  /** Of the browser, and of the person who is signed in: it is written into the person's profile. */
+  /** The language of the browser. It is also set in the profile of the signed-in user. */
   language?: 'en' | 'sv';
   colorScheme?: 'light' | 'dark';
   size?: { width: number; height: number };
-  /** Whether the screen is touched. */
+  /** Whether there is a touch screen. */
   touch?: boolean;
 };
 
 export type ConsolePage = Page & {
-  /** What the browser had to say against the page, such as an error or a breach of the policy. There must be none in the end. */
+  /** Errors that the browser reported, for example violations of the content security policy. Must be empty at the end. */
   complaints: string[];
-  /** From the start on, complaints like this one are expected, such as of a status that the test brings about. */
+  /** Errors that match are ignored, for example those about a status that the test causes. */
   expectComplaint(like: RegExp): void;
 };
 
-/** Opens a page of the console in a window of its own; `who`: an e-mail address, else nobody is signed in. */
+/** Opens a page of the console in a separate window. `who`: the email address to sign in; undefined: not signed in. */
 export async function openConsole(
   world: Pick<DemoWorld, 'address' | 'pool' | 'accountId' | 'sessionOf'>,
   browser: Browser,
@@ -49,7 +49,7 @@ export async function openConsole(
     const cookie = { name: 'soundings', value, url: world.address, httpOnly: true };
     await context.addCookies([{ ...cookie, sameSite: 'Lax' }]);
   }
-  // Whoever is not signed in is told so.
+  // Without a session, a 401 is expected.
   const expected = who === undefined ? [/status of 401/] : [];
   const page = Object.assign(await context.newPage(), {
     complaints: [] as string[],

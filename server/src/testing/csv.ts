@@ -1,6 +1,6 @@
-// A plain reader of CSV as RFC 4180 has it, for tests of what we write.
+// A simple, strict reader of CSV (RFC 4180), for tests of files that we write.
 
-/** The records of a text. Throws where the text is not to the letter: a line break other than CRLF, a stray quote. */
+/** Returns the records of a text. Throws if it breaks the standard, for example with a line break other than CRLF. */
 export function readCsv(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];

@@ -1,4 +1,4 @@
-// A database of its own for a test file: a clone of the migrated template, or of another.
+// A separate database for a test file: a clone of the migrated template, or of another one.
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { databaseAt, templateName } from './postgres.ts';
 export type TestData = { pool: Pool; keys: AnswerKeys };
 export type TestDatabase = TestData & { url: string; keyPlace: KeyPlace; close(): Promise<void> };
 
-/** A template other than the usual has its key in it: whoever clones it has the key too. */
+/** Opens a clone. A template other than the default contains its key, so the clone has the key as well. */
 export async function openTestDatabase(template = templateName): Promise<TestDatabase> {
   const server = inject('databaseUrl');
   const name = `test_${randomUUID().replaceAll('-', '')}`;

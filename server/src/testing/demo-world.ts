@@ -1,5 +1,5 @@
-// A running service with the demo company in it, for journeys through the console: made once for a test run, with its last
-// weeks alone, and cloned for each file.
+// A running service with the demo company, for end-to-end tests of the console. It is created once per test run, with only its
+// last weeks, and cloned for each file.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
@@ -21,17 +21,17 @@ const weeks = 6;
 const lockKey = 5_017_302;
 
 export type DemoWorld = World & {
-  /** The company's account, and who signs in: the administrator, and a manager of some of its groups. */
+  /** The account of the company, and two users: the administrator, and a manager of some groups. */
   accountId: number;
   administrator: { email: string; password: string };
   manager: { email: string; password: string };
-  /** The secret of a new session of somebody, for a browser's cookie. */
+  /** Starts a session of a user, and returns its secret for the cookie. */
   sessionOf(email: string): Promise<string>;
 };
 
 const password = 'sounding the depths';
 
-/** Its clock stands at noon of a Wednesday (testing/asking.ts); the week of that day is open. */
+/** Its time is always noon on a Wednesday (testing/asking.ts), and that week is open. */
 export async function openDemoWorld(overrides: Partial<typeof testConfig> = {}): Promise<DemoWorld> {
   await makeTemplate();
   const world = await openWorld(openLog('error'), overrides, () => noon, template);
@@ -63,7 +63,7 @@ export async function openDemoWorld(overrides: Partial<typeof testConfig> = {}):
   };
 }
 
-/** Makes the database that is cloned, unless another test file has made it, or is just making it. */
+/** Creates the database to clone, unless another test file has created it or is creating it. */
 async function makeTemplate(): Promise<void> {
   const server = inject('databaseUrl');
   const admin = openPool(server, 1);
@@ -75,7 +75,7 @@ async function makeTemplate(): Promise<void> {
     await admin.unsafe(`create database ${unfinished} template ${templateName}`);
     const pool = openSimulationPool(databaseAt(server, unfinished));
     try {
-      // The key is in the database: it goes along when that is cloned.
+      // The key is stored in the database, so that clones have it.
       const keys = new AnswerKeys(pool, { place: 'database', directory: join(tmpdir(), unfinished) });
       const serve: ServeAnswering = (pages, ownKeys, now) =>
         startAnswering({ pool: pages, keys: ownKeys, now }, openLog('error'));

@@ -1,4 +1,4 @@
-// A port on which nothing listens, for what a test or a benchmark is about to start.
+// A free port, for a server that a test or a benchmark starts.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 

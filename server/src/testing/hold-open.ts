@@ -1,7 +1,7 @@
-// A transaction that is held open, to look at what others do meanwhile.
+// A transaction that stays open, to test what others do in the meantime.
 import type { Pool } from '../db/db.ts';
 
-/** Does something in a transaction and leaves it open until it is released; then it is rolled back. */
+/** Runs statements in a transaction and keeps it open until it is released. Then it is rolled back. */
 export async function heldOpen(
   pool: Pool,
   work: (tx: Pool) => Promise<unknown>,

@@ -1,4 +1,4 @@
-// What tests of organization requests share: parts of requests, and the whole state of an account to compare.
+// Shared by tests of organization requests: parts of requests, and the whole state of an account for comparison.
 import type { TestAccount } from './world.ts';
 import type { Pool } from '../db/db.ts';
 
@@ -11,7 +11,7 @@ export const person = (externalId: string, more: object = {}) => ({
 
 export const unit = (externalId: string, more: object = {}) => ({ externalId, name: externalId, ...more });
 
-/** All limits at their highest. */
+/** The highest possible limits. */
 export const noLimits = {
   maxUsersCreated: 20_000,
   maxUsersUpdated: 20_000,
@@ -22,8 +22,8 @@ export const noLimits = {
 };
 
 /**
- * Every row of the account that a push may write, each with the transaction that wrote it last (xmin): equal before
- * and after means that nothing was written, not even with the same values.
+ * Returns every row of the account that a push may write, with the transaction that wrote it last (xmin). If the result is equal
+ * before and after, nothing was written, not even the same values.
  */
 export async function rowsOf(pool: Pool, accountId: number): Promise<string[]> {
   const rows = await pool<{ row: string }[]>`
@@ -42,7 +42,7 @@ export async function rowsOf(pool: Pool, accountId: number): Promise<string[]> {
   return rows.map(({ row }) => row);
 }
 
-/** Applies a request of these lists and returns the report; fails the test, saying why, when it is refused. */
+/** Applies a request with these lists and returns the report. Throws with the reason if it is refused. */
 export async function apply(
   account: TestAccount,
   data: { users?: object[]; groups?: object[] },

@@ -1,5 +1,5 @@
-// The PostgreSQL of a test run: the one of TEST_DATABASE_URL where it is set, else an embedded one of its own.
-// A template database is migrated once; each test file clones it. Likewise a data directory, for tests that start services.
+// The PostgreSQL of a test run: the one in TEST_DATABASE_URL if set, or else a separate embedded one. A template database is
+// migrated once, and each test file clones it. The same for a data directory, for tests that start services.
 import { runMigrations } from 'graphile-worker';
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -15,16 +15,16 @@ import { migrate } from '../db/migrate.ts';
 declare module 'vitest' {
   export interface ProvidedContext {
     databaseUrl: string;
-    /** A data directory with a migrated database, and no process on it. */
+    /** A data directory with a migrated database, which no process uses. */
     seed: string;
   }
 }
 
 export const templateName = 'soundings_template';
-/** With the demo company: made by the first test file that wants it. */
+/** A database with the demo company, created by the first test file that needs it. */
 export const demoTemplateName = 'soundings_demo';
 
-/** Where the projects of a run, each of which loads this file for itself, find the server that the first of them started. */
+/** Where the projects of a run find the server that the first one started. Each project loads this file separately. */
 const ofThisRun = globalThis as { soundingsTestServer?: Promise<TestServer> };
 
 // oxlint-disable-next-line import/no-default-export -- the test runner demands it
@@ -72,12 +72,12 @@ async function makeSeed(dataDir: string): Promise<void> {
   await embedded.stop();
 }
 
-/** Makes our tables, and those of graphile-worker, as the first start of a service does. */
+/** Creates our tables and those of graphile-worker, like the first start of a service. */
 async function prepare(url: string): Promise<void> {
   const pool = openPool(url, 1);
   await migrate(pool);
   await pool.end();
-  // With connections of our own, which are closed when it returns: one that is left would fail when the server stops.
+  // With separate connections that are closed at the end: one that is left open would fail when the server stops.
   const pgPool = new Pool({ connectionString: url, max: 1 });
   pgPool.on('error', () => {});
   pgPool.on('connect', (client) => client.on('error', () => {}));
@@ -87,19 +87,19 @@ async function prepare(url: string): Promise<void> {
 
 export const [superuser, superuserPassword] = ['soundings_superuser', 'superuser'];
 
-/** The address at which tests sign in as the superuser of an embedded PostgreSQL that was opened with `superuserPassword`. */
+/** Returns the address for the superuser of an embedded PostgreSQL that was opened with `superuserPassword`. */
 export const asSuperuser = (url: string): string =>
   url.replace(/\/\/.*@/, `//${superuser}:${superuserPassword}@`);
 
-/** Each test file has a database of its own; otherwise the role is what it is in any installation. */
+/** Lets the role create databases, one for each test file. Otherwise it has the same rights as in any installation. */
 async function letCreateDatabases(url: string): Promise<void> {
   const admin = openPool(asSuperuser(url), 1);
   await admin`alter role soundings createdb`;
-  await admin`grant pg_signal_backend to soundings`; // to drop a database while PostgreSQL tidies it
+  await admin`grant pg_signal_backend to soundings`; // to drop a database while autovacuum runs on it
   await admin.end();
 }
 
-/** The address of another database of the same server. */
+/** Returns the address of another database on the same server. */
 export function databaseAt(url: string, name: string): string {
   const address = new URL(url);
   address.pathname = `/${name}`;

@@ -1,4 +1,4 @@
-// The service as processes of their own, for tests that end them in good and in bad ways.
+// The service as separate processes, for tests that stop or kill them.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { until } from './until.ts';
 
 export const exec = promisify(execFile);
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
-/** A directory for all that a test file makes. */
+/** A directory for all files of a test file. */
 export let home: string;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ export async function newDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** The process and port of the embedded PostgreSQL of a data directory, as its own file tells. */
+/** Returns the process id and port of the embedded PostgreSQL of a data directory, from postmaster.pid. */
 export async function databaseOf(dataDir: string): Promise<{ pid: number; port: number } | undefined> {
   const text = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
   const [pid, , , port] = text.split('\n').map(Number);
@@ -47,7 +47,7 @@ export async function isPostgres(pid: number): Promise<boolean> {
   return /postgres\W-D/.test(stdout);
 }
 
-/** Ends what a killed service has left. */
+/** Stops the database that a killed service left running. */
 export async function endDatabase(dataDir: string): Promise<void> {
   const { pid } = (await databaseOf(dataDir)) ?? {};
   if (pid === undefined || !(await isPostgres(pid))) return;
@@ -64,7 +64,7 @@ export type Service = {
   exited: Promise<number | NodeJS.Signals>;
 };
 
-/** `through`: a program, with arguments, that runs the service. */
+/** Starts a service. `through`: a program, with arguments, that runs it. */
 export async function start(
   dataDir: string,
   more: Record<string, string> = {},
@@ -113,7 +113,7 @@ export async function started(
   return service;
 }
 
-/** Connections to the database of a service, beside the service's own. */
+/** Opens separate connections to the database of a service. */
 export const connectionsTo = async (service: Service): Promise<Pool> =>
   connections(await databaseUrlOf(service));
 

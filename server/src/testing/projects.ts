@@ -46,7 +46,7 @@ export type ProjectName = (typeof projectNames)[number];
 
 const house = /^server\/src\/house(\.[a-z]+)?\.test\.ts$/;
 const browser = 'server/src/testing/browser.ts';
-/** Whoever imports one of these uses a database, a process or a thread. */
+/** A file that imports one of these uses a database, a process or a thread. */
 const outside = ['server/src/testing/postgres.ts', 'node:child_process', 'node:worker_threads'];
 
 /** Returns the paths of all test files, from the root of the repository, by the project that they run in. */

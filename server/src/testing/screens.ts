@@ -1,4 +1,4 @@
-// npm run screens: looks at every page of the console with the whole demo company in it, in light and dark and some on a phone,
+// npm run screens: takes pictures of every page of the console with the whole demo company, in light and dark and some on a phone,
 // and writes docs/screens/.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ import { openSmtp } from './smtp.ts';
 const folder = fileURLToPath(new URL('../../../docs/screens/', import.meta.url));
 const desk = { width: 1440, height: 900 };
 const phone = { width: 390, height: 844 };
-/** What customers would see; the cookie is then one of plain HTTP. */
+/** An address as customers see it. With http, the cookie is one for plain HTTP. */
 const publicUrl = 'http://soundings.lavmark.example';
 
 type Screen = {
@@ -33,13 +33,13 @@ type Screen = {
   description: string;
   path: string;
   onPhone?: boolean;
-  /** What is done on the page before it is looked at. */
+  /** Steps on the page before the picture is taken. */
   first?: (page: Page) => Promise<unknown>;
 };
 
 const press = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true }).click();
 
-/** Before anybody can sign in. */
+/** Pages before anyone can sign in. */
 const outside: Screen[] = [
   {
     name: 'welcome',
@@ -154,7 +154,7 @@ const screens: Screen[] = [
   { name: 'runs', title: 'Runs', description: 'Every push and file, newest first.', path: '/runs' },
   {
     name: 'run',
-    title: 'A held run',
+    title: 'A pending run',
     description: 'Why the run is pending and what it would change. Approve or reject it.',
     path: '/runs/$runId',
     onPhone: true,
@@ -228,7 +228,7 @@ const screens: Screen[] = [
   },
 ];
 
-/** After everybody has an account. */
+/** Pages for signing in. */
 const signIn: Screen[] = [
   {
     name: 'sign-in',
@@ -315,7 +315,7 @@ function writeIndex(): void {
   writeFileSync(join(folder, 'README.md'), `${[head, ...parts].join('\n\n')}\n`);
 }
 
-/** Signs somebody in, for the cookie. */
+/** Signs a user in, and returns the secret for the cookie. */
 async function secretOf(pool: Pool, accountId: number, email: string): Promise<string> {
   const [person] = await pool<{ id: number }[]>`
     select user_id as id from users where account_id = ${accountId} and email = ${email}`;
@@ -324,7 +324,7 @@ async function secretOf(pool: Pool, accountId: number, email: string): Promise<s
   return beginSession(pool, { accountId, userId: person?.id as number }, { address: '192.0.2.17', agent });
 }
 
-/** Noon of the latest Wednesday: a week is open then, and its reminder on the way. */
+/** Noon on the last Wednesday, when a week is open and its reminder is due. */
 function wednesday(): number {
   const moment = new Date();
   moment.setUTCHours(12, 0, 0, 0);
@@ -333,7 +333,7 @@ function wednesday(): number {
   return moment.getTime();
 }
 
-/** Some of those who are asked in the open week answer. */
+/** Gives answers of some people who are asked in the open week. */
 async function answerSome(pool: Pool, accountId: number, address: string): Promise<void> {
   const { links } = await inTransaction(pool, (tx) =>
     exportLinks(tx, accountId, address, { canMail: false, by: null }),
@@ -395,8 +395,8 @@ async function main(): Promise<void> {
     mkdirSync(folder, { recursive: true });
     const link = await createFirstStartLink(pool, '');
     const [welcome] = outside as [Screen];
-    const nobody = { browser, address: app.address, ids: {} as PageIds };
-    await takeAll(nobody, [{ ...welcome, path: link as string }]);
+    const visitor = { browser, address: app.address, ids: {} as PageIds };
+    await takeAll(visitor, [{ ...welcome, path: link as string }]);
 
     const keys = new AnswerKeys(pool, config.answerKeys);
     const demo = await makeDemo(pool, keys, now(), (pages, ownKeys, clock) =>
@@ -405,7 +405,7 @@ async function main(): Promise<void> {
     const accountId = demo.account.id;
     await answerSome(pool, accountId, app.address);
     const ids = await makeScene({ address: app.address, pool, accountId });
-    await takeAll(nobody, signIn);
+    await takeAll(visitor, signIn);
     const secret = await secretOf(pool, accountId, demo.administrator?.email as string);
     await takeAll({ browser, address: app.address, ids, secret }, screens);
     writeIndex();

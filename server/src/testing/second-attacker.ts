@@ -35,7 +35,7 @@ export type System = { name: string; rows: Row[]; low: number; high: number; tru
 export type Claim = {
   by: 'linear' | 'integer' | 'comments';
   system: string;
-  /** The people whom the claim is about. */
+  /** The people that the claim is about. */
   people: string[];
   /** Whether the claim is true. */
   isRight: boolean;

@@ -1,4 +1,4 @@
-// The end of a run says what was skipped and why.
+// The end of a test run lists the skipped tests with the reasons.
 import { expect, test } from 'vitest';
 import { describeSkipped, type Skipped } from './skipped.ts';
 
@@ -10,11 +10,11 @@ const skipped = (name: string, more: Partial<Skipped> = {}): Skipped => ({
   ...more,
 });
 
-test('a run that skipped nothing says nothing', () => {
+test('prints nothing if no test was skipped', () => {
   expect(describeSkipped([])).toBe('');
 });
 
-test('every skipped test is there, once, with its reason', () => {
+test('lists every skipped test once, under its reason', () => {
   const lftp = 'needs lftp (Debian: lftp)';
   const text = describeSkipped([
     skipped('lftp > sends a file', { note: `SKIPPED: ${lftp}` }),

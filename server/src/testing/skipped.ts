@@ -1,14 +1,14 @@
-// Says at the end of a run which tests were skipped and why, so that nobody takes a run for more than it was.
+// Lists the skipped tests and the reasons at the end of a run, so that no one thinks that they have passed.
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** `note`: what the test gave as its reason, if it did. */
+/** `note`: the reason that the test gave, if any. */
 export type Skipped = { file: string; name: string; project: string; note: string | undefined };
 
 export class SkippedReporter implements Reporter {
   #isPartial = false;
 
   onInit({ config }: Parameters<NonNullable<Reporter['onInit']>>[0]): void {
-    // Then whatever has another name is skipped, because it was asked for.
+    // Then tests with other names are skipped on request.
     this.#isPartial = config.testNamePattern !== undefined;
   }
 
@@ -25,7 +25,7 @@ export class SkippedReporter implements Reporter {
   }
 }
 
-/** Returns lines, one for each reason, with the tests that it holds for; nothing if no test was skipped. */
+/** Returns a line for each reason, followed by its tests. Returns nothing if no test was skipped. */
 export function describeSkipped(skipped: readonly Skipped[]): string {
   if (skipped.length === 0) return '';
   const byReason = Map.groupBy(skipped, reasonOf);

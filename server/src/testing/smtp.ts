@@ -1,4 +1,4 @@
-// A real mail server for tests: it keeps what it takes, and refuses whom it is told to refuse.
+// A real mail server for tests. It stores the emails that it accepts, and refuses senders, recipients or mails as requested.
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { until } from './until.ts';
@@ -6,9 +6,9 @@ import { until } from './until.ts';
 export type ReceivedMail = {
   from: string;
   to: string[];
-  /** As it was sent: headers, and bodies in their encodings. */
+  /** The email as it was sent: headers, and encoded bodies. */
   raw: string;
-  /** By their names in lower case, unfolded and decoded; of a repeated one the last. */
+  /** The headers by their names in lower case, unfolded and decoded. The last one counts if repeated. */
   headers: Record<string, string>;
   text: string;
   html: string;
@@ -20,26 +20,26 @@ export type ReceivedMail = {
 export type TestSmtp = {
   url: string;
   port: number;
-  /** What has been taken, in its order. */
+  /** The accepted mails, in their order. */
   mails: ReceivedMail[];
-  /** The most connections that there were at once. */
+  /** The maximum number of simultaneous connections. */
   mostConnections(): number;
-  /** Waits until so many emails have been taken. */
+  /** Waits until this number of emails has been accepted. */
   arrived(count: number): Promise<ReceivedMail[]>;
   close(): Promise<void>;
 };
 
 export type SmtpOptions = {
-  /** Where it listens; on a free port of 127.0.0.1 unless said otherwise. */
+  /** Where it listens. The default is a free port of 127.0.0.1. */
   host?: string;
   port?: number;
-  /** With a certificate it has STARTTLS, or TLS from the first byte on. */
+  /** With a certificate it offers STARTTLS, or uses TLS from the first byte. */
   tls?: { cert: string; key: string; isFromTheStart?: boolean };
-  /** Who alone may send. */
+  /** The only user who may send. */
   login?: { user: string; password: string };
-  /** What is said of a recipient, such as '550 no such user'; undefined: welcome. */
+  /** Returns the error for a recipient, such as '550 no such user'; undefined: accepted. */
   refuseRecipient?: (address: string) => string | undefined;
-  /** The same of a sender, and of a whole email. */
+  /** The same for a sender, and for a whole email. */
   refuseSender?: (address: string) => string | undefined;
   refuseMail?: (raw: string) => string | undefined;
 };
@@ -81,7 +81,7 @@ export async function openSmtp(wishes: SmtpOptions = {}): Promise<TestSmtp> {
       });
     },
   });
-  server.on('error', () => {}); // of a connection that a test has broken
+  server.on('error', () => {}); // connections that a test has broken
   let most = 0;
   server.on('connect', () => (most = Math.max(most, server.connections.size)));
   await new Promise<void>((resolve) => void server.listen(wishes.port ?? 0, host, resolve));
@@ -101,7 +101,7 @@ function refusal(said: string | undefined): Error | null {
   return Object.assign(new Error(said.slice(4)), { responseCode: Number(said.slice(0, 3)) });
 }
 
-/** Reads an email of ours: two bodies, quoted-printable, UTF-8. */
+/** Parses an email from the service: two bodies, quoted-printable, UTF-8. */
 function read(raw: string): Pick<ReceivedMail, 'headers' | 'text' | 'html'> {
   const { headers, body } = split(raw);
   const boundary = /boundary="?([^";]+)/.exec(headers['content-type'] ?? '')?.[1];
@@ -129,7 +129,7 @@ function split(raw: string): { headers: Record<string, string>; body: string } {
   return { headers: Object.fromEntries(headers) as Record<string, string>, body: raw.slice(end + 4) };
 }
 
-/** Quoted-printable (RFC 2045 §6.7) of UTF-8. */
+/** Decodes quoted-printable (RFC 2045 §6.7) in UTF-8. */
 function unquoted(text: string): string {
   const bytes = text
     .replaceAll(/=\r\n/g, '')
@@ -137,7 +137,7 @@ function unquoted(text: string): string {
   return Buffer.from(bytes, 'latin1').toString();
 }
 
-/** A header with encoded words (RFC 2047). */
+/** Decodes a header with encoded words (RFC 2047). */
 function decoded(text: string): string {
   return text
     .replaceAll(/\?=\s+=\?/g, '?==?')

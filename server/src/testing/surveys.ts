@@ -45,7 +45,7 @@ export const skip = (week: string, group: GroupName, person: string, questionKey
   answer: { week, group, person, question: questionKey, skipped: true },
 });
 
-/** Imports lines, which are objects or the exact text of a line. */
+/** Imports lines. Each is an object or the exact text of a line. */
 export async function importLines(
   { pool, keys }: TestData,
   accountId: number,

@@ -1,9 +1,9 @@
-// The whole content of a database, to compare before and after.
+// The whole content of a database, for comparing before and after.
 import type { Pool } from '../db/db.ts';
 
 /**
- * Every row of every table, each with the transaction that wrote it last: equal before and after means that nothing was
- * written, not even with the same values. Left out are what locking an account changes, and when a process was seen last.
+ * Returns every row of every table, with the transaction that wrote it last. If the result is equal before and after, nothing was
+ * written, not even the same values. Without the columns that locking an account changes and the time a process was last seen.
  */
 export async function tablesOf(pool: Pool): Promise<string[]> {
   const tables = await pool<{ name: string }[]>`

@@ -1,4 +1,4 @@
-// A running service on a database of its own, and accounts in it, for tests that speak HTTP.
+// A running service on a separate database, and its accounts, for tests over HTTP.
 import type { Group } from '@soundings/contract/data.ts';
 import type { Scope } from '@soundings/contract/operation.ts';
 import type { Report } from '@soundings/contract/organization.ts';
@@ -17,10 +17,10 @@ export type Answer<T> = { status: number; headers: Headers; body: T };
 
 export type TestAccount = {
   id: number;
-  /** Of all scopes. */
+  /** A token with all scopes. */
   token: string;
   tokenOf(...scopes: Scope[]): Promise<string>;
-  /** Pushes an organization request: an object, or the very text or bytes. */
+  /** Pushes an organization request: an object, or the exact text or bytes. */
   push(body: unknown, headers?: Record<string, string>): Promise<Answer<Report & Problem>>;
   groups(): Promise<Group[]>;
 };
@@ -31,9 +31,9 @@ export type World = {
   databaseUrl: string;
   pool: Pool;
   keys: AnswerKeys;
-  /** Where the key of open weeks is: what `answerKeys` says to another process of the same service. */
+  /** Where the key of open weeks is. Pass it as `answerKeys` to another process of the same service. */
   keyPlace: KeyPlace;
-  /** A new account with one administrator made by hand and a token. */
+  /** Creates an account with a token and one manually created administrator. */
   account(settings?: { timezone?: string; language?: string }): Promise<TestAccount>;
   request<T = Problem>(method: string, path: string, init?: RequestInit): Promise<Answer<T>>;
   close(): Promise<void>;
@@ -56,8 +56,10 @@ export const testConfig: Omit<Parameters<typeof startApp>[0], 'answerKeys'> = {
   metricsToken: undefined,
 };
 
-/** `overrides` are settings other than those of testConfig; `now` is the service's clock, and the database's unless
- * `clockOfDatabase` says another; `template`: another database to clone. */
+/**
+ * Starts a service on a new database. `overrides`: settings that differ from testConfig. `now`: the clock of the service, and of
+ * the database unless there is a `clockOfDatabase`. `template`: another database to clone.
+ */
 export async function openWorld(
   log: Log = openLog('error'),
   overrides: Partial<typeof testConfig> = {},
@@ -85,14 +87,14 @@ export async function openWorld(
 
   async function account(settings = {}): Promise<TestAccount> {
     const id = await inTransaction(pool, async (tx) => {
-      const made = await createAccount(tx, { name: 'Test', ...settings });
-      await createUser(tx, made.id, {
+      const created = await createAccount(tx, { name: 'Test', ...settings });
+      await createUser(tx, created.id, {
         firstName: 'Ada',
         lastName: 'Admin',
         email: 'ada@example.org',
         role: 'Administrator',
       });
-      return made.id;
+      return created.id;
     });
     const tokenOf = async (...scopes: Scope[]) =>
       (await createToken(pool, id, { name: 'test', scopes })).token;

@@ -1,4 +1,4 @@
-// What house.test.ts checks of the language of docs/writing.md: the words to stop using, in everything that people read.
+// What house.form.test.ts checks of the language of docs/writing.md: the words to stop using, in everything that people read.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -35,6 +35,30 @@ const words: Record<string, RegExp> = {
   thereby: /\b(thereby|thereof|therein|wherein|whereby|henceforth|lest|ere)\b/,
 };
 
+/** The words to stop using in translations, by language: docs/translating.md has the words to use. */
+const wordsOfTranslations: Record<string, Record<string, RegExp>> = {
+  sv: {
+    granskningslogg: /granskningslogg/i,
+    inläst: /\b(inläst|lästs in)\b/i,
+    läsrätt: /läsrätt/i,
+    'omgångar om': /\bomgång(ar)? (om|på)\b/i,
+    personer: /\bpersoner(na)?\b|personfil/i,
+    tillgång: /\btillgång(en)?\b/i,
+    tröskel: /\btröskel|\btrösklar/i,
+    undersökning: /undersökning/i,
+    'ur bruk': /\bur bruk\b/i,
+    ägare: /(?<!\p{L})ägare(?!\p{L})/iu,
+  },
+  de: {
+    Administrator: /(?<!„)Administrator/,
+    abstellen: /\babstellen|abgestellt/,
+    gezeigt: /\bgezeigt/,
+    live: /\blive\b/i,
+    // At the beginning of a sentence it can mean "they".
+    Sie: /(?<!(["„.:?!]) *)\bSie\b|\bIhr(e[mnrs]?)?\b/,
+  },
+};
+
 /** Returns the texts of a file that people read, with the line on which each begins. */
 function textsOf(file: string, text: string): { line: number; text: string }[] {
   if (/\.(md|sql)$/.test(file)) return text.split('\n').map((one, i) => ({ line: i + 1, text: one }));
@@ -60,14 +84,18 @@ export function wordsToStopUsing(
   patterns: string[],
   allowed: Record<string, readonly string[]>,
 ): Found[] {
+  const wordsFor = (file: string) => wordsOfTranslations[/\/text\/(\w+)\//.exec(file)?.[1] ?? ''] ?? {};
   return patterns
     .flatMap((pattern) => globSync(pattern, { cwd: root }))
     .filter((file) => !file.includes('node_modules'))
     .toSorted()
     .flatMap((file) =>
       textsOf(file, readFileSync(join(root, file), 'utf8')).flatMap(({ line, text }) =>
-        Object.entries(words)
-          .filter(([word, pattern]) => pattern.test(text.toLowerCase()) && !allowed[file]?.includes(word))
+        [
+          ...Object.entries(words).filter(([, pattern]) => pattern.test(text.toLowerCase())),
+          ...Object.entries(wordsFor(file)).filter(([, pattern]) => pattern.test(text)),
+        ]
+          .filter(([word]) => !allowed[file]?.includes(word))
           .map(([word]) => ({ file, line, word, text: text.trim().slice(0, 120) })),
       ),
     );

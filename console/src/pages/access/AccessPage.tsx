@@ -132,22 +132,22 @@ function Allowed(access: Access) {
   const change = useAllow();
   const attempt = useAttempt();
   const { allow, yourAddress, isYourAddressAllowed } = access;
-  const words = allow.length === 0 ? 'yoursAny' : isYourAddressAllowed ? 'yoursInside' : 'yoursOutside';
+  const key = allow.length === 0 ? 'yoursAny' : isYourAddressAllowed ? 'yoursInside' : 'yoursOutside';
   return (
     <Section title={t('access.allow')} description={t('access.allowText')}>
       <Ranges {...access} change={change} />
       <Notice
-        tone={words === 'yoursOutside' ? 'warn' : 'accent'}
+        tone={key === 'yoursOutside' ? 'warn' : 'accent'}
         title={t('access.yours', { address: yourAddress })}
         actions={
-          words === 'yoursOutside' && (
+          key === 'yoursOutside' && (
             <Button onClick={() => attempt(change({ allow: [yourAddress] }))}>
               {t('access.addYours', { address: yourAddress })}
             </Button>
           )
         }
       >
-        {t(`access.${words}`)}
+        {t(`access.${key}`)}
       </Notice>
     </Section>
   );

@@ -83,11 +83,11 @@ const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 function Filters(props: { address: Address; setAddress: (changes: Address) => void; actions: string[] }) {
   const t = useText();
   const { address, setAddress, actions } = props;
-  const words = useAuditText();
+  const texts = useAuditText();
   const zone = useSession().account.timezone;
   const any = { value: '', label: t('audit.any') };
   const named = actions
-    .map((value) => ({ value, label: words.action(value) }))
+    .map((value) => ({ value, label: texts.action(value) }))
     .toSorted((a, b) => a.label.localeCompare(b.label));
   return (
     <>
@@ -127,7 +127,7 @@ function Filters(props: { address: Address; setAddress: (changes: Address) => vo
 function useColumns(): Column<AuditEntry>[] {
   const t = useText();
   const format = useFormat();
-  const words = useAuditText();
+  const texts = useAuditText();
   return [
     {
       key: 'when',
@@ -146,8 +146,8 @@ function useColumns(): Column<AuditEntry>[] {
       width: 'minmax(130px, 1.1fr)',
       cell: (entry) => (
         <span className={css['two']}>
-          <b>{words.action(entry.action)}</b>
-          {entry.subject !== null && <small className={css['phoneOnly']}>{words.subject(entry)}</small>}
+          <b>{texts.action(entry.action)}</b>
+          {entry.subject !== null && <small className={css['phoneOnly']}>{texts.subject(entry)}</small>}
         </span>
       ),
     },
@@ -189,13 +189,13 @@ const pages: Record<SubjectKind, (id: string) => string> = {
 
 /** The subject of an entry, linked to its page if that still exists. */
 function Subject(entry: AuditEntry) {
-  const words = useAuditText().subject(entry);
+  const subject = useAuditText().subject(entry);
   const { action, about } = entry;
   const kind = subjectKindOf(action);
   const isLink = kind !== null && about !== null;
   return (
-    <span className={css['soft']} title={words}>
-      {isLink ? <Link to={pages[kind](about.id)}>{words}</Link> : words}
+    <span className={css['soft']} title={subject}>
+      {isLink ? <Link to={pages[kind](about.id)}>{subject}</Link> : subject}
     </span>
   );
 }
@@ -203,7 +203,7 @@ function Subject(entry: AuditEntry) {
 function Who({ who, userId, origin }: AuditEntry) {
   const t = useText();
   const name = who ?? (userId === null ? undefined : t('audit.removedUser', { id: String(userId) }));
-  if (origin === 'console') return <span className={css['name']}>{name ?? t('audit.nobody')}</span>;
+  if (origin === 'console') return <span className={css['name']}>{name ?? t('audit.noOne')}</span>;
   return (
     <span className={css['badges']}>
       <Badge>{t(`audit.origin.${origin}`)}</Badge>

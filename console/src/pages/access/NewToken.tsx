@@ -136,8 +136,8 @@ function ShownToken({ created, onClose }: { created: CreatedToken; onClose: () =
       stays
       wide
       onClose={onClose}
-      title={t('tokens.madeTitle', { name: created.name })}
-      description={t('tokens.madeText')}
+      title={t('tokens.createdTitle', { name: created.name })}
+      description={t('tokens.createdText')}
       actions={
         <Button kind="primary" onClick={onClose}>
           {t('tokens.done')}

@@ -60,7 +60,7 @@ export function PrivacyPage() {
 function InShort({ rules, keys }: PrivacyReport) {
   const t = useText();
   const format = useFormat();
-  const words = usePrivacyText();
+  const texts = usePrivacyText();
   const items = [
     {
       label: t('privacy.short.threshold'),
@@ -79,7 +79,7 @@ function InShort({ rules, keys }: PrivacyReport) {
     },
     {
       label: t('privacy.short.keys'),
-      value: words.place(keys),
+      value: texts.place(keys),
       note: t('privacy.keyEpoch', { epoch: keys.epoch }),
     },
   ];
@@ -141,7 +141,7 @@ function Limit({ limit }: { limit: PrivacyLimit }) {
 
 function Never({ never }: PrivacyReport) {
   const t = useText();
-  const words = usePrivacyText();
+  const texts = usePrivacyText();
   return (
     <Section title={t('privacy.never')} description={t('privacy.neverText')}>
       {never.length === 0 && <p>{t('privacy.neverNothing')}</p>}
@@ -149,7 +149,7 @@ function Never({ never }: PrivacyReport) {
         {never.map((one) => (
           <li key={one.code}>
             <EyeOff aria-hidden size={18} strokeWidth={1.75} />
-            <p>{words.never(one)}</p>
+            <p>{texts.never(one)}</p>
           </li>
         ))}
       </ul>
@@ -159,10 +159,10 @@ function Never({ never }: PrivacyReport) {
 
 function Retention({ kept }: PrivacyReport) {
   const t = useText();
-  const words = usePrivacyText();
+  const texts = usePrivacyText();
   return (
     <Section title={t('privacy.kept')}>
-      <Facts items={kept.map((one) => words.kept(one))} />
+      <Facts items={kept.map((one) => texts.kept(one))} />
     </Section>
   );
 }

@@ -204,7 +204,7 @@ export function Links({ links }: PrivacyReport) {
 export function Keys({ keys }: PrivacyReport) {
   const t = useText();
   const format = useFormat();
-  const words = usePrivacyText();
+  const texts = usePrivacyText();
   return (
     <Section title={t('privacy.keys')} description={t('privacy.keysText')}>
       <Facts
@@ -217,7 +217,7 @@ export function Keys({ keys }: PrivacyReport) {
       />
       {keys.processes.length > 0 && (
         <Grid
-          label={words.place(keys)}
+          label={texts.place(keys)}
           head={[t('privacy.keys.process'), t('privacy.keys.epoch'), t('privacy.keys.seen')]}
           rows={keys.processes.map(({ name, epoch, seenAt, isBehind }) => [
             name,

@@ -278,13 +278,13 @@ function MailSettings({ form, mailFrom }: { form: SettingsForm; mailFrom: string
 function TestMail() {
   const t = useText();
   const toast = useToast();
-  const words = useErrorText();
+  const errorText = useErrorText();
   const [busy, setBusy] = useState(false);
   const send = () => {
     setBusy(true);
     api('POST /settings/test-mail')
       .then(({ to }) => toast({ text: t('settings.testMailSent', { to }) }))
-      .catch((error: unknown) => toast({ text: words(error), tone: 'bad' }))
+      .catch((error: unknown) => toast({ text: errorText(error), tone: 'bad' }))
       .finally(() => setBusy(false));
   };
   return (

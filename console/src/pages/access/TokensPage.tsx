@@ -174,7 +174,7 @@ function Revoking({ token, onClose }: { token: TokenSummary; onClose: () => void
         <>
           <p>{t('tokens.revokeText')}</p>
           <p className={css['stops']}>
-            {t('tokens.revokeStops')} {scopes.map((scope) => t(`tokens.scope.${scope}`)).join(', ')}.{' '}
+            {t('tokens.revokeConsequences')} {scopes.map((scope) => t(`tokens.scope.${scope}`)).join(', ')}.{' '}
             {lastUsedAt === null
               ? t('tokens.revokeUnused')
               : t('tokens.revokeUsed', { ago: format.ago(lastUsedAt) })}

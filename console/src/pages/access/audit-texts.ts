@@ -9,8 +9,8 @@ export function useAuditText() {
   const t = useText();
   const fieldWords = useFieldText();
   const or = (key: TextKey, otherwise: string) => {
-    const words = t(key);
-    return words === key ? otherwise : words;
+    const text = t(key);
+    return text === key ? otherwise : text;
   };
   const nameOf = (name: string) => or(`audit.detail.${name}` as TextKey, name);
   /** The summary of a run: "people: 3 created, 1 removed; groups: 2 updated". */
@@ -23,7 +23,7 @@ export function useAuditText() {
           .map(({ verb, count }) => t(`audit.counted.${verb}`, { count }));
         return counts.length === 0 ? '' : `${nameOf(entity)}: ${counts.join(', ')}`;
       })
-      .filter((words) => words !== '')
+      .filter((text) => text !== '')
       .join('; ') || t('audit.nothingChanged');
   /** `name`: the name of the detail, which decides how the value is shown. */
   const valueOf = (name: string, value: unknown): string => {
@@ -41,10 +41,10 @@ export function useAuditText() {
     if (name === 'summary' && typeof value === 'object' && value !== null) return summaryOf(value as Summary);
     const change = value as { from?: unknown; to?: unknown } | null;
     const isChange = typeof value === 'object' && change !== null && 'to' in change;
-    const words = isChange
+    const text = isChange
       ? `${valueOf(name, change.from)} → ${valueOf(name, change.to)}`
       : valueOf(name, value);
-    return words === '' ? nameOf(name) : `${nameOf(name)}: ${words}`;
+    return text === '' ? nameOf(name) : `${nameOf(name)}: ${text}`;
   };
   return {
     action: (name: string) => or(`audit.action.${name as AuditAction}`, name),

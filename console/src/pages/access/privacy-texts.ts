@@ -7,8 +7,8 @@ import { useWeekText } from '../../text/weeks.ts';
 function useMeans() {
   const t = useText();
   const format = useFormat();
-  const words = useWeekText();
-  const week = (name: string) => words.full({ name });
+  const weekText = useWeekText();
+  const week = (name: string) => weekText.full({ name });
   return {
     t,
     format,

@@ -3,13 +3,13 @@ import { useEffect, useRef } from 'react';
 import css from './asking.module.css';
 
 export function FieldError({ error }: { error: string | undefined }) {
-  const words = useRef<HTMLParagraphElement>(null);
+  const element = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
-    if (error !== undefined) words.current?.scrollIntoView({ block: 'center' });
+    if (error !== undefined) element.current?.scrollIntoView({ block: 'center' });
   }, [error]);
   if (error === undefined) return null;
   return (
-    <p ref={words} className={css['error']} role="alert">
+    <p ref={element} className={css['error']} role="alert">
       {error}
     </p>
   );

@@ -1,4 +1,4 @@
-// Questions and schedules while they are written: what the forms have comes out as the service takes it.
+// Drafts of questions and schedules: the forms send what the service expects.
 import type { LibraryQuestion, Schedule } from '@soundings/contract/console/asking.ts';
 import { describe, expect, test } from 'vitest';
 import {
@@ -27,7 +27,7 @@ const question = {
 const shape: Shape = { base: 'en', languages: ['en', 'sv'], options: 3 };
 
 describe('a question', () => {
-  test('that was not changed is sent as it is', () => {
+  test('without changes is sent as it is', () => {
     expect(bodyOf(draftOf(question), shape)).toEqual({
       text: question.text,
       translations: question.translations,
@@ -35,7 +35,7 @@ describe('a question', () => {
     });
   });
 
-  test('without one of its options: those after it move up with all of their texts', () => {
+  test('without one of its options: the following options move up with all their texts', () => {
     const draft = withoutOption(draftOf(question), 0);
     expect(bodyOf(draft, { ...shape, options: 2 }).options).toEqual([
       { id: 'car', text: 'Car' },
@@ -43,7 +43,7 @@ describe('a question', () => {
     ]);
   });
 
-  test('in which another language becomes that of the text: every word stays in its language', () => {
+  test('with another main language: every text stays in its language', () => {
     const draft = withBase(draftOf(question), shape, 'sv');
     expect(bodyOf(draft, { ...shape, base: 'sv' })).toEqual({
       text: 'Hur tar du dig hit?',
@@ -57,14 +57,14 @@ describe('a question', () => {
     expect(withBase(draftOf(question), shape, 'en')).toEqual(draftOf(question));
   });
 
-  test('is previewed in a language, and in its own where that is not written', () => {
+  test('is previewed in a language, and in its main language if there is no translation', () => {
     expect(previewOf(draftOf(question), shape, 5, 'sv')).toMatchObject({
       text: 'Hur tar du dig hit?',
       options: [{ text: 'Buss' }, { text: 'Car' }, { text: 'Till fots' }],
     });
   });
 
-  test('a translation of white space is none', () => {
+  test('a translation that is only white space is ignored', () => {
     expect(bodyOf({ ...draftOf(question), 'translations/sv': ' ' }, shape).translations).toEqual({});
   });
 });
@@ -72,7 +72,7 @@ describe('a question', () => {
 describe('a schedule', () => {
   const empty = { ...emptyDraft('2026-03-02'), name: 'Pulse', kpiIds: ['enps'], groupIds: [1] };
 
-  test('comes back as it was sent', () => {
+  test('is sent as it was loaded', () => {
     const drafts = [
       empty,
       { ...empty, kind: 'fixed' as const, kpiIds: [], questionIds: [3, 4], untilDay: '2026-12-31' },
@@ -84,7 +84,7 @@ describe('a schedule', () => {
     }
   });
 
-  test('of fixed questions has no KPIs, and the other way round', () => {
+  test('with fixed questions has no KPIs, and the reverse', () => {
     const both = { ...empty, questionIds: [3], kpiIds: ['enps'] };
     expect(scheduleBodyOf({ ...both, kind: 'fixed' })).toMatchObject({
       questionIds: [3],
@@ -99,7 +99,7 @@ describe('a schedule', () => {
     });
   });
 
-  test('numbers that are not written are sent as 0, so that the service says what is needed', () => {
+  test('empty numbers are sent as 0, so that the service reports what is required', () => {
     const missing = { perWeek: undefined, everyWeeks: undefined, repeatWeeks: undefined };
     expect(scheduleBodyOf({ ...empty, ...missing })).toMatchObject({
       perWeek: 0,
@@ -108,7 +108,7 @@ describe('a schedule', () => {
     });
   });
 
-  test('without a reminder or an end has none', () => {
+  test('without a reminder or an end sends neither', () => {
     expect(scheduleBodyOf({ ...empty, hasReminder: false })).toMatchObject({
       reminderDays: null,
       reminderHour: null,

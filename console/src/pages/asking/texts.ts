@@ -82,8 +82,8 @@ export function useRepetition(): (
 }
 
 /** Returns a key for a text: "How is the canteen?" becomes how-is-the-canteen. */
-export const keyOf = (words: string): string =>
-  folded(words)
+export const keyOf = (text: string): string =>
+  folded(text)
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
     .split('-')

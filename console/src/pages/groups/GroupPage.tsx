@@ -139,7 +139,7 @@ function About({ group, row }: { group: GroupDetails; row: TreeRow | undefined }
             t('groups.schedules'),
             schedules.length > 0 ? schedules.map(({ name }) => name).join(', ') : undefined,
           ],
-          [t('groups.made'), day(group.madeAt)],
+          [t('groups.created'), day(group.madeAt)],
         ]}
       />
     </Section>
@@ -150,7 +150,7 @@ function About({ group, row }: { group: GroupDetails; row: TreeRow | undefined }
 function State({ group: { managed, lastPush } }: { group: GroupDetails }) {
   const t = useText();
   const { moment } = useFormat();
-  if (!managed) return <Badge>{t('groups.byHand')}</Badge>;
+  if (!managed) return <Badge>{t('groups.manual')}</Badge>;
   return (
     <span className={css['state']}>
       <Badge tone="accent">{t('groups.byPushes')}</Badge>
@@ -172,16 +172,16 @@ function Subgroups({ rows, onAdd }: { rows: TreeRow[]; onAdd: (() => void) | und
   const { number } = useFormat();
   const add = onAdd && (
     <Button icon={Plus} onClick={onAdd}>
-      {t('groups.addBeneath')}
+      {t('groups.addSubgroup')}
     </Button>
   );
   return (
-    <Section title={t('groups.beneath')} actions={add} flush={rows.length > 0}>
+    <Section title={t('groups.subgroups')} actions={add} flush={rows.length > 0}>
       {rows.length === 0 ? (
-        <p className={css['none']}>{t('groups.noneBeneath')}</p>
+        <p className={css['none']}>{t('groups.noSubgroups')}</p>
       ) : (
         <Table
-          label={t('groups.beneath')}
+          label={t('groups.subgroups')}
           rows={rows}
           rowKey={({ id }) => id}
           to={({ id }) => `/groups/${id}`}
@@ -197,7 +197,7 @@ function Subgroups({ rows, onAdd }: { rows: TreeRow[]; onAdd: (() => void) | und
             },
             {
               key: 'groups',
-              title: t('groups.beneath'),
+              title: t('groups.subgroups'),
               width: 140,
               align: 'end',
               wideOnly: true,

@@ -41,7 +41,7 @@ function Part({ kind, group }: { kind: MembershipKind; group: GroupDetails }) {
             {!active && <span className={css['none']}> {t('groups.inactive')}</span>}
           </li>
         ))}
-        {count === 0 && <li className={css['none']}>{t('groups.nobody')}</li>}
+        {count === 0 && <li className={css['none']}>{t('groups.noOne')}</li>}
         {more > 0 && (
           <li>
             {isAdministrator && kind === 'memberOf' ? (

@@ -39,11 +39,11 @@ export function GroupRow(props: RowProps) {
   const isClosed = moving !== undefined && !props.mayDrop(row.id);
   const isOver = drag?.over === String(row.id) && !isClosed;
   const { number } = useFormat();
-  // The visible text, followed by its meaning in words.
+  // The visible text, followed by its meaning for screen readers.
   const label = [
     [row.name, number(row.people), row.externalId].filter(Boolean).join(' '),
     t('groups.people', { count: row.people }),
-    t(row.managed ? 'groups.managed' : 'groups.byHand'),
+    t(row.managed ? 'groups.managed' : 'groups.manual'),
   ].join(', ');
   return (
     <div
@@ -138,7 +138,7 @@ export function useGroupItems(
   const locked = managed ? { disabled: true, hint: t('groups.lockedShort') } : {};
   return [
     { label: t('groups.edit'), icon: Pencil, onSelect: () => onAction('edit'), ...locked },
-    { label: t('groups.addBeneath'), icon: Plus, onSelect: () => onAction('add') },
+    { label: t('groups.addSubgroup'), icon: Plus, onSelect: () => onAction('add') },
     { label: t('groups.moveTo'), icon: Move, onSelect: () => onAction('move') },
     'line',
     managed

@@ -109,7 +109,7 @@ function Groups({ groups }: { groups: TreeGroup[] }) {
     <Frame
       groups={groups}
       search={q}
-      onSearch={(words) => setAddress({ q: words })}
+      onSearch={(text) => setAddress({ q: text })}
       matches={search?.matches.size}
       unfolding={unfolding}
       onAdd={isEditable ? () => setDoing({ what: 'add' }) : undefined}
@@ -151,7 +151,7 @@ function Groups({ groups }: { groups: TreeGroup[] }) {
 type FrameProps = {
   groups: TreeGroup[];
   search: string;
-  onSearch: (words: string) => void;
+  onSearch: (search: string) => void;
   matches: number | undefined;
   unfolding: ReturnType<typeof useUnfolding>;
   onAdd: (() => void) | undefined;

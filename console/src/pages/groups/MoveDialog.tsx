@@ -21,7 +21,7 @@ function useMove(): (group: SelectedGroup, to: { id: number | null; name: string
   const t = useText();
   const toast = useToast();
   const refresh = useGroupsRefresh();
-  const words = useErrorText();
+  const errorText = useErrorText();
   const move = async (groupId: number, parentId: number | null, from: number | null) => {
     await api('POST /groups/{groupId}/move', { params: { groupId }, body: { parentId, from } });
     await refresh();
@@ -33,7 +33,7 @@ function useMove(): (group: SelectedGroup, to: { id: number | null; name: string
       undo: () =>
         void move(id, parentId, to.id).then(
           () => toast({ text: t('groups.movedBack', { name }) }),
-          (error: unknown) => toast({ text: words(error), tone: 'bad' }),
+          (error: unknown) => toast({ text: errorText(error), tone: 'bad' }),
         ),
     });
   };
@@ -103,7 +103,7 @@ function Plan({ plan }: { plan: MovePlan }) {
     schedules.starts.length > 0 &&
       t('groups.planStarts', { count: schedules.starts.length, names: namesOf(schedules.starts) }),
     schedules.stops.length > 0 &&
-      t('groups.planStops', { count: schedules.stops.length, names: namesOf(schedules.stops) }),
+      t('groups.planExcludes', { count: schedules.stops.length, names: namesOf(schedules.stops) }),
     administrators.gains > 0 && t('groups.planSeen', { count: administrators.gains }),
     administrators.loses > 0 && t('groups.planUnseen', { count: administrators.loses }),
   ];

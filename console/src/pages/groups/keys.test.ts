@@ -1,4 +1,4 @@
-// The keys of the tree of groups, as the ARIA practices have them: what each does and where it leads.
+// The keys of the tree of groups (ARIA practices): what each key does, and where the focus goes.
 import { createElement, type KeyboardEvent } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
@@ -23,7 +23,7 @@ const tree = buildTree([
 
 type Situation = { open?: number[]; moving?: number; isEditable?: boolean; searched?: boolean };
 
-/** Returns a function that presses a key on a row, and says what came of it. The rows are those that `open` shows. */
+/** Returns a function that presses a key on a row and returns the effect. The rows are those that `open` shows. */
 function keysOf({ open = [], moving, isEditable = true, searched = false }: Situation = {}) {
   let done: string[] = [];
   const note =
@@ -68,7 +68,7 @@ function keysOf({ open = [], moving, isEditable = true, searched = false }: Situ
   };
 }
 
-test('arrows up and down, Home and End go through the rows that are shown, and stop at the ends', () => {
+test('arrow up and down, Home and End move through the visible rows, and stop at the ends', () => {
   const press = keysOf({ open: [1] });
   expect(press('ArrowDown', 'A')).toBe('go to B');
   expect(press('ArrowDown', 'E')).toBe('go to E');
@@ -79,23 +79,23 @@ test('arrows up and down, Home and End go through the rows that are shown, and s
   expect(press('PageDown', 'A')).toBe('go to E');
 });
 
-test('the right arrow unfolds, then goes to the first child; on a group without any it does nothing', () => {
+test('the right arrow expands a group, then moves to its first child; without children it does nothing', () => {
   expect(keysOf()('ArrowRight', 'A')).toBe('unfold 1');
   expect(keysOf({ open: [1] })('ArrowRight', 'A')).toBe('go to B');
   expect(keysOf({ open: [1] })('ArrowRight', 'B')).toBe('');
 });
 
-test('the left arrow folds, then goes to the parent; in a search nothing is folded', () => {
+test('the left arrow collapses a group, then moves to its parent; in a search nothing is collapsed', () => {
   expect(keysOf({ open: [1] })('ArrowLeft', 'A')).toBe('fold 1');
   expect(keysOf({ open: [1] })('ArrowLeft', 'C')).toBe('go to A');
   expect(keysOf({ open: [1], searched: true })('ArrowLeft', 'A')).toBe('go to A');
 });
 
-test('an asterisk unfolds all siblings that have children', () => {
+test('an asterisk expands all siblings with children', () => {
   expect(keysOf({ open: [1] })('*', 'B')).toBe('unfold 3');
 });
 
-test('Enter opens a group and the space bar lifts it, where groups can be changed; a lifted one is dropped by either', () => {
+test('Enter opens a group; the space bar lifts it if it can be changed; either key drops a lifted group', () => {
   expect(keysOf()('Enter', 'A')).toBe('enter A');
   expect(keysOf()(' ', 'A')).toBe('lift 1');
   expect(keysOf({ isEditable: false })(' ', 'A')).toBe('');
@@ -103,7 +103,7 @@ test('Enter opens a group and the space bar lifts it, where groups can be change
   expect(keysOf({ moving: 5 })('Escape', 'A')).toBe('cancel');
 });
 
-test('other keys, those with Ctrl, Alt or Meta, and those within a row are left to the browser', () => {
+test('other keys, keys with Ctrl, Alt or Meta, and keys inside a row are left to the browser', () => {
   const press = keysOf();
   expect(press('Escape', 'A')).toBeUndefined();
   expect(press('Tab', 'A')).toBeUndefined();
@@ -112,7 +112,7 @@ test('other keys, those with Ctrl, Alt or Meta, and those within a row are left 
   expect(press('ArrowDown', 'A', { within: true })).toBeUndefined();
 });
 
-test('a letter leads to the next name that begins with it', () => {
+test('a letter moves to the next name that starts with it', () => {
   expect(keysOf({ open: [1, 3] })('d', 'A')).toBe('go to D');
   expect(keysOf()('x', 'A')).toBe('go to A');
 });

@@ -1,4 +1,4 @@
-// The tree of groups: which rows are shown, found and reached by typing, and where a group may be moved.
+// The tree of groups: which rows are visible, found by search and reached by typing, and where a group may be moved.
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
 import { describe, expect, test } from 'vitest';
 import { found, buildTree, mayMove, rowOf, typedTo, unfolded } from './tree.ts';
@@ -34,7 +34,7 @@ test('each row has its level, its place among its siblings, and the size of the 
   expect(shapeOf(6)).toEqual([1, 2, 2, 0, 0, 0]);
 });
 
-test('rows below a folded group are hidden, whatever is unfolded there', () => {
+test('rows below a collapsed group are hidden, also if groups there are expanded', () => {
   expect(idsOf(unfolded(tree, new Set()))).toEqual([1, 6]);
   expect(idsOf(unfolded(tree, new Set([1])))).toEqual([1, 2, 5, 6]);
   expect(idsOf(unfolded(tree, new Set([2])))).toEqual([1, 6]);
@@ -50,8 +50,8 @@ describe('a search', () => {
     ['nothing', [], []],
   ])(
     'for %j finds names without accents, externalIds and ids, and shows the way to them',
-    (words, ids, shown) => {
-      const { rows, matches } = found(tree, words);
+    (search, ids, shown) => {
+      const { rows, matches } = found(tree, search);
       expect([...matches]).toEqual(ids);
       expect(idsOf(rows)).toEqual(shown);
     },
@@ -59,7 +59,7 @@ describe('a search', () => {
 });
 
 describe('a group', () => {
-  test('moves below any group but itself, those below it, and the one it is in', () => {
+  test('can move into any group except itself, its descendants and its current parent', () => {
     const targets = [null, 1, 2, 3, 4, 5, 6];
     expect(targets.filter((target) => mayMove(tree, 2, target))).toEqual([null, 5, 6]);
     expect(targets.filter((target) => mayMove(tree, 6, target))).toEqual([1, 2, 3, 4, 5]);
@@ -67,7 +67,7 @@ describe('a group', () => {
     expect(mayMove(tree, 2, 99)).toBe(false);
   });
 
-  test('does not move so far down that the tree becomes too deep', () => {
+  test('cannot move to where the tree would become too deep', () => {
     const chain = Array.from({ length: maxTreeDepth }, (_, i) => group(i + 1, i === 0 ? null : i, `g${i}`));
     const deep = buildTree([...chain, group(1000, null, 'one'), group(1001, 1000, 'two')]);
     expect(mayMove(deep, 1000, maxTreeDepth - 2)).toBe(true);
@@ -76,7 +76,7 @@ describe('a group', () => {
   });
 });
 
-test('typing leads to the next name that begins so, around the end; more letters stay where they fit', () => {
+test('typing moves to the next name that starts with the text, also past the end; more letters stay on a row that matches', () => {
   const rows = unfolded(tree, new Set([1, 2]));
   expect(typedTo(rows, 0, 'o')).toBe(2);
   expect(typedTo(rows, 2, 'o')).toBe(3);

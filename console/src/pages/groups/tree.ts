@@ -62,9 +62,9 @@ export function unfolded({ rows }: Tree, open: ReadonlySet<number>): TreeRow[] {
   return seen;
 }
 
-/** Returns the groups whose name, externalId or id contains the words, and the rows of these groups and of those above them. */
-export function found(tree: Tree, words: string): { rows: TreeRow[]; matches: Set<number> } {
-  const wanted = folded(words);
+/** Returns the groups whose name, externalId or id contains the search text, and the rows of these groups and of those above them. */
+export function found(tree: Tree, search: string): { rows: TreeRow[]; matches: Set<number> } {
+  const wanted = folded(search);
   const matches = new Set<number>();
   const shown = new Set<number>();
   for (const row of tree.rows) {

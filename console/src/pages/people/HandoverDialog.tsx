@@ -79,13 +79,13 @@ function Unchanged({
   if (already + withoutExternalId + oneself === 0 && !none) return null;
   return (
     <div>
-      {none && <p>{t('people.handNobody')}</p>}
+      {none && <p>{t('people.handNoOne')}</p>}
       <ul className={css['points']}>
         {already > 0 && (
-          <li>{t(way === 'adopt' ? 'people.alreadyManaged' : 'people.alreadyByHand', { count: already })}</li>
+          <li>{t(way === 'adopt' ? 'people.alreadyManaged' : 'people.alreadyManual', { count: already })}</li>
         )}
         {withoutExternalId > 0 && <li>{t('people.withoutId', { count: withoutExternalId })}</li>}
-        {oneself > 0 && <li>{t('people.handOneself')}</li>}
+        {oneself > 0 && <li>{t('people.handOwnAccount')}</li>}
       </ul>
     </div>
   );

@@ -97,7 +97,7 @@ function CreatedDialog({ created, onClose }: { created: CreatedLink; onClose: ()
       open
       stays
       onClose={onClose}
-      title={t('people.linkMade')}
+      title={t('people.linkCreated')}
       actions={
         <Button kind="primary" onClick={onClose}>
           {t('people.linkDone')}

@@ -154,14 +154,14 @@ function TwoFactorDialog({ person, onClose }: DialogProps) {
   return (
     <ConfirmDialog
       onClose={onClose}
-      title={t('people.turnOffStepTitle', { name: nameOf(person) })}
-      text={t('people.turnOffStepText')}
-      confirm={t('people.turnOffStepConfirm')}
+      title={t('people.turnOffTwoFactorTitle', { name: nameOf(person) })}
+      text={t('people.turnOffTwoFactorText')}
+      confirm={t('people.turnOffTwoFactorConfirm')}
       danger
       onConfirm={async () => {
         await api('DELETE /users/{userId}/two-factor', { params: { userId: person.id } });
         await refresh();
-        return t('people.stepTurnedOff');
+        return t('people.twoFactorTurnedOff');
       }}
     />
   );

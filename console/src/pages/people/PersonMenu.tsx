@@ -40,7 +40,7 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
   const setActive = useSetActive(person);
   const isOneself = useSession().user.id === person.id;
   const { managed, active, email, signIn } = person;
-  const oneself = isOneself ? t('people.oneself') : undefined;
+  const oneself = isOneself ? t('people.ownAccount') : undefined;
   const noLink = !active ? t('people.linkInactive') : email === null ? t('people.linkNoEmail') : undefined;
   return (
     <Menu
@@ -55,10 +55,10 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
           ...disabledFor(signIn.sessions === 0 ? t('people.noSessions') : undefined),
         },
         signIn && {
-          label: t('people.turnOffStep'),
+          label: t('people.turnOffTwoFactor'),
           icon: ShieldOff,
           onSelect: () => onDo('twoFactor'),
-          ...disabledFor(signIn.hasTwoSteps ? undefined : t('people.stepIsOff')),
+          ...disabledFor(signIn.hasTwoSteps ? undefined : t('people.twoFactorIsOff')),
         },
         'line',
         {
@@ -92,7 +92,7 @@ function useSetActive(person: PersonOfMenu) {
   const t = useText();
   const toast = useToast();
   const refresh = usePeopleRefresh();
-  const words = useErrorText();
+  const errorText = useErrorText();
   return async function setActive(active: boolean, isUndo = false): Promise<void> {
     try {
       await api('PATCH /users/{userId}', { params: { userId: person.id }, body: { active } });
@@ -104,7 +104,7 @@ function useSetActive(person: PersonOfMenu) {
       });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      toast({ text: words(error), tone: 'bad' });
+      toast({ text: errorText(error), tone: 'bad' });
     }
   };
 }

@@ -119,7 +119,7 @@ function Marks({ person: { active, role, managed } }: { person: Person }) {
         {t(active ? 'people.active' : 'people.inactive')}
       </Badge>
       <span>{t(`role.${role}`)}</span>
-      <span>{t(managed ? 'people.managed' : 'people.byHand')}</span>
+      <span>{t(managed ? 'people.managed' : 'people.manual')}</span>
     </span>
   );
 }

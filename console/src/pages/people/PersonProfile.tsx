@@ -29,7 +29,7 @@ export function PersonProfile({ person, fields, onDo }: ProfileProps) {
   );
 }
 
-const Nothing = ({ words }: { words: string }) => <span className={css['none']}>{words}</span>;
+const Nothing = ({ text }: { text: string }) => <span className={css['none']}>{text}</span>;
 
 type DetailsProps = Omit<ProfileProps, 'onDo'> & {
   /** Shows only fields that the HR system manages, because the form beside it has the others. */
@@ -48,7 +48,7 @@ export function Details({ person, fields, isOnlyManaged = false }: DetailsProps)
     </span>
   );
   const ownOr = (value: string | null, others: string) =>
-    value ?? <Nothing words={t('people.accountsOwn', { value: others })} />;
+    value ?? <Nothing text={t('people.accountsOwn', { value: others })} />;
   const refusal = mailRejected && (
     <span className={css['fact']}>
       <Badge tone="warn">{t('people.refused')}</Badge>
@@ -63,9 +63,9 @@ export function Details({ person, fields, isOnlyManaged = false }: DetailsProps)
         items={[
           [t('people.firstName'), fact('firstName', person.firstName)],
           [t('people.lastName'), fact('lastName', person.lastName)],
-          [t('people.email'), fact('email', email ?? <Nothing words={t('people.noEmail')} />)],
+          [t('people.email'), fact('email', email ?? <Nothing text={t('people.noEmail')} />)],
           [t('people.refusedLabel'), refusal ?? undefined],
-          [t('people.phone'), fact('phone', phone ?? <Nothing words={t('people.noValue')} />)],
+          [t('people.phone'), fact('phone', phone ?? <Nothing text={t('people.noValue')} />)],
           [t('people.role'), isOnlyManaged ? undefined : t(`role.${person.role}`)],
           [
             t('people.language'),
@@ -79,7 +79,7 @@ export function Details({ person, fields, isOnlyManaged = false }: DetailsProps)
             fact(
               'externalId',
               externalId === null ? (
-                <Nothing words={t('people.noValue')} />
+                <Nothing text={t('people.noValue')} />
               ) : (
                 <code className={css['breaking']}>{externalId}</code>
               ),
@@ -98,7 +98,7 @@ function Groups({ person }: { person: Person }) {
   const kinds = membershipKinds.filter((kind) => kind === 'memberOf' || person.memberships[kind].length > 0);
   const groupsOf = (kind: MembershipKind) =>
     person.memberships[kind].length === 0 ? (
-      <Nothing words={t('people.noGroup')} />
+      <Nothing text={t('people.noGroup')} />
     ) : (
       <ul className={css['groups']}>
         {person.memberships[kind].map((group) => (
@@ -125,7 +125,7 @@ const GroupWay = ({ group: { id, name, path } }: { group: PersonGroup }) => (
 
 function Attributes({ person, fields }: Omit<ProfileProps, 'onDo'>) {
   const t = useText();
-  const nothing = <Nothing words={t('people.noValue')} />;
+  const nothing = <Nothing text={t('people.noValue')} />;
   return (
     <Section title={t('people.attributes')}>
       <Facts items={fields.attributes.map(({ name }) => [name, attributeOf(person, name) ?? nothing])} />
@@ -142,7 +142,7 @@ function SigningIn({ person, onDo }: Omit<ProfileProps, 'fields'>) {
       title={t('people.signIn')}
       actions={
         <>
-          {hasTwoSteps && <Button onClick={() => onDo('twoFactor')}>{t('people.turnOffStep')}</Button>}
+          {hasTwoSteps && <Button onClick={() => onDo('twoFactor')}>{t('people.turnOffTwoFactor')}</Button>}
           {sessions > 0 && <Button onClick={() => onDo('sessions')}>{t('people.endSessions')}</Button>}
           {canLink && <Button onClick={() => onDo('link')}>{t('people.link')}</Button>}
         </>
@@ -151,7 +151,7 @@ function SigningIn({ person, onDo }: Omit<ProfileProps, 'fields'>) {
       <Facts
         items={[
           [t('people.password'), t(hasPassword ? 'people.passwordSet' : 'people.passwordNone')],
-          [t('people.step'), t(hasTwoSteps ? 'people.stepOn' : 'people.stepOff')],
+          [t('people.twoFactor'), t(hasTwoSteps ? 'people.twoFactorOn' : 'people.twoFactorOff')],
           [
             t('people.sessions'),
             sessions === 0 ? t('people.noSessions') : t('people.sessionCount', { count: sessions }),

@@ -1,4 +1,4 @@
-// The form of a person: what it shows, and that only what was changed in it is sent.
+// The form of a person: what it shows, and that only changes are sent.
 import type { Person } from '@soundings/contract/console/people.ts';
 import { expect, test } from 'vitest';
 import { attributeField, changesOf, newPersonOf, valuesOf } from './person-values.ts';
@@ -26,7 +26,7 @@ const person = {
 } as unknown as Person;
 const attributes = ['gender', 'a/b~c', 'constructor'];
 
-test('a form that was not touched changes nothing', () => {
+test('an unchanged form sends no changes', () => {
   expect(changesOf(valuesOf(person, attributes), person, attributes)).toEqual({});
 });
 
@@ -38,7 +38,7 @@ test('groups that the HR system sends are not in the form, and are kept when oth
   expect(changesOf(changed, person, attributes)).toEqual({ memberships: { memberOf: [1, 2, 9] } });
 });
 
-test('fields and attributes that are emptied are sent as null; others are not sent', () => {
+test('cleared fields and attributes are sent as null; others are not sent', () => {
   const values = {
     ...valuesOf(person, attributes),
     email: ' ',
@@ -52,7 +52,7 @@ test('fields and attributes that are emptied are sent as null; others are not se
   });
 });
 
-test('attributes may be called anything', () => {
+test('attributes can have any name', () => {
   const values = valuesOf(person, attributes);
   expect(values[attributeField('constructor')]).toBe('');
   expect(attributeField('a/b~c')).toBe('attributes/a~1b~0c');
@@ -60,7 +60,7 @@ test('attributes may be called anything', () => {
   expect(changesOf(named, person, attributes)).toEqual({ attributes: { 'a/b~c': 'x' } });
 });
 
-test('a new person has every field, and nothing is invented', () => {
+test('a new person is sent with every field, and without invented values', () => {
   expect(newPersonOf({ ...valuesOf(undefined, ['gender']), firstName: 'Eva' }, ['gender'])).toEqual({
     firstName: 'Eva',
     lastName: '',

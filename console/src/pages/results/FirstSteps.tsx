@@ -68,7 +68,7 @@ function Step({ number, title, text, isDone = false, children }: StepProps) {
       <span className={cx(css['number'], isDone && css['done'])} aria-hidden>
         {isDone ? <Check size={16} strokeWidth={2.25} /> : number}
       </span>
-      <div className={css['words']}>
+      <div className={css['text']}>
         <h3 className={css['title']}>
           {title}
           {isDone && <span className="visually-hidden"> ({t('results.firstDone')})</span>}

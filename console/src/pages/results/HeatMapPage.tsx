@@ -38,7 +38,7 @@ function Map({ start }: { start: ResultsStart }) {
     <Page
       title={t('nav.heatMap')}
       waits={!map.data}
-      subtitle={week && <Shown week={week} words={short(week)} />}
+      subtitle={week && <Shown week={week} name={short(week)} />}
       actions={<CsvLink name="GET /results/heat-map/csv" query={{ ...query, ...filtersOf(address) }} />}
       toolbar={
         map.data ? (
@@ -58,9 +58,9 @@ function Map({ start }: { start: ResultsStart }) {
 /** The filters and the order, which also apply to the file. */
 const filtersOf = ({ level, subtreeOf, by, sort }: Address['address']) => ({ level, subtreeOf, by, sort });
 
-function Shown({ week, words }: { week: ResultWeek; words: string }) {
+function Shown({ week, name }: { week: ResultWeek; name: string }) {
   const t = useText();
-  return week.state === 'live' ? t('results.live', { week: words }) : t('results.finalOf', { week: words });
+  return week.state === 'live' ? t('results.live', { week: name }) : t('results.finalOf', { week: name });
 }
 
 type Address = {
@@ -111,7 +111,7 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
       )}
       {start.groups > 1 && (
         <GroupFinder
-          label={t('results.beneath')}
+          label={t('results.within')}
           filter
           allowNone={t('results.wholeTree')}
           value={address.subtreeOf === undefined ? undefined : Number(address.subtreeOf)}
@@ -162,7 +162,7 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
         <HeatLegend low={bounds.low} high={bounds.high} isDifference={isDifference} />
         <span className={css['note']}>
           <span className={results['hatchSmall']} aria-hidden />
-          {t('results.hiddenEither')}
+          {t('results.withheldEither')}
         </span>
         {map.rows.some(({ handedOut }) => handedOut.length > 0) && (
           <span className={css['note']}>
@@ -208,17 +208,17 @@ function HeatLegend({ low, high, isDifference }: { low: number; high: number; is
   const t = useText();
   const { number } = useFormat();
   const signed = useSigned();
-  const words = isDifference ? signed : number;
+  const textOf = isDifference ? signed : number;
   return (
     <span className={css['heatLegend']}>
       <span className="visually-hidden">{t('results.heatLegend')}</span>
-      <span>{words(low)}</span>
+      <span>{textOf(low)}</span>
       <span className={css['ramp']} aria-hidden>
         {Array.from({ length: 9 }, (_, i) => (
           <span key={i} style={{ background: `var(--heat-${i + 1})` }} />
         ))}
       </span>
-      <span>{words(high)}</span>
+      <span>{textOf(high)}</span>
     </span>
   );
 }

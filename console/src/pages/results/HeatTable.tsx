@@ -286,21 +286,21 @@ function Cell({ row, kpi, isCompany }: CellProps) {
   const figure =
     value === null ? null : isDifference && isCompany ? Math.round(value * 100) : valueOf(value, kpi);
   if (figure === null) {
-    const words =
-      value === null ? hidden.figure(map.kpis[kpi]?.week ?? null, row.people) : t('results.companyHidden');
+    const reason =
+      value === null ? hidden.figure(map.kpis[kpi]?.week ?? null, row.people) : t('results.companyWithheld');
     return (
       // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control
       <td>
-        <OneReason reasons={reasons} text={words} className={cx(css['score'], css['hatch'])}>
+        <OneReason reasons={reasons} text={reason} className={cx(css['score'], css['hatch'])}>
           <span aria-hidden>–</span>
-          <span className="visually-hidden">{words}</span>
+          <span className="visually-hidden">{reason}</span>
         </OneReason>
       </td>
     );
   }
   const isHandedOut =
     row.handedOut.includes(kpi) || (isDifference && company?.handedOut.includes(kpi) === true);
-  const words = isDifference && !isCompany ? signed(figure) : figure;
+  const shown = isDifference && !isCompany ? signed(figure) : figure;
   const step = isDifference && isCompany ? 5 : heatStep(figure, bounds.low, bounds.high);
   return (
     <td>
@@ -311,12 +311,12 @@ function Cell({ row, kpi, isCompany }: CellProps) {
           className={cx(css['score'], css['handedOutScore'])}
           style={{ background: `var(--heat-${step})` }}
         >
-          {words}
+          {shown}
           <span className="visually-hidden"> {t('results.handedOutShort')}</span>
         </OneReason>
       ) : (
         <span className={css['score']} style={{ background: `var(--heat-${step})` }}>
-          {words}
+          {shown}
         </span>
       )}
     </td>

@@ -60,7 +60,7 @@ function decoded(text: string): string {
 export function OverviewTrend({ results, chosen }: { results: GroupResults; chosen: ChosenKpis }) {
   const t = useText();
   const { axis } = useWeekText();
-  const words = usePointText();
+  const textOf = usePointText();
   const notesOn = useHandedOutNotes();
   const { weeks, kpis } = results;
   const series = kpis.flatMap(({ id, name, values }) => {
@@ -87,7 +87,13 @@ export function OverviewTrend({ results, chosen }: { results: GroupResults; chos
         </Legend>
       }
     >
-      <Line label={t('results.trendByWeek')} weeks={axis(weeks)} series={series} words={words} height={280} />
+      <Line
+        label={t('results.trendByWeek')}
+        weeks={axis(weeks)}
+        series={series}
+        textOf={textOf}
+        height={280}
+      />
       {series.some(({ notes }) => notes.some(Boolean)) && <HandedOutNote />}
     </Section>
   );

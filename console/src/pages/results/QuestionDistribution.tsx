@@ -15,12 +15,12 @@ export function QuestionDistribution({ results: { question, chosen }, own }: Pro
   if (!own.distribution) {
     return (
       <p className={css['hiddenBar']}>
-        <span>{t('results.spreadHidden', { reason: hidden.distribution(chosen, own.answers) })}</span>
+        <span>{t('results.distributionWithheld', { reason: hidden.distribution(chosen, own.answers) })}</span>
       </p>
     );
   }
   const rows = own.distribution.map(({ key, count }): DistributionRow => {
-    const words =
+    const meaning =
       type === 4
         ? scale.find(({ value }) => value === (key === 'yes' ? 1 : 0))?.text
         : scale.find(({ value }) => String(value) === key)?.text;
@@ -29,8 +29,8 @@ export function QuestionDistribution({ results: { question, chosen }, own }: Pro
     return {
       key,
       count,
-      label: option ?? (isWord ? (words ?? key) : key),
-      hint: isWord ? undefined : words,
+      label: option ?? (isWord ? (meaning ?? key) : key),
+      hint: isWord ? undefined : meaning,
       heat: heatOfKey(type, key),
     };
   });
@@ -38,14 +38,16 @@ export function QuestionDistribution({ results: { question, chosen }, own }: Pro
   return (
     <>
       <Distribution
-        label={t('results.spread')}
+        label={t('results.distribution')}
         headings={[t('results.answer'), t('results.count'), t('results.share')]}
         rows={rows}
         total={type === 6 ? (own.answers ?? undefined) : undefined}
       />
       {type === 6 && <p className={css['soft']}>{t('results.severalChoices')}</p>}
       {type !== 6 && given < (own.answers ?? 0) && (
-        <p className={css['soft']}>{t('results.spreadOfFewer', { count: given, of: own.answers ?? 0 })}</p>
+        <p className={css['soft']}>
+          {t('results.distributionOfFewer', { count: given, of: own.answers ?? 0 })}
+        </p>
       )}
     </>
   );

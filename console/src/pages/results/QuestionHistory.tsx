@@ -12,7 +12,7 @@ import { useHandedOutNotes, useWithheldText, usePointText, useSigned } from './t
 export function QuestionHistory({ results }: { results: QuestionResults }) {
   const t = useText();
   const { axis } = useWeekText();
-  const words = usePointText();
+  const textOf = usePointText();
   const notesOn = useHandedOutNotes();
   const { weeks, figures } = results;
   return (
@@ -31,7 +31,7 @@ export function QuestionHistory({ results }: { results: QuestionResults }) {
                 notes: notesOn(weeks, figures),
               },
             ]}
-            words={words}
+            textOf={textOf}
             height={220}
           />
         </Section>
@@ -85,7 +85,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
                 title: 'eNPS',
                 align: 'end' as const,
                 cell: ({ enps }: QuestionFigures) =>
-                  enps === null ? t('results.hiddenShort') : signed(Math.round(enps)),
+                  enps === null ? t('results.withheldShort') : signed(Math.round(enps)),
               },
             ]
           : []),
@@ -93,7 +93,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
           key: 'answers',
           title: t('results.answersLong'),
           align: 'end',
-          cell: ({ answers }) => (answers === null ? t('results.hiddenShort') : number(answers)),
+          cell: ({ answers }) => (answers === null ? t('results.withheldShort') : number(answers)),
         },
       ]}
     />

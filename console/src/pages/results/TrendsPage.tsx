@@ -90,7 +90,7 @@ function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => 
   const t = useText();
   const { number } = useFormat();
   const { axis } = useWeekText();
-  const words = usePointText();
+  const textOf = usePointText();
   const notesOn = useHandedOutNotes();
   const { weeks, series } = trend;
   const name = trend.kpi?.name ?? t('results.response');
@@ -123,7 +123,7 @@ function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => 
             points: pointsOn(weeks, values),
             notes: notesOn(weeks, values),
           }))}
-          words={words}
+          textOf={textOf}
           height={320}
         />
         {series.some(({ values }) => values.some(({ handedOut }) => handedOut)) && <HandedOutNote />}
@@ -157,7 +157,7 @@ function WeekTable({ trend: { weeks, series } }: { trend: Trend }) {
           title: group.name,
           align: 'end' as const,
           cell: (week: ResultWeek) => (
-            <Value figure={values.get(week.week)} words={hidden.figure(week, group.people)} />
+            <Value figure={values.get(week.week)} reason={hidden.figure(week, group.people)} />
           ),
         })),
       ]}
@@ -165,7 +165,7 @@ function WeekTable({ trend: { weeks, series } }: { trend: Trend }) {
   );
 }
 
-function Value({ figure, words }: { figure: Figure | undefined; words: string }) {
+function Value({ figure, reason }: { figure: Figure | undefined; reason: string }) {
   const t = useText();
   if (typeof figure?.value === 'number') {
     return (
@@ -185,8 +185,8 @@ function Value({ figure, words }: { figure: Figure | undefined; words: string })
     );
   }
   return (
-    <Reason text={words} className={css['hiddenWord']}>
-      {t('results.hiddenShort')}
+    <Reason text={reason} className={css['hiddenWord']}>
+      {t('results.withheldShort')}
     </Reason>
   );
 }

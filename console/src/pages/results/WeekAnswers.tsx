@@ -19,7 +19,7 @@ export function WeekAnswers({ results: { last, group, weeks } }: { results: Grou
   return (
     <Section
       title={t('results.answersOf', { week: label(last.week, weeks.at(-1)) })}
-      description={t('results.spreadHelp')}
+      description={t('results.distributionHelp')}
     >
       <ul className={css['asked']}>
         {last.questions.map((question) => (
@@ -48,22 +48,24 @@ function Spread({ question, week, people }: { question: Asked; week: ResultWeek;
   const t = useText();
   const hidden = useWithheldText();
   const { type, text, distribution, answers } = question;
-  if (answers === null) return <HiddenBar words={hidden.figure(week, people)} />;
+  if (answers === null) return <HiddenBar text={hidden.figure(week, people)} />;
   if (type === 7) return <p className={css['soft']}>{t('results.answers', { count: answers })}</p>;
   if (!distribution)
-    return <HiddenBar words={t('results.spreadHidden', { reason: hidden.distribution(week, answers) })} />;
+    return (
+      <HiddenBar text={t('results.distributionWithheld', { reason: hidden.distribution(week, answers) })} />
+    );
   if (type === 5 || type === 6) return <MostChosen question={question} answers={answers} />;
-  const words = {
+  const labels = {
     detractors: t('results.detractors'),
     passives: t('results.passives'),
     promoters: t('results.promoters'),
   };
-  return <StackedBar label={text} parts={partsOf(question, distribution, words)} />;
+  return <StackedBar label={text} parts={partsOf(question, distribution, labels)} />;
 }
 
-const HiddenBar = ({ words }: { words: string }) => (
+const HiddenBar = ({ text }: { text: string }) => (
   <p className={css['hiddenBar']}>
-    <span>{words}</span>
+    <span>{text}</span>
   </p>
 );
 

@@ -1,4 +1,4 @@
-// What charts and pages of results reckon: axes, gaps, changes and colours. A withheld value is never drawn over.
+// Calculations for charts and pages of results: axes, gaps, changes and colours. A line never crosses a withheld value.
 import { describe, expect, test } from 'vitest';
 import {
   boundsOf as axisOf,
@@ -17,7 +17,7 @@ describe('an axis', () => {
     [[0, 100], { low: 0, high: 100 }],
     [[99, 100], { low: 85, high: 100 }],
     [[], { low: 0, high: 100 }],
-  ])('of %j has round bounds around all values, within the limits', (values, bounds) => {
+  ])('for %j has round bounds around all values, within the limits', (values, bounds) => {
     const axis = axisOf(values, limits);
     expect(axis).toMatchObject(bounds);
     expect(axis.ticks[0]).toBe(axis.low);
@@ -25,7 +25,7 @@ describe('an axis', () => {
     for (const value of values) expect(axis.low <= value && value <= axis.high).toBe(true);
   });
 
-  test('the last of its labels is always there, and no more than fit', () => {
+  test('always has its last label, and not more labels than fit', () => {
     expect(labelsThatFit(10, 100, 10)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(labelsThatFit(10, 50, 10)).toEqual([1, 3, 5, 7, 9]);
     expect(labelsThatFit(3, 1, 10)).toEqual([2]);
@@ -34,7 +34,7 @@ describe('an axis', () => {
 });
 
 describe('a line', () => {
-  test('has a gap over withheld weeks, and over more weeks without questions than is usual', () => {
+  test('has a gap for withheld weeks, and for more weeks without questions than usual', () => {
     expect(fragmentsOf([1, 2, null, 4])).toEqual([
       { from: 0, to: 1, isGap: false },
       { from: 1, to: 3, isGap: true },
@@ -46,13 +46,13 @@ describe('a line', () => {
     });
   });
 
-  test('marks points that no line leads to, and all where there are few', () => {
+  test('marks points without a line to them, and all points if there are few', () => {
     const points = [1, 2, null, 4];
     expect(markedPoints(points, fragmentsOf(points))).toEqual([3]);
     expect(markedPoints(points, fragmentsOf(points), 3)).toEqual([0, 1, 3]);
   });
 
-  test('goes on where a piece begins at the end of the one before', () => {
+  test('continues if a segment starts at the end of the previous one', () => {
     const pieces = [
       { from: 0, to: 1, isGap: false },
       { from: 1, to: 2, isGap: false },
@@ -63,13 +63,13 @@ describe('a line', () => {
 });
 
 describe('a change', () => {
-  test('is between scores as they are shown', () => {
+  test('is the difference of the scores as shown', () => {
     expect(changeOver([70.4, undefined, 71.5], 2)).toEqual({ by: 2, from: 0, to: 2 });
     expect(difference(0.704, 0.715)).toBe(-2);
     expect(difference(0.7, null)).toBeNull();
   });
 
-  test('starts at a shown value that is neither too near nor too far', () => {
+  test('is measured from a shown value that is neither too recent nor too old', () => {
     expect(changeOver([60, 61, 62], 2)).toMatchObject({ from: 0 });
     expect(changeOver([60, null, 62, 63], 2)).toMatchObject({ from: 0 });
     expect(changeOver([60, null, null, null, null, null, null, 63], 2)).toBeUndefined();
@@ -80,12 +80,12 @@ describe('a change', () => {
 });
 
 describe('a colour', () => {
-  test('is one of nine steps, and stays within them', () => {
+  test('is always one of nine steps', () => {
     expect([-10, 40, 65, 90, 200].map((value) => heatStep(value, 40, 90))).toEqual([1, 1, 5, 9, 9]);
     expect(heatStep(50, 50, 50)).toBe(5);
   });
 
-  test('is not paled by one outlier', () => {
+  test('is not weakened by one outlier', () => {
     const scores = [...Array.from({ length: 60 }, (_, i) => 60 + (i % 20)), 3];
     expect(boundsOf(scores)).toEqual({ low: 60, high: 80 });
     expect(boundsOf([])).toEqual({ low: 40, high: 90 });
@@ -93,17 +93,17 @@ describe('a colour', () => {
 });
 
 describe('the parts of a distribution', () => {
-  const words = { detractors: 'D', passives: 'P', promoters: 'R' };
+  const labels = { detractors: 'D', passives: 'P', promoters: 'R' };
   const scale = [1, 2, 3, 4, 5].map((value) => ({ value, text: `t${value}` }));
   const distribution = (...keys: (number | string)[]) =>
     keys.map((key, i) => ({ key: String(key), count: i + 1 }));
   const partsFor = (type: number, ...keys: (number | string)[]) =>
-    partsOf({ type, scale } as never, distribution(...keys) as never, words).map(({ label, count }) => [
+    partsOf({ type, scale } as never, distribution(...keys) as never, labels).map(({ label, count }) => [
       label,
       count,
     ]);
 
-  test('are the values, pairs of ten, the three groups of recommendation, and yes and no', () => {
+  test('are the values, pairs for scales of ten, the three groups of the eNPS, and yes and no', () => {
     expect(partsFor(1, 5, 1)).toEqual([
       ['t1', 2],
       ['t2', 0],

@@ -81,12 +81,12 @@ const steps = [1, 3, 5, 7, 9];
 
 /**
  * Returns the answers of types 1 to 4 as parts of a bar, lowest agreement first: five values singly, ten in pairs, recommendations
- * as detractors, passives and promoters. `words`: texts for the latter.
+ * as detractors, passives and promoters. `labels`: texts for the latter.
  */
 export function partsOf(
   { type, scale }: ResultQuestion,
   distribution: NonNullable<QuestionFigures['distribution']>,
-  words: { detractors: string; passives: string; promoters: string },
+  labels: { detractors: string; passives: string; promoters: string },
 ): Part[] {
   const countOf = (keys: number[]) =>
     distribution.reduce((sum, { key, count }) => sum + (keys.includes(Number(key)) ? count : 0), 0);
@@ -108,9 +108,9 @@ export function partsOf(
   }
   if (type === 3) {
     return [
-      { key: 'detractors', label: words.detractors, count: countOf([0, 1, 2, 3, 4, 5, 6]), heat: 2 },
-      { key: 'passives', label: words.passives, count: countOf([7, 8]), heat: 5 },
-      { key: 'promoters', label: words.promoters, count: countOf([9, 10]), heat: 8 },
+      { key: 'detractors', label: labels.detractors, count: countOf([0, 1, 2, 3, 4, 5, 6]), heat: 2 },
+      { key: 'passives', label: labels.passives, count: countOf([7, 8]), heat: 5 },
+      { key: 'promoters', label: labels.promoters, count: countOf([9, 10]), heat: 8 },
     ];
   }
   const of = (name: string) => distribution.find(({ key }) => key === name)?.count ?? 0;

@@ -16,7 +16,7 @@ export function usePointText(): (point: Point) => string {
   const t = useText();
   const { number } = useFormat();
   return (point) => {
-    if (point === null) return t('results.hiddenShort');
+    if (point === null) return t('results.withheldShort');
     return point === undefined ? t('results.notAskedShort') : number(Math.round(point));
   };
 }
@@ -46,16 +46,16 @@ export function useWithheldText() {
       figure(week: ResultWeek | null, people: number): string {
         const threshold = week?.thresholds?.figures;
         return threshold !== undefined && people < threshold && week?.week === newest
-          ? t('results.hiddenFew', { least: threshold })
-          : t('results.hiddenEither');
+          ? t('results.withheldFew', { least: threshold })
+          : t('results.withheldEither');
       },
       /** Why a distribution is withheld although the mean is shown; `answers`: the number of answers behind the mean. */
       distribution(week: ResultWeek | null, answers: number | null): string {
         const threshold = week?.thresholds?.distribution;
-        if (threshold === undefined || answers === null) return t('results.hiddenEither');
+        if (threshold === undefined || answers === null) return t('results.withheldEither');
         return answers < threshold
-          ? t('results.hiddenFew', { least: threshold })
-          : t('results.hiddenNeighbour');
+          ? t('results.withheldFew', { least: threshold })
+          : t('results.withheldNeighbour');
       },
     }),
     [t, newest],

@@ -22,7 +22,7 @@ function removalOf({ summary, people }: Run): { people: number; groups: number }
 }
 
 /** Returns the title of the dialog, its button, and what must be typed. */
-function wordsOf(t: Translate, run: Run) {
+function textsOf(t: Translate, run: Run) {
   const { people, groups } = removalOf(run);
   if (people === 0 && groups === 0) return { title: t('runs.applyTitle'), confirm: t('runs.applyConfirm') };
   const ofAll = t('runs.ofPeople', { removed: people, count: run.people });
@@ -53,8 +53,8 @@ export function Decision({ run }: { run: Run }) {
   const refresh = useRefresh();
   const [asking, setAsking] = useState<'apply' | 'reject'>();
   const params = { runId: run.runId };
-  const words = wordsOf(t, run);
-  const isDangerous = words.typed !== undefined;
+  const texts = textsOf(t, run);
+  const isDangerous = texts.typed !== undefined;
   const refreshRuns = () =>
     refresh('GET /runs', 'GET /runs/{runId}', 'GET /runs/{runId}/changes', 'GET /files', 'GET /session');
   return (
@@ -68,7 +68,7 @@ export function Decision({ run }: { run: Run }) {
         onClose={() => setAsking(undefined)}
         text={<Cost run={run} t={t} />}
         danger={isDangerous}
-        {...words}
+        {...texts}
         onConfirm={async () => {
           const body = {
             peopleRemoved: run.summary?.users.deleted ?? 0,

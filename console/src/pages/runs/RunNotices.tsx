@@ -24,7 +24,7 @@ function Outcome({ run }: { run: Run }) {
   const t = useText();
   const { moment } = useFormat();
   const limits = run.details.filter(({ type }) => type === 'limit exceeded');
-  const who = run.decidedBy ?? t('runs.somebody');
+  const who = run.decidedBy ?? t('runs.unknownPerson');
   if (run.outcome === 'processing') return <Notice tone="accent">{t('runs.processingText')}</Notice>;
   if (run.outcome === 'held')
     return (

@@ -57,19 +57,19 @@ export function RunPage() {
 function Subtitle({ run }: { run: Run }) {
   const t = useText();
   const { moment } = useFormat();
-  const words = [
+  const labels = [
     sourceText(t, run),
     moment(run.at),
     ...(run.validateOnly && run.outcome !== 'validated' ? [t('runs.dryRun')] : []),
     ...(run.outcome === 'applied' && run.decidedAt !== null
-      ? [t('runs.approvedBy', { name: run.decidedBy ?? t('runs.somebody') })]
+      ? [t('runs.approvedBy', { name: run.decidedBy ?? t('runs.unknownPerson') })]
       : []),
   ];
   return (
     <span className={css['subtitle']}>
       <StateBadge state={stateOf(run)} dot />
-      {words.map((word) => (
-        <span key={word}>· {word}</span>
+      {labels.map((label) => (
+        <span key={label}>· {label}</span>
       ))}
     </span>
   );

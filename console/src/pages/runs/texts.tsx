@@ -63,21 +63,21 @@ export function Deltas({ counts }: { counts: Counts | undefined }) {
         sign="+"
         look="created"
         count={created}
-        words={t('runs.created', { count: created })}
+        text={t('runs.created', { count: created })}
         number={number}
       />
       <Delta
         sign="~"
         look="updated"
         count={updated}
-        words={t('runs.updated', { count: updated })}
+        text={t('runs.updated', { count: updated })}
         number={number}
       />
       <Delta
         sign="−"
         look="deleted"
         count={deleted}
-        words={t('runs.deleted', { count: deleted })}
+        text={t('runs.deleted', { count: deleted })}
         number={number}
       />
     </span>
@@ -88,11 +88,11 @@ type DeltaProps = {
   sign: string;
   look: 'created' | 'updated' | 'deleted';
   count: number;
-  words: string;
+  text: string;
   number: (count: number) => string;
 };
 
-function Delta({ sign, look, count, words, number }: DeltaProps) {
+function Delta({ sign, look, count, text, number }: DeltaProps) {
   if (count === 0) return null;
   return (
     <span className={css[look]}>
@@ -100,7 +100,7 @@ function Delta({ sign, look, count, words, number }: DeltaProps) {
         {sign}
         {number(count)}
       </span>
-      <span className="visually-hidden">{words} </span>
+      <span className="visually-hidden">{text} </span>
     </span>
   );
 }

@@ -21,7 +21,7 @@ export function SignInAgain({ session, onDone }: Props) {
       <SignInForm
         as={{ email: user.email ?? '', accountId: account.id }}
         onDone={onDone}
-        other={<Button onClick={() => location.assign('/sign-in')}>{t('session.somebodyElse')}</Button>}
+        other={<Button onClick={() => location.assign('/sign-in')}>{t('session.someoneElse')}</Button>}
       />
     </Dialog>
   );

@@ -33,7 +33,7 @@ export type LineProps = {
   limits?: { low: number; high: number };
   height?: number;
   /** Returns the text for a value, or for a value that is not shown. */
-  words: (point: Point) => string;
+  textOf: (point: Point) => string;
 };
 
 const [left, right, top, bottom] = [36, 12, 12, 28];
@@ -77,7 +77,7 @@ function plotOf(
 }
 
 export function Line(props: LineProps) {
-  const { label, weeks, series, height = 260, words } = props;
+  const { label, weeks, series, height = 260, textOf } = props;
   const { element, width } = useWidth();
   const [pointed, setPointed] = useState<number>();
   // The newest week until the user chooses another.
@@ -114,7 +114,7 @@ export function Line(props: LineProps) {
         type="range"
         className={css['keys']}
         aria-label={label}
-        aria-valuetext={`${weeks[kept]?.full ?? ''}: ${series.map((one) => `${one.name} ${valueIn(one, kept, words)}`).join(', ')}`}
+        aria-valuetext={`${weeks[kept]?.full ?? ''}: ${series.map((one) => `${one.name} ${valueIn(one, kept, textOf)}`).join(', ')}`}
         min={0}
         max={Math.max(0, weeks.length - 1)}
         value={kept}
@@ -129,7 +129,7 @@ export function Line(props: LineProps) {
           title={weeks[at]?.full ?? ''}
           series={series}
           at={at}
-          words={words}
+          textOf={textOf}
         />
       )}
     </div>
@@ -137,8 +137,8 @@ export function Line(props: LineProps) {
 }
 
 /** Returns the value of a week as text, with its note. */
-const valueIn = ({ points, notes }: Series, at: number, words: LineProps['words']) =>
-  [words(points[at]), notes?.[at]].filter(Boolean).join(' · ');
+const valueIn = ({ points, notes }: Series, at: number, textOf: LineProps['textOf']) =>
+  [textOf(points[at]), notes?.[at]].filter(Boolean).join(' · ');
 
 function nearest(event: React.PointerEvent<HTMLElement>, plot: Plot, count: number): number {
   const x = event.clientX - event.currentTarget.getBoundingClientRect().left;
@@ -238,11 +238,11 @@ type ToldProps = {
   title: string;
   series: readonly Series[];
   at: number;
-  words: LineProps['words'];
+  textOf: LineProps['textOf'];
 };
 
 /** The values of a week, on the side with enough space. Screen readers get them from the slider. */
-function Told({ x, width, title, series, at, words }: ToldProps) {
+function Told({ x, width, title, series, at, textOf }: ToldProps) {
   const isLeft = x > width / 2;
   return (
     <div
@@ -255,7 +255,7 @@ function Told({ x, width, title, series, at, words }: ToldProps) {
         <p key={one.key} className={css['tipRow']}>
           <span className={css['swatch']} style={colourOf(one)} />
           <span className={css['tipName']}>{one.name}</span>
-          <span className={css['tipValue']}>{valueIn(one, at, words)}</span>
+          <span className={css['tipValue']}>{valueIn(one, at, textOf)}</span>
         </p>
       ))}
     </div>

@@ -16,9 +16,9 @@ export function StackedBar({ label, parts }: { label: string; parts: readonly Pa
   const { percent } = useFormat();
   const all = parts.reduce((sum, { count }) => sum + count, 0);
   const share = (count: number) => (all > 0 ? count / all : 0);
-  const words = parts.map((part) => `${part.label} ${percent(share(part.count))}`).join(', ');
+  const description = parts.map((part) => `${part.label} ${percent(share(part.count))}`).join(', ');
   return (
-    <div className={css['stacked']} role="img" aria-label={`${label}: ${words}`}>
+    <div className={css['stacked']} role="img" aria-label={`${label}: ${description}`}>
       {parts
         .filter(({ count }) => count > 0)
         .map((part) => (

@@ -73,8 +73,8 @@ export function Confirm(props: ConfirmProps & { onBusy?: (isBusy: boolean) => vo
   const toast = useToast();
   const { busy, error, act } = useAction();
   const wanted = typeof typed === 'string' ? [{ text: typed }] : (typed ?? []);
-  const [words, setWords] = useState<readonly string[]>([]);
-  const isReady = foot.confirm !== undefined && !foot.disabled && isAllTyped(wanted, words);
+  const [inputs, setInputs] = useState<readonly string[]>([]);
+  const isReady = foot.confirm !== undefined && !foot.disabled && isAllTyped(wanted, inputs);
   useEffect(() => {
     onBusy?.(busy);
     return () => onBusy?.(false);
@@ -96,7 +96,7 @@ export function Confirm(props: ConfirmProps & { onBusy?: (isBusy: boolean) => vo
       }}
     >
       {content !== undefined && <div className={css['text']}>{content}</div>}
-      <TypedFields wanted={wanted} words={words} onChange={setWords} />
+      <TypedFields wanted={wanted} inputs={inputs} onChange={setInputs} />
       {error !== undefined && typeof text !== 'function' && <Failed error={error} />}
       <div data-form-foot>
         <Foot {...foot} busy={busy} disabled={!isReady} />
@@ -107,21 +107,21 @@ export function Confirm(props: ConfirmProps & { onBusy?: (isBusy: boolean) => vo
 
 type TypedFieldsProps = {
   wanted: readonly Typed[];
-  words: readonly string[];
-  onChange: (words: readonly string[]) => void;
+  inputs: readonly string[];
+  onChange: (inputs: readonly string[]) => void;
 };
 
-function TypedFields({ wanted, words, onChange }: TypedFieldsProps) {
+function TypedFields({ wanted, inputs, onChange }: TypedFieldsProps) {
   const t = useText();
   const id = useId();
   const write = (index: number, value: string) =>
-    onChange(wanted.map((_, i) => (i === index ? value : (words[i] ?? ''))));
+    onChange(wanted.map((_, i) => (i === index ? value : (inputs[i] ?? ''))));
   return wanted.map(({ text, label }, i) => (
     <label key={label ?? text} htmlFor={`${id}-${i}`} className={css['typed']}>
       <span>{label ?? t('dialog.type', { text })}</span>
       <input
         id={`${id}-${i}`}
-        value={words[i] ?? ''}
+        value={inputs[i] ?? ''}
         autoComplete="off"
         onChange={({ target }) => write(i, target.value)}
       />

@@ -1,4 +1,4 @@
-// An action that can't be undone is possible only once everything asked for was typed.
+// An action that can't be undone is possible only after the user has typed all required texts.
 import { expect, test } from 'vitest';
 import { isAllTyped } from './typed.ts';
 
@@ -11,12 +11,12 @@ test('each text has to be typed, in its own field', () => {
   expect(isAllTyped(wanted, ['258', '12'])).toBe(true);
 });
 
-test('spaces around it are ignored, capitals and parts are not', () => {
+test('spaces around the text are ignored; other letter case or a part of it is not accepted', () => {
   expect(isAllTyped([{ text: 'Sales' }], [' Sales '])).toBe(true);
   expect(isAllTyped([{ text: 'Sales' }], ['sales'])).toBe(false);
   expect(isAllTyped([{ text: 'Sales' }], ['Sale'])).toBe(false);
 });
 
-test('without such a text the action is possible at once', () => {
+test('without a required text the action is possible at once', () => {
   expect(isAllTyped([], [])).toBe(true);
 });

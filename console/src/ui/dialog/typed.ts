@@ -4,5 +4,5 @@
 export type Typed = { text: string; label?: string | undefined };
 
 /** Returns whether each text was typed exactly, apart from spaces around it. */
-export const isAllTyped = (wanted: readonly Typed[], words: readonly string[]): boolean =>
-  wanted.every(({ text }, i) => words[i]?.trim() === text);
+export const isAllTyped = (wanted: readonly Typed[], inputs: readonly string[]): boolean =>
+  wanted.every(({ text }, i) => inputs[i]?.trim() === text);

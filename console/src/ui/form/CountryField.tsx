@@ -38,8 +38,8 @@ export function CountryField({ label, hint, error, name, value, onChange, option
             }}
           />
           <datalist id={list}>
-            {all.map(({ code, name: words }) => (
-              <option key={code}>{words}</option>
+            {all.map(({ code, name: countryName }) => (
+              <option key={code}>{countryName}</option>
             ))}
           </datalist>
         </>

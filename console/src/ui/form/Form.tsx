@@ -132,14 +132,14 @@ function useNativeWords() {
 
 /** Returns the browser's own validation errors by field name. */
 function useNativeFaults() {
-  const words = useNativeWords();
+  const nativeText = useNativeWords();
   return (form: HTMLFormElement): Record<string, string> => {
     const wrong: Record<string, string> = {};
     for (const control of form.elements) {
       if (!(control instanceof HTMLInputElement || control instanceof HTMLTextAreaElement)) continue;
       const { validity, name } = control;
       if (!name || !control.willValidate || validity.valid) continue;
-      wrong[name] = words(control);
+      wrong[name] = nativeText(control);
     }
     return wrong;
   };

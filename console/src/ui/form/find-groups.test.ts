@@ -1,4 +1,4 @@
-// Finding groups by typing: without accents and capitals, all words needed, the best first.
+// Finding groups by typing: ignores accents and letter case, requires all words, and lists the best matches first.
 import { expect, test } from 'vitest';
 import { findGroups, groupsToFind } from './find-groups.ts';
 
@@ -20,21 +20,21 @@ const groups = groupsToFind([
 const namesFor = (sought: string, most = 10) =>
   findGroups(groups, sought, most).found.map(({ name }) => name);
 
-test('each group has its way from the top', () => {
+test('each group has its path from the top', () => {
   expect(groups.map(({ way }) => way)).toEqual(['', 'Lavmark', ...Array(3).fill('Lavmark / Försäljning')]);
 });
 
-test('names that begin with what is typed come first, then words that do, then all others', () => {
+test('names that start with the typed text come first, then names with a word that does, then all others', () => {
   expect(namesFor('sales')).toEqual(['Sales Malmö', 'Försäljning', 'North Sales', 'Wholesales']);
 });
 
-test('every word has to be there, in any order, with or without accents', () => {
+test('every word is required, in any order, with or without accents', () => {
   expect(namesFor('MALMO sal')).toEqual(['Sales Malmö']);
   expect(namesFor('forsaljning')).toEqual(['Försäljning']);
   expect(namesFor('malmö north')).toEqual([]);
 });
 
-test('nothing typed shows all; of more than are shown, their number is known', () => {
+test('an empty text shows all groups; if only some are shown, their total is known', () => {
   expect(namesFor('  ')).toHaveLength(5);
   expect(findGroups(groups, 'sales', 2)).toMatchObject({ found: [{ id: 4 }, { id: 2 }], total: 4 });
 });

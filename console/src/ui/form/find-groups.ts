@@ -12,7 +12,7 @@ export type FoundGroup = {
 export const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
 /** Returns the groups of a tree as options, each with the groups above it. */
-export function groupsToFind(groups: readonly TreeGroup[]): (FoundGroup & { words: string })[] {
+export function groupsToFind(groups: readonly TreeGroup[]): (FoundGroup & { searchText: string })[] {
   const byId = new Map(groups.map((group) => [group.id, group]));
   const ways = new Map<number, string>();
   const wayOf = (id: number | null): string => {
@@ -30,12 +30,12 @@ export function groupsToFind(groups: readonly TreeGroup[]): (FoundGroup & { word
     name,
     people,
     way: wayOf(parentId),
-    words: folded(`${name} ${externalId ?? ''}`),
+    searchText: folded(`${name} ${externalId ?? ''}`),
   }));
 }
 
 /** Returns at most `most` groups that contain every search word, names that begin with it first, and the total number. */
-export function findGroups<Group extends { words: string }>(
+export function findGroups<Group extends { searchText: string }>(
   groups: readonly Group[],
   sought: string,
   most: number,
@@ -43,8 +43,8 @@ export function findGroups<Group extends { words: string }>(
   const text = folded(sought).trim();
   if (text === '') return { found: groups.slice(0, most), total: groups.length };
   const words = text.split(/\s+/);
-  const matching = groups.filter((group) => words.every((word) => group.words.includes(word)));
+  const matching = groups.filter((group) => words.every((word) => group.searchText.includes(word)));
   const rank = (group: Group) =>
-    group.words.startsWith(text) ? 0 : group.words.includes(` ${words[0]}`) ? 1 : 2;
+    group.searchText.startsWith(text) ? 0 : group.searchText.includes(` ${words[0]}`) ? 1 : 2;
   return { found: matching.toSorted((a, b) => rank(a) - rank(b)).slice(0, most), total: matching.length };
 }

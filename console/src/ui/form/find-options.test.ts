@@ -1,15 +1,19 @@
-// Finding an option by typing: every typed word must begin a word of it.
+// Finding an option by typing: every typed word must be the start of one of its words.
 import { expect, test } from 'vitest';
 import { isFound, type SearchOption } from './find-options.ts';
 
-const swedish: SearchOption = { value: 'sv', label: 'Swedish', words: () => 'Svenska sueco' };
-const portuguese: SearchOption = { value: 'pt-BR', label: 'Portuguese (Brazil)', words: () => 'Português' };
+const swedish: SearchOption = { value: 'sv', label: 'Swedish', searchTerms: () => 'Svenska sueco' };
+const portuguese: SearchOption = {
+  value: 'pt-BR',
+  label: 'Portuguese (Brazil)',
+  searchTerms: () => 'Português',
+};
 
 test('without a word every option is found', () => {
   expect([isFound(swedish, ''), isFound(swedish, '   ')]).toEqual([true, true]);
 });
 
-test('words are found by their beginning, in any order, without accents and capitals', () => {
+test('finds words by their start, in any order, ignoring accents and letter case', () => {
   expect(isFound(swedish, 'SWE')).toBe(true);
   expect(isFound(swedish, 'edish')).toBe(false);
   expect(isFound(portuguese, 'braz port')).toBe(true);
@@ -17,7 +21,7 @@ test('words are found by their beginning, in any order, without accents and capi
   expect(isFound(portuguese, 'portugal')).toBe(false);
 });
 
-test('all words are needed', () => {
+test('requires all words', () => {
   expect(isFound(portuguese, 'port brazil')).toBe(true);
   expect(isFound(portuguese, 'port sweden')).toBe(false);
 });
@@ -27,7 +31,7 @@ test('further terms are computed once, and only when the user types', () => {
   const option: SearchOption = {
     value: 'de',
     label: 'German',
-    words: () => {
+    searchTerms: () => {
       calls++;
       return 'Deutsch';
     },

@@ -1,15 +1,15 @@
 // Finds an option among many by typing: each typed word must begin a word of the option, without accents and capitals.
 import { folded } from './find-groups.ts';
 
-/** `words`: returns further search terms; called once, when the user starts to type. */
-export type SearchOption = { value: string; label: string; words?: () => string };
+/** `searchTerms`: returns further search terms; called once, when the user starts to type. */
+export type SearchOption = { value: string; label: string; searchTerms?: () => string };
 
 const wordsOf = new WeakMap<SearchOption, string[]>();
 
 /** Returns whether every typed word begins a word of the option. Without any word, every option is found. */
 export function isFound(option: SearchOption, typed: string): boolean {
   const own =
-    wordsOf.get(option) ?? folded(`${option.label} ${option.words?.() ?? ''}`).split(/[^\p{L}\p{N}]+/u);
+    wordsOf.get(option) ?? folded(`${option.label} ${option.searchTerms?.() ?? ''}`).split(/[^\p{L}\p{N}]+/u);
   wordsOf.set(option, own);
   return folded(typed)
     .trim()

@@ -1,17 +1,17 @@
-// Errors of the service are shown at the fields of the form that they belong to.
+// Errors from the service are shown at the fields that they belong to.
 import { expect, test } from 'vitest';
 import { fieldAt, refusalOf } from './form-faults.ts';
 
 const names = new Set(['name', 'settings', 'translations/sv']);
 
-test('a path belongs to the field with the longest name that it begins with', () => {
+test('a path belongs to the field with the longest name that it starts with', () => {
   expect(fieldAt('/name', names)).toBe('name');
   expect(fieldAt('/translations/sv', names)).toBe('translations/sv');
   expect(fieldAt('/settings/threshold', names)).toBe('settings');
   expect(fieldAt('/questions/3/text', new Set(['questions/3', 'questions']))).toBe('questions/3');
 });
 
-test('a path that only begins with the same letters belongs to no field', () => {
+test('a path that only starts with the same letters belongs to no field', () => {
   expect(fieldAt('/names', names)).toBeUndefined();
   expect(fieldAt('/translations', names)).toBeUndefined();
   expect(fieldAt('', names)).toBeUndefined();
@@ -27,7 +27,7 @@ test('a field shows its first message', () => {
   });
 });
 
-test('messages of no field are shown for the form as a whole, each once', () => {
+test('messages without a field are shown once each for the whole form', () => {
   expect(
     refused({ text: 'Conflict.' }, { path: '/other', text: 'Unknown.' }, { path: '/more', text: 'Unknown.' }),
   ).toEqual({ wrong: {}, whole: 'Conflict. Unknown.' });

@@ -1,4 +1,4 @@
-// The keys of a search field never take a key from another field, a dialog or the browser.
+// The keys of a search field do not interfere with other fields, dialogs or the browser.
 import { expect, test } from 'vitest';
 import { clearsSearch, focusesSearch } from './search-keys.ts';
 
@@ -15,12 +15,12 @@ test('"/" is typed as a letter in fields, and does nothing behind a dialog', () 
   expect(focusesSearch(slash, { ...page, hasDialog: true })).toBe(false);
 });
 
-test('shortcuts of the browser with "/" stay its own', () => {
+test('browser shortcuts with "/" still work', () => {
   for (const modifier of ['ctrlKey', 'metaKey', 'altKey'])
     expect(focusesSearch({ ...slash, [modifier]: true }, page)).toBe(false);
 });
 
-test('Esc clears a text; in an empty field it closes the dialog around it', () => {
+test('Esc clears the text; in an empty field it closes the dialog', () => {
   expect([clearsSearch('Escape', 'x'), clearsSearch('Escape', ''), clearsSearch('a', 'x')]).toEqual([
     true,
     false,

@@ -85,7 +85,7 @@ export function Page({ title, subtitle, crumbs, actions, toolbar, waits, narrow,
 export const ToolbarGap = () => <span className={css['gap']} />;
 /** Subdued text in a toolbar, such as "1,193 found". */
 export const ToolbarText = ({ children }: { children: ReactNode }) => (
-  <span className={css['words']} role="status">
+  <span className={css['status']} role="status">
     {children}
   </span>
 );

@@ -35,7 +35,7 @@ export const Bar = ({ width = 60 }: { width?: number }) => (
 /** An error with the service's message and "Try again". */
 export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const t = useText();
-  const words = useErrorText();
+  const errorText = useErrorText();
   return (
     <div className={css['failed']}>
       <Notice
@@ -44,7 +44,7 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
         title={t('error.title')}
         actions={onRetry && <Button onClick={onRetry}>{t('action.tryAgain')}</Button>}
       >
-        {words(error)}
+        {errorText(error)}
       </Notice>
     </div>
   );
@@ -69,7 +69,7 @@ export function NotFound() {
 /** Shown by the router in place of a page that crashed. Input on the previous page has already been left. */
 export function Broken({ error }: { error?: unknown }) {
   const t = useText();
-  const words = useErrorText();
+  const errorText = useErrorText();
   useEffect(() => {
     if (error instanceof ChunkMissing) void reloadOnce();
   }, [error]);
@@ -79,7 +79,7 @@ export function Broken({ error }: { error?: unknown }) {
         whole
         icon={ServerCrash}
         title={t('error.title')}
-        text={words(error)}
+        text={errorText(error)}
         action={<Button onClick={() => location.reload()}>{t('action.reload')}</Button>}
       />
     </div>

@@ -121,7 +121,7 @@ function Cells<Row>({ columns, row, to, onRow }: RowProps<Row>) {
   const leading = columns.find(({ leads }) => leads) ?? columns.find(({ hideTitle }) => !hideTitle);
   return columns.map((column) => {
     const inside = column.cell(row);
-    const content = typeof inside === 'string' ? <span className={css['words']}>{inside}</span> : inside;
+    const content = typeof inside === 'string' ? <span className={css['text']}>{inside}</span> : inside;
     const isLeading = column === leading;
     return (
       <div role="cell" key={column.key} className={cellClass(column as Column<never>)}>

@@ -194,7 +194,7 @@ function testLetter(language: 'en' | 'sv', about: string) {
     ],
     sv: [
       'Testmejl från Soundings',
-      'Det här mejlet skickades från inställningarna. Mejl från Soundings når dig.',
+      'Det här mejlet skickades från inställningarna. Mejl från Soundings kommer fram till dig.',
     ],
   } as const;
   const [title, text] = words[language];

@@ -1,5 +1,5 @@
-// What an administrator of the demo company does in the console, in a real browser, and what of it is true afterwards: tokens
-// and API access, people, groups, attributes; and the audit log, which has all of it.
+// What an administrator of the demo company does in the console, in a real browser, and its effects: tokens and API access,
+// people, groups, attributes, and the audit log, which records all of it.
 import { readFile } from 'node:fs/promises';
 import type { Report } from '@soundings/contract/organization.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
@@ -26,9 +26,9 @@ afterAll(async () => {
   await world?.close();
 });
 
-const opened = (path: string): Promise<ConsolePage> =>
+const openPage = (path: string): Promise<ConsolePage> =>
   openConsole(world, browser, world.administrator.email, { path });
-/** The title of a page, in which the pages above it may stand first. */
+/** The title of a page. It may start with the titles of its parent pages. */
 const heading = (page: Page, name: string) =>
   page.getByRole('heading', { level: 1, name: new RegExp(`(^|\\s)${name}$`) });
 const press = (within: Pick<Page, 'getByRole'>, name: string) =>
@@ -43,14 +43,14 @@ async function choose(page: Page, field: string | RegExp, option: string): Promi
 const status = async (path: string, authorization: string) =>
   (await world.request('GET', path, { headers: { authorization } })).status;
 
-/** What a push would do, of one list of people alone. */
-async function wouldPush(users: object[]) {
+/** Returns what a push of this list of people would change. */
+async function previewPush(users: object[]) {
   const settings = { validateOnly: true, maxUsersDeleted: 20_000 };
-  const answer = await world.request<Report & Problem>('POST', '/v1/organization/organization', {
+  const response = await world.request<Report & Problem>('POST', '/v1/organization/organization', {
     headers: { authorization: token, 'content-type': 'application/json' },
     body: JSON.stringify({ settings, data: { users } }),
   });
-  return answer.body;
+  return response.body;
 }
 
 const parentOf = async (name: string) => {
@@ -63,8 +63,8 @@ const parentOf = async (name: string) => {
 };
 
 describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on the PATH)', () => {
-  test('a token is shown once, its line for the terminal works, and revoked it opens nothing', async () => {
-    const page = await opened('/tokens');
+  test('a token is shown once, its command for the terminal works, and it stops working when revoked', async () => {
+    const page = await openPage('/tokens');
     await press(page, 'Create token');
     const making = page.getByRole('dialog', { name: 'Create an API token' });
     expect(await making.getByRole('button', { name: 'Create token' }).isDisabled()).toBe(true);
@@ -80,11 +80,11 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
     const [, address, header] = /^curl http:\/\/localhost(\S+) -H "Authorization: (\S+)"$/.exec(line) ?? [];
     expect(header).toBe(secret);
-    const answer = await world.request<{ name: string }[]>('GET', address as string, {
+    const response = await world.request<{ name: string }[]>('GET', address as string, {
       headers: { authorization: header as string },
     });
-    expect(answer.status).toBe(200);
-    expect(answer.body.map(({ name }) => name)).toContain('Repair Workshop');
+    expect(response.status).toBe(200);
+    expect(response.body.map(({ name }) => name)).toContain('Repair Workshop');
     expect(await status('/v1/organization', secret)).not.toBe(200);
     await press(shown, 'I have copied it');
 
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await press(row, 'Revoke…');
     await page.getByRole('dialog', { name: 'Revoke “Power BI”?' }).waitFor();
     await press(page.getByRole('dialog'), 'Revoke token');
-    // While a dialog is open, what is beneath it has no rows.
+    // While a dialog is open, the page below it has no accessible rows.
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await row.waitFor({ state: 'detached' });
     expect(await status('/v1/groups', secret)).toBe(401);
@@ -103,8 +103,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await row.getByText('Revoked', { exact: true }).waitFor();
   });
 
-  test('a dangerous act asks for the password again, over what is open, and goes on by itself; not given, nothing is done', async () => {
-    const page = await opened('/tokens');
+  test('a dangerous action requires the password again in a dialog and then continues; without the password nothing happens', async () => {
+    const page = await openPage('/tokens');
     const forget = () =>
       world.pool`update sessions set proved_at = now() - interval '11 minutes' where account_id = ${world.accountId}`;
     await forget();
@@ -119,7 +119,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await asking.waitFor();
     expect(await axeFaults(page)).toEqual([]);
 
-    // Not given: what was filled in is still there.
+    // After cancelling, the input is still there.
     await press(asking, 'Cancel');
     await making.getByText(/^This requires your password, so nothing was changed\./).waitFor();
     expect(await making.getByLabel('Name').inputValue()).toBe('Payroll');
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await shown.waitFor();
     await press(shown, 'I have copied it');
 
-    // For ten minutes it isn't asked for again; then it is, from a dialog that asks whether to go on.
+    // It is not requested again for ten minutes; after that it is, also from a confirmation dialog.
     const row = page.getByRole('row', { name: /Payroll/ });
     await row.waitFor();
     await forget();
@@ -148,8 +148,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect([...made]).toEqual([{ revoked: true }]);
   });
 
-  test('the privacy report follows the settings, names roles and tokens, and prints without navigation', async () => {
-    const page = await opened('/settings');
+  test('the privacy report shows the current settings, roles and tokens, and prints without navigation', async () => {
+    const page = await openPage('/settings');
     await page.getByLabel('Values and response rates').fill('8');
     await press(page, 'Save');
     await page.getByText('Settings saved.').waitFor();
@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const cells = async (name: string | RegExp) =>
       await row(name).first().getByRole('cell').allTextContents();
     await row('Minimum answers behind a figure').waitFor();
-    // The open week keeps what it was opened with.
+    // The open week keeps the settings it was opened with.
     expect(await cells('Minimum answers behind a figure')).toEqual(['8', '5']);
     expect(await cells('Minimum answers behind a distribution')).toEqual(['16', '10']);
     await page.getByText('Means and response rates based on fewer than 5 answers.').waitFor();
@@ -183,10 +183,10 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByText('Settings saved.').waitFor();
   });
 
-  test('files are taken only from allowed addresses: one’s own is offered, and what is no address is said at the field', async () => {
+  test('files are accepted only from allowed addresses: the form suggests the user’s address, and reports invalid ones at the field', async () => {
     const files = await createToken(world.pool, world.accountId, { name: 'files', scopes: ['files'] });
     expect(await status('/v1/storage/files', files.token)).toBe(200);
-    const page = await opened('/access');
+    const page = await openPage('/access');
     page.expectComplaint(/status of 400/);
     await page.getByText('http://localhost/v1/organization', { exact: true }).waitFor();
     await page.getByText('Every address can upload, including yours.').waitFor();
@@ -212,8 +212,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByText('Every address is allowed.').waitFor();
   });
 
-  test('a person is found without accents; of somebody managed what the HR system delivers is locked, and the rest is changed', async () => {
-    const page = await opened('/people');
+  test('a person is found without typing accents; managed fields are locked, and the others can be changed', async () => {
+    const page = await openPage('/people');
     await page.getByRole('link', { name: 'Ebba Söderlund' }).or(page.getByRole('table')).first().waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('soderlund ebba');
@@ -235,7 +235,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       from   users where account_id = ${world.accountId} and user_id = ${userId}`;
     expect(changed).toEqual({ role: 'Manager', workplace: 'Shop', firstName: 'Ebba', managed: true });
 
-    // The lock is not only painted.
+    // The server refuses the change as well.
     const cookie = `soundings=${await world.sessionOf(world.administrator.email)}`;
     const refused = await world.request('PATCH', `/api/users/${userId}`, {
       headers: { cookie, 'content-type': 'application/json' },
@@ -245,8 +245,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(refused.body.details).toMatchObject([{ type: 'managed', path: '/firstName' }]);
   });
 
-  test('a person is added and changed by hand, and handed over: from then on a push says who the person is', async () => {
-    const page = await opened('/people');
+  test('a person is added and changed manually and handed over; after that, pushes update the person', async () => {
+    const page = await openPage('/people');
     await page.getByRole('link', { name: 'Add person' }).click();
     await page.getByLabel('First name').fill('Siv');
     await page.getByLabel('Last name').fill('Ek');
@@ -262,8 +262,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByLabel('Last name').fill('Ekström');
     await press(page, 'Save');
     await heading(page, 'Siv Ekström').waitFor();
-    // Made by hand: a push that leaves everybody out leaves the person alone.
-    const before = await wouldPush([]);
+    // Created manually: a push without any people keeps the person.
+    const before = await previewPush([]);
     expect(before.changes.map(({ externalId }) => externalId)).not.toContain('hr-900');
 
     await press(page, 'Actions for Siv Ekström');
@@ -281,23 +281,23 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       join   groups g using (account_id, group_id)
       where  u.account_id = ${world.accountId} and u.external_id = 'hr-900'`;
     expect(kept).toEqual({ managed: true, group: 'Malmö Shop' });
-    const listed = await wouldPush([{ externalId: 'hr-900', firstName: 'Siv', lastName: 'Ekman' }]);
+    const listed = await previewPush([{ externalId: 'hr-900', firstName: 'Siv', lastName: 'Ekman' }]);
     expect(listed.changes.find(({ externalId }) => externalId === 'hr-900')).toMatchObject({
       action: 'update',
       fields: { lastName: { from: 'Ekström', to: 'Ekman' } },
     });
-    const omitted = await wouldPush([]);
+    const omitted = await previewPush([]);
     expect(omitted.changes).toContainEqual({ entity: 'user', externalId: 'hr-900', action: 'delete' });
   });
 
-  test('a group is moved by keyboard alone: what it means is said before, and it is undone after', async () => {
-    const page = await opened('/groups');
+  test('a group is moved with the keyboard alone: the effects are shown before, and it can be undone after', async () => {
+    const page = await openPage('/groups');
     const { keyboard } = page;
-    /** Presses a key until a group has the focus: few rows are found. */
+    /** Presses a key until a group has the focus. Only a few rows are shown. */
     async function goTo(name: string, key: string): Promise<void> {
       const group = page.getByRole('treeitem', { name: new RegExp(`^${name}`) });
       for (let row = 0; row < 10; row++) {
-        // oxlint-disable no-await-in-loop -- key after key
+        // oxlint-disable no-await-in-loop -- one key after another
         if (await group.evaluate((one) => one.matches(':focus'))) return;
         await keyboard.press(key);
         // oxlint-enable no-await-in-loop
@@ -326,11 +326,11 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await parentOf('Repair Workshop')).toBe('Workshops');
   });
 
-  test('an attribute with allowed values: a push with another is refused, and a person is given one of them', async () => {
+  test('an attribute with allowed values: a push with another value is refused, and a person gets an allowed one', async () => {
     const sends = (shift: string) =>
-      wouldPush([{ externalId: 'new-1', firstName: 'A', lastName: 'B', externalProperties: { shift } }]);
+      previewPush([{ externalId: 'new-1', firstName: 'A', lastName: 'B', externalProperties: { shift } }]);
     expect((await sends('Day')).details).toHaveLength(1);
-    const page = await opened('/attributes');
+    const page = await openPage('/attributes');
     await press(page, 'Add attribute');
     const dialog = page.getByRole('dialog', { name: 'Add attribute' });
     await dialog.getByLabel('Name').fill('shift');
@@ -346,8 +346,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await page.getByRole('option').allTextContents()).toEqual(['none', 'Day', 'Evening']);
   });
 
-  test('the audit log has all of these deeds, with who and from where; it is filtered, and downloaded as filtered', async () => {
-    const page = await opened('/audit');
+  test('the audit log has all of these actions with their user and address; it can be filtered, and downloaded as filtered', async () => {
+    const page = await openPage('/audit');
     await page.getByRole('row', { name: /attribute defined/ }).waitFor();
     for (const deed of [
       'token created',
@@ -380,10 +380,10 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(lines.slice(1).every((line) => line.includes('group moved') && line.includes('127.0.0.1'))).toBe(
       true,
     );
-    // That it was downloaded is a deed too.
+    // The download is logged as well.
     await page.goto('/audit');
     await page.getByRole('row', { name: /audit log exported/ }).waitFor();
-    await page.getByRole('searchbox').fill('nobody has done this');
+    await page.getByRole('searchbox').fill('no one has done this');
     await page.getByText('No matches').waitFor();
   });
 });

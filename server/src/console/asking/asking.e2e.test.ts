@@ -1,5 +1,5 @@
-// Asking in a browser, on the demo company: a question is written in two languages and a schedule made that will ask it; and
-// the week that runs is followed, answered by a personal link, and closed, with its figures in the data interface.
+// Surveys of the demo company in a browser: a question in two languages and a schedule that asks it; and an open week that is
+// followed, answered with a personal link, and closed, with its figures in the data interface.
 import type { ResultsValues } from '@soundings/contract/data.ts';
 import { lastDay } from '@soundings/contract/weeks.ts';
 import { readFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { axeFaults, openConsole } from '../../testing/console.ts';
 import { readCsv } from '../../testing/csv.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/demo-world.ts';
 
-/** Where the machine is busy; on a quiet one each takes some seconds. */
+/** For a busy machine. On an idle one each test takes some seconds. */
 const long = { timeout: 120_000 };
 
 let world: DemoWorld;
@@ -31,13 +31,13 @@ const english = 'The tools I work with are in good order.';
 const swedish = 'Verktygen jag arbetar med är i gott skick.';
 
 test.skipIf(!hasBrowser())(
-  'a question is written in two languages and previewed, and a schedule asks it in the week its calendar shows',
+  'a question is written in two languages and previewed, and a schedule asks it in the week that its calendar shows',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/questions' });
     await page.getByRole('link', { name: 'New question' }).click();
 
-    // Nothing is made of an empty form: what is missing is said.
+    // An empty form is not saved, and shows what is missing.
     page.expectComplaint(/status of 400/);
     await page.getByRole('button', { name: 'Create question' }).click();
     await page.getByText('This field is required.').first().waitFor();
@@ -46,7 +46,7 @@ test.skipIf(!hasBrowser())(
     await page.getByRole('combobox', { name: 'KPI' }).click();
     await page.getByRole('option', { name: 'Team and support' }).click();
 
-    // As people will see it, in each language.
+    // The preview in each language.
     const preview = page.getByRole('complementary');
     await preview.getByText(english).waitFor();
     await preview.getByRole('radio', { name: 'Swedish' }).check();
@@ -62,26 +62,26 @@ test.skipIf(!hasBrowser())(
 
     const id = await makeSchedule(page, made?.id as number);
 
-    // Its calendar: the coming Monday, and what it will ask then.
+    // Its calendar: next Monday with its questions.
     const cell = page.getByRole('button', {
       name: 'w. 48, 2026: Scheduled: 1 question to 30 people, as of today.',
     });
     await cell.click();
-    const told = page.getByRole('dialog');
-    await told.getByText(english).waitFor();
-    await told.getByText(/Mon.*23 Nov.*in each person’s time zone/).waitFor();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(english).waitFor();
+    await dialog.getByText(/Mon.*23 Nov.*in each person’s time zone/).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
     expect(await page.getByRole('button', { name: /^w\. 47, 2026: / }).count()).toBe(0);
 
-    // What people will see of it.
+    // The preview of the answering page.
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Preview page' }).click();
     await page.getByText(/Questions scheduled for .*\(w\. 48, 2026\)/).waitFor();
     await page.getByRole('radio', { name: 'Swedish' }).check();
     await page.getByText(swedish).waitFor();
 
-    // Beside the others, in the calendar of all.
+    // The calendar of all schedules contains it.
     await page.goto('/schedules?view=calendar');
     const row = page.getByRole('row', { name: /^Tools check/ });
     await row.getByRole('button', { name: /^w\. 48, 2026: Scheduled: 1 question to 30 people/ }).waitFor();
@@ -90,7 +90,7 @@ test.skipIf(!hasBrowser())(
   },
 );
 
-/** In the editor: the one question, of the day shift, each second Monday. */
+/** Creates a schedule in the editor: this question, for the day shift, every second Monday. */
 async function makeSchedule(page: Page, questionId: number): Promise<number> {
   await page.getByRole('link', { name: 'Schedules' }).click();
   await page.getByRole('link', { name: 'New schedule' }).click();
@@ -126,7 +126,7 @@ async function makeSchedule(page: Page, questionId: number): Promise<number> {
 
 type Link = { path: string; externalId: string };
 
-/** A link for everyone asked, as the console hands them out. */
+/** Downloads a link for everyone asked. */
 async function downloadLinks(page: Page): Promise<Link[]> {
   await page.getByRole('button', { name: 'Personal links…' }).click();
   const [file] = await Promise.all([
@@ -137,7 +137,7 @@ async function downloadLinks(page: Page): Promise<Link[]> {
   return rows.map((row) => ({ path: new URL(row.at(-1) as string).pathname, externalId: row[0] as string }));
 }
 
-/** On the answering page, one question a screen; agrees with what can be agreed with. */
+/** Answers on the answering page, one question per screen, and agrees with each statement. */
 async function answer(path: string): Promise<void> {
   const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 390, height: 844 } });
   onTestFinished(() => context.close());
@@ -162,7 +162,7 @@ async function answer(path: string): Promise<void> {
     .waitFor();
 }
 
-/** The externalIds of a group's own people. */
+/** Returns the externalIds of the direct members of a group. */
 async function membersOf(externalId: string): Promise<Set<string>> {
   const rows = await world.pool<{ id: string }[]>`
     select u.external_id as id
@@ -174,7 +174,7 @@ async function membersOf(externalId: string): Promise<Set<string>> {
 }
 
 test.skipIf(!hasBrowser())(
-  'the running week is followed, answered by a personal link, and closed with its words; its figures are in /v1',
+  'the open week is followed, answered with a personal link, and closed by typing its number; its figures are in /v1',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/rounds' });
@@ -190,8 +190,8 @@ test.skipIf(!hasBrowser())(
     const { count, top, question } = asked as { count: number; top: number; question: number };
     await page.getByText(String(count), { exact: true }).first().waitFor();
 
-    // Eight of one shift, so that no answer must be left out to protect anybody: four agree wholly, three do not, and one
-    // agrees on the page itself.
+    // Eight people of one shift, so that no answer is withheld to protect a person: four agree fully, three do not, and one agrees
+    // on the page itself.
     const links = await downloadLinks(page);
     expect(links.length).toBe(count);
     const shift = await membersOf('boras-day');
@@ -203,14 +203,14 @@ test.skipIf(!hasBrowser())(
       const sent = await fetch(world.address + path, { method: 'POST', body, redirect: 'manual' });
       expect(sent.status).toBe(303);
     }
-    // The day after, eight are fewer than a step, whose places no one knows.
+    // On the next day, eight are fewer than a step, and where the steps are is random.
     await world.pool`update users set active_since = '2026-01-01' where account_id = ${world.accountId}`;
     await world.pool`update schedule_weeks set at = '2026-11-16' where account_id = ${world.accountId}`;
     await countParticipation(world.pool, world.keys, noon + 24 * 3_600_000);
     await page.reload();
     await page.getByText('Too few to show yet', { exact: true }).waitFor();
 
-    // What closing means is read first, and the week's number typed.
+    // The dialog explains the effects, and requires the number of the week.
     await page.getByRole('button', { name: 'Close now…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Close w. 47, 2026 now?' });
     await dialog.getByText('This can’t be undone.').waitFor();
@@ -233,7 +233,7 @@ test.skipIf(!hasBrowser())(
     const figures = body[0]?.values[0]?.[question]?.[top]?.['2647'];
     expect(figures).toMatchObject({ answers: 8, value: (4 + 3 * 0.25 + 0.75) / 8 });
 
-    // And the overview shows them: 4·1 + 3·0.25 + 0.75, of eight, is 69 of 100.
+    // The overview shows them: (4·1 + 3·0.25 + 0.75) / 8 is 69 of 100.
     await page.goto('/');
     await page.getByText(/results up to w\. 47, final/).waitFor();
     const answers = page.getByRole('region', { name: 'Answers of w. 47' });

@@ -1,5 +1,5 @@
-// The console's screens of asking as a browser meets them: who may, what is told, what is refused and where, what is logged;
-// and that a week that runs tells of nobody that they have answered.
+// Questions, schedules and weeks in the console: who has access, which fields are refused, what is logged, and that an open week
+// never reveals who has answered.
 import type {
   KpiPage,
   Library,
@@ -28,7 +28,7 @@ let world: World;
 let smtp: TestSmtp;
 let asked: AskedAccount;
 let cookies: Record<'Administrator' | 'Manager', string>;
-/** Of another account that has the library, a question and a schedule too. */
+/** An administrator of another account that also has the library, a question and a schedule. */
 let stranger: { cookie: string; scheduleId: number; questionId: number };
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ async function signIn(accountId: number, email: string): Promise<string> {
   return `soundings=${secret}`;
 }
 
-async function ask<T = Problem>(
+async function request<T = Problem>(
   method: string,
   path: string,
   { body, cookie = cookies.Administrator }: { body?: unknown; cookie?: string } = {},
@@ -100,14 +100,16 @@ const canteen = {
 };
 
 describe('the library', () => {
-  test('is for administrators alone', async () => {
+  test('is only for administrators', async () => {
     const operations = ['/library', '/library/kpis', '/schedules', '/rounds'];
-    const states = await Promise.all(operations.map((path) => ask('GET', path, { cookie: cookies.Manager })));
+    const states = await Promise.all(
+      operations.map((path) => request('GET', path, { cookie: cookies.Manager })),
+    );
     expect(states.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
   });
 
-  test('tells of each question the KPIs, the languages, and when it was asked', async () => {
-    const { body } = await ask<Library>('GET', '/library');
+  test('lists each question with its KPIs, its languages and when it was asked', async () => {
+    const { body } = await request<Library>('GET', '/library');
     expect(body.questions.find(({ key }) => key === 'workload-amount')).toMatchObject({
       kpiIds: ['workload'],
       languages: ['en', 'de', 'sv'],
@@ -116,37 +118,37 @@ describe('the library', () => {
     });
     expect(body.questions.find(({ key }) => key === 'workload-off')).toMatchObject({ weeks: 0, last: null });
     const id = asked.questionIds.get('workload-amount')!;
-    const page = await ask<QuestionPage>('GET', `/library/questions/${id}`);
+    const page = await request<QuestionPage>('GET', `/library/questions/${id}`);
     expect(page.body.askedIn).toMatchObject([
       { isOpen: true, groups: [{ name: 'Everybody' }], schedules: [{ id: asked.scheduleId }] },
     ]);
     expect(page.body.schedules).toMatchObject([{ id: asked.scheduleId, isFixed: true }]);
   });
 
-  test('takes a question, then other words for it, but no other options', async () => {
-    const made = await ask<{ id: number }>('POST', '/library/questions', { body: canteen });
+  test('saves a question, and later a new text for it, but no other options', async () => {
+    const made = await request<{ id: number }>('POST', '/library/questions', { body: canteen });
     expect(made.status).toBe(200);
     const path = `/library/questions/${made.body.id}`;
-    const { version: seen } = (await ask<QuestionPage>('GET', path)).body;
+    const { version: seen } = (await request<QuestionPage>('GET', path)).body;
     const words = { text: 'How is our canteen?', translations: {}, options: canteen.options };
-    const changed = await ask<{ version: string }>('PUT', path, { body: { ...words, version: seen } });
+    const changed = await request<{ version: string }>('PUT', path, { body: { ...words, version: seen } });
     expect(changed.status).toBe(200);
-    const late = await ask('PUT', path, { body: { ...words, text: 'How is it?', version: seen } });
+    const late = await request('PUT', path, { body: { ...words, text: 'How is it?', version: seen } });
     expect([late.status, late.body.details[0]?.type]).toEqual([409, 'changed since']);
     const { version } = changed.body;
-    const page = (await ask<QuestionPage>('GET', path)).body;
+    const page = (await request<QuestionPage>('GET', path)).body;
     expect(page).toMatchObject({ text: 'How is our canteen?', languages: ['en'], partly: ['sv'] });
-    const fewer = await ask('PUT', path, {
+    const fewer = await request('PUT', path, {
       body: { ...words, version, options: [...canteen.options, { id: 'new', text: 'New' }] },
     });
     expect([fewer.status, paths(fewer)]).toEqual([409, ['/options']]);
-    expect((await ask('PUT', `${path}/retired`, { body: { isRetired: true } })).status).toBe(204);
-    expect((await ask<QuestionPage>('GET', path)).body.isRetired).toBe(true);
+    expect((await request('PUT', `${path}/retired`, { body: { isRetired: true } })).status).toBe(204);
+    expect((await request<QuestionPage>('GET', path)).body.isRetired).toBe(true);
     expect(await logged()).toEqual(['question created', 'question changed', 'question retired']);
   });
 
-  test('names every field of a question that is wrong', async () => {
-    const wrong = await ask('POST', '/library/questions', {
+  test('names every invalid field of a question', async () => {
+    const wrong = await request('POST', '/library/questions', {
       body: {
         ...canteen,
         key: ' canteen',
@@ -179,41 +181,43 @@ describe('the library', () => {
       'missing field',
       'question without value',
     ]);
-    const taken = await ask('POST', '/library/questions', { body: { ...canteen, key: 'workload-amount' } });
+    const taken = await request('POST', '/library/questions', {
+      body: { ...canteen, key: 'workload-amount' },
+    });
     expect(taken.body.details).toMatchObject([{ type: 'key taken', path: '/key' }]);
   });
 
-  test('knows no question, schedule or KPI of another account', async () => {
+  test('does not find questions, schedules or KPIs of another account', async () => {
     const { questionId, scheduleId } = stranger;
     const words = { text: 'x', translations: {}, options: [], version: 'x' };
     const answers = await Promise.all([
-      ask('GET', `/library/questions/${questionId}`),
-      ask('PUT', `/library/questions/${questionId}`, { body: words }),
-      ask('PUT', `/library/questions/${questionId}/retired`, { body: { isRetired: true } }),
-      ask('GET', '/library/questions/99999999999999'),
-      ask('PUT', '/library/kpis/none', {
+      request('GET', `/library/questions/${questionId}`),
+      request('PUT', `/library/questions/${questionId}`, { body: words }),
+      request('PUT', `/library/questions/${questionId}/retired`, { body: { isRetired: true } }),
+      request('GET', '/library/questions/99999999999999'),
+      request('PUT', '/library/kpis/none', {
         body: { name: 'x', translations: {}, imageUrl: null, questionIds: [], version: 'x' },
       }),
-      ask('GET', `/schedules/${scheduleId}/preview`),
-      ask('PUT', `/schedules/${scheduleId}`, { body: { ...weekly(), version: 'x' } }),
-      ask('PUT', `/schedules/${scheduleId}/paused`, { body: { isPaused: true } }),
-      ask('POST', `/schedules/${scheduleId}/test`, { body: { kind: 'invitation' } }),
-      ask('DELETE', `/schedules/${scheduleId}`),
-      ask('POST', '/rounds/2026-11-09/close'),
-      ask('POST', '/rounds/yesterday/close'),
-      ask('POST', '/rounds/2026-11-09/links', { body: { isReplacing: false } }),
+      request('GET', `/schedules/${scheduleId}/preview`),
+      request('PUT', `/schedules/${scheduleId}`, { body: { ...weeklySchedule(), version: 'x' } }),
+      request('PUT', `/schedules/${scheduleId}/paused`, { body: { isPaused: true } }),
+      request('POST', `/schedules/${scheduleId}/test`, { body: { kind: 'invitation' } }),
+      request('DELETE', `/schedules/${scheduleId}`),
+      request('POST', '/rounds/2026-11-09/close'),
+      request('POST', '/rounds/yesterday/close'),
+      request('POST', '/rounds/2026-11-09/links', { body: { isReplacing: false } }),
     ]);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
   });
 
-  test('keeps KPIs, of questions with a value alone', async () => {
+  test('saves KPIs that consist only of questions with a value', async () => {
     const [scaled, free] = ['workload-amount', 'works-well'].map((key) => asked.questionIds.get(key)!);
-    const kpis = async () => (await ask<{ kpis: KpiPage[] }>('GET', '/library/kpis')).body.kpis;
+    const kpis = async () => (await request<{ kpis: KpiPage[] }>('GET', '/library/kpis')).body.kpis;
     const translations = { sv: 'Arbetsplats' };
     const kpi = { id: 'place', name: 'Workplace', translations, imageUrl: null, questionIds: [scaled] };
-    expect((await ask('POST', '/library/kpis', { body: kpi })).status).toBe(204);
+    expect((await request('POST', '/library/kpis', { body: kpi })).status).toBe(204);
     const seen = (await kpis()).find(({ id }) => id === 'place')?.version;
-    const wrong = await ask('PUT', '/library/kpis/place', {
+    const wrong = await request('PUT', '/library/kpis/place', {
       body: {
         name: ' ',
         translations: { sv: ' ', xx: 'Place' },
@@ -236,7 +240,7 @@ describe('the library', () => {
       'invalid address',
       'question without value',
     ]);
-    expect(paths(await ask('POST', '/library/kpis', { body: kpi }))).toEqual(['/id']);
+    expect(paths(await request('POST', '/library/kpis', { body: kpi }))).toEqual(['/id']);
     expect((await kpis()).find(({ id }) => id === 'place')).toMatchObject({
       name: 'Workplace',
       translations,
@@ -244,15 +248,15 @@ describe('the library', () => {
     });
     const renamed = { name: 'Place', translations: {}, imageUrl: null, questionIds: [scaled], version: seen };
     const answers = [
-      await ask('PUT', '/library/kpis/place', { body: renamed }),
-      await ask('PUT', '/library/kpis/place', { body: { ...renamed, name: 'Office' } }),
+      await request('PUT', '/library/kpis/place', { body: renamed }),
+      await request('PUT', '/library/kpis/place', { body: { ...renamed, name: 'Office' } }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([204, 409]);
   });
 });
 
-/** Of Thursdays, as the form sends it. */
-const weekly = (wanted: Partial<ScheduleBody> = {}): ScheduleBody => ({
+/** A schedule for Thursdays, as the form sends it. */
+const weeklySchedule = (fields: Partial<ScheduleBody> = {}): ScheduleBody => ({
   name: 'Thursdays',
   questionIds: [],
   kpiIds: ['workload', 'clarity'],
@@ -269,12 +273,12 @@ const weekly = (wanted: Partial<ScheduleBody> = {}): ScheduleBody => ({
   reminderHour: null,
   fromDay: '2026-11-18',
   untilDay: null,
-  ...wanted,
+  ...fields,
 });
 
 describe('schedules', () => {
-  test('are told with what they asked and will ask, and of how many', async () => {
-    const { body } = await ask<Schedules>('GET', '/schedules');
+  test('are listed with what they asked, what they will ask, and how many people', async () => {
+    const { body } = await request<Schedules>('GET', '/schedules');
     expect(body.weeks).toHaveLength(25);
     expect(body.weeks[12]).toEqual({ week: '2026-11-16', last: '2026-11-22', name: '2026-W47', isNow: true });
     const [schedule] = body.schedules;
@@ -290,28 +294,28 @@ describe('schedules', () => {
     expect(body.groups).toEqual([{ id: asked.groupId, name: 'Everybody' }]);
   });
 
-  test('are made, changed, paused and removed, each time with an entry in the log', async () => {
+  test('are created, changed, paused and removed, each time with an entry in the audit log', async () => {
     const before = (await logged()).length;
-    const made = await ask<{ id: number }>('POST', '/schedules', { body: weekly() });
+    const made = await request<{ id: number }>('POST', '/schedules', { body: weeklySchedule() });
     const path = `/schedules/${made.body.id}`;
     const one = async () =>
-      (await ask<Schedules>('GET', '/schedules')).body.schedules.find(({ id }) => id === made.body.id);
+      (await request<Schedules>('GET', '/schedules')).body.schedules.find(({ id }) => id === made.body.id);
     expect((await one())?.next).toEqual({ name: '2026-W47', day: '2026-11-19' });
     expect((await one())?.cells.map(({ questionIds }) => questionIds.length)).toEqual(Array(13).fill(2));
     const version = (await one())?.version;
-    const fridays = weekly({ weekday: 5, repeatWeeks: 2, perWeek: 5 });
-    const changed = await ask<{ version: string }>('PUT', path, { body: { ...fridays, version } });
+    const fridays = weeklySchedule({ weekday: 5, repeatWeeks: 2, perWeek: 5 });
+    const changed = await request<{ version: string }>('PUT', path, { body: { ...fridays, version } });
     expect((await one())?.next?.day).toBe('2026-11-20');
     expect((await one())?.version).toBe(changed.body.version);
-    const late = await ask('PUT', path, { body: { ...weekly({ name: 'Late' }), version } });
+    const late = await request('PUT', path, { body: { ...weeklySchedule({ name: 'Late' }), version } });
     expect([late.status, late.body.details[0]?.type]).toEqual([409, 'changed since']);
-    await ask('PUT', `${path}/paused`, { body: { isPaused: true } });
+    await request('PUT', `${path}/paused`, { body: { isPaused: true } });
     expect(await one()).toMatchObject({ isPaused: true, next: null, cells: [] });
-    await ask('PUT', `${path}/paused`, { body: { isPaused: false } });
-    // What changes nothing is not logged.
-    await ask('PUT', `${path}/paused`, { body: { isPaused: false } });
-    await ask('PUT', path, { body: { ...fridays, version: changed.body.version } });
-    expect((await ask('DELETE', path)).status).toBe(204);
+    await request('PUT', `${path}/paused`, { body: { isPaused: false } });
+    // A change without effect is not logged.
+    await request('PUT', `${path}/paused`, { body: { isPaused: false } });
+    await request('PUT', path, { body: { ...fridays, version: changed.body.version } });
+    expect((await request('DELETE', path)).status).toBe(204);
     expect(await one()).toBeUndefined();
     expect((await logged()).slice(before)).toEqual([
       'schedule created',
@@ -322,23 +326,23 @@ describe('schedules', () => {
     ]);
   });
 
-  test('that are late are not what comes next: no day that has passed is', async () => {
-    const due = weekly({ name: 'Mondays', weekday: 1, fromDay: '2026-11-16' });
-    const { id } = (await ask<{ id: number }>('POST', '/schedules', { body: due })).body;
-    const { coming, next } = (await ask<Rounds>('GET', '/rounds')).body;
+  test('that are late do not appear as next, because a past day never does', async () => {
+    const due = weeklySchedule({ name: 'Mondays', weekday: 1, fromDay: '2026-11-16' });
+    const { id } = (await request<{ id: number }>('POST', '/schedules', { body: due })).body;
+    const { coming, next } = (await request<Rounds>('GET', '/rounds')).body;
     const own = coming.filter(({ schedule }) => schedule === 'Mondays');
     expect(own.map(({ day, isLate }) => [day, isLate])).toEqual([
       ['2026-11-16', true],
       ['2026-11-23', false],
     ]);
     expect(next?.day).toBe('2026-11-23');
-    const { body } = await ask<SchedulePreview>('GET', `/schedules/${id}/preview`);
+    const { body } = await request<SchedulePreview>('GET', `/schedules/${id}/preview`);
     expect([body.next?.day, body.isLate]).toEqual(['2026-11-16', true]);
-    await ask('DELETE', `/schedules/${id}`);
+    await request('DELETE', `/schedules/${id}`);
   });
 
-  test('name each field that is wrong, and keep nothing', async () => {
-    const body = weekly({
+  test('name each invalid field and save nothing', async () => {
+    const body = weeklySchedule({
       name: ' ',
       perWeek: 1,
       groupIds: [],
@@ -348,7 +352,7 @@ describe('schedules', () => {
       reminderDays: 3,
       reminderHour: 9,
     });
-    const wrong = await ask('POST', '/schedules', { body });
+    const wrong = await request('POST', '/schedules', { body });
     expect(wrong.status).toBe(400);
     expect([...new Set(paths(wrong))]).toEqual([
       '/name',
@@ -368,31 +372,35 @@ describe('schedules', () => {
       'invalid reminder',
       'too few at a time',
     ]);
-    const unknown = await ask('POST', '/schedules', { body: weekly({ groupIds: [-1], kpiIds: ['none'] }) });
+    const unknown = await request('POST', '/schedules', {
+      body: weeklySchedule({ groupIds: [-1], kpiIds: ['none'] }),
+    });
     expect(paths(unknown)).toEqual(['/groupIds', '/kpiIds']);
     expect(types(unknown)).toEqual(['group not found', 'kpi not found']);
-    const far = weekly({ fromDay: '9999-12-27' });
-    expect(paths(await ask('POST', '/schedules', { body: far }))).toEqual(['/fromDay']);
-    const checked = await ask<ScheduleCheck>('POST', '/schedules-check', { body: far });
+    const far = weeklySchedule({ fromDay: '9999-12-27' });
+    expect(paths(await request('POST', '/schedules', { body: far }))).toEqual(['/fromDay']);
+    const checked = await request<ScheduleCheck>('POST', '/schedules-check', { body: far });
     expect(checked.body.faults).toMatchObject([{ path: '/fromDay' }]);
-    expect((await ask<Schedules>('GET', '/schedules')).body.schedules).toHaveLength(1);
+    expect((await request<Schedules>('GET', '/schedules')).body.schedules).toHaveLength(1);
   });
 
-  test('tell while they are written what they would do', async () => {
-    const { body } = await ask<ScheduleCheck>('POST', '/schedules-check', {
-      body: weekly({ weekday: 1, fromDay: '2026-11-16' }),
+  test('show a preview of their effect while they are edited', async () => {
+    const { body } = await request<ScheduleCheck>('POST', '/schedules-check', {
+      body: weeklySchedule({ weekday: 1, fromDay: '2026-11-16' }),
     });
     expect(body).toMatchObject({ faults: [], audience: { people: 12, withEmail: 12 }, isAtOnce: true });
     expect(body.coming[0]).toMatchObject({ week: { name: '2026-W47' }, day: '2026-11-16' });
-    const wrong = await ask<ScheduleCheck>('POST', '/schedules-check', { body: weekly({ hour: 5 }) });
+    const wrong = await request<ScheduleCheck>('POST', '/schedules-check', {
+      body: weeklySchedule({ hour: 5 }),
+    });
     expect(wrong.body).toMatchObject({ faults: [{ path: '/hour' }], coming: [] });
   });
 
-  test('show the page that people will see, and mail it to whoever asks', async () => {
-    const { body } = await ask<SchedulePreview>('GET', `/schedules/${asked.scheduleId}/preview`);
+  test('show the page that people will see, and mail a test message to the caller', async () => {
+    const { body } = await request<SchedulePreview>('GET', `/schedules/${asked.scheduleId}/preview`);
     expect(body.questions.map(({ key }) => key)).toEqual(['workload-amount', 'workload-rested']);
     expect(body.words['sv']?.asks).toBe('Test har 2 frågor till dig.');
-    const sent = await ask('POST', `/schedules/${asked.scheduleId}/test`, { body: { kind: 'reminder' } });
+    const sent = await request('POST', `/schedules/${asked.scheduleId}/test`, { body: { kind: 'reminder' } });
     expect(sent).toMatchObject({ status: 200, body: { address: 'ada@example.org' } });
     const mail = smtp.mails.find(({ to }) => to[0] === 'ada@example.org');
     expect(mail!.text).toContain(`http://soundings.test/schedules/${asked.scheduleId}/preview`);
@@ -402,7 +410,7 @@ describe('schedules', () => {
 });
 
 describe('an open week', () => {
-  const openWeek = async () => (await ask<Rounds>('GET', '/rounds')).body.open[0] as OpenWeek;
+  const openWeek = async () => (await request<Rounds>('GET', '/rounds')).body.open[0] as OpenWeek;
   const answerBy = async (links: string[], questionIds: AskedAccount['questionIds']) =>
     Promise.all(
       links.map((link) =>
@@ -415,16 +423,16 @@ describe('an open week', () => {
   const answer = async (people: number) => answerBy(asked.links.slice(0, people), asked.questionIds);
 
   const day = 86_400_000;
-  /** As if its people had been active users for a month, by the service's clock. */
-  const settled = (id: number) =>
+  /** Makes its people active users for a month, by the service's clock. */
+  const makeUsersSettled = (id: number) =>
     world.pool`update users set active_since = ${new Date(noon - 30 * day)} where account_id = ${id}`;
-  /** As if its schedules had asked on Monday. */
-  const openedOnMonday = (id: number) =>
+  /** Makes its schedules open on Monday. */
+  const openOnMonday = (id: number) =>
     world.pool`update schedule_weeks set at = '2026-11-16T09:00Z' where account_id = ${id}`;
 
-  test('tells of answers once a day and in steps, so that nobody can watch a person', async () => {
-    await settled(asked.accountId);
-    await openedOnMonday(asked.accountId);
+  test('updates the number of answers once a day and in steps, so that no one can watch a person', async () => {
+    await makeUsersSettled(asked.accountId);
+    await openOnMonday(asked.accountId);
     expect(await openWeek()).toMatchObject({ name: '2026-W47', asked: 12, answered: { state: 'notYet' } });
     await answer(4);
     expect((await openWeek()).answered).toEqual({ state: 'notYet' });
@@ -435,16 +443,16 @@ describe('an open week', () => {
     await countParticipation(world.pool, world.keys, noon + 1);
     expect((await openWeek()).answered).toEqual(first);
     await countParticipation(world.pool, world.keys, noon + day);
-    // Nor is it told that everybody has: of 12 it is 10, or, where the steps begin at 2, none.
+    // It never shows that all have answered: of 12 it shows 10, or 0 if the steps start at 2.
     const { answered } = await openWeek();
     expect(answered).toMatchObject({ state: 'atLeast', on: '2026-11-19', step: 10 });
     expect([0, 10]).toContain((answered as { count: number }).count);
   });
 
-  test('counts no second time at once where the account gets another time zone', async () => {
+  test('does not count again at once when the account gets another time zone', async () => {
     const account = await world.account({ timezone: 'America/Los_Angeles' });
     await askPeople(world, account.id, { count: 12 });
-    await openedOnMonday(account.id);
+    await openOnMonday(account.id);
     const counts = async (timezone: string, at: number) => {
       await world.pool`update accounts set timezone = ${timezone} where account_id = ${account.id}`;
       await countParticipation(world.pool, world.keys, at);
@@ -457,38 +465,38 @@ describe('an open week', () => {
     expect(await counts('Pacific/Kiritimati', noon + (20 * day) / 24)).toBe(noon + (20 * day) / 24);
   });
 
-  test('never tells that everybody has answered', async () => {
+  test('never shows that all people have answered', async () => {
     const account = await world.account();
     const { links, questionIds } = await askPeople(world, account.id, { count: 10 });
-    await settled(account.id);
-    await openedOnMonday(account.id);
+    await makeUsersSettled(account.id);
+    await openOnMonday(account.id);
     const cookie = await signIn(account.id, 'ada@example.org');
     await answerBy(links, questionIds);
     await countParticipation(world.pool, world.keys, noon);
-    const { open } = (await ask<Rounds>('GET', '/rounds', { cookie })).body;
+    const { open } = (await request<Rounds>('GET', '/rounds', { cookie })).body;
     expect(open).toMatchObject([{ asked: 10, answered: { state: 'atLeast', count: 0 } }]);
   });
 
-  test('of fewer people than a step, tells nothing of answers or reminders', async () => {
+  test('with fewer people than a step, shows nothing about answers or reminders', async () => {
     const account = await world.account();
     await askPeople(world, account.id, { count: 3 });
-    await settled(account.id);
-    await openedOnMonday(account.id);
+    await makeUsersSettled(account.id);
+    await openOnMonday(account.id);
     const cookie = await signIn(account.id, 'ada@example.org');
     await countParticipation(world.pool, world.keys, noon);
-    const { open } = (await ask<Rounds>('GET', '/rounds', { cookie })).body;
+    const { open } = (await request<Rounds>('GET', '/rounds', { cookie })).body;
     expect(open).toMatchObject([{ asked: 3, answered: { state: 'tooFew', step: 10 } }]);
     expect(open[0]?.reminders).not.toHaveProperty('sent');
   });
 
-  test('says of reminders that are due that they were sent: those that wait for the mail server go to people who have not answered', async () => {
+  test('shows due reminders as sent, because waiting ones would show that people have not answered', async () => {
     const account = await world.account();
     await askPeople(world, account.id, { count: 3 });
-    await settled(account.id);
-    await openedOnMonday(account.id);
+    await makeUsersSettled(account.id);
+    await openOnMonday(account.id);
     const cookie = await signIn(account.id, 'ada@example.org');
     const reminders = async () =>
-      (await ask<Rounds>('GET', '/rounds', { cookie })).body.open[0]?.reminders.state;
+      (await request<Rounds>('GET', '/rounds', { cookie })).body.open[0]?.reminders.state;
     await world.pool`delete from messages where account_id = ${account.id}`;
     await world.pool`
       insert into messages (account_id, user_id, week, schedule_id, kind, due_at, late_since, any_hour)
@@ -499,9 +507,9 @@ describe('an open week', () => {
     expect(await reminders()).toBe('sent');
   });
 
-  test('gives links only for those to whom no mail can be sent', async () => {
+  test('exports links only for people who cannot get mail', async () => {
     const links = () =>
-      ask<{ name: string; csv: string; people: number } & Problem>('POST', '/rounds/2026-11-16/links', {
+      request<{ name: string; csv: string; people: number } & Problem>('POST', '/rounds/2026-11-16/links', {
         body: { isReplacing: false },
       });
     const refused = await links();
@@ -515,13 +523,13 @@ describe('an open week', () => {
     expect((await logged()).at(-1)).toBe('links exported');
   });
 
-  test('closes when it is asked for, by a job, and once', async () => {
+  test('is closed once, by a job, when an administrator requests it', async () => {
     await openDueRounds(world.pool, world.keys, noon);
-    expect((await ask('POST', '/rounds/2026-11-16/close')).status).toBe(204);
-    await until(async () => (await ask<Rounds>('GET', '/rounds')).body.open.length === 0);
-    const { closed } = (await ask<Rounds>('GET', '/rounds')).body;
+    expect((await request('POST', '/rounds/2026-11-16/close')).status).toBe(204);
+    await until(async () => (await request<Rounds>('GET', '/rounds')).body.open.length === 0);
+    const { closed } = (await request<Rounds>('GET', '/rounds')).body;
     expect(closed).toMatchObject([{ name: '2026-W47', schedules: ['Weekly pulse'] }]);
-    const again = await ask('POST', '/rounds/2026-11-16/close');
+    const again = await request('POST', '/rounds/2026-11-16/close');
     expect([again.status, again.body.details[0]?.type]).toEqual([409, 'week closed']);
     expect(await logged()).toContain('week close requested');
   });

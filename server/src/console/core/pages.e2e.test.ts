@@ -1,5 +1,5 @@
-// Every page of the console, in a real browser: as an administrator, a manager and a user of the demo company see it, in both
-// themes, in both languages.
+// Every page of the console in a real browser, for an administrator, a manager and a user of the demo company, in both themes
+// and in both languages.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -34,7 +34,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** Somebody of the company who reads the privacy report, and nothing else. */
+/** Creates a user of the company who may read the privacy report and nothing else. */
 async function makeAuditor(): Promise<string> {
   const email = 'ombud@lavmark.example';
   const person = { firstName: 'Disa', lastName: 'Ombud', email, role: 'Auditor' };
@@ -51,7 +51,7 @@ async function show(page: ConsolePage, path: string): Promise<void> {
   await settled(page);
 }
 
-/** What is wrong with a page as it stands: its title, and what axe finds in it in both themes. */
+/** Returns the faults of a page: a wrong title, and what axe finds in both themes. */
 async function faultsOf(page: ConsolePage, path: string): Promise<string[]> {
   const title = await page.title();
   const faults = /^\S.* · Soundings$/.test(title) ? [] : [`its title is "${title}"`];
@@ -61,7 +61,7 @@ async function faultsOf(page: ConsolePage, path: string): Promise<string[]> {
   return faults.map((fault) => `${path}: ${fault}`);
 }
 
-/** Pages whose subtitle or toolbar comes with an answer, and those that are full of links. */
+/** Pages whose subtitle or toolbar arrives with a response, and pages with many links. */
 const late = [
   '/',
   '/heat-map',
@@ -75,7 +75,7 @@ const late = [
   '/tokens',
 ];
 
-/** In the page: adds up by how much it moves without anyone having pressed anything. */
+/** Runs in the page: adds up all layout shifts without user input. */
 const countShifts = `
   window.shifted = 0;
   new PerformanceObserver((list) => {
@@ -83,7 +83,7 @@ const countShifts = `
   }).observe({ type: 'layout-shift', buffered: true });
 `;
 
-/** In the page: what a thumb or a small window would meet. */
+/** Runs in the page: finds faults on a touch screen and in a small window. */
 const phoneFaults = `(() => {
   const faults = [];
   const wide = Math.max(document.documentElement.scrollWidth, document.querySelector('main').scrollWidth);
@@ -96,7 +96,7 @@ const phoneFaults = `(() => {
   return faults;
 })()`;
 
-/** In the page, as it is printed: what stands beyond the sheet, rows that lie on others or leave a gap, and what would scroll. */
+/** Runs in the page as printed: finds content outside the sheet, rows that overlap or leave a gap, and content that scrolls. */
 const paperFaults = `(() => {
   const faults = [];
   for (const one of document.querySelectorAll('main *')) {
@@ -115,23 +115,23 @@ const paperFaults = `(() => {
   return faults.slice(0, 5);
 })()`;
 
-type Look = {
-  /** Which pages there were. */
+type Visited = {
+  /** The pages that exist. */
   seen: string[];
-  /** What is wrong with them. */
+  /** Their faults. */
   faults: string[];
 };
 
-/** Goes through pages; `further` finds what else is wrong with one. */
-async function look(page: ConsolePage, paths: string[], further = async (): Promise<string[]> => []) {
-  const found: Look = { seen: [], faults: [] };
+/** Opens pages and returns their faults. `further` finds additional faults of a page. */
+async function visit(page: ConsolePage, paths: string[], further = async (): Promise<string[]> => []) {
+  const found: Visited = { seen: [], faults: [] };
   let isMissingSeen = false;
   for (const path of paths) {
     // oxlint-disable no-await-in-loop -- one page after another
     await show(page, path);
     const isThere = (await page.getByText(/^(Page not found|Sidan finns inte)$/).count()) === 0;
     if (isThere) found.seen.push(path);
-    else if (isMissingSeen) continue; // it is the same page each time
+    else if (isMissingSeen) continue; // the page "not found" is the same each time
     isMissingSeen ||= !isThere;
     found.faults.push(...(await further()).map((fault) => `${path}: ${fault}`));
     found.faults.push(...(await faultsOf(page, path)));
@@ -147,7 +147,7 @@ const texts = (language: string): Texts => {
   return Object.assign({}, ...files) as Texts;
 };
 
-/** Every text of a page: what is read, and what is read out. */
+/** Returns all texts of a page, visible ones and those for screen readers. */
 const textsOf = (page: ConsolePage) =>
   page.evaluate<string[]>(`(() => {
     const named = [...document.querySelectorAll('[aria-label], [placeholder], [title]')].flatMap((one) =>
@@ -160,7 +160,7 @@ const textsOf = (page: ConsolePage) =>
 
 describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on the PATH)', () => {
   test(
-    'every page, for an administrator: no fault that axe finds in light or dark, no complaint, a title; in Swedish no English text of ours is left',
+    'every page for an administrator: no faults by axe in light or dark, no errors, a title, and no English text of ours in Swedish',
     {
       timeout: 240_000,
     },
@@ -170,19 +170,19 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       const english = new Set(
         Object.values(en).filter((text) => !swedish.has(text) && !text.includes('{') && text.length > 1),
       );
-      // A group may be called by an English word.
+      // A group may have an English name.
       const groups = await world.pool<{ names: string[] }[]>`
       select array[name, external_id] as names from groups where account_id = ${world.accountId}`;
       for (const name of groups.flatMap(({ names }) => names)) english.delete(name);
       english.delete('Email'); // the header of a column in the sample file
       for (const { name } of libraryKpis) english.add(name.en);
       const page = await openConsole(world, browser, world.administrator.email, { language: 'sv' });
-      const found = await look(page, inside, async () =>
+      const found = await visit(page, inside, async () =>
         (await textsOf(page)).filter((text) => english.has(text)).map((text) => `"${text}" is English`),
       );
       expect(found).toEqual({ seen: inside, faults: [] });
       expect(await page.evaluate('document.documentElement.lang')).toBe('sv');
-      // Numbers and days as they are written in Sweden.
+      // Numbers and dates in the Swedish format.
       await page.goto('/people');
       await page.getByText(/^5\d\d medarbetare i kontot$/).waitFor();
       await page
@@ -192,7 +192,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     },
   );
 
-  test('every page that a manager, a user or nobody sees, likewise; of all others they are told that there is no such page', async () => {
+  test('the same for the pages of a manager, a user and a visitor; all other pages are not found', async () => {
     const results = ['/', '/heat-map', '/trends', '/results/questions/$questionId', '/comments'];
     const forManagers = [...results, '/groups', '/groups/$groupId', '/profile', '/privacy'];
     const [group] = await world.pool<{ id: number }[]>`
@@ -202,7 +202,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       where  u.account_id = ${world.accountId} and u.email = ${world.manager.email} and m.kind = 'adminOf'`;
     ids = { ...ids, groupId: group?.id as number };
     const manager = await openConsole(world, browser, world.manager.email);
-    const theirs = await look(manager, [
+    const theirs = await visit(manager, [
       ...forManagers,
       '/people',
       '/people/$userId',
@@ -214,7 +214,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await manager.getByRole('heading', { name: 'Owners' }).waitFor();
     expect(await manager.locator('a[href^="/people"]').count()).toBe(0);
 
-    const own = await look(await openConsole(world, browser, user), [
+    const own = await visit(await openConsole(world, browser, user), [
       '/profile',
       '/groups',
       '/tokens',
@@ -222,13 +222,13 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       '/',
     ]);
     expect(own).toEqual({ seen: ['/profile', '/'], faults: [] });
-    const nobody = await openConsole(world, browser);
-    expect(await look(nobody, outside)).toEqual({ seen: outside, faults: [] });
+    const visitor = await openConsole(world, browser);
+    expect(await visit(visitor, outside)).toEqual({ seen: outside, faults: [] });
   });
 
-  test('an Auditor begins with the privacy report, and sees nothing else but the own profile', async () => {
+  test('an Auditor starts on the privacy report, and sees only that and their own profile', async () => {
     const auditor = await openConsole(world, browser, await makeAuditor());
-    const read = await look(auditor, [
+    const read = await visit(auditor, [
       '/privacy',
       '/profile',
       '/groups',
@@ -242,17 +242,17 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await auditor.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['Privacy']);
   });
 
-  test('on a phone no page is wider than it, and no link lower than 24 px; nothing moves when a subtitle arrives', async () => {
+  test('on a phone no page is too wide, and links are at least 24 px high; nothing moves when a subtitle arrives', async () => {
     const phone = { width: 390, height: 844 };
     const page = await openConsole(world, browser, world.administrator.email, {
       path: '/profile',
       size: phone,
     });
     await page.addInitScript(countShifts);
-    // Late enough for the page to be drawn before.
+    // Late enough for the page to be drawn first.
     await page.route('**/api/**', async (route) => {
       await sleep(50);
-      await route.continue().catch(() => {}); // the page may be another by then
+      await route.continue().catch(() => {}); // the page may have changed in the meantime
     });
     const faults: string[] = [];
     for (const path of late) {
@@ -265,7 +265,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(faults).toEqual([]);
   });
 
-  test('on paper nothing is cut: charts fit the sheet, long lists have all rows that are loaded, and say how many those are', async () => {
+  test('on paper nothing is cut off: charts fit the sheet, and long lists print all loaded rows with their number', async () => {
     const sheet = { width: 673, height: 970 }; // A4 without its margins, in px
     const page = await openConsole(world, browser, world.administrator.email, { path: '/' });
     for (const path of ['/', '/heat-map', '/trends', '/people', '/groups', '/audit']) {
@@ -274,7 +274,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       await page.emulateMedia({ media: 'screen' });
       await page.goto(path);
       await settled(page);
-      // As the browser does: what was measured on the screen stays as it was.
+      // As the browser does: sizes measured on the screen stay the same.
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");
       await page.emulateMedia({ media: 'print' });
       await page.setViewportSize(sheet);
@@ -289,13 +289,13 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const inView = await rows.count();
     expect(inView).toBeLessThan(60);
     await page.evaluate("dispatchEvent(new Event('beforeprint'))");
-    expect(await rows.count()).toBeGreaterThan(100); // as many as were loaded
+    expect(await rows.count()).toBeGreaterThan(100); // all loaded rows
     await page.getByText(/^100 of 5\d\d rows have been loaded\. Only those are printed\./).waitFor();
     await page.evaluate("dispatchEvent(new Event('afterprint'))");
     await expect.poll(() => rows.count()).toBe(inView);
   });
 
-  test('a mistyped address shows a page with the way back, to whoever is signed in within the navigation', async () => {
+  test('a mistyped address shows a page with a link back, and with the navigation for signed-in users', async () => {
     const page = await openConsole(world, browser, world.administrator.email);
     page.expectComplaint(/status of 404/);
     for (const address of ['/peple', '/setings/mail', '/docz']) {
@@ -308,15 +308,15 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole('link', { name: 'Go to start page' }).click();
     await page.getByRole('heading', { level: 1, name: 'Lavmark' }).waitFor();
-    // The interfaces answer programs, and browsers at their addresses, as ever.
+    // The APIs still respond to programs, and to browsers at their addresses.
     expect((await page.goto('/v1/groupz'))?.headers()['content-type']).toContain('application/json');
 
-    const nobody = await openConsole(world, browser, undefined, { path: '/peple' });
-    nobody.expectComplaint(/status of 404/);
-    await nobody.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
+    const visitor = await openConsole(world, browser, undefined, { path: '/peple' });
+    visitor.expectComplaint(/status of 404/);
+    await visitor.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
   });
 
-  test('a held run that removes half of the people takes a red button and their number, and names managers', async () => {
+  test('a pending run that removes half of the people requires a red button and their number, and names managers', async () => {
     const path = addressOf('/runs/$runId', ids);
     const page = await openConsole(world, browser, world.administrator.email, { path });
     await page.getByText(/^\d+ managers are removed: \p{L}.+ and \d+ more$/u).waitFor();
@@ -338,14 +338,14 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await axeFaults(page)).toEqual([]);
   });
 
-  test('a language is found by its name in the reader’s language, in itself or in English, without accents, or by its code', async () => {
+  test('a language is found by its code or its name: in the reader’s language, in its own or in English, without accents', async () => {
     const path = addressOf('/questions/$questionId', ids);
     const page = await openConsole(world, browser, world.administrator.email, { path, language: 'sv' });
     await page.getByRole('combobox', { name: 'Lägg till språk' }).click();
     const options = page.getByRole('option');
     await options.first().waitFor();
     expect(await options.count()).toBeGreaterThan(100);
-    // None that is but its code.
+    // No language is shown as its code only.
     const labels = await options.allInnerTexts();
     expect(labels.filter((label) => /^(\p{L}{2}) \(\1\)$/iu.test(label))).toEqual([]);
     const search = page.getByRole('combobox', { name: 'Sök språk' });
@@ -361,7 +361,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByRole('textbox', { name: 'Fråga, Franska' }).waitFor();
   });
 
-  test('the language is chosen on the profile and the theme in the menu: both hold at once, and after loading anew', async () => {
+  test('the language is set on the profile and the theme in the menu: both apply at once and after reloading', async () => {
     const page = await openConsole(world, browser, user, { path: '/profile', colorScheme: 'light' });
     await page.getByRole('combobox', { name: 'Language' }).click();
     await page.getByRole('option', { name: 'Swedish' }).click();

@@ -1,4 +1,4 @@
-// Warnings about the installation: of work that has failed for good, and of files and messages that wait for too long.
+// Warnings about the installation: jobs that have failed for good, and files and messages that wait too long.
 import type { SystemWarning } from '@soundings/contract/console/system.ts';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,31 +8,31 @@ import { startApp } from '../../app.ts';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';
 import { lockSurvey, openWeek } from '../../rounds/rounds.ts';
-import { type Ask, signInNew } from '../../testing/signed-in.ts';
+import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { openWorld, type TestAccount, testConfig, type World } from '../../testing/world.ts';
 
 let world: World;
 let account: TestAccount;
-let ada: Ask;
+let ada: SendRequest;
 let clock: number | undefined;
 
 beforeAll(async () => {
   world = await openWorld(openLog('fatal'), { smtpUrl: 'smtp://127.0.0.1:1' }, () => clock ?? Date.now());
   account = await world.account();
-  ({ ask: ada } = await signInNew(world, account.id, 'Administrator'));
+  ({ request: ada } = await signInNew(world, account.id, 'Administrator'));
 });
 afterAll(() => world.close());
 
 const warnings = async (by = ada) => (await by<SystemWarning[]>('GET /warnings')).body;
 const before = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
-test('there are none where nothing is wrong, and none for anyone but administrators', async () => {
+test('there are no warnings without a problem, and none for anyone but administrators', async () => {
   expect(await warnings()).toEqual([]);
-  const { ask } = await signInNew(world, account.id, 'Manager');
-  expect((await ask('GET /warnings')).status).toBe(403);
+  const { request } = await signInNew(world, account.id, 'Manager');
+  expect((await request('GET /warnings')).status).toBe(403);
 });
 
-test('jobs that have failed for good are counted: of the account, and of none', async () => {
+test('counts jobs that have failed for good, of the account and of no account', async () => {
   const other = await world.account();
   const payloads = [{}, { accountId: account.id }, { accountId: other.id }];
   await world.pool`
@@ -47,45 +47,45 @@ test('jobs that have failed for good are counted: of the account, and of none', 
   expect(await warnings()).toEqual([]);
 });
 
-test('a week that ended an hour ago and isn’t closed is warned of by its name', async () => {
+test('warns about a week that ended an hour ago and is not closed, by its name', async () => {
   const { pool } = world;
   const at = (hour: string) => Date.parse(`2026-11-16T${hour}:00Z`);
   const zoned = await world.account();
-  const { ask } = await signInNew(world, zoned.id, 'Administrator');
+  const { request } = await signInNew(world, zoned.id, 'Administrator');
   await pool`update accounts set timezone = 'UTC' where account_id = ${zoned.id}`;
   await inTransaction(pool, (tx) => openWeek(tx, world.keys, zoned.id, '2026-11-09'));
   // While its survey is locked, the service doesn't close the week.
   await inTransaction(pool, async (tx) => {
     await lockSurvey(tx, zoned.id);
     clock = at('00:59');
-    expect(await warnings(ask)).toEqual([]);
+    expect(await warnings(request)).toEqual([]);
     clock = at('01:01');
-    expect(await warnings(ask)).toEqual([{ code: 'lateWeek', name: '2026-W46' }]);
+    expect(await warnings(request)).toEqual([{ code: 'lateWeek', name: '2026-W46' }]);
     expect(await warnings()).toEqual([]);
     clock = undefined;
   });
 });
 
-test('keys that a process misses are warned of until they are there', async () => {
+test('warns about missing keys until the process has them', async () => {
   const { directory } = world.keyPlace;
   const elsewhere = await mkdtemp(join(tmpdir(), 'soundings-keys-'));
   const answerKeys = { place: 'file' as const, directory: elsewhere };
   const url = Promise.resolve(world.databaseUrl);
   const second = await startApp({ ...testConfig, answerKeys }, url, openLog('silent'));
   await second.started;
-  const { ask } = await signInNew({ ...world, address: second.address }, account.id, 'Administrator');
-  expect(await warnings(ask)).toEqual([{ code: 'answerKeyMissing' }, { code: 'secretsKeyMissing' }]);
+  const { request } = await signInNew({ ...world, address: second.address }, account.id, 'Administrator');
+  expect(await warnings(request)).toEqual([{ code: 'answerKeyMissing' }, { code: 'secretsKeyMissing' }]);
   expect(await warnings()).toEqual([]);
   for (const name of ['answers', 'secrets']) await copyFile(join(directory, name), join(elsewhere, name));
-  expect(await warnings(ask)).toEqual([]);
+  expect(await warnings(request)).toEqual([]);
   await second.stop(0);
   await rm(elsewhere, { recursive: true });
 });
 
-test('files and messages that wait for too long are warned of, with the time since when', async () => {
+test('warns about files and messages that wait too long, with the start time', async () => {
   const { pool } = world;
   const [file, message] = [before(16), before(61)];
-  // The file pauses, and the message is put off: the service does nothing with either meanwhile.
+  // The file is paused and the message is postponed, so that the service processes neither during the test.
   await inTransaction(pool, async (tx) => {
     await tx`
       insert into files (account_id, name, size, via, user_id, address, arrival, arrived_at, turn, begun_at, interruptions)
@@ -108,7 +108,7 @@ test('files and messages that wait for too long are warned of, with the time sin
     { code: 'oldMessage', since: message.toISOString() },
   ]);
   await pool`update files set processed_at = now() where account_id = ${account.id}`;
-  // A reminder that waits would say that someone has not answered.
+  // A waiting reminder would reveal that someone has not answered.
   await pool`update messages set kind = 'reminder' where account_id = ${account.id}`;
   expect(await warnings()).toEqual([]);
   await pool`delete from messages where account_id = ${account.id}`;

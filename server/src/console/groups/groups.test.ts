@@ -1,4 +1,4 @@
-// The console's groups and attributes: who sees what of the tree, and what changing it by hand does and refuses.
+// Groups and attributes in the console: who sees which part of the tree, and which manual changes are possible.
 import type {
   AttributeRow,
   GroupDetails,
@@ -10,14 +10,14 @@ import type {
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { subgroupsOf } from '../../people/tree.ts';
-import { type Ask, signIn } from '../../testing/signed-in.ts';
+import { type SendRequest, signIn } from '../../testing/signed-in.ts';
 import { importLines, answer as answerLine, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
 let world: World;
 let account: TestAccount;
-/** The administrator made by hand. */
-let ada: Ask;
+/** Sends requests as the manually created administrator. */
+let ada: SendRequest;
 
 beforeAll(async () => {
   world = await openWorld();
@@ -48,14 +48,14 @@ const users = [
 
 const push = (data: object) => account.push({ settings: { validateOnly: false }, data });
 
-async function asks(externalId: string | null, accountId = account.id): Promise<Ask> {
+async function signInAs(externalId: string | null, accountId = account.id): Promise<SendRequest> {
   const [user] = await world.pool<{ id: number }[]>`
     select user_id as id from users
     where  account_id = ${accountId} and external_id is not distinct from ${externalId} limit 1`;
   return signIn(world, accountId, user!.id);
 }
 
-const tree = async (ask = ada) => (await ask<GroupTree>('GET /groups/tree')).body.groups;
+const tree = async (request = ada) => (await request<GroupTree>('GET /groups/tree')).body.groups;
 const idOf = async (name: string) => (await tree()).find((one) => one.name === name)!.id;
 const entries = async () => {
   const rows = await world.pool<{ action: string; subject: string; details: object }[]>`
@@ -67,23 +67,24 @@ const entries = async () => {
 beforeEach(async () => {
   account = await world.account({ language: 'sv' });
   await push({ groups, users });
-  ada = await asks(null);
+  ada = await signInAs(null);
 });
 
-test('the tree: in its order by the language, people each once, and to each only what is open', async () => {
-  const seen = async (ask: Ask) => (await tree(ask)).map(({ name, people }) => `${name} ${people}`);
+test('the tree: sorted for the language, counts each person once, and contains only accessible groups', async () => {
+  const seen = async (request: SendRequest) =>
+    (await tree(request)).map(({ name, people }) => `${name} ${people}`);
   expect(await seen(ada)).toEqual(['Top 4', 'B 2', 'Å 2', 'Team 9 1', 'Team 10 1']);
-  expect(await seen(await asks('owner'))).toEqual(['Å 2']);
-  expect(await seen(await asks('head'))).toEqual(['Å 2', 'Team 9 1', 'Team 10 1']);
-  const reader = await asks('reader');
+  expect(await seen(await signInAs('owner'))).toEqual(['Å 2']);
+  expect(await seen(await signInAs('head'))).toEqual(['Å 2', 'Team 9 1', 'Team 10 1']);
+  const reader = await signInAs('reader');
   expect(await seen(reader)).toEqual(['B 2', 'Team 10 1']);
   expect((await tree(reader)).map(({ parentId }) => parentId)).toEqual([null, null]);
-  expect((await (await asks('plain'))('GET /groups/tree')).status).toBe(403);
+  expect((await (await signInAs('plain'))('GET /groups/tree')).status).toBe(403);
   const other = await world.account();
-  expect(await tree(await asks(null, other.id))).toEqual([]);
+  expect(await tree(await signInAs(null, other.id))).toEqual([]);
 });
 
-test('one group: the way to it, who has which part in it, and what the last push said', async () => {
+test('a group: its ancestors, its people by role, and what the last push sent', async () => {
   const id = await idOf('Å');
   const { body } = await ada<GroupDetails>(`GET /groups/${id}`);
   expect(body).toMatchObject({
@@ -99,7 +100,7 @@ test('one group: the way to it, who has which part in it, and what the last push
   const below = await ada<GroupDetails>(`GET /groups/${await idOf('Team 9')}`);
   expect(below.body.administratorsAbove).toBe(1);
 
-  const owner = await asks('owner');
+  const owner = await signInAs('owner');
   expect((await owner<GroupDetails>(`GET /groups/${id}`)).body.way).toEqual([]);
   const closed = await owner(`GET /groups/${await idOf('B')}`);
   expect([closed.status, closed.body.details[0]?.type]).toEqual([404, 'group not found']);
@@ -111,14 +112,14 @@ test('one group: the way to it, who has which part in it, and what the last push
     'GET /attributes',
   ])
     expect((await owner(one, one.startsWith('GET') ? undefined : {})).status).toBe(403);
-  const stranger = await asks(null, (await world.account()).id);
+  const stranger = await signInAs(null, (await world.account()).id);
   for (const path of [`${id}`, `${id}/move`, `${id}/removal`, 'x', '0', '99999999999'])
     expect((await stranger(`GET /groups/${path}`)).status).toBe(404);
   expect((await stranger(`DELETE /groups/${id}?weeks=0`)).status).toBe(404);
   expect((await stranger(`POST /groups/${id}/move`, { parentId: null, from: null })).status).toBe(404);
 });
 
-test('made and changed by hand: what is wrong is named by its field, and what is managed is locked', async () => {
+test('groups are created and changed manually: errors name their field, and managed groups are locked', async () => {
   const parentId = await idOf('Å');
   const made = await ada<{ id: number }>('POST /groups', { name: 'By hand', externalId: 'h', parentId });
   const { id } = made.body;
@@ -152,7 +153,7 @@ test('made and changed by hand: what is wrong is named by its field, and what is
   ]);
 });
 
-test('a move: planned, done, undone once; refused beneath itself, from where it no longer stands, and too deep', async () => {
+test('a move is planned, done and undone once; refused into the group itself, after the group has moved, and if too deep', async () => {
   const [top, a, b, a1] = [await idOf('Top'), await idOf('Å'), await idOf('B'), await idOf('Team 10')];
   const plan = (await ada<MovePlan>(`GET /groups/${a}/move?parentId=${b}`)).body;
   expect(plan).toMatchObject({
@@ -181,7 +182,7 @@ test('a move: planned, done, undone once; refused beneath itself, from where it 
   expect((await account.groups()).find(({ id }) => id === b)?.subgroups).toHaveLength(3);
   expect(await refusal(move(a, null, top))).toBe('409 changed since /from');
   expect((await move(a, top, b)).status).toBe(204);
-  expect((await move(a, top, top)).status).toBe(204); // nowhere: no entry
+  expect((await move(a, top, top)).status).toBe(204); // no change, so no entry in the audit log
   expect((await tree()).find(({ id }) => id === a)?.parentId).toBe(top);
   expect(await refusal(move(a, a1, top))).toBe('400 cycle /parentId');
   expect(await refusal(move(a, a, top))).toBe('400 cycle /parentId');
@@ -192,7 +193,7 @@ test('a move: planned, done, undone once; refused beneath itself, from where it 
 
   let last = b;
   for (let level = 3; level <= 100; level++) {
-    // oxlint-disable-next-line no-await-in-loop -- each beneath the one before
+    // oxlint-disable-next-line no-await-in-loop -- each is the parent of the next
     const [row] = await world.pool<{ id: number }[]>`
       insert into groups (account_id, managed, name, parent_id)
       values (${account.id}, false, ${`level ${level}`}, ${last}) returning group_id as id`;
@@ -201,7 +202,7 @@ test('a move: planned, done, undone once; refused beneath itself, from where it 
   expect(await refusal(move(a1, last, a))).toBe('400 too deep /parentId');
 });
 
-test('after any moves the tree is a forest, and the data interface tells the same', async () => {
+test('after any moves there are no circles, and the data interface returns the same tree', async () => {
   const ids = (await tree()).map(({ id }) => id);
   const place = fc.nat(ids.length - 1);
   await fc.assert(
@@ -223,7 +224,7 @@ test('after any moves the tree is a forest, and the data interface tells the sam
   );
 });
 
-test('a removed group takes its weeks along, and what is beneath it moves up; a managed one is not removed', async () => {
+test('removing a group deletes its weeks and moves its subgroups up; a managed group cannot be removed', async () => {
   const a = await idOf('Å');
   const { id } = (await ada<{ id: number }>('POST /groups', { name: 'Between', parentId: a })).body;
   const a1 = await idOf('Team 10');
@@ -244,7 +245,7 @@ test('a removed group takes its weeks along, and what is beneath it moves up; a 
   });
   const { weeks } = (await ada<RemovalPlan>(`GET /groups/${a}/removal`)).body;
   expect((await ada(`DELETE /groups/${a}?weeks=${weeks}`)).body.details[0]?.type).toBe('managed');
-  // A week was closed after it was looked at: its results are not removed unsaid.
+  // A week was closed after the page was loaded: its results are not deleted without a warning.
   expect((await ada(`DELETE /groups/${id}`)).body.details[0]?.path).toBe('weeks');
   expect((await ada(`DELETE /groups/${id}?weeks=0`)).body.details[0]?.type).toBe('changed since');
   expect((await ada(`DELETE /groups/${id}?weeks=1`)).status).toBe(204);
@@ -261,7 +262,7 @@ test('a removed group takes its weeks along, and what is beneath it moves up; a 
   });
 });
 
-test('adopted, a group is the next push’s to change or remove; released, no push touches it', async () => {
+test('a group handed over is changed or removed by the next push; after its release no push changes it', async () => {
   const a = await idOf('Å');
   const { id } = (await ada<{ id: number }>('POST /groups', { name: 'Ours', parentId: a })).body;
   const [plain] = await world.pool<{ id: number }[]>`
@@ -276,7 +277,7 @@ test('adopted, a group is the next push’s to change or remove; released, no pu
   });
   expect((await ada(`POST /groups/${id}/adopt`, { externalId: 'o' })).status).toBe(204);
   expect((await ada(`POST /groups/${id}/adopt`, { externalId: 'o' })).status).toBe(409);
-  // The very list of before: the group is in it now, its member is not.
+  // The same list as before, which now includes the group, but not its member.
   const listed = [...groups, { externalId: 'o', name: 'Theirs', parent: 'a' }];
   expect((await push({ groups: listed, users })).body.summary).toMatchObject({
     groups: { updated: 1, created: 0, deleted: 0 },
@@ -296,7 +297,7 @@ test('adopted, a group is the next push’s to change or remove; released, no pu
   expect((await tree()).find((one) => one.id === id)).toMatchObject({ externalId: null, managed: false });
 });
 
-test('a push without a word on the tree puts nothing back', async () => {
+test('a push without groups does not undo manual moves', async () => {
   const [a, b, top] = [await idOf('Å'), await idOf('B'), await idOf('Top')];
   expect((await push({ groups: groups.map(({ externalId, name }) => ({ externalId, name })) })).status).toBe(
     200,
@@ -309,7 +310,7 @@ test('a push without a word on the tree puts nothing back', async () => {
   expect((await tree()).find(({ id }) => id === b)?.parentId).toBe(top);
 });
 
-test('attributes: defined, changed and removed, with what people have of them', async () => {
+test('attributes are defined, changed and removed, together with their values', async () => {
   const list = async () => (await ada<{ attributes: AttributeRow[] }>('GET /attributes')).body.attributes;
   expect((await ada('POST /attributes', { name: 'site', allowedValues: ['Lund', 'Ystad'] })).status).toBe(
     204,

@@ -1,5 +1,5 @@
-// The console's people: who may, finding, changing by hand what no interface delivers, removing, and handing over to pushes
-// and back, with what the next push then does.
+// People in the console: access, search, changing what is not managed, removing, and handing over to the HR system and back,
+// with the effect on the next push.
 import type { Handover, Person, PersonRow } from '@soundings/contract/console/people.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ import { createGroup } from '../../people/groups.ts';
 import { defineAttribute } from '../../people/attributes.changes.ts';
 import { createUser } from '../../people/users.ts';
 import { askPeople, noon } from '../../testing/asking.ts';
-import { type Ask, signInNew } from '../../testing/signed-in.ts';
+import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { linkOf } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
@@ -23,19 +23,21 @@ afterAll(() => world?.close());
 
 type People = { total: number; rows: PersonRow[] };
 
-/** An account, its administrator Ann, and what pushes to it. */
-async function office() {
+/** Creates an account with its administrator Ann, and a function that pushes to it. */
+async function createOffice() {
   const account = await world.account();
-  const { ask, userId } = await signInNew(world, account.id, 'Administrator');
+  const { request, userId } = await signInNew(world, account.id, 'Administrator');
   const found = async (query: string) =>
-    (await ask<People>(`GET /users?offset=0&limit=100&${query}`)).body.rows.map(({ lastName }) => lastName);
+    (await request<People>(`GET /users?offset=0&limit=100&${query}`)).body.rows.map(
+      ({ lastName }) => lastName,
+    );
   const push = (data: object, settings = {}) =>
     account.push({ settings: { validateOnly: false, ...settings }, data });
-  return { account, ask, me: userId, found, push };
+  return { account, request, me: userId, found, push };
 }
 
 const john = { externalId: 'j1', firstName: 'John', lastName: 'Åberg', email: 'john@example.org' };
-const person = (wanted: object = {}) => ({
+const person = (fields: object = {}) => ({
   firstName: 'Søren',
   lastName: 'Ørsted',
   email: null,
@@ -45,10 +47,10 @@ const person = (wanted: object = {}) => ({
   timezone: null,
   active: true,
   externalId: null,
-  ...wanted,
+  ...fields,
 });
-const added = async (ask: Ask, wanted: object = {}) =>
-  (await ask<{ id: number }>('POST /users', person(wanted))).body.id;
+const create = async (request: SendRequest, fields: object = {}) =>
+  (await request<{ id: number }>('POST /users', person(fields))).body.id;
 const pathsOf = ({ body }: { body: Problem }) => body.details.map(({ type, path }) => [type, path]);
 const actionsOf = async (account: TestAccount) =>
   (
@@ -56,11 +58,11 @@ const actionsOf = async (account: TestAccount) =>
       select action from audit_entries where account_id = ${account.id} and origin = 'console' order by entry_id`
   ).map(({ action }) => action);
 
-describe('who may', () => {
-  test('managers and users have no access to any of it; of another account nobody is found', async () => {
-    const { account } = await office();
-    const stranger = await office();
-    const id = await added(stranger.ask);
+describe('access', () => {
+  test('managers and users have no access; people of other accounts are never found', async () => {
+    const { account } = await createOffice();
+    const stranger = await createOffice();
+    const id = await create(stranger.request);
     const operations: [string, object?][] = [
       [`GET /users/${id}`],
       [`PATCH /users/${id}`, { firstName: 'X' }],
@@ -80,27 +82,32 @@ describe('who may', () => {
     ];
     const manager = await signInNew(world, account.id, 'Manager');
     for (const [operation, body] of [...operations, ...lists]) {
-      expect([operation, (await manager.ask(operation, body)).status]).toEqual([operation, 403]);
+      expect([operation, (await manager.request(operation, body)).status]).toEqual([operation, 403]);
     }
-    const { ask } = await signInNew(world, account.id, 'Administrator');
+    const { request } = await signInNew(world, account.id, 'Administrator');
     for (const [operation, body] of operations) {
-      expect([operation, (await ask(operation, body)).status]).toEqual([operation, 404]);
+      expect([operation, (await request(operation, body)).status]).toEqual([operation, 404]);
     }
-    const many = await ask<Handover>('POST /users/adopt', { chosen: { ids: [id] }, isPreview: false });
+    const many = await request<Handover>('POST /users/adopt', { chosen: { ids: [id] }, isPreview: false });
     expect(many.body).toMatchObject({ changing: 0, already: 0, withoutExternalId: 0, oneself: 0 });
-    expect((await ask<People>('GET /users?offset=0&limit=100&search=ørsted')).body.total).toBe(0);
+    expect((await request<People>('GET /users?offset=0&limit=100&search=ørsted')).body.total).toBe(0);
   });
 });
 
-describe('finding', () => {
-  test('by words of name, address and externalId, without accents and letter case; by each filter; in each order', async () => {
-    const { account, ask, found, push } = await office();
+describe('search', () => {
+  test('finds by words of name, address and externalId, ignoring accents and letter case; applies each filter and order', async () => {
+    const { account, request, found, push } = await createOffice();
     const groups = await inTransaction(world.pool, async (tx) => {
       const top = await createGroup(tx, account.id, { name: 'Top' });
       return { top, low: await createGroup(tx, account.id, { name: 'Low', parentId: top }) };
     });
-    const soren = await added(ask, { memberships: { memberOf: [groups.low] } });
-    await added(ask, { lastName: 'Straße', email: 'Per.100%_x@example.org', role: 'Manager', active: false });
+    const soren = await create(request, { memberships: { memberOf: [groups.low] } });
+    await create(request, {
+      lastName: 'Straße',
+      email: 'Per.100%_x@example.org',
+      role: 'Manager',
+      active: false,
+    });
     expect((await push({ users: [john] })).body.applied).toBe(true);
     await world.pool`
       insert into mail_refusals (account_id, user_id, address, reason)
@@ -121,7 +128,7 @@ describe('finding', () => {
     expect(await found('mail=none')).toEqual(['Ørsted']);
     expect(await found('mail=rejected')).toEqual(['Åberg']);
     await world.pool`update users set email = 'new@x.se', email_key = 'new@x.se' where external_id = 'j1' and account_id = ${account.id}`;
-    expect(await found('mail=rejected')).toEqual([]); // it was the address before that was refused
+    expect(await found('mail=rejected')).toEqual([]); // mail to the previous address was refused
 
     expect(await found('search=o&role=User&active=true')).toEqual(['Åberg', 'Ørsted']); // John, Søren
     expect(await found('sort=name')).toEqual(['Admin', 'Administrator', 'Åberg', 'Ørsted', 'Straße']);
@@ -135,36 +142,36 @@ describe('finding', () => {
     expect((await found('sort=email')).at(-1)).toBe('Ørsted');
     expect((await found('sort=role'))[2]).toBe('Straße');
     expect((await found('sort=created&direction=down'))[0]).toBe('Åberg');
-    const window = (await ask<People>('GET /users?offset=3&limit=1')).body;
+    const window = (await request<People>('GET /users?offset=3&limit=1')).body;
     expect(window).toMatchObject({
       total: 5,
       rows: [{ id: soren, group: { id: groups.low, name: 'Low' }, groupCount: 1, mailRejected: false }],
     });
-    expect((await ask('GET /users?offset=0&limit=201')).status).toBe(400);
+    expect((await request('GET /users?offset=0&limit=201')).status).toBe(400);
   });
 
-  test('whatever is typed is answered', async () => {
-    const { ask } = await office();
+  test('every input gets a response', async () => {
+    const { request } = await createOffice();
     const typed = fc.string({ unit: 'binary', minLength: 1, maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(
         typed.filter((text) => !text.includes('\0')),
         async (text) => {
-          const answer = await ask(`GET /users?offset=0&limit=1&search=${encodeURIComponent(text)}`);
-          expect([text, answer.status]).toEqual([text, 200]);
+          const response = await request(`GET /users?offset=0&limit=1&search=${encodeURIComponent(text)}`);
+          expect([text, response.status]).toEqual([text, 200]);
         },
       ),
       { numRuns: 25 },
     );
   });
 
-  test('the sheet has whom the filters find, and no formula', async () => {
-    const { ask, account } = await office();
+  test('the exported sheet contains the people that the filters find, and no formulas', async () => {
+    const { request, account } = await createOffice();
     await inTransaction(world.pool, (tx) =>
       defineAttribute(tx, account.id, { name: 'gender', allowedValues: null }),
     );
-    await added(ask, { lastName: '=1+1', phone: '+46 70-123 45 67', attributes: { gender: '@x' } });
-    const { text } = await ask('GET /users.csv?mail=none');
+    await create(request, { lastName: '=1+1', phone: '+46 70-123 45 67', attributes: { gender: '@x' } });
+    const { text } = await request('GET /users.csv?mail=none');
     expect(text).toBe(
       '\uFEFFexternalId,firstName,lastName,email,phone,role,active,language,timezone,memberOf,managed,gender\r\n' +
         ",Søren,'=1+1,,'+46701234567,User,yes,,,,no,'@x\r\n",
@@ -172,8 +179,8 @@ describe('finding', () => {
     expect(await actionsOf(account)).toContain('people exported');
   });
 
-  test('20,000 people: each filter and order costs a small multiple of counting them', async () => {
-    const { account, ask } = await office();
+  test('20,000 people: each filter and order takes a small multiple of the time of counting them', async () => {
+    const { account, request } = await createOffice();
     await world.pool`
       insert into users (account_id, external_id, managed, first_name, last_name, email, email_key, active, role)
       select ${account.id}, 'E' || i, i % 3 > 0, (array['Åsa', 'Örjan', 'José', 'Anna'])[1 + i % 4],
@@ -209,20 +216,20 @@ describe('finding', () => {
       'sort=role',
     ]) {
       const time = await fastest(async () => {
-        const { body } = await ask<People>(`GET /users?offset=0&limit=100&${query}`);
+        const { body } = await request<People>(`GET /users?offset=0&limit=100&${query}`);
         expect(body.rows.length).toBe(Math.min(100, body.total));
       });
       if (time > 60 + 15 * count) slow.push([query, time]);
     }
-    const last = await fastest(() => ask('GET /users?offset=19900&limit=100'));
+    const last = await fastest(() => request('GET /users?offset=19900&limit=100'));
     if (last > 60 + 15 * count) slow.push(['the last window', last]);
     expect(slow).toEqual([]);
   });
 });
 
-describe('by hand', () => {
-  test('a person is made, read, changed and removed, and each is logged', async () => {
-    const { account, ask } = await office();
+describe('manual changes', () => {
+  test('a person is created, read, changed and removed, and each step is logged', async () => {
+    const { account, request } = await createOffice();
     const groupId = await inTransaction(world.pool, async (tx) => {
       await defineAttribute(tx, account.id, { name: 'gender', allowedValues: ['Male', 'Female'] });
       return createGroup(tx, account.id, {
@@ -230,14 +237,14 @@ describe('by hand', () => {
         parentId: await createGroup(tx, account.id, { name: 'Top' }),
       });
     });
-    const id = await added(ask, {
+    const id = await create(request, {
       externalId: 's1',
       email: 'Soren@example.org',
       memberships: { memberOf: [groupId], interestOf: [groupId] },
       attributes: { gender: 'Male' },
     });
     const group = { id: groupId, name: 'Low', managed: false, path: ['Top'] };
-    const read = (await ask<Person>(`GET /users/${id}`)).body;
+    const read = (await request<Person>(`GET /users/${id}`)).body;
     expect(read).toMatchObject({
       managed: false,
       externalId: 's1',
@@ -249,7 +256,7 @@ describe('by hand', () => {
       mailRejected: null,
       runs: [],
     });
-    const changed = await ask<Person>(`PATCH /users/${id}`, {
+    const changed = await request<Person>(`PATCH /users/${id}`, {
       lastName: 'Østergaard',
       phone: '+46 70 123 45 67',
       role: 'Manager',
@@ -264,8 +271,8 @@ describe('by hand', () => {
       attributes: {},
       memberships: { memberOf: [], interestOf: [group] },
     });
-    expect((await ask(`DELETE /users/${id}`)).status).toBe(204);
-    expect((await ask(`GET /users/${id}`)).status).toBe(404);
+    expect((await request(`DELETE /users/${id}`)).status).toBe(204);
+    expect((await request(`GET /users/${id}`)).status).toBe(404);
     expect(await actionsOf(account)).toEqual(['person created', 'person changed', 'person removed']);
     const [logged] = await world.pool<{ details: object }[]>`
       select details from audit_entries where account_id = ${account.id} and action = 'person changed'`;
@@ -274,10 +281,10 @@ describe('by hand', () => {
     });
   });
 
-  test('each wrong field is named, and nothing is kept', async () => {
-    const { account, ask } = await office();
-    await added(ask, { externalId: 's1', email: 'soren@example.org' });
-    const wrong = await ask(
+  test('each invalid field is named, and nothing is saved', async () => {
+    const { account, request } = await createOffice();
+    await create(request, { externalId: 's1', email: 'soren@example.org' });
+    const wrong = await request(
       'POST /users',
       person({
         firstName: '  ',
@@ -301,7 +308,7 @@ describe('by hand', () => {
       ['unknown attribute', '/attributes/a~1b'],
       ['group not found', '/memberships/adminOf'],
     ]);
-    const taken = await ask('POST /users', person({ externalId: 's1', email: 'SOREN@example.org' }));
+    const taken = await request('POST /users', person({ externalId: 's1', email: 'SOREN@example.org' }));
     expect([taken.status, pathsOf(taken)]).toEqual([
       409,
       [
@@ -312,18 +319,18 @@ describe('by hand', () => {
     expect(await actionsOf(account)).toEqual(['person created']);
   });
 
-  test('of somebody managed only what no push delivers is changed; the next push compares anew', async () => {
-    const { account, ask, push } = await office();
+  test('only fields that pushes do not send can be changed for a managed person; the next push compares all fields again', async () => {
+    const { account, request, push } = await createOffice();
     const byHand = await inTransaction(world.pool, (tx) => createGroup(tx, account.id, { name: 'Choir' }));
     const sent = {
       groups: [{ externalId: 'g', name: 'Group' }],
       users: [{ ...john, accessInfo: { memberOf: ['g'] } }],
     };
     expect((await push(sent)).body.applied).toBe(true);
-    const [row] = (await ask<People>('GET /users?offset=0&limit=1&managed=true')).body.rows;
+    const [row] = (await request<People>('GET /users?offset=0&limit=1&managed=true')).body.rows;
     const { id } = row!;
-    const managedGroup = (await ask<Person>(`GET /users/${id}`)).body.memberships.memberOf[0]!.id;
-    const refused = await ask(`PATCH /users/${id}`, {
+    const managedGroup = (await request<Person>(`GET /users/${id}`)).body.memberships.memberOf[0]!.id;
+    const refused = await request(`PATCH /users/${id}`, {
       firstName: 'Jack',
       active: false,
       email: null,
@@ -339,22 +346,22 @@ describe('by hand', () => {
         ['managed', '/memberships/memberOf'],
       ],
     ]);
-    expect(await ask(`DELETE /users/${id}`)).toMatchObject({ status: 409 });
-    const changed = await ask<Person>(`PATCH /users/${id}`, {
+    expect(await request(`DELETE /users/${id}`)).toMatchObject({ status: 409 });
+    const changed = await request<Person>(`PATCH /users/${id}`, {
       firstName: 'John',
       language: 'sv',
       role: 'Manager',
       memberships: { memberOf: [managedGroup, byHand], inheritedAdminOf: [managedGroup] },
     });
     expect([changed.status, changed.body.language, changed.body.role]).toEqual([200, 'sv', 'Manager']);
-    // The push says nothing of the language, the role, and who administers: all of it stays.
+    // The push sends no language, role or administrators, so all of these stay.
     expect((await push(sent)).body.summary.users).toMatchObject({ updated: 0, unchanged: 1 });
     const after = await push({
       ...sent,
       users: [{ ...sent.users[0], accessInfo: { memberOf: ['g'], role: 'User' } }],
     });
     expect(after.body.summary.users).toMatchObject({ updated: 1 });
-    expect((await ask<Person>(`GET /users/${id}`)).body).toMatchObject({
+    expect((await request<Person>(`GET /users/${id}`)).body).toMatchObject({
       language: 'sv',
       role: 'User',
       memberships: { memberOf: [{ name: 'Choir' }, { name: 'Group' }] },
@@ -362,8 +369,8 @@ describe('by hand', () => {
     });
   });
 
-  test('an Auditor whom the HR system manages stays one while pushes send no role; a role that is sent wins, with a warning', async () => {
-    const { ask, account } = await office();
+  test('a managed Auditor keeps the role while pushes send none; a role that is sent replaces it, with a warning', async () => {
+    const { request, account } = await createOffice();
     const anna = { externalId: 'auditor', firstName: 'Anna', lastName: 'Ask', email: 'auditor@example.org' };
     const pushed = (accessInfo?: object) =>
       account.push({
@@ -374,8 +381,8 @@ describe('by hand', () => {
     const [row] = await world.pool<{ id: number }[]>`
       select user_id as id from users where account_id = ${account.id} and external_id = 'auditor'`;
     const path = `/users/${row?.id}`;
-    const role = async () => (await ask<Person>(`GET ${path}`)).body.role;
-    const made = await ask<Person>(`PATCH ${path}`, { role: 'Auditor' });
+    const role = async () => (await request<Person>(`GET ${path}`)).body.role;
+    const made = await request<Person>(`PATCH ${path}`, { role: 'Auditor' });
     expect([made.status, made.body.role]).toEqual([200, 'Auditor']);
     const kept = await pushed();
     expect([kept.body.warnings, await role()]).toEqual([[], 'Auditor']);
@@ -398,46 +405,50 @@ describe('by hand', () => {
     expect(await role()).toBe('User');
   });
 
-  test('nobody shuts oneself out, and an administrator stays', async () => {
-    const { ask, me, account } = await office();
-    const paths = async (operation: string, body?: object) => pathsOf(await ask(operation, body));
+  test('users cannot lock themselves out, and one administrator always remains', async () => {
+    const { request, me, account } = await createOffice();
+    const paths = async (operation: string, body?: object) => pathsOf(await request(operation, body));
     expect(await paths(`DELETE /users/${me}`)).toEqual([['own account', '/active']]);
     expect(await paths(`PATCH /users/${me}`, { active: false })).toEqual([['own account', '/active']]);
     expect(await paths(`PATCH /users/${me}`, { role: 'User' })).toEqual([['own account', '/role']]);
     expect(await paths(`POST /users/${me}/adopt`, { externalId: 'me' })).toEqual([['own account', '']]);
     await world.pool`update users set active = false where account_id = ${account.id} and user_id <> ${me}`;
-    const last = await added(ask, { role: 'Administrator' });
-    expect((await ask(`DELETE /users/${last}`)).status).toBe(204);
+    const last = await create(request, { role: 'Administrator' });
+    expect((await request(`DELETE /users/${last}`)).status).toBe(204);
   });
 
-  test('who is deactivated is out at once; sessions end, a link is made; what changes nothing is not logged', async () => {
-    const { ask, account } = await office();
+  test('deactivating a person ends their sessions at once; a link can be created; actions without effect are not logged', async () => {
+    const { request, account } = await createOffice();
     const other = await signInNew(world, account.id, 'Manager');
     const path = `/users/${other.userId}`;
-    expect((await ask<Person>(`GET ${path}`)).body.signIn.sessions).toBe(1);
-    expect((await ask(`DELETE ${path}/sessions`)).status).toBe(204);
-    expect((await other.ask('GET /session')).status).toBe(401);
-    expect((await ask(`DELETE ${path}/two-factor`)).status).toBe(204); // there is none
-    const made = await ask<{ link: string; until: string }>(`POST ${path}/sign-in-link`, { by: 'screen' });
+    expect((await request<Person>(`GET ${path}`)).body.signIn.sessions).toBe(1);
+    expect((await request(`DELETE ${path}/sessions`)).status).toBe(204);
+    expect((await other.request('GET /session')).status).toBe(401);
+    expect((await request(`DELETE ${path}/two-factor`)).status).toBe(204); // it is not turned on
+    const made = await request<{ link: string; until: string }>(`POST ${path}/sign-in-link`, {
+      by: 'screen',
+    });
     expect(made.body.link).toMatch(/^http:\/\/localhost\/password#[\w-]{32}$/);
-    expect((await ask(`POST ${path}/sign-in-link`, { by: 'mail' })).status).toBe(409); // no mail server
-    await ask(`PATCH ${path}`, { active: false });
-    expect((await ask(`POST ${path}/sign-in-link`, { by: 'screen' })).status).toBe(409);
+    expect((await request(`POST ${path}/sign-in-link`, { by: 'mail' })).status).toBe(409); // no mail server
+    await request(`PATCH ${path}`, { active: false });
+    expect((await request(`POST ${path}/sign-in-link`, { by: 'screen' })).status).toBe(409);
     expect(await actionsOf(account)).toEqual(['sessions ended', 'sign-in link created', 'person changed']);
   });
 
-  test.each(['by hand', 'by a push'])(
-    'who is deactivated %s and active again signs in anew; earlier links are dead',
+  test.each(['manually', 'by a push'])(
+    'a person who is deactivated %s and activated again has to sign in again, and earlier links no longer work',
     async (how) => {
-      const { ask, account, push } = await office();
+      const { request, account, push } = await createOffice();
       await push({ users: [john] });
-      const { id } = (await ask<People>('GET /users?offset=0&limit=1&search=j1')).body.rows[0]!;
-      if (how === 'by hand') await ask(`POST /users/${id}/release`);
+      const { id } = (await request<People>('GET /users?offset=0&limit=1&search=j1')).body.rows[0]!;
+      if (how === 'manually') await request(`POST /users/${id}/release`);
       const from = { address: '127.0.0.1', agent: 'test' };
       await beginSession(world.pool, { accountId: account.id, userId: id }, from);
-      await ask(`POST /users/${id}/sign-in-link`, { by: 'screen' });
+      await request(`POST /users/${id}/sign-in-link`, { by: 'screen' });
       const change = (active: boolean): Promise<{ status: number }> =>
-        how === 'by hand' ? ask(`PATCH /users/${id}`, { active }) : push({ users: [{ ...john, active }] });
+        how === 'manually'
+          ? request(`PATCH /users/${id}`, { active })
+          : push({ users: [{ ...john, active }] });
       for (const active of [false, true]) expect((await change(active)).status).toBe(200);
       const [kept] = await world.pool`
         select (select count(*)::integer from sessions where account_id = ${account.id} and user_id = ${id}) as sessions,
@@ -446,28 +457,28 @@ describe('by hand', () => {
     },
   );
 
-  test('a removed person leaves nothing but that there was a change', async () => {
-    const { ask, account, push } = await office();
+  test('after a person is removed, only the fact of the change remains', async () => {
+    const { request, account, push } = await createOffice();
     await push({ users: [john] });
     await push({ users: [{ ...john, lastName: 'Berg' }] });
-    const { id } = (await ask<People>('GET /users?offset=0&limit=1&search=j1')).body.rows[0]!;
-    expect((await ask<Person>(`GET /users/${id}`)).body.runs).toHaveLength(1);
-    await ask(`POST /users/${id}/release`);
-    expect((await ask(`DELETE /users/${id}`)).status).toBe(204);
+    const { id } = (await request<People>('GET /users?offset=0&limit=1&search=j1')).body.rows[0]!;
+    expect((await request<Person>(`GET /users/${id}`)).body.runs).toHaveLength(1);
+    await request(`POST /users/${id}/release`);
+    expect((await request(`DELETE /users/${id}`)).status).toBe(204);
     const kept = await world.pool`
       select 1 from run_changes where account_id = ${account.id} and external_id = 'j1' and fields is not null`;
     expect(kept).toHaveLength(0);
   });
 
-  test('who gets another externalId in an open week keeps what was asked and answered', async () => {
-    const { ask, account } = await office();
+  test('a person who gets another externalId in an open week keeps their questions and answers', async () => {
+    const { request, account } = await createOffice();
     const asked = await askPeople(world, account.id, { count: 2 });
     const [id, link] = [asked.userIds[0]!, asked.links[0]!];
     const question = asked.questionIds.get('workload-rested')!;
     const by = { link, visit: 'a browser' };
     await saveAnswers(world.pool, world.keys, by, [{ questionId: question, value: 4 }]);
     const own = async () => (await openLink(world.pool, world.keys, by))?.answers.get(question)?.value;
-    // A number is of the internal id: nothing of what is stored changes with the externalId.
+    // The numbers stored belong to the internal id, so a new externalId changes none of them.
     const stored = () => world.pool`
       select a.xmin::text, a.respondent, s.xmin::text as sealed
       from   assignments a left join answers s using (account_id, week, respondent)
@@ -476,20 +487,20 @@ describe('by hand', () => {
     expect(before).toHaveLength(2);
     for (const externalId of ['new', null, 'p1']) {
       // oxlint-disable-next-line no-await-in-loop -- few
-      expect((await ask(`PATCH /users/${id}`, { externalId })).status).toBe(200);
+      expect((await request(`PATCH /users/${id}`, { externalId })).status).toBe(200);
       // oxlint-disable-next-line no-await-in-loop -- few
       expect([await own(), await stored()]).toEqual([4, before]);
     }
   });
 
-  test('who gets the externalId of someone who has left gets nothing of what they were asked or answered', async () => {
-    const { ask, account } = await office();
+  test('a person who gets the externalId of someone who has left gets none of their questions or answers', async () => {
+    const { request, account } = await createOffice();
     const asked = await askPeople(world, account.id, { count: 2 });
     const question = asked.questionIds.get('workload-rested')!;
     const by = { link: asked.links[0]!, visit: 'a browser' };
     await saveAnswers(world.pool, world.keys, by, [{ questionId: question, value: 4 }]);
-    expect((await ask(`DELETE /users/${asked.userIds[0]}`)).status).toBe(204);
-    expect((await ask(`PATCH /users/${asked.userIds[1]}`, { externalId: 'p1' })).status).toBe(200);
+    expect((await request(`DELETE /users/${asked.userIds[0]}`)).status).toBe(204);
+    expect((await request(`PATCH /users/${asked.userIds[1]}`, { externalId: 'p1' })).status).toBe(200);
     const theirs = { link: asked.links[1]!, visit: 'a browser' };
     expect(await openLink(world.pool, world.keys, theirs)).toMatchObject({
       answers: new Map(),
@@ -508,17 +519,17 @@ describe('by hand', () => {
   });
 });
 
-describe('handing over', () => {
-  test('who is adopted is updated by a push that lists them, and removed by one that does not', async () => {
-    const { ask, push, account, found } = await office();
-    const id = await added(ask, { externalId: 's1' });
-    await added(ask, { externalId: 'x1', lastName: 'Other' });
+describe('handing over to the HR system', () => {
+  test('a person handed over is updated by a push that lists them and removed by one that does not', async () => {
+    const { request, push, account, found } = await createOffice();
+    const id = await create(request, { externalId: 's1' });
+    await create(request, { externalId: 'x1', lastName: 'Other' });
     expect((await push({ users: [{ ...john, externalId: 's1' }] })).body.details[0]!.type).toBe(
       'manually created',
     );
-    expect((await ask<Person>(`POST /users/${id}/adopt`, {})).body.managed).toBe(true);
+    expect((await request<Person>(`POST /users/${id}/adopt`, {})).body.managed).toBe(true);
     await push({ users: [{ ...john, externalId: 's1' }] });
-    expect((await ask<Person>(`GET /users/${id}`)).body).toMatchObject({
+    expect((await request<Person>(`GET /users/${id}`)).body).toMatchObject({
       id,
       lastName: 'Åberg',
       managed: true,
@@ -528,43 +539,43 @@ describe('handing over', () => {
     expect(await actionsOf(account)).toContain('person adopted');
   });
 
-  test('adopting asks for an externalId where there is none, and it may not be taken', async () => {
-    const { ask } = await office();
-    const id = await added(ask);
-    await added(ask, { externalId: 's1' });
-    expect(pathsOf(await ask(`POST /users/${id}/adopt`, {}))).toEqual([['missing field', '/externalId']]);
-    expect(pathsOf(await ask(`POST /users/${id}/adopt`, { externalId: 's1' }))).toEqual([
+  test('handing over requires an externalId if the person has none, and one that is not taken', async () => {
+    const { request } = await createOffice();
+    const id = await create(request);
+    await create(request, { externalId: 's1' });
+    expect(pathsOf(await request(`POST /users/${id}/adopt`, {}))).toEqual([['missing field', '/externalId']]);
+    expect(pathsOf(await request(`POST /users/${id}/adopt`, { externalId: 's1' }))).toEqual([
       ['externalId taken', '/externalId'],
     ]);
-    const adopted = await ask<Person>(`POST /users/${id}/adopt`, { externalId: 's2' });
+    const adopted = await request<Person>(`POST /users/${id}/adopt`, { externalId: 's2' });
     expect(adopted.body).toMatchObject({ externalId: 's2', managed: true });
-    expect((await ask(`POST /users/${id}/adopt`, { externalId: 's3' })).status).toBe(409);
+    expect((await request(`POST /users/${id}/adopt`, { externalId: 's3' })).status).toBe(409);
   });
 
-  test('who is released is left alone by a push that omits them, and one that lists them is refused', async () => {
-    const { ask, push, found } = await office();
+  test('a released person is kept by a push that omits them, and a push that lists them is refused', async () => {
+    const { request, push, found } = await createOffice();
     await push({ users: [john] });
-    const { id } = (await ask<People>('GET /users?offset=0&limit=1&managed=true')).body.rows[0]!;
-    expect((await ask<Person>(`POST /users/${id}/release`)).body.managed).toBe(false);
+    const { id } = (await request<People>('GET /users?offset=0&limit=1&managed=true')).body.rows[0]!;
+    expect((await request<Person>(`POST /users/${id}/release`)).body.managed).toBe(false);
     expect((await push({ users: [] })).body.summary.users.deleted).toBe(0);
     expect(await found('search=john')).toEqual(['Åberg']);
     const refused = await push({ users: [{ ...john, lastName: 'Else' }] });
     expect([refused.status, refused.body.details[0]!.type]).toEqual([400, 'manually created']);
-    expect((await ask(`POST /users/${id}/release`)).status).toBe(409);
-    expect((await ask(`PATCH /users/${id}`, { lastName: 'Berg' })).status).toBe(200);
+    expect((await request(`POST /users/${id}/release`)).status).toBe(409);
+    expect((await request(`PATCH /users/${id}`, { lastName: 'Berg' })).status).toBe(200);
   });
 
-  test('many at once: first how many, then they; who cannot be is counted; what has changed since is not done', async () => {
-    const { ask, account, found } = await office();
+  test('many at once: first a count, then the change; exceptions are counted, and nothing happens if the selection has changed', async () => {
+    const { request, account, found } = await createOffice();
     const ids = [
-      await added(ask, { externalId: 'a' }),
-      await added(ask, { externalId: 'b' }),
-      await added(ask),
+      await create(request, { externalId: 'a' }),
+      await create(request, { externalId: 'b' }),
+      await create(request),
     ];
-    const some = await ask<Handover>('POST /users/adopt', { chosen: { ids }, isPreview: true });
+    const some = await request<Handover>('POST /users/adopt', { chosen: { ids }, isPreview: true });
     expect(some.body).toMatchObject({ changing: 2, already: 0, withoutExternalId: 1, oneself: 0 });
     expect(await found('managed=true')).toEqual([]);
-    const adopt = <T>(more: object) => ask<T>('POST /users/adopt', { chosen: { filters: {} }, ...more });
+    const adopt = <T>(more: object) => request<T>('POST /users/adopt', { chosen: { filters: {} }, ...more });
     const { seen } = (await adopt<Handover>({ isPreview: true })).body;
     expect(seen).toBe(some.body.seen);
     const done = await adopt<Handover>({ isPreview: false, seen });
@@ -572,11 +583,11 @@ describe('handing over', () => {
     expect(await found('managed=true')).toHaveLength(2);
 
     const release = <T>(more: object) =>
-      ask<T>('POST /users/release', { chosen: { filters: { managed: 'true' } }, ...more });
+      request<T>('POST /users/release', { chosen: { filters: { managed: 'true' } }, ...more });
     const before = (await release<Handover>({ isPreview: true })).body;
-    // As many as before, and others.
-    await ask(`POST /users/${ids[0]}/release`);
-    await ask(`POST /users/${ids[2]}/adopt`, { externalId: 'c' });
+    // The same number of people, but different ones.
+    await request(`POST /users/${ids[0]}/release`);
+    await request(`POST /users/${ids[2]}/adopt`, { externalId: 'c' });
     for (const stale of [{ seen: before.seen }, {}]) {
       const refused = await release<Problem>({ isPreview: false, ...stale });
       expect([refused.status, refused.body.details[0]!.type]).toEqual([409, 'changed since']);

@@ -1,5 +1,5 @@
-// Results in a browser, on the demo company: every figure on the pages is that of the data interface, what it withholds is
-// said in words, tables and their CSV agree, and a manager meets own groups alone.
+// Results of the demo company in a browser: every figure equals the data interface, withheld figures have a text, tables and their
+// CSV agree, and a manager sees only their own groups.
 import type {
   Group,
   Kpi,
@@ -22,10 +22,10 @@ import { type DemoWorld, openDemoWorld } from '../../testing/demo-world.ts';
 /** The last week that has closed. */
 const last: Week = addWeeks(askedWeek, -1);
 const patient = { timeout: 10_000 };
-/** All weeks of the demo world. */
+/** All weeks of the demo company. */
 const range = `fromDate=${addWeeks(askedWeek, -8)}&toDate=${lastDay(askedWeek)}`;
 
-/** Where the machine is busy; on a quiet one each takes some seconds. */
+/** For a busy machine. On an idle one each test takes some seconds. */
 const long = { timeout: 120_000 };
 
 let world: DemoWorld;
@@ -46,7 +46,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** Of the data interface. */
+/** Reads from the data interface. */
 async function read<T>(path: string): Promise<T> {
   const { status, body } = await world.request<T>('GET', path, { headers: { authorization: token } });
   expect([path, status]).toEqual([path, 200]);
@@ -85,8 +85,8 @@ async function csvOf(page: Page): Promise<string[][]> {
   return readCsv((await readFile(await file.path(), 'utf8')).replace('\uFEFF', ''));
 }
 
-/** A group of which nothing may be told, though it was asked. */
-async function silentGroup(): Promise<Group> {
+/** Returns a group that was asked, but whose figures are all withheld. */
+async function withheldGroup(): Promise<Group> {
   for (const group of groups.filter(({ subgroups }) => subgroups.length === 0)) {
     const scope = `groupId=${group.id}&${range}`;
     // oxlint-disable no-await-in-loop -- until one is found
@@ -103,7 +103,7 @@ async function silentGroup(): Promise<Group> {
 }
 
 test.skipIf(!hasBrowser())(
-  'the overview shows the figures of the data interface; a group with too few answers explains itself once',
+  'the overview shows the figures of the data interface, and one explanation for a group with too few answers',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/' });
@@ -128,27 +128,27 @@ test.skipIf(!hasBrowser())(
     const response = page.getByRole('region', { name: 'Response rate' });
     const said = oneLine(await response.innerText());
     expect(said).toContain(`${score(rate)} %`);
-    // Beside it the people: at least as many as answered the question that the most did, which is shown with it.
+    // Beside it the number of people: at least as many as answered the question with the most answers.
     const ofWeek = Object.values((await resultsOf(`groupId=${top.id}&${range}`)).values[0] ?? {}).flatMap(
       (byGroup) => byGroup[top.id]?.[fourDigits(last)]?.answers ?? [],
     );
     expect(said).toContain(`At least ${Math.max(...ofWeek)} of the 5`);
     expect(said).toMatch(/of the 5\d\d people asked have answered\.$/);
-    // While a week is open there is no rate, which would be another: people alone.
+    // While a week is open there is no rate, because it would still change; only the number of people.
     await page.goto('/rounds');
     await page.getByText('Answered so far').waitFor();
     expect(await page.getByRole('main').getByText('%').count()).toBe(0);
     await page.goto('/');
     await page.getByRole('region', { name: 'Biggest changes in 13 weeks' }).waitFor();
 
-    const silent = await silentGroup();
+    const silent = await withheldGroup();
     await choose(page, /^Group: /, silent.name);
     await page.getByRole('heading', { level: 1, name: silent.name }).waitFor();
     const words = page.getByText('Too few answers to show anything');
     await words.waitFor();
     expect(await words.count()).toBe(1);
     expect(await page.getByText(/at least 5 people have answered/).count()).toBe(1);
-    // One explanation, and no empty tiles or charts around it.
+    // One explanation, without empty tiles or charts around it.
     expect(await page.getByRole('main').getByRole('heading', { level: 2 }).count()).toBeLessThan(2);
     expect(await tiles.count()).toBe(0);
     expect(await page.getByRole('slider').count()).toBe(0);
@@ -158,7 +158,7 @@ test.skipIf(!hasBrowser())(
   },
 );
 
-/** The heat map as it stands on the page: the text of each cell, that of hidden ones in words. Names are without the people. */
+/** Returns the heat map on the page: the text of each cell, also of withheld ones, and names without the number of people. */
 async function heatTable(page: Page): Promise<{ columns: string[]; rows: string[][] }> {
   const table = page.getByRole('table', { name: 'Heat map' });
   const texts = await table.getByRole('row').allInnerTexts();
@@ -166,15 +166,15 @@ async function heatTable(page: Page): Promise<{ columns: string[]; rows: string[
   return { columns, rows: rows.map(([name = '', ...cells]) => [name.replace(/ [\d,]+$/, ''), ...cells]) };
 }
 
-/** What a cell must say for a value of the interface; undefined: it has none. */
+/** Returns the expected text of a cell for a value of the data interface; undefined: no value. */
 const cellOf = (value: number | null | undefined): string =>
   value === undefined ? 'Not asked' : value === null ? 'withheld' : String(score(value));
-const saidIn = (cell: string): string =>
+const textIn = (cell: string): string =>
   /^– Withheld: (fewer than \d+ answers|too few answers, or to protect a neighbouring group)$/.test(cell)
     ? 'withheld'
     : cell;
 
-/** Of every group, by KPI, in the week that stands in a column: "Team and support", or "Role clarity w. 44". */
+/** Returns the values of each column, by group. A header is a KPI, with a week if not the current one: "Role clarity w. 44". */
 async function columnsOf(headers: string[]): Promise<Map<number, number | null>[]> {
   const scope = `groupId=${top.id}&includeSubgroups=true&${range}`;
   return Promise.all(
@@ -189,7 +189,7 @@ async function columnsOf(headers: string[]): Promise<Map<number, number | null>[
 }
 
 test.skipIf(!hasBrowser())(
-  'the heat map is the data interface’s, cell by cell, says why a cell is hatched, sorts, compares, and equals its CSV',
+  'the heat map equals the data interface cell by cell, explains withheld cells, sorts, compares, and equals its CSV',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/heat-map' });
@@ -202,10 +202,10 @@ test.skipIf(!hasBrowser())(
     const columns = await columnsOf(headers);
     const idOf = new Map(groups.map(({ id, name }) => [name, id]));
     expect(idOf.size).toBe(groups.length);
-    const wanted = ([name = '']: string[]) =>
+    const expected = ([name = '']: string[]) =>
       columns.map((values) => cellOf(values.get(idOf.get(name) as number)));
 
-    // The CSV has the very figures, with a decimal.
+    // The CSV has the same figures with one decimal.
     const [titles = [], ...records] = await csvOf(page);
     expect(titles.slice(0, 4)).toEqual(['Group', 'Path', 'People', 'Response rate, %']);
     expect(titles.length).toBe(4 + kpis.length + 1);
@@ -218,26 +218,26 @@ test.skipIf(!hasBrowser())(
         return value === undefined ? '' : value === null ? 'withheld' : String(Math.round(value * 1000) / 10);
       });
       expect([name, ...cells]).toEqual([name, ...exact, '']);
-      expect([name, ...row.slice(2).map(saidIn)]).toEqual([name, ...wanted(row)]);
+      expect([name, ...row.slice(2).map(textIn)]).toEqual([name, ...expected(row)]);
     }
 
-    // Of one level: every cell again, and at least one hatched with its reason.
+    // One level only: every cell again, and at least one withheld with its reason.
     await page.getByRole('combobox', { name: /^Levels: / }).click();
     await page.getByRole('option', { name: /^Level 3/ }).click();
     await expect
       .poll(async () => (await heatTable(page)).rows.length, patient)
       .toBeLessThan(whole.rows.length);
     const { rows } = await heatTable(page);
-    expect(rows[0]?.[0]).toBe(top.name); // stays, to compare with
+    expect(rows[0]?.[0]).toBe(top.name); // stays for comparison
     const shown = { figures: 0, hidden: 0 };
     for (const row of rows) {
-      expect([row[0], ...row.slice(2).map(saidIn)]).toEqual([row[0], ...wanted(row)]);
-      for (const cell of row.slice(2)) shown[saidIn(cell) === 'withheld' ? 'hidden' : 'figures']++;
+      expect([row[0], ...row.slice(2).map(textIn)]).toEqual([row[0], ...expected(row)]);
+      for (const cell of row.slice(2)) shown[textIn(cell) === 'withheld' ? 'hidden' : 'figures']++;
     }
     expect([shown.figures > 50, shown.hidden > 0, shown]).toEqual([true, true, shown]);
     expect(await table.getByText('Withheld: fewer than 5 answers').count()).toBeGreaterThan(0);
 
-    // Sorted by a KPI, what is hidden comes last; then upwards; then as the tree again.
+    // Sorted by a KPI, withheld values are last; then ascending; then in the order of the tree again.
     const numbers = async () => {
       const [, ...ranked] = (await heatTable(page)).rows;
       return ranked.map((row) => (/^\d+$/.test(row[2] as string) ? Number(row[2]) : -1));
@@ -269,7 +269,7 @@ test.skipIf(!hasBrowser())(
     }
     expect(await axeFaults(page)).toEqual([]);
 
-    // What a control sets in the address it shows at once, however long the page takes.
+    // A control shows its new value at once, however long the page takes.
     type Radio = { click: () => void; checked: boolean };
     const isChecked = await page.getByRole('radio', { name: 'Score', exact: true }).evaluate((element) => {
       const radio = element as unknown as Radio;
@@ -281,7 +281,7 @@ test.skipIf(!hasBrowser())(
 );
 
 test.skipIf(!hasBrowser())(
-  'the heat map on a phone, and at 200 % zoom: it scrolls by itself, names and headings stay; the reason behind a hatched cell comes by touch and by key',
+  'the heat map on a phone and at 200 % zoom: it scrolls in itself, names and headings stay, and reasons open by touch and key',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, {
@@ -308,7 +308,7 @@ test.skipIf(!hasBrowser())(
       expect([corner, company]).toEqual([before.corner, before.company]); // both stay
       expect([heading.x - before.heading.x, heading.y]).toEqual([-60, before.heading.y]); // stays above its column
       expect([cell.x - before.cell.x, cell.y - before.cell.y]).toEqual([-60, -300]);
-      expect(names).toBeLessThan(size.width / 2); // most of the room is for figures
+      expect(names).toBeLessThan(size.width / 2); // most of the width is for figures
       // oxlint-enable no-await-in-loop
     }
 
@@ -335,7 +335,7 @@ test.skipIf(!hasBrowser())(
 
 type Places = Record<'corner' | 'company' | 'heading' | 'cell', { x: number; y: number }> & { names: number };
 
-/** Where parts of the heat map stand on the screen, in px. */
+/** Returns the positions of parts of the heat map on the screen, in px. */
 const placesIn = (page: Page): Promise<Places> =>
   page.evaluate(`(() => {
     const table = document.querySelector('main table');
@@ -354,7 +354,7 @@ const placesIn = (page: Page): Promise<Places> =>
   })()`);
 
 test.skipIf(!hasBrowser())(
-  'a KPI in two groups, how a question was answered, and comments found by a word: as the data interface has them',
+  'a KPI in two groups, the answers to a question, and comments found by a word equal the data interface',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/trends' });
@@ -418,7 +418,7 @@ test.skipIf(!hasBrowser())(
 );
 
 test.skipIf(!hasBrowser())(
-  'a manager meets own groups alone: of another’s address it is said that there is none',
+  'a manager sees only their own groups; the address of another group is not found',
   long,
   async () => {
     const page = await openConsole(world, browser, world.manager.email, { path: '/heat-map' });
@@ -451,7 +451,7 @@ test.skipIf(!hasBrowser())(
     await page.getByText('You don’t have access to this group').waitFor();
     expect(await page.getByText(foreign.name).count()).toBe(0);
     expect(await axeFaults(page)).toEqual([]);
-    // Neither do the operations behind the pages tell it from a group that there is not.
+    // The operations behind the pages give the same response for a group that does not exist.
     const session = await world.sessionOf(world.manager.email);
     const ask = (path: string) =>
       world.request('GET', `/api${path}`, { headers: { cookie: `soundings=${session}` } });

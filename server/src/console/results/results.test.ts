@@ -1,5 +1,5 @@
-// The console's results: they agree with the data interface in every figure and in what is withheld, they are read from nowhere
-// else, and they are told of open groups alone.
+// The console's results: every figure and everything that is withheld equals the data interface, nothing is read from
+// elsewhere, and users see only groups they have access to.
 import type {
   GroupResults,
   HeatMap,
@@ -24,7 +24,7 @@ import type { QuestionType } from '../../questions/types.ts';
 import { randomFrom } from '../../simulation/random.ts';
 import { type RandomHistory, randomHistory } from '../../testing/histories.ts';
 import { apply, unit } from '../../testing/organizations.ts';
-import { type Ask, signInNew } from '../../testing/signed-in.ts';
+import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { answer, importLines, kpi, question, round, skip } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
@@ -37,23 +37,23 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** Somebody new, signed in. `open`: the groups of a manager, by kind. */
+/** Signs in a new user. `open`: the groups of a manager, by kind. */
 async function signedIn(
   { id: accountId }: TestAccount,
   role: Role,
   open: { kind: MembershipKind; groupId: number }[] = [],
-): Promise<Ask> {
-  const { ask, userId } = await signInNew(world, accountId, role);
+): Promise<SendRequest> {
+  const { request, userId } = await signInNew(world, accountId, role);
   for (const { kind, groupId } of open) {
     await world.pool`
       insert into memberships (account_id, user_id, kind, group_id)
       values (${accountId}, ${userId}, ${kind}, ${groupId})`;
   }
-  return ask;
+  return request;
 }
 
-async function get<T>(ask: Ask, path: string): Promise<T> {
-  const { status, body, text } = await ask<T>(`GET ${path}`);
+async function get<T>(request: SendRequest, path: string): Promise<T> {
+  const { status, body, text } = await request<T>(`GET ${path}`);
   if (status !== 200) throw new Error(`${status} of ${path}: ${text}`);
   return body;
 }
@@ -67,7 +67,7 @@ const valueOf = (type: QuestionType, of: (low: number, high: number) => number):
   return type === 6 ? ['b', 'a', '2'].slice(of(0, 2)) : undefined;
 };
 
-/** A new account in which a random history was asked and answered. */
+/** Creates an account and imports a random history of questions and answers. */
 async function accountWith(history: RandomHistory, seed: number): Promise<TestAccount> {
   const account = await world.account();
   const { figures, distribution, comments } = history.thresholds;
@@ -131,16 +131,16 @@ function linesOf({ questions, kpis, weeks }: RandomHistory, seed: number): objec
 }
 
 type Comments = { total: number; rows: ResultComment[] };
-type Told = Record<string, Record<string, Record<string, AnswerData>>>;
+type ByGroup = Record<string, Record<string, Record<string, AnswerData>>>;
 
-/** All that the data interface tells of an account, in all its weeks. */
+/** Reads everything that the data interface returns for an account, in all its weeks. */
 async function readInterface(account: TestAccount) {
   const range = `fromDate=${firstWeek}&toDate=${lastDay('2026-11-16')}`;
   const read = async <T>(path: string) =>
     (await world.request<T>('GET', path, { headers: { authorization: account.token } })).body;
   const groups = await account.groups();
   const all = { groups, kpi: new Map<number, Value[]>(), rates: new Map<number, Value[]>() };
-  const [values, comments]: [Told, Record<string, Record<string, Record<string, string[]>>>] = [{}, {}];
+  const [values, comments]: [ByGroup, Record<string, Record<string, Record<string, string[]>>>] = [{}, {}];
   for (const { id } of groups) {
     const scope = `groupId=${id}&${range}`;
     all.kpi.set(id, (await read<KpiValues>(`/v1/kpis/both/values?${scope}`)).values);
@@ -157,8 +157,8 @@ async function readInterface(account: TestAccount) {
 const weekValues = (values: Value[] | undefined) =>
   (values ?? []).map(({ date, value }) => ({ week: date, value, handedOut: false }));
 
-/** The figures of a question, as the interface writes them. */
-const asTold = ({ value, answers, distribution, enps }: QuestionResults['figures'][number]) => ({
+/** Returns the figures of a question in the format of the data interface. */
+const asInterface = ({ value, answers, distribution, enps }: QuestionResults['figures'][number]) => ({
   value,
   answers,
   ...(distribution && {
@@ -175,29 +175,29 @@ const withoutOptions = ({ value, answers, distribution, enps }: AnswerData) => (
 
 describe('agreement with the data interface', () => {
   test(
-    'in every group, week and question of random histories, withheld ones included',
+    'in every group, week and question of random histories, including withheld ones',
     { timeout: 20_000 },
     async () => {
       const met = { shown: 0, withheld: 0 };
       for (const seed of [24, 37]) {
         const history = randomHistory(seed, { people: [30, 60], groups: 7, weeks: 3 });
         const account = await accountWith(history, seed);
-        const ask = await signedIn(account, 'Administrator');
-        const told = await readInterface(account);
-        const start = await get<ResultsStart>(ask, '/results');
-        expect(start.groups).toBe(told.groups.length);
-        for (const { id } of told.groups) await expectGroup(ask, id, told, met);
-        await expectHeatMaps(ask, start, told);
+        const request = await signedIn(account, 'Administrator');
+        const expected = await readInterface(account);
+        const start = await get<ResultsStart>(request, '/results');
+        expect(start.groups).toBe(expected.groups.length);
+        for (const { id } of expected.groups) await expectGroup(request, id, expected, met);
+        await expectHeatMaps(request, start, expected);
       }
       expect([met.shown > 20, met.withheld > 3, met]).toEqual([true, true, met]);
     },
   );
 
-  test('figures come from results/ alone: no statement of the console reads a table of figures or answers', () => {
+  test('figures come only from results/: no statement of the console reads a table of figures or answers', () => {
     const folder = new URL('.', import.meta.url);
     const figures = /\b(from|join)\s+(results|response_rates|kpi_values|comments|comment_groups)\b/;
     const answers = /\b(from|join)\s+(answers|assignments|participants)\b/;
-    // Who has answered in the open week, counted over the whole account; whether a group that is to go has any results.
+    // How many have answered in the open week of the whole account; whether a group that is about to be deleted has results.
     const counts = ['asking.sql.ts', 'runs.sql.ts'];
     const names = readdirSync(folder).filter((name) => name.endsWith('.sql.ts') && !counts.includes(name));
     expect(names).toContain('results.sql.ts');
@@ -208,68 +208,72 @@ describe('agreement with the data interface', () => {
   });
 });
 
-type ToldOfAll = Awaited<ReturnType<typeof readInterface>>;
+type InterfaceResults = Awaited<ReturnType<typeof readInterface>>;
 
-/** The overview of a group, its response rates as a trend, its questions and its comments. */
+/** Expects the overview of a group, its response rates as a trend, its questions and its comments to agree. */
 async function expectGroup(
-  ask: Ask,
+  request: SendRequest,
   id: number,
-  told: ToldOfAll,
+  expected: InterfaceResults,
   met: { shown: number; withheld: number },
 ): Promise<void> {
-  const overview = await get<GroupResults>(ask, `/results/groups/${id}?weeks=13`);
+  const overview = await get<GroupResults>(request, `/results/groups/${id}?weeks=13`);
   const known = overview.kpis.find((one) => one.id === 'both');
-  const values = weekValues(told.kpi.get(id));
-  // A KPI of which no value was ever shown is not told of: neither does the interface list it.
+  const values = weekValues(expected.kpi.get(id));
+  // A KPI without any published value is left out, as it is in the data interface.
   expect(known?.values ?? values.filter(({ value }) => value === null)).toEqual(values);
   expect(overview.rates.map(({ week, value, handedOut }) => ({ week, value, handedOut }))).toEqual(
-    weekValues(told.rates.get(id)),
+    weekValues(expected.rates.get(id)),
   );
   for (const { week, value, people } of overview.rates) {
     expect([week, people === null]).toEqual([week, value === null]);
     const asked = overview.last?.week.week === week ? overview.last.questions : [];
     for (const { answers } of asked) expect(answers ?? 0).toBeLessThanOrEqual(people ?? 0);
   }
-  const trend = await get<Trend>(ask, `/results/trends?groupIds=${id}&weeks=13`);
+  const trend = await get<Trend>(request, `/results/trends?groupIds=${id}&weeks=13`);
   expect(trend.series[0]?.values).toEqual(overview.rates);
   const all: string[] = [];
-  const asked = await get<ResultQuestion[]>(ask, `/results/groups/${id}/questions`);
+  const asked = await get<ResultQuestion[]>(request, `/results/groups/${id}/questions`);
   for (const one of asked) {
-    const page = await get<QuestionResults>(ask, `/results/groups/${id}/questions/${one.id}?weeks=13`);
-    const own = told.values[one.id]?.[id] ?? {};
+    const page = await get<QuestionResults>(request, `/results/groups/${id}/questions/${one.id}?weeks=13`);
+    const own = expected.values[one.id]?.[id] ?? {};
     expect(
-      Object.fromEntries(page.figures.map((figures) => [fourDigits(figures.week), asTold(figures)])),
+      Object.fromEntries(page.figures.map((figures) => [fourDigits(figures.week), asInterface(figures)])),
     ).toEqual(Object.fromEntries(Object.entries(own).map(([week, data]) => [week, withoutOptions(data)])));
     for (const { answers } of page.figures) met[answers === null ? 'withheld' : 'shown']++;
-    const texts = told.comments[one.id]?.[id] ?? {};
+    const texts = expected.comments[one.id]?.[id] ?? {};
     const ofWeek = page.chosen && texts[fourDigits(page.chosen.week)];
     expect(page.comments.map(({ text }) => text)).toEqual(ofWeek ?? []);
     all.push(...Object.values(texts).flat());
     const last = overview.last?.questions.find((each) => each.id === one.id);
     const ofLast = last && withoutOptions(own[fourDigits(last.week)] as AnswerData);
-    expect(last && asTold(last)).toEqual(ofLast);
+    expect(last && asInterface(last)).toEqual(ofLast);
   }
   expect(asked.map((one) => one.id).toSorted()).toEqual(
-    Object.keys(told.values)
-      .filter((one) => told.values[one]?.[id])
+    Object.keys(expected.values)
+      .filter((one) => expected.values[one]?.[id])
       .map(Number),
   );
-  const comments = await get<Comments>(ask, `/results/comments?groupId=${id}&limit=500`);
+  const comments = await get<Comments>(request, `/results/comments?groupId=${id}&limit=500`);
   expect(comments.rows.map(({ text }) => text).toSorted()).toEqual(all.toSorted());
   expect([comments.total, overview.comments.total]).toEqual([all.length, all.length]);
 }
 
-/** Each week's map, with and without KPIs of weeks before it. */
-async function expectHeatMaps(ask: Ask, start: ResultsStart, told: ToldOfAll): Promise<void> {
+/** Expects each week's heat map to agree, with and without KPIs of earlier weeks. */
+async function expectHeatMaps(
+  request: SendRequest,
+  start: ResultsStart,
+  expected: InterfaceResults,
+): Promise<void> {
   for (const { week } of start.weeks) {
     for (const latest of [true, false]) {
-      const map = await get<HeatMap>(ask, `/results/heat-map?week=${week}&latest=${latest}`);
+      const map = await get<HeatMap>(request, `/results/heat-map?week=${week}&latest=${latest}`);
       expect(latest || map.kpis.every((one) => one.week.week === week)).toBe(true);
       for (const row of map.rows) {
-        const rate = told.rates.get(row.id)?.find(({ date }) => date === week);
+        const rate = expected.rates.get(row.id)?.find(({ date }) => date === week);
         expect([week, row.id, row.rate]).toEqual([week, row.id, rate?.value]);
         for (const [i, column] of map.kpis.entries()) {
-          const value = told.kpi.get(row.id)?.find(({ date }) => date === column.week.week);
+          const value = expected.kpi.get(row.id)?.find(({ date }) => date === column.week.week);
           expect([week, row.id, row.values[i]]).toEqual([
             week,
             row.id,
@@ -281,7 +285,7 @@ async function expectHeatMaps(ask: Ask, start: ResultsStart, told: ToldOfAll): P
   }
 }
 
-describe('who sees what', () => {
+describe('access to results', () => {
   const people = (group: string) =>
     Object.fromEntries([1, 2, 3, 4, 5, 6].map((i) => [`${group}${i}`, [group]]));
   let account: TestAccount;
@@ -326,12 +330,12 @@ describe('who sees what', () => {
     );
   });
 
-  const seen = async (ask: Ask) => {
-    const { rows } = await get<HeatMap>(ask, '/results/heat-map');
+  const seen = async (request: SendRequest) => {
+    const { rows } = await get<HeatMap>(request, '/results/heat-map');
     const names = Object.keys(ids).filter((name) => rows.some(({ id }) => id === ids[name]));
     const pages: string[] = [];
     const questionId = (
-      await get<ResultQuestion[]>(ask, `/results/groups/${ids[names[0] as string]}/questions`)
+      await get<ResultQuestion[]>(request, `/results/groups/${ids[names[0] as string]}/questions`)
     )[0]?.id;
     for (const [name, id] of Object.entries(ids)) {
       const statuses = new Set<number>();
@@ -346,7 +350,7 @@ describe('who sees what', () => {
         `/results/comments?groupId=${id}`,
         `/results/comments/csv?groupId=${id}`,
       ])
-        statuses.add((await ask(`GET ${path}`)).status);
+        statuses.add((await request(`GET ${path}`)).status);
       if (statuses.size !== 1) throw new Error(`${name}: ${[...statuses].join()}`);
       if (statuses.has(200)) pages.push(name);
       else expect([...statuses]).toEqual([404]);
@@ -355,26 +359,28 @@ describe('who sees what', () => {
     return names.toSorted();
   };
 
-  test('an administrator all; a manager the groups owned, administered with all beneath, or given to read', async () => {
+  test('an administrator sees all groups; a manager sees groups they own, administer (with subgroups) or may read', async () => {
     const manager = (kind: 'adminOf' | 'inheritedAdminOf' | 'interestOf', name: string) =>
       signedIn(account, 'Manager', [{ kind, groupId: ids[name] as number }]);
     expect(await seen(await signedIn(account, 'Administrator'))).toEqual(Object.keys(ids).toSorted());
     expect(await seen(await manager('adminOf', 'sales'))).toEqual(['sales']);
     expect(await seen(await manager('inheritedAdminOf', 'sales'))).toEqual(['north', 'sales', 'south']);
     expect(await seen(await manager('interestOf', 'tech'))).toEqual(['tech']);
-    expect(await manager('adminOf', 'tech').then((ask) => get<ResultsStart>(ask, '/results'))).toMatchObject({
+    expect(
+      await manager('adminOf', 'tech').then((request) => get<ResultsStart>(request, '/results')),
+    ).toMatchObject({
       group: { id: ids['tech'] },
       groups: 1,
     });
   });
 
-  test('neither the company nor the groups above are told of where they are not open', async () => {
-    const ask = await signedIn(account, 'Manager', [
+  test('the company and parent groups are left out for a manager without access to them', async () => {
+    const request = await signedIn(account, 'Manager', [
       { kind: 'inheritedAdminOf', groupId: ids['sales'] as number },
     ]);
-    const overview = await get<GroupResults>(ask, `/results/groups/${ids['north']}`);
+    const overview = await get<GroupResults>(request, `/results/groups/${ids['north']}`);
     expect(overview).toMatchObject({ company: null, path: [{ name: 'sales' }], kpis: [{ company: null }] });
-    expect(await get<HeatMap>(ask, '/results/heat-map')).toMatchObject({ companyId: null });
+    expect(await get<HeatMap>(request, '/results/heat-map')).toMatchObject({ companyId: null });
     const admin = await signedIn(account, 'Administrator');
     expect(await get<GroupResults>(admin, `/results/groups/${ids['north']}`)).toMatchObject({
       company: { name: 'company' },
@@ -382,21 +388,21 @@ describe('who sees what', () => {
     });
   });
 
-  test('of groups that are open above and beneath one that is not, the upper one is told as the next above', async () => {
-    const ask = await signedIn(account, 'Manager', [
+  test('the next accessible ancestor is shown as the parent if the groups between are not accessible', async () => {
+    const request = await signedIn(account, 'Manager', [
       { kind: 'adminOf', groupId: ids['company'] as number },
       { kind: 'adminOf', groupId: ids['north'] as number },
     ]);
-    const overview = await get<GroupResults>(ask, `/results/groups/${ids['north']}`);
+    const overview = await get<GroupResults>(request, `/results/groups/${ids['north']}`);
     expect(overview.path).toEqual([{ id: ids['company'], name: 'company' }]);
-    const { rows } = await get<HeatMap>(ask, '/results/heat-map');
+    const { rows } = await get<HeatMap>(request, '/results/heat-map');
     expect(rows.map(({ name, parentId, level }) => [name, parentId, level])).toEqual([
       ['company', null, 1],
       ['north', ids['company'], 2],
     ]);
   });
 
-  test('a manager without groups sees none; a user and another account nothing', async () => {
+  test('a manager without groups sees no groups; a user and another account have no access', async () => {
     const nobody = await signedIn(account, 'Manager');
     expect(await get<ResultsStart>(nobody, '/results')).toMatchObject({ group: null, groups: 0 });
     const { status, body } = await (await signedIn(account, 'User'))('GET /results');
@@ -414,18 +420,18 @@ describe('who sees what', () => {
     });
   });
 
-  test('the open week shows nothing, and is said to be running', async () => {
-    const ask = await signedIn(account, 'Administrator');
-    const start = await get<ResultsStart>(ask, '/results');
+  test('the open week has no figures and is marked as running', async () => {
+    const request = await signedIn(account, 'Administrator');
+    const start = await get<ResultsStart>(request, '/results');
     expect(start.weeks).toMatchObject([{ week: '2026-11-02', year: 2026, number: 45, state: 'final' }]);
     expect(start.running).toMatchObject({ week: '2026-11-16', state: 'open' });
-    expect((await ask('GET /results/heat-map?week=2026-11-16')).body.details[0]?.path).toBe('week');
+    expect((await request('GET /results/heat-map?week=2026-11-16')).body.details[0]?.path).toBe('week');
   });
 
-  test('comments are searched, by parts of their text in any letter case, and come in windows', async () => {
-    const ask = await signedIn(account, 'Administrator');
+  test('comments can be searched by parts of their text in any letter case, and paged', async () => {
+    const request = await signedIn(account, 'Administrator');
     const comments = (query: string) =>
-      get<Comments>(ask, `/results/comments?groupId=${ids['company']}&${query}`);
+      get<Comments>(request, `/results/comments?groupId=${ids['company']}&${query}`);
     const all = await comments('');
     expect([all.total, all.rows.length]).toEqual([18, 18]);
     expect((await comments('search=WORDS%20of%20north')).total).toBe(3);
@@ -439,20 +445,20 @@ describe('who sees what', () => {
     });
   });
 
-  test('KPIs are called by their name in the reader’s language; the data interface calls them by one, and the feed by that of its language', async () => {
-    const ask = await signedIn(account, 'Administrator');
+  test('KPI names are in the reader’s language; the data interface has one name, and the feed the name in its language', async () => {
+    const request = await signedIn(account, 'Administrator');
     const id = ids['company'];
     const [{ kpiId, name } = { kpiId: '', name: '' }] = await world.pool<{ kpiId: string; name: string }[]>`
       update kpis set translations = ${world.pool.json({ sv: 'Kraft' })} where account_id = ${account.id}
       returning kpi_id as "kpiId", name as "name"`;
     const namesIn = async (language: string) => {
       const query = `language=${language}`;
-      const csv = await ask(`GET /results/groups/${id}/csv?${query}`);
+      const csv = await request(`GET /results/groups/${id}/csv?${query}`);
       return [
-        (await get<ResultsStart>(ask, `/results?${query}`)).kpis.map((one) => one.name),
-        (await get<GroupResults>(ask, `/results/groups/${id}?${query}`)).kpis.map((one) => one.name),
-        (await get<HeatMap>(ask, `/results/heat-map?${query}`)).kpis.map((one) => one.name),
-        [(await get<Trend>(ask, `/results/trends?groupIds=${id}&kpiId=${kpiId}&${query}`)).kpi?.name],
+        (await get<ResultsStart>(request, `/results?${query}`)).kpis.map((one) => one.name),
+        (await get<GroupResults>(request, `/results/groups/${id}?${query}`)).kpis.map((one) => one.name),
+        (await get<HeatMap>(request, `/results/heat-map?${query}`)).kpis.map((one) => one.name),
+        [(await get<Trend>(request, `/results/trends?groupIds=${id}&kpiId=${kpiId}&${query}`)).kpi?.name],
         [csv.text.split('\r\n')[0]?.split(',').at(-2)?.replace(/^'/, '')],
       ];
     };
@@ -462,8 +468,8 @@ describe('who sees what', () => {
     const { body } = await world.request<{ name: string }[]>('GET', '/v1/kpis', { headers });
     expect(body).toEqual([{ id: kpiId, name }]);
     const feed = async (query: string) => {
-      const told = await fetch(`${world.address}/v1/feed?metric=kpi&format=ndjson&${query}`, { headers });
-      const [first = '{}'] = (await told.text()).split('\n');
+      const expected = await fetch(`${world.address}/v1/feed?metric=kpi&format=ndjson&${query}`, { headers });
+      const [first = '{}'] = (await expected.text()).split('\n');
       return (JSON.parse(first) as { metricName: string }).metricName;
     };
     expect([await feed('language=sv'), await feed('language=de'), await feed('')]).toEqual([
@@ -474,12 +480,12 @@ describe('who sees what', () => {
     await world.pool`update kpis set translations = '{}' where account_id = ${account.id}`;
   });
 
-  test('CSV: scores of 0 to 100, what is withheld in words, formulas made harmless', async () => {
-    const ask = await signedIn(account, 'Administrator');
-    const comments = (await ask(`GET /results/comments/csv?groupId=${ids['company']}`)).text;
+  test('CSV: scores from 0 to 100, a text for withheld values, and escaped formulas', async () => {
+    const request = await signedIn(account, 'Administrator');
+    const comments = (await request(`GET /results/comments/csv?groupId=${ids['company']}`)).text;
     expect(comments.split('\r\n')[0]).toBe('\uFEFFWeek,Question,Comment,Based partly on handed-out links');
     expect(comments).toContain("2026-W45,Happy?,'=Words of north1,\r\n");
-    const map = (await ask('GET /results/heat-map/csv?language=sv')).text.split('\r\n');
+    const map = (await request('GET /results/heat-map/csv?language=sv')).text.split('\r\n');
     expect(map[0]).toBe(
       '\uFEFFGrupp,Sökväg,Medarbetare,"Svarsfrekvens, %",\'=Energy,Bygger delvis på utdelade länkar',
     );
@@ -488,27 +494,27 @@ describe('who sees what', () => {
     );
   });
 
-  test('CSV: days of our own have no apostrophe', async () => {
-    const ask = await signedIn(account, 'Administrator');
+  test('CSV: dates that Soundings writes are not escaped', async () => {
+    const request = await signedIn(account, 'Administrator');
     const id = ids['company'];
-    const [asked] = await get<ResultQuestion[]>(ask, `/results/groups/${id}/questions`);
+    const [asked] = await get<ResultQuestion[]>(request, `/results/groups/${id}/questions`);
     for (const path of [
       `/results/groups/${id}/csv`,
       `/results/trends/csv?groupIds=${id}`,
       `/results/groups/${id}/questions/${asked?.id}/csv`,
     ]) {
-      const [, row] = (await ask(`GET ${path}`)).text.split('\r\n');
+      const [, row] = (await request(`GET ${path}`)).text.split('\r\n');
       expect([path, row]).toEqual([path, expect.stringMatching(/^\d{4}-W\d\d,\d{4}-\d\d-\d\d,/)]);
     }
   });
 
-  test('CSV of the heat map: the rows that its filters leave, in their order, or how far they are from the company', async () => {
-    const ask = await signedIn(account, 'Administrator');
+  test('CSV of the heat map: the filtered rows in their order, as values or as differences from the company', async () => {
+    const request = await signedIn(account, 'Administrator');
     const fileOf = async (query: string) =>
-      (await ask(`GET /results/heat-map/csv?${query}`)).text.trim().split('\r\n');
+      (await request(`GET /results/heat-map/csv?${query}`)).text.trim().split('\r\n');
     const namesOf = async (query: string) =>
       (await fileOf(query)).slice(1).map((line) => line.slice(0, line.indexOf(',')));
-    const { rows, companyId } = await get<HeatMap>(ask, '/results/heat-map');
+    const { rows, companyId } = await get<HeatMap>(request, '/results/heat-map');
     const beneath = rows.filter(({ parentId }) => parentId === ids['sales']).map(({ name }) => name);
     expect(beneath.length).toBeGreaterThan(1);
     expect(await namesOf(`subtreeOf=${ids['sales']}`)).toEqual(['company', 'sales', ...beneath]);
@@ -529,10 +535,10 @@ describe('who sees what', () => {
     }
   });
 
-  test('figures that rest on handed-out links are marked on every page and in every file (P14)', async () => {
-    const ask = await signedIn(account, 'Administrator');
+  test('figures that are based on handed-out links are marked on every page and in every file (P14)', async () => {
+    const request = await signedIn(account, 'Administrator');
     const [company, north] = [ids['company'], ids['north']];
-    const [asked] = await get<ResultQuestion[]>(ask, `/results/groups/${north}/questions`);
+    const [asked] = await get<ResultQuestion[]>(request, `/results/groups/${north}/questions`);
     const figures = ['results', 'kpi_values', 'response_rates', 'comment_groups'];
     const mark = async (handedOut: boolean, groupId = north) => {
       for (const table of figures)
@@ -541,10 +547,10 @@ describe('who sees what', () => {
           where  account_id = ${account.id} and group_id = ${groupId as number}`;
     };
     const read = async () => {
-      const overview = await get<GroupResults>(ask, `/results/groups/${north}`);
-      const { rows } = await get<HeatMap>(ask, '/results/heat-map');
-      const page = await get<QuestionResults>(ask, `/results/groups/${north}/questions/${asked?.id}`);
-      const trend = (query: string) => get<Trend>(ask, `/results/trends?groupIds=${north}${query}`);
+      const overview = await get<GroupResults>(request, `/results/groups/${north}`);
+      const { rows } = await get<HeatMap>(request, '/results/heat-map');
+      const page = await get<QuestionResults>(request, `/results/groups/${north}/questions/${asked?.id}`);
+      const trend = (query: string) => get<Trend>(request, `/results/trends?groupIds=${north}${query}`);
       const files = [
         `/results/groups/${north}/csv`,
         '/results/heat-map/csv',
@@ -552,7 +558,7 @@ describe('who sees what', () => {
         `/results/groups/${north}/questions/${asked?.id}/csv`,
         `/results/comments/csv?groupId=${north}`,
       ].map(async (path) => {
-        const { text } = await ask(`GET ${path}`);
+        const { text } = await request(`GET ${path}`);
         return text
           .trim()
           .split('\r\n')
@@ -590,7 +596,7 @@ describe('who sees what', () => {
       files: [[` %; '=Energy"`], [` %; '=Energy"`], ['north'], ['Yes'], Array(6).fill('Yes')],
     });
     const compared = async () => {
-      const { text } = await ask('GET /results/heat-map/csv?by=difference');
+      const { text } = await request('GET /results/heat-map/csv?by=difference');
       return text
         .trim()
         .split('\r\n')
@@ -601,13 +607,13 @@ describe('who sees what', () => {
     await mark(false);
     await mark(true, company);
     expect((await read()).company).toEqual([true, true]);
-    // A difference from a figure of the company that is marked is marked, too.
+    // A difference from a marked figure of the company is marked as well.
     expect((await compared()).length).toBeGreaterThan(3);
     await mark(false, company);
   });
 
-  test('400 names the parameter; what there is not is 404', async () => {
-    const ask = await signedIn(account, 'Administrator');
+  test('400 names the invalid parameter; 404 for a group, question or KPI that does not exist', async () => {
+    const request = await signedIn(account, 'Administrator');
     const company = ids['company'];
     for (const [path, name] of [
       [`/results/groups/${company}?weeks=14`, 'weeks'],
@@ -621,7 +627,7 @@ describe('who sees what', () => {
       [`/results/comments?groupId=${company}&limit=-1`, 'limit'],
       [`/results/comments?groupId=${company}&week=tomorrow`, 'week'],
     ]) {
-      const { status, body } = await ask(`GET ${path}`);
+      const { status, body } = await request(`GET ${path}`);
       expect([path, status, body.details[0]?.path]).toEqual([path, 400, name]);
     }
     for (const [path, type] of [
@@ -633,7 +639,7 @@ describe('who sees what', () => {
       [`/results/groups/${company}/questions/9999999999`, 'question not found'],
       [`/results/comments?groupId=${company}&questionId=9999999999`, 'question not found'],
     ]) {
-      const { status, body } = await ask(`GET ${path}`);
+      const { status, body } = await request(`GET ${path}`);
       expect([path, status, body.details[0]?.type]).toEqual([path, 404, type]);
     }
   });

@@ -1,5 +1,5 @@
-// Runs and files in a browser, on the demo company: what a push changed can be followed field by field; what would remove too
-// much waits, and is applied exactly as it was shown, or not at all; and what a file's columns mean is said once.
+// Runs and files of the demo company in a browser: a run shows each changed field; a run that would remove too much waits, and is
+// applied exactly as shown or not at all; and the meaning of a file's columns is confirmed once.
 import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import type { Organization, OrganizationGroup, User } from '@soundings/contract/organization.ts';
 import { dayIn } from '@soundings/contract/weeks.ts';
@@ -18,7 +18,7 @@ import { readCsv } from '../../testing/csv.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/demo-world.ts';
 import { until } from '../../testing/until.ts';
 
-/** Where the machine is busy; on a quiet one each takes some seconds. */
+/** For a busy machine. On an idle one each test takes some seconds. */
 const long = { timeout: 120_000 };
 
 let world: DemoWorld;
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 const patient = { timeout: 10_000 };
-/** A file is read in a process of its own: where all cores are busy, that takes its time. */
+/** A file is read in a separate process, which takes longer while all cores are busy. */
 const whileRead = { timeout: 30_000 };
 
 type Pushed = { groups: OrganizationGroup[]; users: User[] };
@@ -71,7 +71,7 @@ const groupsNow = () =>
     order  by g.group_id`;
 const namesNow = async () => (await groupsNow()).map(({ name }) => name).toSorted();
 
-/** A file of all groups but some, some with other names. */
+/** Returns a file of all groups except some, and some with other names. */
 async function groupsFile(
   { without = [], renamed = {} }: { without?: string[]; renamed?: Record<string, string> },
   headers = 'externalId;name;parent',
@@ -82,7 +82,7 @@ async function groupsFile(
   return lines([headers, ...rows]);
 }
 
-/** Sends a file as a nightly job does, until it was processed. */
+/** Sends a file as a nightly job does, and waits until it is processed. */
 async function sendByHttps(name: string, content: string): Promise<void> {
   const form = new FormData();
   form.append('file', new Blob([content]), name);
@@ -97,19 +97,19 @@ async function sendByHttps(name: string, content: string): Promise<void> {
 }
 
 /** Opens a run from the list of runs. */
-async function openRun(page: Page, words: string | RegExp): Promise<void> {
+async function openRun(page: Page, text: string | RegExp): Promise<void> {
   await page.getByRole('link', { name: 'Runs' }).first().click();
-  await page.getByRole('table', { name: 'Runs' }).getByRole('link', { name: words }).first().click();
+  await page.getByRole('table', { name: 'Runs' }).getByRole('link', { name: text }).first().click();
   await page.getByRole('table', { name: 'Runs' }).waitFor({ state: 'detached' });
 }
 
-/** What the Download menu gives. */
-async function downloaded(page: Page, words: RegExp): Promise<{ name: string; text: string }> {
+/** Downloads a file from the Download menu. */
+async function download(page: Page, label: RegExp): Promise<{ name: string; text: string }> {
   const [, file] = await Promise.all([
     page
       .getByRole('button', { name: 'Download' })
       .click()
-      .then(() => page.getByRole('menuitem', { name: words }).click()),
+      .then(() => page.getByRole('menuitem', { name: label }).click()),
     page.waitForEvent('download'),
   ]);
   return { name: file.suggestedFilename(), text: await textOf(file) };
@@ -121,7 +121,7 @@ const summaryOf = (page: Page, kind: 'People' | 'Groups') =>
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 
 test.skipIf(!hasBrowser())(
-  'a push is listed, with what it changed field by field before and after, by filter and as a report',
+  'a push is listed with each changed field before and after, with filters and as a report',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/runs' });
@@ -156,7 +156,7 @@ test.skipIf(!hasBrowser())(
     expect(await own.getByRole('deletion').first().innerText()).toBe(before);
     expect(await own.getByRole('insertion').first().innerText()).toBe('Nyman-Berg');
 
-    // In full: every field that changed, and no other.
+    // All changed fields, and no other.
     await own.getByRole('button').click();
     const dialog = page.getByRole('dialog');
     const fields = await dialog.getByRole('row').allInnerTexts();
@@ -166,10 +166,10 @@ test.skipIf(!hasBrowser())(
     expect(await axeFaults(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Close' }).click();
 
-    // The filters are kept in the address.
+    // The filters are in the address.
     await page.getByRole('radio', { name: 'Remove 1' }).check();
     await expect.poll(() => changes.getByRole('row').count(), patient).toBe(2);
-    // Nobody's name outlives the person.
+    // The name of a deleted person is not shown.
     await changes.getByText(gone.externalId).first().waitFor();
     expect(await page.getByText(`${gone.firstName} ${gone.lastName}`).count()).toBe(0);
     await page.getByRole('radio', { name: 'Update 2' }).check();
@@ -178,7 +178,7 @@ test.skipIf(!hasBrowser())(
     await expect.poll(() => changes.getByRole('row').count(), patient).toBe(2);
     expect(page.url()).toContain('action=update');
 
-    const report = await downloaded(page, /Full report/);
+    const report = await download(page, /Full report/);
     expect(JSON.parse(report.text)).toMatchObject({
       outcome: 'applied',
       summary: { users: { created: 1, updated: 1, deleted: 1 }, groups: { updated: 1, deleted: 0 } },
@@ -189,7 +189,7 @@ test.skipIf(!hasBrowser())(
 );
 
 test.skipIf(!hasBrowser())(
-  'a file that would remove too much waits, says why and who asked: it is applied exactly, rejected, or void',
+  'a file that would remove too much waits, with the reason and who sent it; it is applied exactly, rejected, or outdated',
   long,
   async () => {
     await inTransaction(world.pool, (tx) => changeAccount(tx, world.accountId, { maxGroupsDeleted: 2 }));
@@ -199,7 +199,7 @@ test.skipIf(!hasBrowser())(
     await sendByHttps('shops-closed.csv', await groupsFile({ without: shops }));
     expect(await groupsNow()).toEqual(before);
 
-    // Why it waits, who asked, and what it costs.
+    // Why it waits, who sent it, and what would be lost.
     await openRun(page, /shops-closed\.csv/);
     await page.getByText('Awaiting approval: it would change more than the limits allow').waitFor();
     await page.getByText('It would remove 3 groups. The limit is 2.').waitFor();
@@ -208,7 +208,7 @@ test.skipIf(!hasBrowser())(
     await page.getByText(/Malmö Shop \(shop-malmo\) isn’t in the list/).waitFor();
     expect(await axeFaults(page)).toEqual([]);
 
-    // The number of groups must be typed; then it is applied, exactly.
+    // The number of groups must be typed; then exactly these changes are applied.
     await page.getByRole('button', { name: 'Apply changes…' }).click();
     const dialog = page.getByRole('dialog');
     const apply = dialog.getByRole('button', { name: 'Remove 3 groups' });
@@ -222,7 +222,7 @@ test.skipIf(!hasBrowser())(
     await page.getByText('approved by Demo Administrator').waitFor();
     expect(await groupsNow()).toEqual(before.filter(({ externalId }) => !shops.includes(externalId)));
 
-    // Another is rejected: nothing of it happens.
+    // Another one is rejected, and nothing is changed.
     await sendByHttps(
       'it-gone.csv',
       await groupsFile({ without: ['it-platform', 'it-shops', 'it-helpdesk'] }),
@@ -236,7 +236,7 @@ test.skipIf(!hasBrowser())(
     expect(await page.getByRole('button', { name: 'Apply changes…' }).count()).toBe(0);
     expect(await groupsNow()).toEqual(kept);
 
-    // A third is void, as the HR system has brought the shops back in between.
+    // A third one is outdated, because the HR system has brought the shops back in between.
     const staff = ['accounting', 'payroll', 'safety'];
     await sendByHttps('staff-gone.csv', await groupsFile({ without: staff }));
     await push(company());
@@ -261,7 +261,7 @@ test.skipIf(!hasBrowser())(
 );
 
 test.skipIf(!hasBrowser())(
-  'faulty rows are told with their place, and downloaded with the reason, in cells that no program executes',
+  'invalid rows are shown with their place and download with the reason, in cells that no program executes',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/runs?source=file' });
@@ -285,7 +285,7 @@ test.skipIf(!hasBrowser())(
     expect(oneLine(await causes.innerText())).toBe('Department nowhere 2 rows');
     expect(await axeFaults(page)).toEqual([]);
 
-    const { name, text } = await downloaded(page, /Rows with errors/);
+    const { name, text } = await download(page, /Rows with errors/);
     expect(name).toMatch(/^people-.*\.csv$/);
     expect(text.startsWith('\uFEFF')).toBe(true);
     const [head, ...rows] = readCsv(text.slice(1));
@@ -298,7 +298,7 @@ test.skipIf(!hasBrowser())(
   },
 );
 
-/** Drops a file onto the page, as a hand with a mouse does. */
+/** Drops a file onto the page, as with a mouse. */
 async function drop(page: Page, name: string, content: string): Promise<void> {
   const dataTransfer = await page.evaluateHandle(
     `(() => { const data = new DataTransfer(); data.items.add(new File([${JSON.stringify(content)}], ${JSON.stringify(name)})); return data; })()`,
@@ -310,14 +310,14 @@ async function drop(page: Page, name: string, content: string): Promise<void> {
 }
 
 test.skipIf(!hasBrowser())(
-  'a dropped file is applied, and what unknown columns mean is said once, for every later file too',
+  'a dropped file is applied, and the meaning of unknown columns is confirmed once for all later files',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/files' });
     const files = page.getByRole('table', { name: 'Files' });
     await files.waitFor();
 
-    // Dropped: how far it is can be seen until it has arrived, then what came of it, by itself.
+    // Dropped: its progress is shown until it has arrived, and then its result.
     const arrived = Promise.withResolvers<void>();
     await page.route(/\/api\/files\?/, async (route, request) => {
       if (request.method() === 'POST') await arrived.promise;
@@ -333,7 +333,7 @@ test.skipIf(!hasBrowser())(
     expect(oneLine(await dropped.innerText())).toContain('Console · Demo Administrator');
     expect(await namesNow()).toContain('Brand and Film');
 
-    // Chosen by the button: it needs the password, and nobody knows its columns.
+    // Chosen with the button: it requires the password, and its columns are unknown.
     await world.pool`update sessions set proved_at = null where account_id = ${world.accountId}`;
     page.expectComplaint(/status of 403/);
     const headers = 'Nummer X;Rufname;Haengt an';
@@ -370,7 +370,7 @@ test.skipIf(!hasBrowser())(
     await page.getByText('The organization matches the file.').waitFor(whileRead);
     expect(await namesNow()).toContain('Events and Fairs');
 
-    // A later one of the same headers, from a system, is read without anybody's doing.
+    // A later file with the same headers, sent by a system, is read without confirmation.
     await sendByHttps('natt.csv', await groupsFile({ renamed: { transport: 'Transport' } }, headers));
     expect(await namesNow()).toContain('Transport');
     await page.getByRole('link', { name: 'Files' }).first().click();
@@ -386,7 +386,7 @@ test.skipIf(!hasBrowser())(
 );
 
 test.skipIf(!hasBrowser())(
-  'what values mean, which of two columns is read and where local phone numbers are from is asked for, and kept',
+  'the meaning of values, which of two columns to read and the country of local phone numbers are requested and saved',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/files' });
@@ -407,7 +407,7 @@ test.skipIf(!hasBrowser())(
     await dialog.getByText('Could also be: Phone').waitFor(whileRead);
     const values = dialog.getByRole('group', { name: 'Values of Status' });
     const means = (value: string) => values.getByRole('combobox', { name: new RegExp(`^${value} means`) });
-    // Suggestions are none until they are chosen: that for the role Head stays one, and is not saved.
+    // Suggestions count only when chosen: the one for the role Head is not chosen, so it is not saved.
     expect(oneLine(await means('Leave').innerText())).toBe('Choose…');
     await values.getByText('suggested: Inactive').waitFor();
     await dialog.getByRole('group', { name: 'Values of Role' }).getByText('suggested: Manager').waitFor();
@@ -454,7 +454,7 @@ test.skipIf(!hasBrowser())(
     await page.getByRole('button', { name: 'Remove mapping', exact: true }).last().click();
     await page.getByText('Value mapping removed.').waitFor();
 
-    // On a phone, in Swedish.
+    // On a phone, in Swedish:
     const path = new URL(address).pathname;
     const phone = await openConsole(world, browser, world.administrator.email, {
       path: `${path}?columns=yes`,

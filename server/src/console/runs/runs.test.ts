@@ -1,5 +1,5 @@
-// The console's runs and files: who sees them, what may be decided of a held run, what is taken from the browser, and that
-// what was said of columns holds for every later file.
+// Runs and files in the console: who sees them, how a pending run is decided, which files the browser may upload, and that
+// confirmed columns apply to every later file.
 import type {
   FileColumns,
   FilePage,
@@ -20,14 +20,14 @@ import { inTransaction } from '../../db/db.ts';
 import { defineAttribute } from '../../people/attributes.changes.ts';
 import { createUser } from '../../people/users.ts';
 import { readCsv } from '../../testing/csv.ts';
-import { type Ask, signIn } from '../../testing/signed-in.ts';
+import { type SendRequest, signIn } from '../../testing/signed-in.ts';
 import { answer as answerLine, importLines, question, round } from '../../testing/surveys.ts';
 import { until } from '../../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
 let world: World;
 let account: TestAccount;
-let ada: Ask;
+let ada: SendRequest;
 
 beforeAll(async () => {
   world = await openWorld();
@@ -35,10 +35,10 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(async () => {
   account = await world.account();
-  ada = await asks('ada@example.org');
+  ada = await signInAs('ada@example.org');
 });
 
-async function asks(email: string, accountId = account.id): Promise<Ask> {
+async function signInAs(email: string, accountId = account.id): Promise<SendRequest> {
   const [user] = await world.pool<{ id: number }[]>`
     select user_id as id from users where account_id = ${accountId} and email = ${email}`;
   return signIn(world, accountId, user!.id);
@@ -49,13 +49,13 @@ const change = (settings: Parameters<typeof changeAccount>[2]) =>
 
 const lines = (...rows: string[]) => `${rows.join('\r\n')}\r\n`;
 
-/** Sends a file from the console. */
+/** Uploads a file in the console. */
 const upload = (name: string, content: string | Uint8Array, by = ada) =>
   by<{ fileId: number; name: string } & Problem>(`POST /files?name=${encodeURIComponent(name)}`, content, {
     'content-type': 'application/octet-stream',
   });
 
-/** The same, until it was processed. */
+/** Uploads a file and waits until it is processed. */
 async function send(name: string, content: string): Promise<FilePage> {
   const { body } = await upload(name, content);
   return processed(body.fileId);
@@ -63,7 +63,7 @@ async function send(name: string, content: string): Promise<FilePage> {
 
 async function processed(fileId: number): Promise<FilePage> {
   await until(async () => {
-    await sleep(100); // what is waited for takes a process of its own
+    await sleep(100); // the file is processed in a separate process
     const [row] = await world.pool`
       select from files where account_id = ${account.id} and file_id = ${fileId} and processed_at is not null`;
     return row;
@@ -81,8 +81,8 @@ const groupsFile = lines('externalId;name', 'g1;North', 'g2;South', 'g3;West');
 const threeGroups = ['North', 'South', 'West'].map((name, i) => ({ externalId: `g${i + 1}`, name }));
 const push = (data: object) => account.push({ settings: { validateOnly: false }, data });
 
-/** Groups of which all but one are to be removed: held. */
-async function held(): Promise<FilePage> {
+/** Creates a pending run, by a file that would remove all groups but one. */
+async function createPendingRun(): Promise<FilePage> {
   await change({ maxGroupsDeleted: 1 });
   await push({ groups: threeGroups });
   const file = await send('groups.csv', lines('externalId;name', 'g1;The North'));
@@ -90,9 +90,9 @@ async function held(): Promise<FilePage> {
   return file;
 }
 
-describe('a held run', () => {
-  test('is told with its reason, its limits and its changes, removals first', async () => {
-    const { runId } = await held();
+describe('a pending run', () => {
+  test('is shown with its reason, its limits and its changes, removals first', async () => {
+    const { runId } = await createPendingRun();
     const { body: run } = await ada<Run>(`GET /runs/${runId}?language=en`);
     expect(run).toMatchObject({ outcome: 'held', via: 'console', sentBy: 'Ada Admin', file: 'groups.csv' });
     expect(run.limits.find(({ setting }) => setting === 'maxGroupsDeleted')).toEqual({
@@ -135,7 +135,7 @@ describe('a held run', () => {
     expect(body.rows[0]).toMatchObject({ externalId: 'g1', weeks: 1 });
   });
 
-  test('names the people it removes who have a say, and says of how many people they are', async () => {
+  test('names the managers and administrators it would remove, and how many people it would remove in total', async () => {
     const person = (externalId: string, role: string, groups: object = { memberOf: ['g1'] }) => ({
       externalId,
       firstName: externalId.toUpperCase(),
@@ -164,8 +164,8 @@ describe('a held run', () => {
     expect(right.status).toBe(204);
   });
 
-  test('is approved once, by whoever has typed how many groups it removes', async () => {
-    const { runId } = await held();
+  test('is approved once, and only with the number of groups it removes', async () => {
+    const { runId } = await createPendingRun();
     const wrong = await ada(`POST /runs/${runId}/approval`, { peopleRemoved: 0, groupsRemoved: 1 });
     expect([wrong.status, wrong.body.details[0]?.path]).toEqual([400, '/groupsRemoved']);
     expect((await account.groups()).length).toBe(3);
@@ -181,8 +181,8 @@ describe('a held run', () => {
     expect(await actions()).toEqual(['file uploaded', 'run approved']);
   });
 
-  test('is void when the account has changed since, and can still be rejected', async () => {
-    const { runId, fileId } = await held();
+  test('cannot be approved after the account has changed, but can be rejected', async () => {
+    const { runId, fileId } = await createPendingRun();
     await push({ groups: threeGroups.slice(0, 2) });
     const outdated = await ada(`POST /runs/${runId}/approval`, { peopleRemoved: 0, groupsRemoved: 2 });
     expect([outdated.status, outdated.body.details[0]?.type]).toEqual([409, 'plan changed']);
@@ -195,7 +195,7 @@ describe('a held run', () => {
     expect((await world.pool`select from pending_runs where account_id = ${account.id}`).length).toBe(0);
   });
 
-  test('is nobody else’s: not of a manager, nor of another account', async () => {
+  test('cannot be seen or decided by a manager or another account', async () => {
     const { body: report } = await account.push({ data: { groups: threeGroups } });
     const runId = report.id;
     await inTransaction(world.pool, (tx) =>
@@ -206,11 +206,11 @@ describe('a held run', () => {
         role: 'Manager',
       }),
     );
-    const manager = await asks('mo@example.org');
+    const manager = await signInAs('mo@example.org');
     expect((await manager(`GET /runs/${runId}?language=en`)).status).toBe(403);
     expect((await upload('x.csv', 'a;b', manager)).status).toBe(403);
     const other = await world.account();
-    const stranger = await asks('ada@example.org', other.id);
+    const stranger = await signInAs('ada@example.org', other.id);
     for (const name of [
       `GET /runs/${runId}?language=en`,
       `GET /runs/${runId}/changes`,
@@ -233,7 +233,7 @@ describe('a held run', () => {
 });
 
 describe('runs', () => {
-  test('are listed newest first, by outcome, source, dry run and text', async () => {
+  test('are listed newest first and filtered by outcome, source, dry run and text', async () => {
     await account.push({ data: { groups: [] } });
     await account.push({ data: { groups: [{ externalId: '', name: 'x' }] } });
     await send('grupper-åre.csv', groupsFile);
@@ -252,7 +252,7 @@ describe('runs', () => {
     expect((await ada('GET /runs?outcome=odd')).body.details[0]?.path).toBe('outcome');
   });
 
-  test('warn of a person who arrives under a new externalId', async () => {
+  test('warn about a person who arrives with a new externalId', async () => {
     const person = (externalId: string) => ({
       externalId,
       firstName: 'Bo',
@@ -268,7 +268,7 @@ describe('runs', () => {
     expect(body.rows[0]).toMatchObject({ externalId: 'old', name: 'Bo B', arrivesAs: 'new' });
   });
 
-  test('warn of a group that arrives under a new externalId', async () => {
+  test('warn about a group that arrives with a new externalId', async () => {
     const unit = (externalId: string) => ({ externalId, name: 'Renumbered' });
     await push({ users: [{ externalId: 'old', firstName: 'Bo', lastName: 'B' }], groups: [unit('old')] });
     const { body: report } = await account.push({ data: { users: [], groups: [unit('new')] } });
@@ -279,7 +279,7 @@ describe('runs', () => {
     ]);
   });
 
-  test('are downloaded: the report, the changes, and the faulty rows as they stand in the file', async () => {
+  test('can be downloaded: the report, the changes, and the invalid rows as they are in the file', async () => {
     await push({ groups: threeGroups });
     const file = await send(
       'users.csv',
@@ -308,8 +308,8 @@ describe('runs', () => {
     expect(changes.text).toContain('create,group,g1,North,,,');
   });
 
-  test('have nothing in their downloads that a spreadsheet program would execute', () => {
-    // A cell as it may stand in a file or a name, and pieces of what programs execute.
+  test('contain nothing in their downloads that a spreadsheet program would execute', () => {
+    // A cell as it may appear in a file or a name, and parts of what spreadsheet programs execute.
     const cell = fc.oneof(
       fc.string(),
       fc.array(fc.constantFrom(...'=+-@\t\r\n;,"\'a1 ')).map((all) => all.join('')),
@@ -324,7 +324,7 @@ describe('runs', () => {
 });
 
 describe('files from the console', () => {
-  test('are taken under the rules of the upload interface', async () => {
+  test('are accepted by the same rules as uploads over HTTPS', async () => {
     const refused = async (name: string, content: string | Uint8Array) => {
       const { status, body } = await upload(name, content);
       return [status, body.details[0]?.type];
@@ -348,13 +348,13 @@ describe('files from the console', () => {
     expect(
       await world.pool`select from files where account_id = ${account.id} and not is_refused`,
     ).toHaveLength(0);
-    // Only the last part of a path is a name.
+    // Only the last part of a path is the file name.
     expect((await upload('../../etc/groups.csv', groupsFile)).body.name).toBe('groups.csv');
     await change({ allow: ['192.0.2.0/24'] });
     expect((await upload('b.csv', groupsFile)).status).toBe(403);
   });
 
-  test('of ten megabytes are taken whole', async () => {
+  test('of ten megabytes are stored completely', async () => {
     const row = `${'x'.repeat(1023)}\n`;
     const { status, body } = await upload('large.csv', row.repeat(10 * 1024));
     expect(status).toBe(200);
@@ -380,7 +380,7 @@ describe('columns', () => {
     ],
   });
 
-  test('are confirmed once: for this file and every later one with the same headers, however it comes', async () => {
+  test('are confirmed once, for this file and every later file with the same headers, however it arrives', async () => {
     await inTransaction(world.pool, (tx) =>
       defineAttribute(tx, account.id, { name: 'Cost centre', allowedValues: null }),
     );
@@ -396,7 +396,7 @@ describe('columns', () => {
     expect(done.body).toEqual({ isRepeated: true });
     expect(await processed(file.fileId)).toMatchObject({ state: 'applied', hasUnknownColumns: false });
 
-    // Later by the upload interface, in another order.
+    // Later over HTTPS, with the columns in another order.
     const form = new FormData();
     form.append('file', new Blob([lines('Kst;Zweitname;Rufname;Nummer X', '4430;Chen;Cilla;3')]), 'next.csv');
     await world.request('POST', '/v1/storage/uploadFile', {
@@ -411,7 +411,7 @@ describe('columns', () => {
       { id: '3', name: 'Cilla', attributes: { 'Cost centre': '4430' } },
     ]);
     expect(await actions()).toEqual(['file uploaded', 'columns confirmed']);
-    // What came of the files tells who sent them, and from where.
+    // The list of files shows who sent them and from where.
     const whose = await world.pool`
       select user_id is null as "isToken", token_id is null as "isPerson", address from audit_entries
       where  account_id = ${account.id} and action in ('run applied', 'run refused') order by entry_id`;
@@ -421,7 +421,7 @@ describe('columns', () => {
       [true, false, '127.0.0.1'],
     ]);
 
-    // The first file is not read again now: it would undo the second.
+    // The first file is not read again, because it would undo the second.
     const late = await ada<{ isRepeated: boolean }>(`POST /files/${file.fileId}/columns`, mapped(means));
     expect(late.body).toEqual({ isRepeated: false });
     const mappings = (await ada<Mappings>('GET /mappings')).body.columns;
@@ -431,7 +431,7 @@ describe('columns', () => {
     expect((await send('personal.csv', unknown)).state).toBe('refused');
   });
 
-  test('can be confirmed again when there are as many as there may be', async () => {
+  test('can be confirmed again when the maximum number is reached', async () => {
     const file = await send('personal.csv', unknown);
     const sheets = mapped(['externalId', 'firstName', 'lastName']);
     const confirm = () => ada(`POST /files/${file.fileId}/columns`, sheets);
@@ -444,7 +444,7 @@ describe('columns', () => {
     expect((await confirm()).status).toBe(400);
   });
 
-  test('that cannot be read so are named', async () => {
+  test('that do not fit the confirmed meaning are named', async () => {
     const { fileId } = (await upload('personal.csv', unknown)).body;
     const faultsOf = async (means: string[]) =>
       (await ada(`POST /files/${fileId}/columns`, mapped(means))).body.details.map(({ type, path }) => [
@@ -465,7 +465,7 @@ describe('columns', () => {
     expect((await ada<Mappings>('GET /mappings')).body).toEqual({ columns: [], values: [] });
   });
 
-  test('that could mean the same are both shown, one of them proposed', async () => {
+  test('that could have the same meaning are both shown, and one of them is suggested', async () => {
     const file = await send(
       'people.csv',
       lines('EmployeeID;FirstName;LastName;Phone;Mobile', '1;Anna;Ask;+4681234567;+46701234567'),
@@ -478,7 +478,7 @@ describe('columns', () => {
     ]);
   });
 
-  test('with many values show the most frequent unknown ones, and how many there are; with very many, only that', async () => {
+  test('with many values show the most frequent unknown ones and their number; with very many, only their number', async () => {
     const rows = Array.from({ length: 1100 }, (_, i) => {
       const status = i < 100 ? 'Active' : `Status ${i % 60}`;
       return `${i};Anna;Ask;${status};${i % 60 === 7 ? 'Team lead' : `Role ${i}`};${'x'.repeat(i === 5 ? 101 : 1)}`;
@@ -499,7 +499,7 @@ describe('columns', () => {
     expect(isManager).toMatchObject({ valueCount: 2, values: [{ value: 'x', count: 1099 }] });
   });
 
-  test('of a few words show their values with counts; what they mean, and a country, are kept for every file', async () => {
+  test('with a few values show them with counts; their meanings and the country are saved for every file', async () => {
     const people = lines(
       'EmployeeID;FirstName;LastName;Status;Phone',
       '1;Anna;Ask;Active;070-123 45 67',

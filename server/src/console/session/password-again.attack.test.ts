@@ -1,4 +1,4 @@
-// Somebody sits down at an administrator's open browser: what gives others access, or takes it, asks for the password again.
+// An attacker uses an administrator's open browser: actions that grant or remove access require the password again.
 import { consoleOperations } from '@soundings/contract/console/operations.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { setPassword } from '../../auth/sign-in.ts';
@@ -6,21 +6,21 @@ import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';
 import { createGroup } from '../../people/groups.ts';
 import { createUser } from '../../people/users.ts';
-import { type Ask, signInNew } from '../../testing/signed-in.ts';
+import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { openWorld, type World } from '../../testing/world.ts';
 
 const good = 'nine quiet harbours';
 
 let world: World;
 let [accountId, own, other, manager, gone, group] = [0, 0, 0, 0, 0, 0];
-let ask: Ask;
+let request: SendRequest;
 beforeAll(async () => {
   world = await openWorld(openLog('silent'));
 });
 afterAll(() => world.close());
 beforeEach(async () => {
   ({ id: accountId } = await world.account());
-  ({ ask, userId: own } = await signInNew(world, accountId, 'Administrator'));
+  ({ request, userId: own } = await signInNew(world, accountId, 'Administrator'));
   await setPassword(world.pool, accountId, own, good);
   [other, manager, gone, group] = await inTransaction(world.pool, async (tx) => [
     await createUser(tx, accountId, { firstName: 'Olle', lastName: 'Ek', email: `olle-${own}@example.org` }),
@@ -40,7 +40,7 @@ beforeEach(async () => {
   ]);
 });
 
-/** The password was given longer ago than ten minutes; `at` null: never, as in a session of an earlier version. */
+/** Moves the last password check more than ten minutes back. `at` null: to never, as in a session of an earlier version. */
 const later = (at: string | null = 'ten minutes') =>
   world.pool`
     update sessions set proved_at = ${at === null ? null : new Date(Date.now() - 601_000)}
@@ -63,7 +63,7 @@ const person = {
 const typeOf = (name: string): Record<string, string> =>
   name.startsWith('POST /files?') ? { 'content-type': 'application/octet-stream' } : {};
 
-/** What is dangerous, and the status with which it is done. */
+/** Returns the dangerous operations with their bodies, and the status of each when it is allowed. */
 const dangerous = (): [string, unknown, number][] => [
   ['POST /tokens', token, 200],
   ['DELETE /tokens/1', undefined, 404],
@@ -88,60 +88,64 @@ const dangerous = (): [string, unknown, number][] => [
   ['PATCH /settings', { maxUsersUpdated: 5000 }, 200],
 ];
 
-test.each([['ten minutes'], [null]])('dangerous acts are refused, and change nothing (%s)', async (at) => {
-  await later(at);
-  const state = () => world.pool`
+test.each([['ten minutes'], [null]])(
+  'dangerous actions are refused and change nothing (last password check: %s)',
+  async (at) => {
+    await later(at);
+    const state = () => world.pool`
     select (select json_agg(u order by user_id) from users u where account_id = ${accountId}) as users,
            (select count(*) from sign_in_links where account_id = ${accountId}) as links,
            (select count(*) from tokens where account_id = ${accountId}) as tokens,
            (select count(*) from files where account_id = ${accountId}) as files,
            (select a from accounts a where account_id = ${accountId})::text as settings`;
-  const before = [...(await state())];
-  for (const [name, body] of dangerous()) {
-    // oxlint-disable-next-line no-await-in-loop -- a few
-    const { status, body: refused } = await ask(name, body, typeOf(name));
-    expect([name, status, refused.details[0]?.type]).toEqual([name, 403, 'password required']);
-  }
-  expect([...(await state())]).toEqual(before);
-});
+    const before = [...(await state())];
+    for (const [name, body] of dangerous()) {
+      // oxlint-disable-next-line no-await-in-loop -- a few
+      const { status, body: refused } = await request(name, body, typeOf(name));
+      expect([name, status, refused.details[0]?.type]).toEqual([name, 403, 'password required']);
+    }
+    expect([...(await state())]).toEqual(before);
+  },
+);
 
-test('the password, given again, opens them for ten minutes, in this session alone; a wrong one opens nothing', async () => {
-  const { ask: elsewhere } = await signInNew(world, accountId, 'Administrator');
+test('the correct password allows them for ten minutes, only in this session; a wrong one does not', async () => {
+  const { request: elsewhere } = await signInNew(world, accountId, 'Administrator');
   await world.pool`update sessions set proved_at = null where account_id = ${accountId}`;
-  const wrong = await ask('POST /session/proof', { password: 'not the password' });
+  const wrong = await request('POST /session/proof', { password: 'not the password' });
   expect([wrong.status, wrong.body.details[0]]).toEqual([
     400,
     expect.objectContaining({ type: 'wrong password', path: '/password' }),
   ]);
-  expect((await ask('POST /tokens', token)).status).toBe(403);
-  expect((await ask('POST /session/proof', { password: good })).status).toBe(204);
+  expect((await request('POST /tokens', token)).status).toBe(403);
+  expect((await request('POST /session/proof', { password: good })).status).toBe(204);
   for (const [name, body, status] of dangerous()) {
     // oxlint-disable-next-line no-await-in-loop -- a few
-    expect([name, (await ask(name, body, typeOf(name))).status]).toEqual([name, status]);
+    expect([name, (await request(name, body, typeOf(name))).status]).toEqual([name, status]);
   }
   expect((await elsewhere('POST /tokens', token)).status).toBe(403);
   await later();
-  expect((await ask('POST /tokens', token)).status).toBe(403);
+  expect((await request('POST /tokens', token)).status).toBe(403);
 });
 
-test('a file that is only checked needs no password', async () => {
+test('a dry run of a file requires no password', async () => {
   await world.pool`update accounts set apply_files = false where account_id = ${accountId}`;
   await later();
   expect(
-    (await ask('POST /files?name=users.csv', 'externalId,role\n1,Manager\n', typeOf('POST /files?'))).status,
+    (await request('POST /files?name=users.csv', 'externalId,role\n1,Manager\n', typeOf('POST /files?')))
+      .status,
   ).toBe(200);
 });
 
-test('guessing the password is throttled like signing in', async () => {
+test('guessing the password is throttled in the same way as signing in', async () => {
   const statuses: number[] = [];
   for (let i = 0; i < 15 && statuses.at(-1) !== 429; i++) {
-    // oxlint-disable-next-line no-await-in-loop -- one guess after another
-    statuses.push((await ask('POST /session/proof', { password: `guess number ${i}` })).status);
+    // oxlint-disable-next-line no-await-in-loop -- one attempt after another
+    statuses.push((await request('POST /session/proof', { password: `guess number ${i}` })).status);
   }
   expect(statuses.at(-1)).toBe(429);
 });
 
-test('everyday work asks for nothing: names, groups, an address of someone without a role, the same role as before', async () => {
+test('everyday work requires no password: names, groups, an address of someone without a role, an unchanged role', async () => {
   await later();
   for (const [name, body] of [
     [`PATCH /users/${other}`, { firstName: 'Ola', email: 'ola@example.org', role: 'User' }],
@@ -153,11 +157,11 @@ test('everyday work asks for nothing: names, groups, an address of someone witho
     ['GET /tokens', undefined],
   ] as const) {
     // oxlint-disable-next-line no-await-in-loop -- a few
-    expect([name, (await ask(name, body, typeOf(name))).status]).toEqual([name, 200]);
+    expect([name, (await request(name, body, typeOf(name))).status]).toEqual([name, 200]);
   }
 });
 
-test('every operation about tokens, links, second steps and confirming is among those that ask', () => {
+test('every operation about tokens, links, two-factor authentication and confirmation requires the password', () => {
   const names = Object.entries(consoleOperations).filter(([name]) =>
     /^(POST|PUT|PATCH|DELETE) .*(token|sign-in-link|users.*two-factor|confirm)/.test(name),
   );

@@ -1,5 +1,5 @@
-// Signing in, in a real browser: the first start, passwords, the second step, a password that was forgotten, and sessions that
-// end while somebody works.
+// Signing in with a real browser: the first start, passwords, two-factor authentication, forgotten passwords, and sessions that
+// end while a user works.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -42,14 +42,14 @@ const heading = (page: Page, name: string | RegExp) => page.getByRole('heading',
 const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 
-/** On the sign-in page: address and password, and the button. */
-async function giveSignIn(page: Page, email: string, password: string): Promise<void> {
+/** Fills in and submits the sign-in form. */
+async function submitSignIn(page: Page, email: string, password: string): Promise<void> {
   await field(page, 'Email address').fill(email);
   await field(page, 'Password').fill(password);
   await press(page, 'Sign in');
 }
 
-/** The actions of the audit log by one person, or on one, in their order. */
+/** Returns the actions in the audit log by or about a person, oldest first. */
 async function auditOf(userId: number): Promise<string[]> {
   const rows = await world.pool<{ action: string }[]>`
     select action from audit_entries
@@ -58,8 +58,11 @@ async function auditOf(userId: number): Promise<string[]> {
   return rows.map(({ action }) => action);
 }
 
-/** Somebody who was made by hand, with a password. */
-async function somebody(firstName: string, role = 'Manager'): Promise<{ userId: number; email: string }> {
+/** Creates a user with a password manually. */
+async function createUserWithPassword(
+  firstName: string,
+  role = 'Manager',
+): Promise<{ userId: number; email: string }> {
   const email = `${firstName.toLowerCase()}@example.com`;
   const userId = await inTransaction(world.pool, async (tx) => {
     const id = await createUser(tx, world.accountId, { firstName, lastName: 'Lind', email, role });
@@ -69,8 +72,8 @@ async function somebody(firstName: string, role = 'Manager'): Promise<{ userId: 
   return { userId, email };
 }
 
-/** The service as it is started, on an empty database; fulfilled with the link that it prints. */
-async function firstStart(): Promise<{ link: string; url: string }> {
+/** Starts the service on an empty database, and returns the link that it prints. */
+async function startEmptyService(): Promise<{ link: string; url: string }> {
   const database = await openTestDatabase('template0');
   const port = await freePort();
   const env = {
@@ -94,8 +97,8 @@ async function firstStart(): Promise<{ link: string; url: string }> {
 }
 
 describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on the PATH)', () => {
-  test('an empty service prints a link; its page makes the company, and whoever opened it is signed in; it works once', async () => {
-    const { link, url } = await firstStart();
+  test('an empty service prints a link that works once: its page creates the company and signs the user in', async () => {
+    const { link, url } = await startEmptyService();
     const empty = {
       address: url,
       pool: world.pool,
@@ -119,7 +122,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await press(page, 'Create account');
     await heading(page, 'Overview').waitFor();
     await page.getByRole('button', { name: 'Ada Berg Administrator' }).waitFor();
-    // Nobody is above the only administrator: every page of results says what to do first, and leads there.
+    // The company has no people yet: every page of results shows the first steps with links.
     for (const name of ['Heat map', 'Trends', 'Comments', 'Overview']) {
       // oxlint-disable no-await-in-loop -- four
       await page.getByRole('link', { name, exact: true }).click();
@@ -141,7 +144,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await heading(late, 'This link no longer works').waitFor();
   });
 
-  test('a wrong password opens nothing and says not whose fault it is; the right one leads to the page that was asked for', async () => {
+  test('a wrong password is refused without revealing whether the address is known; the right one opens the requested page', async () => {
     const { email, password } = world.administrator;
     const page = await openConsole(world, browser, undefined, { path: '/people?q=soderlund' });
     await heading(page, 'Sign in to Soundings').waitFor();
@@ -149,13 +152,13 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       [email, 'not the password'],
       ['nobody@lavmark.example', password],
     ] as const) {
-      await giveSignIn(page, who, what);
+      await submitSignIn(page, who, what);
       await page.getByText('Wrong email address or password.').waitFor();
       expect(await field(page, 'Email address').inputValue()).toBe(who);
       await field(page, 'Password').fill('');
     }
     expect(await page.context().cookies()).toEqual([]);
-    await giveSignIn(page, email, password);
+    await submitSignIn(page, email, password);
     await heading(page, 'People').waitFor();
     expect(new URL(page.url()).search).toBe('?q=soderlund');
     await page.getByRole('link', { name: 'Ebba Söderlund' }).waitFor();
@@ -167,14 +170,14 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await heading(page, 'Sign in to Soundings').waitFor();
     await page.goto('/people');
     await heading(page, 'Sign in to Soundings').waitFor();
-    const answer = await world.request('GET', '/api/users', {
+    const response = await world.request('GET', '/api/users', {
       headers: { cookie: `soundings=${cookie?.value}` },
     });
-    expect(answer.status).toBe(401);
+    expect(response.status).toBe(401);
   });
 
-  test('the second step is set up on the profile; from then on the password alone opens nothing, and a code works once', async () => {
-    const { userId, email } = await somebody('Tuva');
+  test('two-factor authentication is set up on the profile; after that the password alone is not enough, and a code works once', async () => {
+    const { userId, email } = await createUserWithPassword('Tuva');
     const page = await openConsole(world, browser, email, { path: '/profile' });
     await press(page, 'Set up…');
     const dialog = page.getByRole('dialog');
@@ -193,7 +196,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByText('10 recovery codes left').waitFor();
 
     const later = await openConsole(world, browser, undefined, { path: '/profile' });
-    await giveSignIn(later, email, good);
+    await submitSignIn(later, email, good);
     await later.getByText('6 digits from your authenticator app.').waitFor();
     expect(await later.context().cookies()).toEqual([]);
     await field(later, 'Code').fill(codeAt(noon));
@@ -203,9 +206,9 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await press(later, 'Sign in');
     await heading(later, 'Your profile').waitFor();
 
-    // Whoever has lost the phone.
+    // A user who has lost the phone uses a recovery code.
     const lost = await openConsole(world, browser, undefined, { path: '/profile' });
-    await giveSignIn(lost, email, good);
+    await submitSignIn(lost, email, good);
     await press(lost, 'Use a recovery code');
     await field(lost, 'Recovery code').fill(kept[3] as string);
     await press(lost, 'Sign in');
@@ -214,7 +217,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(deeds).toEqual(['two-factor turned on', 'sign-in refused', 'signed in', 'signed in']);
   });
 
-  test('whoever forgot the password sets a new one by a link in a mail, and is signed out everywhere else', async () => {
+  test('a user who forgot the password sets a new one with a link in a mail, and is signed out everywhere else', async () => {
     const { email, password } = world.manager;
     const elsewhere = await world.sessionOf(email);
     const page = await openConsole(world, browser, undefined, { path: '/sign-in' });
@@ -224,7 +227,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await field(page, 'Email address').fill(email);
     await press(page, 'Email me a link');
     await page.getByText(`If ${email} can sign in here, an email with a link is on its way.`).waitFor();
-    // At a full minute the week's invitations go out, too.
+    // At each full minute invitations are sent as well.
     const mail = await until(async () => smtp.mails.slice(sent).find(({ text }) => /\/password#/.test(text)));
     expect(mail.to).toEqual([email]);
     const link = /http:\/\/localhost(\/password#[\w-]+)/.exec(mail.text)?.[1] as string;
@@ -236,7 +239,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByText('Use at least 12 characters.').waitFor();
     await field(page, 'New password').fill(good);
     await press(page, 'Set password');
-    // In the manager's own language from here on.
+    // From here on in the manager's language.
     await page.getByRole('link', { name: /^(Overview|Översikt)$/ }).waitFor();
 
     const status = async (headers: Record<string, string>) =>
@@ -253,8 +256,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await heading(again, 'This link no longer works').waitFor();
   });
 
-  test('a session that ends while somebody types: after signing in over the page, the form is as it was, and is sent', async () => {
-    const { userId, email } = await somebody('Disa', 'Administrator');
+  test('a session ends while a user fills in a form: after signing in again in a dialog, the form is intact and is sent', async () => {
+    const { userId, email } = await createUserWithPassword('Disa', 'Administrator');
     const page = await openConsole(world, browser, email, { path: '/people/new' });
     page.expectComplaint(/status of 4(01|09)/);
     await field(page, 'First name').fill('Inga-Lill');
@@ -275,7 +278,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
     await dialog.waitFor({ state: 'hidden' });
 
-    // What was sent had a fault: the field says so, and nothing that was typed is lost.
+    // The request had an error: the field shows it, and no input is lost.
     await page.getByText('Another person already has this email address.').waitFor();
     expect(await field(page, 'First name').inputValue()).toBe('Inga-Lill');
     expect(await field(page, 'Last name').inputValue()).toBe('Åkesson');
@@ -289,8 +292,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(made).toEqual({ email: 'inga@example.com', managed: false });
   });
 
-  test('whoever is made inactive is out at once, and cannot come in again', async () => {
-    const { userId, email } = await somebody('Runa');
+  test('a user who is deactivated is signed out at once and cannot sign in again', async () => {
+    const { userId, email } = await createUserWithPassword('Runa');
     const theirs = await openConsole(world, browser, email, { path: '/profile' });
     await heading(theirs, 'Your profile').waitFor();
     const page = await openConsole(world, browser, world.administrator.email, { path: `/people/${userId}` });

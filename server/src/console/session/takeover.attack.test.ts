@@ -1,5 +1,5 @@
-// One administrator tries to sign in as another: by a link that is shown, by a new address, or without the second factor. It can't be
-// done unnoticed, since the person gets an email at the address from before.
+// One administrator tries to sign in as another: with a link that is shown, a new address, or without the second factor. It can't
+// happen unnoticed, because the person gets an email at the previous address.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NoticedChange, noticedChanges } from '../../accounts/noticed-changes.ts';
@@ -20,13 +20,13 @@ afterAll(async () => {
   await smtp.close();
 });
 
-/** An administrator who attacks, and another person of the account, who has a password and codes. */
-async function scene(role: 'Administrator' | 'Manager' = 'Administrator', hasPassword = true) {
+/** Creates an attacking administrator, and another person of the account, with a password and two-factor authentication. */
+async function createScene(role: 'Administrator' | 'Manager' = 'Administrator', hasPassword = true) {
   const { id: accountId } = await world.account();
   const attacker = await signInNew(world, accountId, 'Administrator');
   const victim = await signInNew(world, accountId, role);
   const path = `/users/${victim.userId}`;
-  const { email } = (await attacker.ask<{ email: string }>(`GET ${path}`)).body;
+  const { email } = (await attacker.request<{ email: string }>(`GET ${path}`)).body;
   if (hasPassword) await setPassword(world.pool, accountId, victim.userId, 'a password of the victim');
   await world.pool`
     insert into two_factor (account_id, user_id, secret, on_since)
@@ -37,15 +37,15 @@ async function scene(role: 'Administrator' | 'Manager' = 'Administrator', hasPas
 const mailsTo = (address: string) => smtp.mails.filter(({ to }) => to.includes(address));
 const textTo = async (address: string) => (await until(async () => mailsTo(address)[0])).text;
 
-test('a link for an administrator is not shown where mail can be sent: it goes to the address of the person', async () => {
-  const { ask, path, email } = await scene();
-  const shown = await ask(`POST ${path}/sign-in-link`, { by: 'screen' });
+test('if mail can be sent, a link for an administrator is not shown, but mailed to the person', async () => {
+  const { request, path, email } = await createScene();
+  const shown = await request(`POST ${path}/sign-in-link`, { by: 'screen' });
   expect([shown.status, shown.body.details[0]?.type]).toEqual([409, 'by email only']);
-  expect((await ask(`POST ${path}/sign-in-link`, { by: 'mail' })).status).toBe(200);
+  expect((await request(`POST ${path}/sign-in-link`, { by: 'mail' })).status).toBe(200);
   expect(await textTo(email)).toContain('/password#');
 });
 
-test('what is done to the way another one signs in is mailed to the address from before', async () => {
+test('changes to the sign-in of another user are mailed to the previous address', async () => {
   const attacks: [string, string, object | undefined, string][] = [
     ['DELETE', '/two-factor', undefined, 'Two-factor authentication was turned off'],
     ['PATCH', '', { email: 'attacker@elsewhere.example' }, 'email address in Soundings was changed'],
@@ -53,21 +53,21 @@ test('what is done to the way another one signs in is mailed to the address from
   ];
   for (const [method, below, body, said] of attacks) {
     // oxlint-disable no-await-in-loop -- a few
-    const { ask, path, email } = await scene();
-    expect((await ask(`${method} ${path}${below}`, body)).status).toBeLessThan(300);
+    const { request, path, email } = await createScene();
+    expect((await request(`${method} ${path}${below}`, body)).status).toBeLessThan(300);
     expect(await textTo(email)).toContain(said);
     expect(mailsTo(email)).toHaveLength(1);
     // oxlint-enable no-await-in-loop
   }
-  const { ask, path, email } = await scene('Manager');
-  expect((await ask(`POST ${path}/sign-in-link`, { by: 'screen' })).status).toBe(200);
+  const { request, path, email } = await createScene('Manager');
+  expect((await request(`POST ${path}/sign-in-link`, { by: 'screen' })).status).toBe(200);
   expect(await textTo(email)).toContain('The link was shown to the administrator.');
 });
 
-test('administrators learn of new administrators and tokens, and a person of being shut out', async () => {
-  const { ask, path, email, accountId } = await scene();
+test('administrators get a mail about new administrators and tokens, and a person about being deactivated or removed', async () => {
+  const { request, path, email, accountId } = await createScene();
   const third = await signInNew(world, accountId, 'Administrator');
-  const { email: other } = (await ask<{ email: string }>(`GET /users/${third.userId}`)).body;
+  const { email: other } = (await request<{ email: string }>(`GET /users/${third.userId}`)).body;
   await setPassword(world.pool, accountId, third.userId, 'a password of the third');
   const added = {
     firstName: 'Eve',
@@ -76,11 +76,13 @@ test('administrators learn of new administrators and tokens, and a person of bei
     role: 'Administrator',
   };
   const more = { phone: null, language: null, timezone: null, active: true, externalId: null };
-  expect((await ask('POST /users', { ...added, ...more })).status).toBe(200);
-  expect((await ask('POST /tokens', { name: 'Power BI', scopes: ['data'], expires: null })).status).toBe(200);
-  expect((await ask(`PATCH ${path}`, { active: false })).status).toBe(200);
-  expect((await ask(`PATCH ${path}`, { active: true })).status).toBe(200);
-  expect((await ask(`DELETE ${path}`)).status).toBe(204);
+  expect((await request('POST /users', { ...added, ...more })).status).toBe(200);
+  expect((await request('POST /tokens', { name: 'Power BI', scopes: ['data'], expires: null })).status).toBe(
+    200,
+  );
+  expect((await request(`PATCH ${path}`, { active: false })).status).toBe(200);
+  expect((await request(`PATCH ${path}`, { active: true })).status).toBe(200);
+  expect((await request(`DELETE ${path}`)).status).toBe(204);
   const said = (address: string) =>
     mailsTo(address).flatMap(
       ({ text }) => /Eve Ek \(eve\S+\)|“Power BI”|deactivated your sign-in or removed/.exec(text)?.[0] ?? [],
@@ -94,7 +96,7 @@ test('administrators learn of new administrators and tokens, and a person of bei
   expect(await until(async () => said(other).length === 2 && said(other))).toEqual(all);
 });
 
-test('the documentation lists every mail about signing in, with who gets it', () => {
+test('the documentation lists every mail about signing in and its recipients', () => {
   const operations = readFileSync(new URL('../../../../docs/operations.md', import.meta.url), 'utf8');
   const rows = [...operations.matchAll(/^\| (.+?) +\| (the person|all administrators).* \|$/gm)];
   const events: Record<NoticedChange, string> = {
@@ -117,11 +119,11 @@ test('the documentation lists every mail about signing in, with who gets it', ()
   expect(Object.fromEntries(listed)).toEqual(noticedChanges);
 });
 
-test('no one gets a mail about a sign-in that they don’t have, or about what changes nothing', async () => {
-  const [without, other] = [await scene('Manager', false), await scene('Manager')];
-  await without.ask(`POST ${without.path}/sign-in-link`, { by: 'screen' });
-  await without.ask(`PATCH ${without.path}`, { email: `new-${without.email}` });
-  await other.ask(`PATCH ${other.path}`, { email: other.email, role: 'Manager', firstName: 'Eve' });
+test('no mail is sent about a sign-in that a person does not have, or about a change without effect', async () => {
+  const [without, other] = [await createScene('Manager', false), await createScene('Manager')];
+  await without.request(`POST ${without.path}/sign-in-link`, { by: 'screen' });
+  await without.request(`PATCH ${without.path}`, { email: `new-${without.email}` });
+  await other.request(`PATCH ${other.path}`, { email: other.email, role: 'Manager', firstName: 'Eve' });
   const [{ count } = { count: -1 }] = await world.pool<{ count: number }[]>`
     select count(*)::integer as count from graphile_worker.jobs where task_identifier = 'mail account notice'`;
   expect(count).toBe(0);

@@ -115,7 +115,7 @@ async function openCompany(publication: 'weekly' | 'live' = 'weekly'): Promise<C
   const questions = await selectQuestions(world.pool, account.id);
   return {
     account,
-    group: Object.fromEntries(groups.map(({ externalId, id }) => [externalId ?? 'by hand', id])),
+    group: Object.fromEntries(groups.map(({ externalId, id }) => [externalId ?? 'manual', id])),
     question: Object.fromEntries(questions.map(({ key, id }) => [key, id])),
   };
 }
@@ -240,7 +240,7 @@ function openRows(groupId: number, questionIds: number[], ids: Record<string, nu
 describe('the rows', () => {
   test('contain exactly what /kpis/{id}/values, /responserates/values, /results and /askedquestions report', async () => {
     const { account, group } = company;
-    const tops = [group['company']!, group['apart']!, group['by hand']!];
+    const tops = [group['company']!, group['apart']!, group['manual']!];
     const rows = await rowsOf(account);
     expect(inOrder(rows)).toEqual(inOrder(await figuresElsewhere(company, tops)));
     const counts = Object.groupBy(rows, ({ status }) => status);
@@ -321,13 +321,13 @@ describe('the rows', () => {
       account.id,
       [
         question('mood', 1, { text: 'Happy, "really"?', translations: { sv: 'Glad?' } }),
-        round('2026-W44', { id: group['by hand']! }, ['mood'], {}),
+        round('2026-W44', { id: group['manual']! }, ['mood'], {}),
       ],
       later,
     );
-    const [row] = await rowsOf(account, `groupId=${group['by hand']}`);
+    const [row] = await rowsOf(account, `groupId=${group['manual']}`);
     expect(Object.keys(row!)).not.toContain('groupExternalId');
-    const [record] = await recordsOf(account, `groupId=${group['by hand']}`);
+    const [record] = await recordsOf(account, `groupId=${group['manual']}`);
     expect(record).toMatchObject({ groupExternalId: '', groupName: 'By hand' });
   });
 

@@ -17,11 +17,11 @@ export function LanguageBadges({
   const { nameOf } = useLanguages();
   const missing = wanted.filter((code) => !languages.includes(code) && !partly.includes(code));
   const badge = (state: 'whole' | 'partly' | 'missing') => (code: string) => {
-    const words = t(`asking.language.${state}`, { language: nameOf(code) });
+    const label = t(`asking.language.${state}`, { language: nameOf(code) });
     return (
-      <li key={code} className={cx(css['language'], css[state])} title={words}>
+      <li key={code} className={cx(css['language'], css[state])} title={label}>
         <span aria-hidden>{code}</span>
-        <span className="visually-hidden">{words}</span>
+        <span className="visually-hidden">{label}</span>
       </li>
     );
   };

@@ -36,8 +36,7 @@ export function TypeFields({ form, shape, setShape }: Omit<Props, 'library'>) {
         hint={t('asking.baseLanguageText')}
         value={shape.base}
         onChange={(base) => {
-          for (const [name, words] of Object.entries(withBase(form.values, shape, base)))
-            form.set(name, words);
+          for (const [name, text] of Object.entries(withBase(form.values, shape, base))) form.set(name, text);
           setShape({ ...shape, base });
         }}
         options={shape.languages.map((code) => ({ value: code, label: nameOf(code) }))}

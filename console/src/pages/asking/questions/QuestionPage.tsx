@@ -30,15 +30,15 @@ import { useKpiName, useLanguages, useQuestionText } from '../texts.ts';
 export function QuestionPage() {
   const { questionId } = useParams({ strict: false }) as { questionId: string };
   const response = useData('GET /library/questions/{questionId}', { params: { questionId } });
-  const words = useData('GET /library/words');
+  const pageTexts = useData('GET /library/words');
   const library = useData('GET /library');
   return (
     <Loaded response={response}>
       {(question) => (
-        <Loaded response={words}>
+        <Loaded response={pageTexts}>
           {(texts) => (
             <Loaded response={library}>
-              {(all) => <Editor key={question.id} question={question} words={texts} library={all} />}
+              {(all) => <Editor key={question.id} question={question} texts={texts} library={all} />}
             </Loaded>
           )}
         </Loaded>
@@ -55,7 +55,7 @@ const shapeOf = ({ language, languages, partly, options }: Question): Shape => (
   options: options.length,
 });
 
-function Editor({ question, words, library }: { question: Question; words: Words; library: Library }) {
+function Editor({ question, texts, library }: { question: Question; texts: Words; library: Library }) {
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
@@ -92,7 +92,7 @@ function Editor({ question, words, library }: { question: Question; words: Words
     >
       <div className={css['columns']}>
         <div className={css['main']}>
-          <Section title={t('asking.words')} description={t('asking.wordsText')}>
+          <Section title={t('asking.texts')} description={t('asking.textsHint')}>
             <Form
               form={form}
               actions={
@@ -110,7 +110,7 @@ function Editor({ question, words, library }: { question: Question; words: Words
           <Fixed question={question} library={library} />
           <AskedIn question={question} />
         </div>
-        <Preview form={form} shape={shape} type={question.type} words={words} />
+        <Preview form={form} shape={shape} type={question.type} texts={texts} />
       </div>
     </Page>
   );
@@ -216,9 +216,9 @@ function Fixed({ question, library }: { question: Question; library: Library }) 
   );
 }
 
-type PreviewProps = { form: FormState<Draft>; shape: Shape; type: number; words: Words };
+type PreviewProps = { form: FormState<Draft>; shape: Shape; type: number; texts: Words };
 
-function Preview({ form, shape, type, words }: PreviewProps) {
+function Preview({ form, shape, type, texts }: PreviewProps) {
   const t = useText();
   const { nameOf } = useLanguages();
   const [wanted, setWanted] = useState(shape.base);
@@ -236,7 +236,7 @@ function Preview({ form, shape, type, words }: PreviewProps) {
           <QuestionPreview
             question={previewOf(form.values, shape, type, language)}
             language={language}
-            words={(words[language] ?? words['en']) as PageWords}
+            texts={(texts[language] ?? texts['en']) as PageWords}
           />
         </Section>
       </div>
@@ -245,16 +245,16 @@ function Preview({ form, shape, type, words }: PreviewProps) {
 }
 
 export function NewQuestionPage() {
-  const words = useData('GET /library/words');
+  const pageTexts = useData('GET /library/words');
   const library = useData('GET /library');
   return (
-    <Loaded response={words}>
-      {(texts) => <Loaded response={library}>{(all) => <NewEditor words={texts} library={all} />}</Loaded>}
+    <Loaded response={pageTexts}>
+      {(texts) => <Loaded response={library}>{(all) => <NewEditor texts={texts} library={all} />}</Loaded>}
     </Loaded>
   );
 }
 
-function NewEditor({ words, library }: { words: Words; library: Library }) {
+function NewEditor({ texts, library }: { texts: Words; library: Library }) {
   const t = useText();
   const navigate = useNavigate();
   const toast = useToast();
@@ -281,7 +281,7 @@ function NewEditor({ words, library }: { words: Words; library: Library }) {
       });
     },
     onDone: ({ id }) => {
-      toast({ text: t('asking.made') });
+      toast({ text: t('asking.questionCreated') });
       void refresh('GET /library', 'GET /library/kpis');
       void navigate({ to: `/questions/${id}` });
     },
@@ -291,7 +291,7 @@ function NewEditor({ words, library }: { words: Words; library: Library }) {
     <Page title={t('asking.newQuestion')} crumbs={[{ label: t('asking.library'), to: '/questions' }]}>
       <div className={css['columns']}>
         <div className={css['main']}>
-          <Section title={t('asking.words')} description={t('asking.wordsText')}>
+          <Section title={t('asking.texts')} description={t('asking.textsHint')}>
             <Form
               form={form}
               actions={
@@ -306,7 +306,7 @@ function NewEditor({ words, library }: { words: Words; library: Library }) {
             </Form>
           </Section>
         </div>
-        <Preview form={form} shape={shape} type={type} words={words} />
+        <Preview form={form} shape={shape} type={type} texts={texts} />
       </div>
     </Page>
   );

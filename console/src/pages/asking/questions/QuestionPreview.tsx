@@ -5,33 +5,33 @@ import { directionOf } from '../texts.ts';
 
 export type Previewed = { type: number; text: string; options: { id: string; text: string }[] };
 
-type PreviewProps = { question: Previewed; language: string; words: PageWords; place?: string };
+type PreviewProps = { question: Previewed; language: string; texts: PageWords; place?: string };
 
-export function QuestionPreview({ question, language, words, place }: PreviewProps) {
+export function QuestionPreview({ question, language, texts, place }: PreviewProps) {
   return (
     <div className={css['card']} lang={language} dir={directionOf(language)}>
       {place && <p className={css['place']}>{place}</p>}
       <p className={css['text']}>{question.text || '…'}</p>
-      <Answers {...question} words={words} />
+      <Answers {...question} texts={texts} />
       {question.type === 7 ? (
         <>
           <div className={css['area']} />
-          <p className={css['hint']}>{words.commentHint}</p>
+          <p className={css['hint']}>{texts.commentHint}</p>
         </>
       ) : null}
       <div className={css['more']}>
-        <span>{question.type !== 7 && words.addComment}</span>
+        <span>{question.type !== 7 && texts.addComment}</span>
         <span className={css['skip']}>
           <span className={css['box']} />
-          {words.skip}
+          {texts.skip}
         </span>
       </div>
     </div>
   );
 }
 
-function Answers({ type, options, words }: Previewed & { words: PageWords }) {
-  const scale = words.scales[String(type)] ?? [];
+function Answers({ type, options, texts }: Previewed & { texts: PageWords }) {
+  const scale = texts.scales[String(type)] ?? [];
   if (type === 2 || type === 3) return <Numbers scale={scale} />;
   const rows =
     type === 5 || type === 6

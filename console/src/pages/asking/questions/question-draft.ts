@@ -19,7 +19,10 @@ export const fieldOf = (option: number | undefined, language: string, base: stri
 export function draftOf({ text, translations, options }: LibraryQuestion): Draft {
   const texts = (place: string, one: { text: string; translations?: Record<string, string> }) => [
     [`${place}text`, one.text],
-    ...Object.entries(one.translations ?? {}).map(([code, words]) => [`${place}translations/${code}`, words]),
+    ...Object.entries(one.translations ?? {}).map(([code, translation]) => [
+      `${place}translations/${code}`,
+      translation,
+    ]),
   ];
   return Object.fromEntries([
     ...texts('', { text, translations }),
@@ -39,7 +42,7 @@ export function bodyOf(draft: Draft, { base, languages, options }: Shape) {
       languages
         .filter((code) => code !== base)
         .map((code) => [code, draft[`${place}translations/${code}`] ?? ''] as const)
-        .filter(([, words]) => words.trim() !== ''),
+        .filter(([, translation]) => translation.trim() !== ''),
     ),
   });
   return {
@@ -54,12 +57,12 @@ export function bodyOf(draft: Draft, { base, languages, options }: Shape) {
 
 /** Returns the question as the answering page shows it in a language, with untranslated texts in the question's own language. */
 export function previewOf(draft: Draft, { base, options }: Shape, type: number, language: string): Previewed {
-  const words = (option?: number) =>
+  const textOf = (option?: number) =>
     draft[fieldOf(option, language, base)] || (draft[fieldOf(option, base, base)] ?? '');
   return {
     type,
-    text: words(),
-    options: Array.from({ length: options }, (_, i) => ({ id: String(i), text: words(i) })),
+    text: textOf(),
+    options: Array.from({ length: options }, (_, i) => ({ id: String(i), text: textOf(i) })),
   };
 }
 

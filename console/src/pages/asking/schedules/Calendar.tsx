@@ -106,7 +106,7 @@ function Cell({ cell, schedule, data }: CellProps) {
   const of = data.weeks.find((one) => one.week === week)!;
   const isFixed = schedule.questionIds.length > 0;
   const count = people ?? schedule.audience.people;
-  const words = t(`asking.cell.${state}`, {
+  const description = t(`asking.cell.${state}`, {
     questions: t('asking.questions', { count: questionIds.length }),
     people: t('asking.people', { count }),
   });
@@ -114,7 +114,7 @@ function Cell({ cell, schedule, data }: CellProps) {
     <button
       type="button"
       className={cx(css['mark'], css[state], state === 'due' && !isFixed && css['open'])}
-      aria-label={`${full(of)}: ${words}`}
+      aria-label={`${full(of)}: ${description}`}
     >
       {state === 'missed' ? <TriangleAlert aria-hidden size={14} /> : questionIds.length}
     </button>
@@ -122,7 +122,7 @@ function Cell({ cell, schedule, data }: CellProps) {
   return (
     <Popover trigger={trigger} title={`${short(of)} · ${days.span(of)}`} align="center">
       <div className={css['details']}>
-        <p>{words}</p>
+        <p>{description}</p>
         {cell.day && (
           <p className={css['small']}>
             {t('asking.onDay', { day: days.day(cell.day), hour: days.hour(schedule.hour) })}

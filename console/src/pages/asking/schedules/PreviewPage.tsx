@@ -38,9 +38,9 @@ function Preview({ preview }: { preview: SchedulePreview }) {
   const days = useDays();
   const { full } = useWeekText();
   const { nameOf } = useLanguages();
-  const { id, name, company, questions, next, isLate, words } = preview;
-  const [language, setLanguage] = useState(words[preview.language] ? preview.language : 'en');
-  const texts = words[language]!;
+  const { id, name, company, questions, next, isLate, words: textsByLanguage } = preview;
+  const [language, setLanguage] = useState(textsByLanguage[preview.language] ? preview.language : 'en');
+  const texts = textsByLanguage[language]!;
   return (
     <Page
       title={t('asking.preview')}
@@ -61,7 +61,7 @@ function Preview({ preview }: { preview: SchedulePreview }) {
           label={t('asking.previewLanguage')}
           value={language}
           onChange={setLanguage}
-          options={Object.keys(words).map((code) => ({ value: code, label: nameOf(code) }))}
+          options={Object.keys(textsByLanguage).map((code) => ({ value: code, label: nameOf(code) }))}
         />
       }
     >
@@ -83,7 +83,7 @@ function Preview({ preview }: { preview: SchedulePreview }) {
                 key={question.id}
                 question={translated(question, language)}
                 language={language}
-                words={texts}
+                texts={texts}
                 place={`${i + 1} / ${questions.length}`}
               />
             ))}

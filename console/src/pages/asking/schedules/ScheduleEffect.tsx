@@ -77,14 +77,14 @@ export function ScheduleEffect({ draft, scheduleId, library, isPaused = false }:
 /** The faults of the draft, shown before it is submitted. */
 function Faults({ check: { faults } }: { check: ScheduleCheck }) {
   const t = useText();
-  const words = useFaultText();
+  const faultText = useFaultText();
   if (faults.length === 0) return null;
   return (
     <div>
       <p className={css['label']}>{t('asking.stillWrong')}</p>
       <ul className={css['points']}>
         {faults.map((fault) => (
-          <li key={fault.path + fault.message}>{words(fault)}</li>
+          <li key={fault.path + fault.message}>{faultText(fault)}</li>
         ))}
       </ul>
     </div>

@@ -29,7 +29,7 @@ export function ScheduleFields({ form, library }: Props) {
         <TextField {...form.field('name')} label={t('asking.name')} hint={t('asking.nameText')} required />
         <What form={form} library={library} />
       </Section>
-      <Section title={t('asking.whom')}>
+      <Section title={t('asking.audience')}>
         <GroupFinder
           multiple
           {...form.field('groupIds')}

@@ -195,7 +195,7 @@ function NewEditor({ library, today }: { library: Library; today: string }) {
     initial: emptyDraft(today),
     submit: (draft) => api('POST /schedules', { body: bodyOf(draft) }),
     onDone: ({ id }, { name }) => {
-      toast({ text: t('asking.scheduleMade', { name }) });
+      toast({ text: t('asking.scheduleCreated', { name }) });
       void refresh('GET /schedules', 'GET /rounds').then(() => navigate({ to: `/schedules/${id}` }));
     },
   });

@@ -112,7 +112,7 @@ function useColumns({ groups }: Schedules): Column<Schedule>[] {
     },
     {
       key: 'whom',
-      title: t('asking.whom'),
+      title: t('asking.audience'),
       width: 'minmax(130px, 1.2fr)',
       wideOnly: true,
       cell: ({ groupIds, withoutGroupIds, audience }) => (

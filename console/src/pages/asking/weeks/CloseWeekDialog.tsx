@@ -11,12 +11,12 @@ import { useDays } from '../texts.ts';
 export function CloseWeekDialog({ week, onClose }: { week: OpenWeek; onClose: () => void }) {
   const t = useText();
   const days = useDays();
-  const words = useWeekText();
+  const weekText = useWeekText();
   const refresh = useRefresh();
   return (
     <ConfirmDialog
       onClose={onClose}
-      title={t('asking.closeTitle', { week: words.full(week) })}
+      title={t('asking.closeTitle', { week: weekText.full(week) })}
       text={
         <>
           <p>{t('asking.closeText')}</p>
@@ -30,8 +30,8 @@ export function CloseWeekDialog({ week, onClose }: { week: OpenWeek; onClose: ()
           />
         </>
       }
-      confirm={t('asking.closeConfirm', { week: words.short(week) })}
-      typed={words.number(week)}
+      confirm={t('asking.closeConfirm', { week: weekText.short(week) })}
+      typed={weekText.number(week)}
       danger
       onConfirm={async () => {
         await api('POST /rounds/{week}/close', { params: { week: week.week } });

@@ -31,7 +31,7 @@ export function LinksDialog({
     });
     // The byte order mark, by which spreadsheet programs recognize UTF-8.
     save(name, new Blob(['\uFEFF', csv], { type: 'text/csv;charset=utf-8' }));
-    return t('asking.linksMade', { count: people });
+    return t('asking.linksCreated', { count: people });
   }
   const title = t('asking.linksTitle', { week: full(week) });
   if (week.linkable === 0)

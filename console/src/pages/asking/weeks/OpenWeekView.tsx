@@ -89,13 +89,13 @@ function Figures({ week }: { week: OpenWeek }) {
 function Loaded({ week: { asked, answered } }: { week: OpenWeek }) {
   const t = useText();
   const format = useFormat();
-  if (answered.state === 'notYet') return <dd className={css['words']}>{t('asking.notCounted')}</dd>;
+  if (answered.state === 'notYet') return <dd className={css['text']}>{t('asking.notCounted')}</dd>;
   if (answered.state === 'tooFew')
-    return <dd className={css['words']}>{t('asking.tooFew', { count: answered.step })}</dd>;
+    return <dd className={css['text']}>{t('asking.tooFew', { count: answered.step })}</dd>;
   if (answered.state === 'atLeast' && answered.count === 0) {
     return (
       <>
-        <dd className={css['words']}>{t('asking.fewYet')}</dd>
+        <dd className={css['text']}>{t('asking.fewYet')}</dd>
         <dd className={css['small']}>
           {t('asking.countedDaily', { day: format.day(answered.on), count: answered.step })}
         </dd>
@@ -131,7 +131,7 @@ function Invitations({ week: { invitations } }: { week: OpenWeek }) {
       <dt>{t('asking.invitationsLabel')}</dt>
       <dd className={css['figure']}>{format.number(invitations.sent)}</dd>
       <dd className={css['small']}>
-        {all === 0 ? t('asking.noMessages') : t('asking.sentWords')}
+        {all === 0 ? t('asking.noMessages') : t('asking.sent')}
         {rest.map((state) => (
           <span key={state} className={css[state]}>
             {' · '}
@@ -152,17 +152,17 @@ function Reminders({ week: { reminders } }: { week: OpenWeek }) {
       <dt>{t('asking.remindersLabel')}</dt>
       {state === 'waiting' && from !== null ? (
         <>
-          <dd className={css['words']}>{format.moment(from)}</dd>
+          <dd className={css['text']}>{format.moment(from)}</dd>
           <dd className={css['small']}>
             {until !== null &&
               until !== from &&
-              `${t('asking.untilMoment', { moment: format.moment(until) })} `}
+              `${t('asking.untilTime', { moment: format.moment(until) })} `}
             {t('asking.toThoseLeft')}
           </dd>
         </>
       ) : (
         <>
-          <dd className={css['words']}>{t(`asking.reminders.${state}`)}</dd>
+          <dd className={css['text']}>{t(`asking.reminders.${state}`)}</dd>
           {state === 'sent' && <dd className={css['small']}>{t('asking.remindersNotCounted')}</dd>}
         </>
       )}

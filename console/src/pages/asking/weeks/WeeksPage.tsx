@@ -111,7 +111,7 @@ function Coming({ rows }: { rows: Rounds['coming'] }) {
     },
     {
       key: 'people',
-      title: t('asking.whom'),
+      title: t('asking.audience'),
       width: 140,
       wideOnly: true,
       cell: ({ people }) => t('asking.people', { count: people }),

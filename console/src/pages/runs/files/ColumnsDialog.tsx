@@ -217,7 +217,7 @@ function Sheet({ onChange, ...props }: SheetProps) {
           )}
         </h3>
         <Segmented
-          label={t('files.holds')}
+          label={t('files.contents')}
           value={choice.kind}
           onChange={setKind}
           options={(['users', 'groups', 'none'] as const).map((value) => ({
@@ -238,13 +238,13 @@ type TableProps = Omit<SheetProps, 'onChange'> & {
 
 function ColumnTable({ sheet, attributes, choice, kind, values, onValue, errorAt, onMeans }: TableProps) {
   const t = useText();
-  const words = useMeaningText();
+  const meaningText = useMeaningText();
   const means = [
     'ignore',
     ...columnMeanings[kind],
     ...(kind === 'users' ? attributes.map((name) => `attribute:${name}`) : []),
   ];
-  const options = means.map((value) => ({ value, label: words(value) }));
+  const options = means.map((value) => ({ value, label: meaningText(value) }));
   return (
     <table className={css['columns']}>
       <thead>
@@ -305,7 +305,8 @@ function ColumnTable({ sheet, attributes, choice, kind, values, onValue, errorAt
 /** Why a column needs attention. */
 function Doubt({ column: { couldBe, isKnown } }: { column: SheetColumn }) {
   const t = useText();
-  const words = useMeaningText();
-  if (couldBe !== null) return <Badge tone="warn">{t('files.couldBe', { meaning: words(couldBe) })}</Badge>;
+  const meaningText = useMeaningText();
+  if (couldBe !== null)
+    return <Badge tone="warn">{t('files.couldBe', { meaning: meaningText(couldBe) })}</Badge>;
   return isKnown ? null : <Badge tone="warn">{t('files.unknownColumn')}</Badge>;
 }

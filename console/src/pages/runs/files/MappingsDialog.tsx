@@ -95,11 +95,11 @@ function ConfirmedValue({ mapping }: { mapping: ValueMapping }) {
   const t = useText();
   const { day } = useFormat();
   const columns = useMeaningText();
-  const words = useValueText();
+  const valueText = useValueText();
   const { field, value, means, confirmedBy, confirmedAt } = mapping;
   return (
     <p>
-      {columns(field)}: <strong>{value}</strong> <span aria-hidden>→</span> {words(field, means)}{' '}
+      {columns(field)}: <strong>{value}</strong> <span aria-hidden>→</span> {valueText(field, means)}{' '}
       <span className={css['soft']}>
         {confirmedBy === null
           ? t('files.confirmedAtPrompt', { day: day(confirmedAt) })
@@ -112,8 +112,8 @@ function ConfirmedValue({ mapping }: { mapping: ValueMapping }) {
 function Confirmed({ mapping: { kind, columns, confirmedBy, confirmedAt } }: { mapping: Mapping }) {
   const t = useText();
   const { day } = useFormat();
-  const words = useMeaningText();
-  const name = confirmedBy ?? t('runs.somebody');
+  const meaningText = useMeaningText();
+  const name = confirmedBy ?? t('runs.unknownPerson');
   return (
     <div>
       <p>
@@ -124,7 +124,7 @@ function Confirmed({ mapping: { kind, columns, confirmedBy, confirmedAt } }: { m
         {columns.map(({ header, means }, index) => (
           // oxlint-disable-next-line react/no-array-index-key -- the same header may occur twice
           <li key={index} className={means === 'ignore' ? css['soft'] : undefined}>
-            {header} <span aria-hidden>→</span> {words(means)}
+            {header} <span aria-hidden>→</span> {meaningText(means)}
           </li>
         ))}
       </ul>

@@ -82,7 +82,7 @@ function UploadItem({
 }) {
   const t = useText();
   const { bytes, percent } = useFormat();
-  const words = useErrorText();
+  const errorText = useErrorText();
   if (error === undefined) {
     const state = share >= 1 ? t('files.checking') : percent(share);
     return <Progress value={share} label={`${name} · ${bytes(size)} · ${state}`} />;
@@ -91,7 +91,7 @@ function UploadItem({
     <div className={css['refused']} role="alert">
       <CircleAlert aria-hidden size={16} strokeWidth={1.75} className={css['bad']} />
       <span>
-        <strong>{name}</strong> <span>{words(error)}</span>
+        <strong>{name}</strong> <span>{errorText(error)}</span>
       </span>
       <IconButton icon={X} label={t('files.dismiss', { name })} onClick={onDismiss} />
     </div>

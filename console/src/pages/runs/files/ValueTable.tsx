@@ -56,10 +56,10 @@ type Props = {
 
 export function ValueTable({ column, field, choices, onChoose }: Props) {
   const t = useText();
-  const words = useValueText();
+  const valueText = useValueText();
   const options = valueMeanings[field].map((value) => ({
     value: value as ValueMeaning | 'unset',
-    label: words(field, value),
+    label: valueText(field, value),
   }));
   const unset = { value: 'unset' as const, label: t('files.value.unset') };
   const values = shownOf(column, field);
@@ -102,7 +102,7 @@ export function ValueTable({ column, field, choices, onChoose }: Props) {
                   <Badge tone="warn">
                     {proposed === null
                       ? t('files.unknownValue')
-                      : t('files.proposed', { meaning: words(field, proposed) })}
+                      : t('files.proposed', { meaning: valueText(field, proposed) })}
                   </Badge>
                 )}
               </span>

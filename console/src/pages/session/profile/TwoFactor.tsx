@@ -23,8 +23,8 @@ export function TwoFactor({ profile: { twoFactor, email } }: { profile: Profile 
   const close = () => setDoing(undefined);
   return (
     <Section
-      title={t('profile.secondStep')}
-      description={t('profile.secondStepText')}
+      title={t('profile.twoFactor')}
+      description={t('profile.twoFactorText')}
       actions={
         twoFactor ? (
           <>

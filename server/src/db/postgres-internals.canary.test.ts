@@ -1,0 +1,86 @@
+// Fails when an update of the driver `postgres` changes the internals that we use. docs/decisions/0021-postgres-internals.md says
+// what to do then.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { copyInto, inBatches, openPool, type Pool } from './db.ts';
+import { isOfStatement, onFailure } from './postgres-internals.ts';
+
+const see =
+  'postgres has changed what we use of its internals: see docs/decisions/0021-postgres-internals.md';
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  pool = openPool(database.url, 1);
+  await database.pool`create table numbers (number integer primary key)`;
+});
+afterAll(async () => {
+  await pool.end({ timeout: 1 });
+  await database.close();
+});
+
+/** Returns the error of `work`, or what happened instead. */
+const errorOf = (work: Promise<unknown>): Promise<unknown> =>
+  Promise.race([
+    work.then(
+      () => 'it succeeded',
+      (error: unknown) => error,
+    ),
+    sleep(5000, 'it still waits'),
+  ]);
+
+/** Ends the connection of `pool` as soon as it waits for the lock 9, which a transaction has meanwhile. Returns the error of `work`. */
+const errorWhenLost = (work: () => Promise<unknown>): Promise<unknown> =>
+  database.pool.begin(async (holding) => {
+    await holding`select pg_advisory_xact_lock(9)`;
+    const error = errorOf(work());
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- until it waits
+      const ended = await holding`
+        select pg_terminate_backend(pid) from pg_locks
+        where  locktype = 'advisory' and not granted
+          and  database = (select oid from pg_database where datname = current_database())`;
+      if (ended.length > 0) return error;
+    }
+  });
+
+test('after a statement that failed in the middle of its rows, the next one returns only its own', async () => {
+  const failing = () => pool`select 1 / (5 - n) as n from generate_series(1, 10) n`;
+  const two = () => pool<{ n: number }[]>`select n from generate_series(1, 2) n`;
+  expect(await errorOf(failing())).toMatchObject({ code: '22012' });
+  expect([...(await two())], see).toEqual([{ n: 1 }, { n: 2 }]);
+  await errorOf(failing());
+  const batches: unknown[] = [];
+  for await (const rows of inBatches(two(), 10)) batches.push([...rows]);
+  expect(batches, see).toEqual([[{ n: 1 }, { n: 2 }]]);
+  await errorOf(failing());
+  expect(await pool.begin(async (tx) => (await tx`select 1 as n`).length), see).toBe(1);
+});
+
+test('a COPY that the server rejects after its last row fails', async () => {
+  const rows = [[1], [2], [1]];
+  const error = await errorOf(pool.begin((tx) => copyInto(tx`copy numbers from stdin`, rows)));
+  expect(error, see).toMatchObject({ code: '23505' });
+});
+
+test('a COPY whose connection is lost after its last row fails', async () => {
+  // The trigger lets the server wait for a lock after the last row.
+  await database.pool.unsafe(`
+    create function wait() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(9); return null; end';
+    create trigger wait after insert on numbers for each statement execute function wait();`);
+  const error = await errorWhenLost(() => copyInto(pool`copy numbers from stdin`, [[3]]));
+  expect(error, see).toMatchObject({ code: expect.stringMatching(/^(57P01|CONNECTION_CLOSED)$/) });
+});
+
+test('an error of a statement has the statement, even if the connection was lost', async () => {
+  const rejected = await errorOf(pool`select 1 / 0`);
+  expect(isOfStatement(rejected as object), see).toBe(true);
+  const lost = await errorWhenLost(() => pool`select pg_advisory_xact_lock(9)`);
+  expect(isOfStatement(lost as object), see).toBe(true);
+});
+
+test('a driver whose statements have no "reject" is refused, with the name of the decision', () => {
+  expect(() => onFailure({} as never, () => {})).toThrow('docs/decisions/0021-postgres-internals.md');
+});
