@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { longestFirst, type ProjectName, testsByProject } from './server/src/testing/projects.ts';
-import { SkippedReporter } from './server/src/testing/skipped.ts';
+import { longestFirst, type ProjectName, testsByProject } from './server/src/testing/house/projects.ts';
+import { SkippedReporter } from './server/src/testing/house/skipped.ts';
 
 // Compiled modules are kept: each process that a test starts is ready in half the time.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/modules');
@@ -48,8 +48,8 @@ export default defineConfig({
         ...patient,
         globalSetup: [
           'server/src/testing/postgres.ts',
-          'server/src/testing/browser.ts',
-          'server/src/testing/console-build.ts',
+          'server/src/testing/browser/browser.ts',
+          'server/src/testing/browser/console-build.ts',
         ],
       }),
     ],

@@ -2,7 +2,7 @@
 // size of the JavaScript of the first page. The floor is a plain text page of the same service.
 // oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
 import { beginSession } from '@soundings/server/src/auth/sessions.ts';
-import { findBrowser, launchBrowser } from '@soundings/server/src/testing/chromium.ts';
+import { findBrowser, launchBrowser } from '@soundings/server/src/testing/browser/chromium.ts';
 import { addWeeks, dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';

@@ -5,7 +5,7 @@ import { beginSession } from '@soundings/server/src/auth/sessions.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
 import { createUser } from '@soundings/server/src/people/users.ts';
-import { answeredWeek } from '@soundings/server/src/testing/forgetting.ts';
+import { answeredWeek } from '@soundings/server/src/testing/attacks/forgetting.ts';
 import { freePort } from '@soundings/server/src/testing/free-port.ts';
 import { attribute, makeCompany } from './company.ts';
 import type { Keys } from './hostile.inputs.ts';

@@ -1,6 +1,6 @@
 // Every benchmark still works: at its smallest size, on one shared service, it completes, and its rows have a floor if they name one.
 // Times at this size mean nothing, so no target is checked.
-import { hasBrowser, noBrowser } from '@soundings/server/src/testing/browser.ts';
+import { hasBrowser, noBrowser } from '@soundings/server/src/testing/browser/browser.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { benches, trials } from './benches.ts';
 import type { Row } from './measure.ts';

@@ -4,8 +4,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
-import { argumentTypes, catalogues, faultsOf, writtenArgumentTypes } from './testing/catalogues.ts';
-import { longestFirst, projectOf, testsByProject } from './testing/projects.ts';
+import { argumentTypes, catalogues, faultsOf, writtenArgumentTypes } from './testing/house/catalogues.ts';
+import { longestFirst, projectOf, testsByProject } from './testing/house/projects.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

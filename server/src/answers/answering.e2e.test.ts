@@ -8,7 +8,7 @@ import { exportLinks } from '../rounds/links.ts';
 import { optOutTokensFor } from '../rounds/reminder-opt-out.ts';
 import { encodeAnswers } from '../sealing/person-answers.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
-import { hasBrowser, openBrowser } from '../testing/browser.ts';
+import { hasBrowser, openBrowser } from '../testing/browser/browser.ts';
 import { answersOfPerson, keptAnswers } from '../testing/kept-answers.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type World } from '../testing/world.ts';

@@ -9,7 +9,7 @@ import { inTransaction } from '../db/db.ts';
 import { defineLibrary, selectQuestions } from '../questions/questions.ts';
 import { WeekKey } from '../sealing/week-key.ts';
 import { askedWeek, mondays, noon } from '../testing/asking.ts';
-import { giveAnswer, visitOf } from '../testing/forgetting.ts';
+import { giveAnswer, visitOf } from '../testing/attacks/forgetting.ts';
 import { type SendRequest, signInNew } from '../testing/signed-in.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 

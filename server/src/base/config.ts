@@ -42,7 +42,7 @@ export const settings = [
     kind: 'place',
     fallback: 'file',
     sentence:
-      'Where the keys of open weeks and of secrets are stored. `file`: in DATA_DIR/keys, outside the database. `database`: in the database, for containers without a persistent volume. With `database`, answers of closed weeks can be read from the log and the backups of the database until the log is overwritten and the backups are deleted.',
+      'Where the keys of open weeks and of secrets are stored. `file`: in DATA_DIR/keys, outside the database. `database`: in the database, for containers without a persistent volume. With `database`, answers of closed weeks can be read from the log and the backups of the database until the logs are overwritten and the backups deleted.',
   },
   {
     name: 'DATABASE_URL',
@@ -116,7 +116,7 @@ export const settings = [
     fallback: '',
     secret: true,
     sentence:
-      'The mail server, such as `smtp://user:password@mail.example.com:587`, or `smtps://` for implicit TLS. TLS with a valid certificate is required, unless the server is on loopback or the address ends in `?insecure`. Default: no emails are sent.',
+      'The mail server, such as `smtp://user:password@mail.example.com:587`, or `smtps://` for implicit TLS. TLS with a valid certificate is required, unless the server is on loopback or the address ends in `?insecure`. Default: no email is sent.',
   },
   {
     name: 'MAIL_FROM',
@@ -131,7 +131,7 @@ export const settings = [
     fallback: '',
     secret: true,
     sentence:
-      'A secret that gives access to `GET /metrics` from any machine when sent in the `Authorization` header. Default: only requests from this machine have access, and none behind a proxy.',
+      'A secret that gives access to `GET /metrics` from any machine when sent in the `Authorization` header. Default: only requests from this machine have access, and not those that come through a proxy.',
   },
   {
     name: 'LOG_LEVEL',

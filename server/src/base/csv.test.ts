@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readCsv } from '../testing/csv.ts';
 import { textCell } from './csv.ts';
-import { cases } from '../testing/cases.ts';
+import { cases } from '../testing/house/cases.ts';
 
 const isProtected = (text: string) => readCsv(`${textCell(text)}\r\n`)[0]![0] === `'${text}`;
 const withoutApostrophe = (text: string) => text.replace(/^'/, '');

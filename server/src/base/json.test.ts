@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sharedData } from '../testing/shared.ts';
 import { parseJson, type JsonValue } from './json.ts';
-import { cases } from '../testing/cases.ts';
+import { cases } from '../testing/house/cases.ts';
 
 function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);

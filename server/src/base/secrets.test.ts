@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hashPassword, isPassword, isTokenShaped, newPassword, newToken, tokenHash } from './secrets.ts';
-import { cases } from '../testing/cases.ts';
+import { cases } from '../testing/house/cases.ts';
 
 const base62 = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];
 const prefix = 'snd_'.length;

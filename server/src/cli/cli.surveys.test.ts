@@ -35,7 +35,7 @@ describe('history import', () => {
       weeks: 1,
     });
     const none = { questions: 0, kpis: 0, rounds: 0, answers: 0, weeks: 0 };
-    expect(await json(importFrom(id, file))).toEqual({ ...none, passedOver: 6 });
+    expect(await json(importFrom(id, file))).toEqual({ ...none, ignored: 6 });
     expect(await publishedAnswers(id)).toEqual({ '2024-11-18': 6 });
     const more = await historyFile([...surveyLines('2024-W48'), ...surveyLines('2024-W49').slice(2)]);
     const { status, out, err } = await soundings(importFrom(id, more));

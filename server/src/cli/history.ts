@@ -18,9 +18,9 @@ export const historyCommands: Record<string, Command> = {
       rounds,
       answers,
       weeks,
-      passedOver,
+      ignored,
     }: Awaited<ReturnType<typeof importHistory>>) =>
       `New: ${questions} questions, ${kpis} KPIs, ${rounds} rounds in ${weeks} weeks, ${answers} answers.` +
-      (passedOver ? `\nSkipped: ${passedOver} answers of rounds that already exist.` : ''),
+      (ignored ? `\nIgnored: ${ignored} answers of rounds that already exist.` : ''),
   },
 };

@@ -163,7 +163,7 @@ comment on column users.email_before is
   'The address before the first change of the last 30 days. Null: no such change, or already deleted.';
 comment on column users.email_changed_at is 'When the address was last changed. Null: not within the last 30 days.';
 comment on column users.fingerprint is
-  'Digest of what was last sent for a managed user: if it is the same, nothing has to be done. Null after a manual change.';
+  'Fingerprint of what was last sent for a managed user: if it is the same, nothing has to be done. Null after a manual change.';
 
 create function note_activation() returns trigger language plpgsql as $$
 begin

@@ -191,7 +191,7 @@ describe('an open week', () => {
     const alone = [...asked.questionIds.keys()]
       .slice(0, 1)
       .map(() => answer(name, 'all', 'p1', 'workload-amount', 3));
-    expect(await importLines(database, id, alone, noon)).toMatchObject({ answers: 0, passedOver: 1 });
+    expect(await importLines(database, id, alone, noon)).toMatchObject({ answers: 0, ignored: 1 });
     expect(await tablesOf(database.pool)).toEqual(before);
   });
 
@@ -257,7 +257,7 @@ describe('importing again', () => {
       answers: 10,
     });
     const before = await tablesOf(database.pool);
-    const passed = { ...none, passedOver: 10 };
+    const passed = { ...none, ignored: 10 };
     expect(await importLines(database, id, lines, now)).toEqual(passed);
     expect(await importLines(database, id, lines.toReversed(), now)).toEqual(passed);
     expect(await tablesOf(database.pool)).toEqual(before);
@@ -276,7 +276,7 @@ describe('importing again', () => {
       rounds: 1,
       answers: 5,
       weeks: 1,
-      passedOver: 10,
+      ignored: 10,
     });
     const after = await rowsIn('results', acme);
     expect(after.filter(({ week }) => week !== '2024-11-25')).toEqual(before);
@@ -427,7 +427,7 @@ describe('who is asked', () => {
     ];
     expect(await importLines(database, acme.id, lines, open)).toMatchObject({ rounds: 1, answers: 1 });
     expect(await groupsAsked(acme)).toEqual(['plain top']);
-    expect(await importLines(database, acme.id, lines, open)).toEqual({ ...none, passedOver: 1 });
+    expect(await importLines(database, acme.id, lines, open)).toEqual({ ...none, ignored: 1 });
   });
 
   test('a round can ask no one', async () => {

@@ -32,8 +32,8 @@ export type Imported = {
   rounds: number;
   answers: number;
   weeks: number;
-  /** The number of answers skipped because their round already existed. They are neither imported nor compared. */
-  passedOver?: number;
+  /** The number of answers ignored because their round already existed. They are neither imported nor compared. */
+  ignored?: number;
 };
 
 /** Imports a file. Weeks that have already ended are published immediately. `now`: milliseconds since 1970. */

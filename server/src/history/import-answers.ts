@@ -22,8 +22,8 @@ export async function importAnswers(
   accountId: AccountId,
   path: string,
   state: ImportState,
-): Promise<{ answers: number; passedOver?: number }> {
-  let [count, passedOver] = [0, 0];
+): Promise<{ answers: number; ignored?: number }> {
+  let [count, ignored] = [0, 0];
   async function* sealed() {
     for await (const entries of entriesOf(path, ['answer'])) {
       const people = new Map<
@@ -33,7 +33,7 @@ export async function importAnswers(
       for (const { number, line } of entries) {
         const given = atLine(number, () => answerOf(line, state));
         if (!given) {
-          passedOver++;
+          ignored++;
           continue;
         }
         count++;
@@ -57,7 +57,7 @@ export async function importAnswers(
     if (!imported.isNew) imported.roster = await rosterOf(tx, accountId, week, state);
   }
   await copyParts(tx, accountId, sealed());
-  return { answers: count, ...(passedOver > 0 && { passedOver }) };
+  return { answers: count, ...(ignored > 0 && { ignored }) };
 }
 
 function emptyRoster(week: Week, state: ImportState): Roster {

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../base/errors.ts';
 import { filesIn, maxFormBytes } from './multipart.ts';
-import { cases } from '../testing/cases.ts';
+import { cases } from '../testing/house/cases.ts';
 
 type Chunks = Iterable<Buffer> | AsyncIterable<Buffer>;
 

@@ -19,7 +19,7 @@ import {
   wordsIn,
   wordsOf,
 } from './header-aliases.ts';
-import { cases } from '../testing/cases.ts';
+import { cases } from '../testing/house/cases.ts';
 import { tableOf, sheet, lay, layValid, only } from './layout.fixture.ts';
 
 describe('kinds of sheets', () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nearestStaying, subgroupsOf, treeFaults, type TreeNode } from './tree.ts';
-import { cases } from '../testing/cases.ts';
+import { cases } from '../testing/house/cases.ts';
 
 type Node = TreeNode<number>;
 

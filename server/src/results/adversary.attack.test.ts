@@ -3,14 +3,14 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { classesOf } from '../questions/similar-wording.ts';
 import { randomFrom } from '../simulation/random.ts';
-import { weekData } from '../testing/histories.ts';
+import { weekData } from '../testing/attacks/histories.ts';
 import {
   distributionByThreshold,
   thresholdOnly,
   treeByTree,
   withoutWithholding,
   type Procedure,
-} from '../testing/mutants.ts';
+} from '../testing/attacks/mutants.ts';
 import {
   attackWorld,
   findCombination,
@@ -21,8 +21,8 @@ import {
   type Row,
   isSameText,
   type System,
-} from '../testing/second-attacker.ts';
-import { randomWorld, type World, type WorldQuestion } from '../testing/second-worlds.ts';
+} from '../testing/attacks/second-attacker.ts';
+import { randomWorld, type World, type WorldQuestion } from '../testing/attacks/second-worlds.ts';
 import { classFigures, kpiValues, type Result, type ShownComment } from './figures.ts';
 import { responseRates } from './response-rates.ts';
 import { turnoutOf } from './turnout.ts';

@@ -13,7 +13,7 @@ import {
   type Leaving,
   type Observation,
   repeatedAnswers,
-} from '../testing/between-weeks.ts';
+} from '../testing/attacks/between-weeks.ts';
 import { betweenWeeks } from './between-weeks.ts';
 import { questionFigures } from './figures.ts';
 import { turnoutOf } from './turnout.ts';

@@ -8,7 +8,7 @@ import { openDueRounds } from '../rounds/opening.ts';
 import { createSchedule } from '../rounds/schedules.ts';
 import { apply, unit } from '../testing/organizations.ts';
 import { mondays } from '../testing/asking.ts';
-import { giveAnswer } from '../testing/forgetting.ts';
+import { giveAnswer } from '../testing/attacks/forgetting.ts';
 import { answer, importLines, kpi, question, round } from '../testing/surveys.ts';
 import { openWorld, type World } from '../testing/world.ts';
 import { closeWeekNow } from './close-week.ts';

@@ -1,8 +1,8 @@
 // The promise of privacy.md, on the decisions alone: no combination of figures reveals anything about fewer people than the
 // threshold. An attacker searches thousands of random histories. ATTACKS=100000 searches more.
 import { describe, expect, test } from 'vitest';
-import { attack, knownByThreshold, knownOfWeek } from '../testing/attacker.ts';
-import { randomHistory } from '../testing/histories.ts';
+import { attack, knownByThreshold, knownOfWeek } from '../testing/attacks/attacker.ts';
+import { randomHistory } from '../testing/attacks/histories.ts';
 
 const attacks = Number(process.env['ATTACKS'] ?? 700);
 

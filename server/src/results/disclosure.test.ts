@@ -3,8 +3,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../simulation/random.ts';
-import { findFew } from '../testing/attacker.ts';
-import { randomHistory, weekData } from '../testing/histories.ts';
+import { findFew } from '../testing/attacks/attacker.ts';
+import { randomHistory, weekData } from '../testing/attacks/histories.ts';
 import { chooseCells, chooseDistributions, type GroupSet } from './disclosure.ts';
 import { classFigures, kpiValues, questionFigures } from './figures.ts';
 import { responseRates } from './response-rates.ts';

@@ -9,7 +9,7 @@ import { openDueRounds } from '../rounds/opening.ts';
 import { coarse } from '../rounds/participation.ts';
 import { WeekKey } from '../sealing/week-key.ts';
 import { askedWeek, mondays, noon } from '../testing/asking.ts';
-import { giveAnswer } from '../testing/forgetting.ts';
+import { giveAnswer } from '../testing/attacks/forgetting.ts';
 import { type SendRequest, signInNew } from '../testing/signed-in.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';

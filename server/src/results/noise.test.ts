@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { distributionOf, individualsOf, type QuestionType, scaledMean, scaleOf } from '../questions/types.ts';
 import { randomFrom } from '../simulation/random.ts';
-import { sumOf } from '../testing/attacker.ts';
+import { sumOf } from '../testing/attacks/attacker.ts';
 import { questionFigures } from './figures.ts';
 import { turnoutOf, type WeekAnswer, type WeekData } from './turnout.ts';
 import { type Noise, noiseOf, noisyDistribution, noisySum } from './noise.ts';

@@ -20,8 +20,8 @@ import {
   knownByThreshold,
   type KnownOfQuestion,
   type KnownOfWeek,
-} from '../testing/attacker.ts';
-import { type RandomHistory, randomHistory, type RandomWeek } from '../testing/histories.ts';
+} from '../testing/attacks/attacker.ts';
+import { type RandomHistory, randomHistory, type RandomWeek } from '../testing/attacks/histories.ts';
 import { apply, person, unit } from '../testing/organizations.ts';
 import { answer, importLines, kpi, question, round, skip } from '../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';

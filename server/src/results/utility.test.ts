@@ -1,6 +1,6 @@
 // How much of the demo company is shown: the disclosure procedure must not withhold more than when it was chosen.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DemoWorld, openDemoWorld } from '../testing/demo-world.ts';
+import { type DemoWorld, openDemoWorld } from '../testing/browser/demo-world.ts';
 
 let world: DemoWorld;
 beforeAll(async () => {

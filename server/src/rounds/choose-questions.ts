@@ -20,7 +20,7 @@ type Asking =
 
 /**
  * Returns the questions for a week, in the order in which they are asked. `weeksSince`: how many weeks ago the schedule last asked
- * each question; missing if it never did. Questions that were never asked, or asked longest ago, are chosen first. Among equals,
+ * each question; missing if it never did. Questions that were never asked, or were asked longest ago, are chosen first. Among equals,
  * the KPIs take turns, so that every question comes up and each week covers several KPIs.
  */
 export function chooseQuestions(choice: Choice, weeksSince: ReadonlyMap<number, number>): number[] {

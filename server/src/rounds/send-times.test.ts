@@ -14,7 +14,7 @@ import {
   weeksDue,
   workingHours,
 } from './send-times.ts';
-import { cases } from '../testing/cases.ts';
+import { cases } from '../testing/house/cases.ts';
 
 const hour = 3_600_000;
 const zones = Intl.supportedValuesOf('timeZone');

@@ -14,7 +14,7 @@ import {
   giveAnswer,
   isForgotten,
   keysBeside,
-} from '../testing/forgetting.ts';
+} from '../testing/attacks/forgetting.ts';
 import { asSuperuser } from '../testing/postgres.ts';
 import { connectionsTo, newDataDir, type Service, started } from '../testing/processes.ts';
 import { until } from '../testing/until.ts';

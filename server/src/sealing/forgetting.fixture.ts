@@ -20,8 +20,8 @@ import {
   tracesOf,
   weekKeysIn,
   withoutCopies,
-} from '../testing/file-attacker.ts';
-import { type AnsweredWeek, isForgotten, keyPathOf, keysBeside } from '../testing/forgetting.ts';
+} from '../testing/attacks/file-attacker.ts';
+import { type AnsweredWeek, isForgotten, keyPathOf, keysBeside } from '../testing/attacks/forgetting.ts';
 import { bareEnvironment } from '../testing/environment.ts';
 import { exec, home, type Service } from '../testing/processes.ts';
 import { signIn } from '../testing/signed-in.ts';

@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { Pool } from '../db/db.ts';
-import { type AnsweredWeek, answeredWeek, keyPathOf, keysBeside } from '../testing/forgetting.ts';
+import { type AnsweredWeek, answeredWeek, keyPathOf, keysBeside } from '../testing/attacks/forgetting.ts';
 import { asSuperuser } from '../testing/postgres.ts';
 import { connections, databaseUrlOf, newDataDir, type Service, started } from '../testing/processes.ts';
 import { until } from '../testing/until.ts';

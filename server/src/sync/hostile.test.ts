@@ -21,7 +21,7 @@ const problemCheck = Compile(Problem);
 const lists = sharedData('lists');
 const skipped = lists === undefined ? ' (skipped: the shared data are absent)' : '';
 
-const count = Number(process.env['SPOILT_PUSHES'] ?? 300);
+const count = Number(process.env['DAMAGED_PUSHES'] ?? 300);
 
 describe(`${count} mutated pushes`, () => {
   const senders = 16;

@@ -3,7 +3,7 @@ import { membershipKinds, type User } from '@soundings/contract/organization.ts'
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fingerprintOf } from './plan.ts';
-import { cases } from '../testing/cases.ts';
+import { cases } from '../testing/house/cases.ts';
 
 const groups = ['a', 'b', 'c', 'new'];
 const idOf = (name: string) => (name === 'new' ? null : groups.indexOf(name) + 1);

@@ -6,9 +6,9 @@ import type { Problem } from '@soundings/contract/problem.ts';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken } from '../../accounts/tokens.ts';
-import { hasBrowser, openBrowser } from '../../testing/browser.ts';
-import { axeFaults, type ConsolePage, openConsole } from '../../testing/console.ts';
-import { type DemoWorld, openDemoWorld } from '../../testing/demo-world.ts';
+import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { axeFaults, type ConsolePage, openConsole } from '../../testing/browser/console.ts';
+import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 
 let world: DemoWorld;
 let browser: Browser;

@@ -8,10 +8,10 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createToken } from '../../accounts/tokens.ts';
 import { countParticipation } from '../../rounds/participation.ts';
 import { askedWeek, noon } from '../../testing/asking.ts';
-import { hasBrowser, openBrowser } from '../../testing/browser.ts';
-import { axeFaults, openConsole } from '../../testing/console.ts';
+import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { axeFaults, openConsole } from '../../testing/browser/console.ts';
 import { readCsv } from '../../testing/csv.ts';
-import { type DemoWorld, openDemoWorld } from '../../testing/demo-world.ts';
+import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 
 /** For a busy machine. On an idle one each test takes some seconds. */
 const long = { timeout: 120_000 };

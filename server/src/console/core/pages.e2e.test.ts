@@ -8,11 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../db/db.ts';
 import { createUser } from '../../people/users.ts';
 import { libraryKpis } from '../../questions/library.ts';
-import { hasBrowser, openBrowser } from '../../testing/browser.ts';
-import { addressOf, routePaths } from '../../testing/console-pages.ts';
-import { makeScene, type PageIds } from '../../testing/console-scene.ts';
-import { axeFaults, type ConsolePage, openConsole, settled } from '../../testing/console.ts';
-import { type DemoWorld, openDemoWorld } from '../../testing/demo-world.ts';
+import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { addressOf, routePaths } from '../../testing/browser/console-pages.ts';
+import { makeScene, type PageIds } from '../../testing/browser/console-scene.ts';
+import { axeFaults, type ConsolePage, openConsole, settled } from '../../testing/browser/console.ts';
+import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 
 let world: DemoWorld;
 let browser: Browser;

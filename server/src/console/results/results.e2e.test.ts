@@ -14,10 +14,10 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../accounts/tokens.ts';
 import { askedWeek } from '../../testing/asking.ts';
-import { hasBrowser, openBrowser } from '../../testing/browser.ts';
-import { axeFaults, openConsole } from '../../testing/console.ts';
+import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { axeFaults, openConsole } from '../../testing/browser/console.ts';
 import { readCsv } from '../../testing/csv.ts';
-import { type DemoWorld, openDemoWorld } from '../../testing/demo-world.ts';
+import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 
 /** The last week that has closed. */
 const last: Week = addWeeks(askedWeek, -1);

@@ -22,7 +22,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { QuestionType } from '../../questions/types.ts';
 import { randomFrom } from '../../simulation/random.ts';
-import { type RandomHistory, randomHistory } from '../../testing/histories.ts';
+import { type RandomHistory, randomHistory } from '../../testing/attacks/histories.ts';
 import { apply, unit } from '../../testing/organizations.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { answer, importLines, kpi, question, round, skip } from '../../testing/surveys.ts';

@@ -12,10 +12,10 @@ import { inTransaction } from '../../db/db.ts';
 import { makeDemoCompany } from '../../demo/company.ts';
 import { demoPlot } from '../../demo/demo.ts';
 import { noon } from '../../testing/asking.ts';
-import { hasBrowser, openBrowser } from '../../testing/browser.ts';
-import { axeFaults, openConsole } from '../../testing/console.ts';
+import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { axeFaults, openConsole } from '../../testing/browser/console.ts';
 import { readCsv } from '../../testing/csv.ts';
-import { type DemoWorld, openDemoWorld } from '../../testing/demo-world.ts';
+import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 import { until } from '../../testing/until.ts';
 
 /** For a busy machine. On an idle one each test takes some seconds. */

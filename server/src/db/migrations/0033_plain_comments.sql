@@ -56,7 +56,7 @@ comment on column users.email_before is
 comment on column users.email_changed_at is
   'When the address was last changed. Null: not within the last 30 days.';
 comment on column users.fingerprint is
-  'Digest of what was last sent for a managed user: if it is the same, nothing has to be done. Null after a manual change.';
+  'Fingerprint of what was last sent for a managed user: if it is the same, nothing has to be done. Null after a manual change.';
 comment on function note_activation is 'Sets active_since when a person becomes active.';
 comment on function note_email is
   'Stores the previous address when it changes. If it changes several times within 30 days, the first previous address is kept.';

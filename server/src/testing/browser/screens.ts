@@ -5,23 +5,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { createFirstStartLink } from '../auth/first-start.ts';
-import { beginSession } from '../auth/sessions.ts';
-import { startAnswering, startApp } from '../app.ts';
-import { openLog } from '../base/log.ts';
-import { inTransaction, type Pool } from '../db/db.ts';
-import { exportLinks } from '../rounds/links.ts';
-import { AnswerKeys } from '../sealing/answer-keys.ts';
-import { openEmbedded } from '../db/embedded.ts';
-import { makeDemo } from '../demo/demo.ts';
-import { openSimulationPool } from '../simulation/simulation.ts';
+import { createFirstStartLink } from '../../auth/first-start.ts';
+import { beginSession } from '../../auth/sessions.ts';
+import { startAnswering, startApp } from '../../app.ts';
+import { openLog } from '../../base/log.ts';
+import { inTransaction, type Pool } from '../../db/db.ts';
+import { exportLinks } from '../../rounds/links.ts';
+import { AnswerKeys } from '../../sealing/answer-keys.ts';
+import { openEmbedded } from '../../db/embedded.ts';
+import { makeDemo } from '../../demo/demo.ts';
+import { openSimulationPool } from '../../simulation/simulation.ts';
 import { findBrowser, launchBrowser } from './chromium.ts';
 import { addressOf, followRequests, settled } from './console-pages.ts';
 import { makeScene, type PageIds } from './console-scene.ts';
-import { freePort } from './free-port.ts';
-import { openSmtp } from './smtp.ts';
+import { freePort } from '../free-port.ts';
+import { openSmtp } from '../smtp.ts';
 
-const folder = fileURLToPath(new URL('../../../docs/screens/', import.meta.url));
+const folder = fileURLToPath(new URL('../../../../docs/screens/', import.meta.url));
 const desk = { width: 1440, height: 900 };
 const phone = { width: 390, height: 844 };
 /** An address as customers see it. With http, the cookie is one for plain HTTP. */
@@ -154,7 +154,7 @@ const screens: Screen[] = [
   { name: 'runs', title: 'Runs', description: 'Every push and file, newest first.', path: '/runs' },
   {
     name: 'run',
-    title: 'A pending run',
+    title: 'A run awaiting approval',
     description: 'Why the run is pending and what it would change. Approve or reject it.',
     path: '/runs/$runId',
     onPhone: true,
@@ -167,7 +167,7 @@ const screens: Screen[] = [
   },
   {
     name: 'file',
-    title: 'A file with faults',
+    title: 'A file with errors',
     description: 'Each error with its row and column.',
     path: '/files/$fileId',
   },

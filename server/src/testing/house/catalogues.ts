@@ -5,7 +5,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** What an argument is: `string`, `number`, or the cases of a select, sorted. */
 export type ArgumentKind = string;

@@ -4,12 +4,12 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres from 'postgres';
-import type { Pool } from '../db/db.ts';
-import { type EpochKey, keyAt, unwrap, wrappedBy } from '../sealing/epoch-keys.ts';
-import { decodeAnswers } from '../sealing/person-answers.ts';
-import { contextOf, WeekKey } from '../sealing/week-key.ts';
+import type { Pool } from '../../db/db.ts';
+import { type EpochKey, keyAt, unwrap, wrappedBy } from '../../sealing/epoch-keys.ts';
+import { decodeAnswers } from '../../sealing/person-answers.ts';
+import { contextOf, WeekKey } from '../../sealing/week-key.ts';
 import { isSegment, logParts, pageSize } from './log-segments.ts';
-import { superuser, superuserPassword } from './postgres.ts';
+import { superuser, superuserPassword } from '../postgres.ts';
 
 /** A file, or data from one. `fragments`: the parts that were written together, by default each page. */
 export type Source = { name: string; bytes: Buffer; fragments?: () => Buffer[] };

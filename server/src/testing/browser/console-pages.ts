@@ -3,9 +3,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page, Request } from 'playwright-core';
 import type { PageIds } from './console-scene.ts';
-import { until } from './until.ts';
+import { until } from '../until.ts';
 
-const folder = fileURLToPath(new URL('../../../console/src/pages', import.meta.url));
+const folder = fileURLToPath(new URL('../../../../console/src/pages', import.meta.url));
 
 /** Returns the addresses of all pages, in the form of the routes: /people/$userId. */
 export const routePaths = (): string[] =>

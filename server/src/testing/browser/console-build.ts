@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { builtConsole } from '../console/core/pages.ts';
+import { builtConsole } from '../../console/core/pages.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 const youngest = (folder: string): number =>
   Math.max(

@@ -1,9 +1,9 @@
 // Generates the documents that come from the code. Run it as a program to write them. A test fails if they are out of date.
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { settings } from '../base/config.ts';
+import { settings } from '../../base/config.ts';
 
-const docs = new URL('../../../docs/', import.meta.url);
+const docs = new URL('../../../../docs/', import.meta.url);
 
 /** The documents, by file name in docs/. */
 export const documents: Record<string, string> = {
@@ -33,7 +33,7 @@ value, for example a mounted secret (\`DATABASE_URL_FILE=/run/secrets/database\`
 | --- | --- | --- |
 ${rows.join('\n')}
 
-The service refuses to listen in plain HTTP on other than loopback addresses, unless \`TRUST_PROXY\` names the proxy in
+The service refuses to listen over plain HTTP on any address other than loopback, unless \`TRUST_PROXY\` names the proxy in
 front of it or you allow it with \`ALLOW_PLAIN_HTTP=1\`.
 
 Numbers that customers see (limits, sizes, thresholds) can't be configured. They are part of the interfaces, in

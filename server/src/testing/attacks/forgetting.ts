@@ -2,19 +2,19 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts';
-import { createAccount, lockAccount } from '../accounts/accounts.ts';
-import { inTransaction, type Pool } from '../db/db.ts';
-import { createGroup } from '../people/groups.ts';
-import { createUser } from '../people/users.ts';
-import { defineLibrary, selectQuestions } from '../questions/questions.ts';
-import { newLinks } from '../rounds/links.ts';
-import { weekdayOf } from '../rounds/send-times.ts';
-import { openDueRounds } from '../rounds/opening.ts';
-import { createSchedule } from '../rounds/schedules.ts';
-import { AnswerKeys } from '../sealing/answer-keys.ts';
-import { readKeyFile } from '../sealing/key-file.ts';
-import { mondays } from './asking.ts';
-import type { TestData } from './database.ts';
+import { createAccount, lockAccount } from '../../accounts/accounts.ts';
+import { inTransaction, type Pool } from '../../db/db.ts';
+import { createGroup } from '../../people/groups.ts';
+import { createUser } from '../../people/users.ts';
+import { defineLibrary, selectQuestions } from '../../questions/questions.ts';
+import { newLinks } from '../../rounds/links.ts';
+import { weekdayOf } from '../../rounds/send-times.ts';
+import { openDueRounds } from '../../rounds/opening.ts';
+import { createSchedule } from '../../rounds/schedules.ts';
+import { AnswerKeys } from '../../sealing/answer-keys.ts';
+import { readKeyFile } from '../../sealing/key-file.ts';
+import { mondays } from '../asking.ts';
+import type { TestData } from '../database.ts';
 
 /** A week in which everyone has answered. */
 export type AnsweredWeek = {

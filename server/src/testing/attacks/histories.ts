@@ -1,9 +1,9 @@
 // Random organizations, and what was asked and answered in them. The same seed gives the same history.
-import { type Random, randomFrom } from '../simulation/random.ts';
-import type { QuestionType } from '../questions/types.ts';
-import type { Assignment, Thresholds, WeekAnswer, WeekData } from '../results/turnout.ts';
-import { ancestorsOf } from '../people/tree.ts';
-import { descendantsOf, type Parents } from '../rounds/rounds.ts';
+import { type Random, randomFrom } from '../../simulation/random.ts';
+import type { QuestionType } from '../../questions/types.ts';
+import type { Assignment, Thresholds, WeekAnswer, WeekData } from '../../results/turnout.ts';
+import { ancestorsOf } from '../../people/tree.ts';
+import { descendantsOf, type Parents } from '../../rounds/rounds.ts';
 
 export type RandomRound = {
   id: number;

@@ -1,9 +1,9 @@
 // Random worlds for the second adversary: one to three trees, people in several of them, overlapping rounds, the same wording
 // asked twice, several weeks with moves, and realistic answers. The same seed gives the same world.
-import { ancestorsOf } from '../people/tree.ts';
-import type { QuestionType } from '../questions/types.ts';
-import type { Thresholds, WeekAnswer } from '../results/turnout.ts';
-import { type Random, randomFrom } from '../simulation/random.ts';
+import { ancestorsOf } from '../../people/tree.ts';
+import type { QuestionType } from '../../questions/types.ts';
+import type { Thresholds, WeekAnswer } from '../../results/turnout.ts';
+import { type Random, randomFrom } from '../../simulation/random.ts';
 import type { RandomRound, RandomWeek } from './histories.ts';
 
 export type WorldQuestion = { id: number; type: QuestionType; text: string; options: string[] };

@@ -1,7 +1,7 @@
 // Attacks between weeks (privacy.md P19, P20): people mostly repeat their answers, and the sets of people change. The attacker
 // knows how often answers are repeated, how common each answer is, who is in each set and how noise is drawn, and makes the best
 // guess: the most probable answer.
-import type { Random } from '../simulation/random.ts';
+import type { Random } from '../../simulation/random.ts';
 
 /** How probable each answer is, starting with the lowest of the scale, and how probably a person repeats the last one. */
 export type Habits = { usual: readonly number[]; persistence: number };

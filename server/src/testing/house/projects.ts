@@ -39,13 +39,13 @@ export const longestFirst: readonly string[] = [
   'server/src/sync/real-data.test.ts',
 ];
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 export const projectNames = ['house', 'unit', 'server', 'browser'] as const;
 export type ProjectName = (typeof projectNames)[number];
 
 const house = /^server\/src\/house(\.[a-z]+)?\.test\.ts$/;
-const browser = 'server/src/testing/browser.ts';
+const browser = 'server/src/testing/browser/browser.ts';
 /** A file that imports one of these uses a database, a process or a thread. */
 const outside = ['server/src/testing/postgres.ts', 'node:child_process', 'node:worker_threads'];
 

@@ -1,9 +1,9 @@
 // The attacker of privacy.md: finds out which people each figure rests on, and searches for figures that, multiplied and added
 // up, reveal something about a few people alone.
-import { isScaled, type QuestionType } from '../questions/types.ts';
-import { type Loaded, classFigures, type Result } from '../results/figures.ts';
-import { responseRates } from '../results/response-rates.ts';
-import { type Thresholds, type Turnout, turnoutOf, type WeekAnswer } from '../results/turnout.ts';
+import { isScaled, type QuestionType } from '../../questions/types.ts';
+import { type Loaded, classFigures, type Result } from '../../results/figures.ts';
+import { responseRates } from '../../results/response-rates.ts';
+import { type Thresholds, type Turnout, turnoutOf, type WeekAnswer } from '../../results/turnout.ts';
 import { type RandomHistory, type RandomWeek, weekData } from './histories.ts';
 
 /** For each group, the people that a published figure rests on. */

@@ -1,12 +1,12 @@
 // Additional data of the demo company, so that every page of the console has something to show: used tokens, and files, of which
 // one was applied, one has invalid rows, one needs its columns confirmed, and one is pending.
 import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
-import { changeAccount } from '../accounts/accounts.ts';
-import type { Actor } from '../accounts/audit.ts';
-import { createToken, revokeToken } from '../accounts/tokens.ts';
-import { csvRow } from '../base/csv.ts';
-import { inTransaction, type Pool } from '../db/db.ts';
-import { until } from './until.ts';
+import { changeAccount } from '../../accounts/accounts.ts';
+import type { Actor } from '../../accounts/audit.ts';
+import { createToken, revokeToken } from '../../accounts/tokens.ts';
+import { csvRow } from '../../base/csv.ts';
+import { inTransaction, type Pool } from '../../db/db.ts';
+import { until } from '../until.ts';
 
 type Place = { address: string; pool: Pool; accountId: number };
 

@@ -3,17 +3,17 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { beginSession } from '../auth/sessions.ts';
-import { resetPassword } from '../auth/sign-in.ts';
-import { startAnswering } from '../app.ts';
-import { openLog } from '../base/log.ts';
-import { inTransaction, openPool } from '../db/db.ts';
-import { makeDemo } from '../demo/demo.ts';
-import { AnswerKeys } from '../sealing/answer-keys.ts';
-import { openSimulationPool, type ServeAnswering } from '../simulation/simulation.ts';
-import { noon } from './asking.ts';
-import { databaseAt, demoTemplateName as template, templateName } from './postgres.ts';
-import { openWorld, type testConfig, type World } from './world.ts';
+import { beginSession } from '../../auth/sessions.ts';
+import { resetPassword } from '../../auth/sign-in.ts';
+import { startAnswering } from '../../app.ts';
+import { openLog } from '../../base/log.ts';
+import { inTransaction, openPool } from '../../db/db.ts';
+import { makeDemo } from '../../demo/demo.ts';
+import { AnswerKeys } from '../../sealing/answer-keys.ts';
+import { openSimulationPool, type ServeAnswering } from '../../simulation/simulation.ts';
+import { noon } from '../asking.ts';
+import { databaseAt, demoTemplateName as template, templateName } from '../postgres.ts';
+import { openWorld, type testConfig, type World } from '../world.ts';
 
 const unfinished = `${template}_unfinished`;
 const weeks = 6;
