@@ -161,7 +161,7 @@ async function importHistory(
   say(`a history of ${millions(history.answers)} answers is written: ${time(writing)}`);
   const ran = await service.command('history', 'import', '--account', String(id), file);
   await rm(file);
-  // Or the database would do so by itself, beside whatever comes next.
+  // Otherwise autovacuum would run during the next step.
   await service.pool`vacuum analyze`;
   return ran;
 }

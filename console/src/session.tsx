@@ -21,7 +21,7 @@ import { Failed } from './ui/page/States.tsx';
 import { ToastProvider } from './ui/floating/Toast.tsx';
 
 // Rarely needed, so dialog and form are loaded after everything else. They are loaded before they are needed, because they may be
-// gone once the service has been updated. Throws PartMissing.
+// gone once the service has been updated. Throws ChunkMissing.
 const loadSignInAgain = async () =>
   (await loadChunk(() => import('./pages/session/SignInAgain.tsx'))).SignInAgain;
 const loadGivePassword = async () =>

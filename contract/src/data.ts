@@ -1,4 +1,4 @@
-// Interface A, the read-only data interface (§2.1, §4.1).
+// The read-only data interface (§2.1, §4.1).
 import { Type, type Static, type TSchema } from 'typebox';
 import type { Operation } from './operation.ts';
 
@@ -197,7 +197,7 @@ export type AskedQuestionsValues = Static<typeof AskedQuestionsValues>;
 const errors = {
   ...getGroups.errors,
   400: 'A query parameter is missing, unknown, repeated or invalid, or only one end of a date range is given.',
-  404: 'The account has no such group.',
+  404: 'The account has no group with this ID.',
 };
 
 export const getKpis = {
@@ -226,7 +226,7 @@ export const getKpiValues = {
   params: Type.Object({ kpiId: Type.String({ description: 'The ID of a KPI.' }) }),
   query: Type.Object({ ...scopeParameters, ...rangeParameters }, closed),
   response: KpiValues,
-  errors: { ...errors, 404: 'The account has no such KPI or group.' },
+  errors: { ...errors, 404: 'The account has no KPI or group with this ID.' },
 } satisfies Operation;
 
 export const getResponseRates = {
@@ -315,7 +315,7 @@ export const FeedRow = Type.Object(
     }),
     handedOut: Type.Boolean({
       description:
-        'Whether the figure rests partly on links or cards that the employer handed out, because fewer people than ' +
+        'Whether the figure is based partly on links or cards that the employer handed out, because fewer people than ' +
         'the threshold answered through a link sent to them. For a KPI: whether this is true of one of its questions.',
     }),
   },

@@ -37,7 +37,7 @@ export const maxNameLength = 500;
 /** The longest description, in characters. */
 export const maxDescriptionLength = 10_000;
 
-/** The longest e-mail address, in octets (RFC 5321 §4.5.3.1.3, without the angle brackets). */
+/** The longest email address, in octets (RFC 5321 §4.5.3.1.3, without the angle brackets). */
 export const maxEmailLength = 254;
 
 /** How many weeks the data interface returns if the request has no date range: the current week and those before it. */

@@ -1,4 +1,4 @@
-// Interface B, organization sync (§2.2, §4.2): the request, its parts and the report.
+// The organization interface (§2.2, §4.2): the request, its parts and the report.
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { NoParameters } from './data.ts';
 import { maxChangesCeiling, maxChangesDefault } from './limits.ts';

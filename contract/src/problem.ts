@@ -92,7 +92,7 @@ export const detailTypes = {
   'duplicate externalId': 'Two users, or two groups, have the same externalId.',
   'duplicate email': 'Two users have the same email address (upper and lower case count as equal).',
   'manually created':
-    'The externalId belongs to a user or group that was created manually. Imports never take those over.',
+    'The externalId belongs to a user or group that was created manually. Imports never change those.',
   'unknown group': 'A user is in a group that does not exist, or that this request removes.',
   'unknown parent': 'The parent of a group does not exist, or this request removes it.',
   cycle: 'The groups form a circular hierarchy.',
@@ -139,9 +139,9 @@ export const detailTypes = {
   'already answered':
     'The question was answered through another link or in another browser, or the answer is already part of live results. It cannot be changed here.',
   'secrets key missing':
-    'The secrets key is missing on this machine. Two-factor codes cannot be checked, and SFTP cannot start. See "soundings keys show".',
+    'The secrets key is missing on this server. Two-factor codes cannot be checked, and SFTP cannot start. See "soundings keys show".',
   'answer key missing':
-    'The answer key is missing on this machine. Rounds cannot open, and people cannot answer. See "soundings keys show".',
+    'The answer key is missing on this server. Rounds cannot open, and people cannot answer. See "soundings keys show".',
   'no links to hand out':
     'There are no links to hand out: everyone in the round gets a personal link by email.',
   'week closed': 'The week is closed. Its figures are published, and nothing can be added to it.',
@@ -177,7 +177,7 @@ export const detailTypes = {
   'inactive person': 'An inactive person cannot sign in, so no sign-in link can be created.',
   'by email only':
     'Sign-in links for administrators are sent by email and not shown, because this installation can send email.',
-  'no mail server': 'No mail server is set up: `SMTP_URL` is empty.',
+  'no mail server': 'No mail server is configured: `SMTP_URL` is empty.',
   'mail rejected': 'The mail server did not accept the email. The message contains its response.',
   'invalid history': 'A line of a history file is invalid. The message says which one.',
 
@@ -215,7 +215,7 @@ export const detailTypes = {
     'The file refers to a group by a name that several groups have. Use the externalId instead. For a manager this is a warning, and the name is ignored.',
   'plan changed': 'The changes of the pending run are out of date. Send the file again.',
 
-  managed: 'This is managed by your HR system. Change it there, or release it first.',
+  managed: 'This is managed by your HR system. Change it there, or take it over first.',
   'changed since': 'Someone else has changed this since you opened it. Reload it and try again.',
   'attribute not found': 'The account has no attribute with this name.',
   'attribute taken': 'The account already has an attribute with this name.',

@@ -1,4 +1,4 @@
-// Interface C, file upload and listing (§2.3, §4.3): its operations and the report of a file.
+// The upload interface (§2.3, §4.3): its operations and the report of a file.
 import { Type, type Static } from 'typebox';
 import { NoParameters } from './data.ts';
 import type { Operation } from './operation.ts';

@@ -82,20 +82,20 @@ export function workOf({
   return {
     recurring: [
       {
-        name: 'tell ending tokens',
+        name: 'notify about expiring tokens',
         cron: '7 7 * * *',
         work: () => notifyExpiringTokens(pool, mailer, config.publicUrl, log),
       },
       { name: 'end lost runs', cron: '* * * * *', work: () => endLostRuns(pool) },
-      { name: 'forget old runs', cron: '17 3 * * *', work: () => deleteOldRunsDue(pool) },
-      { name: 'forget ended sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },
-      { name: 'forget previous addresses', cron: '57 3 * * *', work: () => deleteEmailsBefore(pool) },
+      { name: 'delete old runs', cron: '17 3 * * *', work: () => deleteOldRunsDue(pool) },
+      { name: 'delete expired sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },
+      { name: 'delete previous addresses', cron: '57 3 * * *', work: () => deleteEmailsBefore(pool) },
       {
-        name: 'forget failed sign-ins',
+        name: 'delete failed sign-ins',
         cron: '47 * * * *',
         work: () => deleteOldSignInFailures(pool, now()),
       },
-      { name: 'forget old files', cron: '27 * * * *', work: () => deleteOldFilesDue(pool, config.fileDays) },
+      { name: 'delete old files', cron: '27 * * * *', work: () => deleteOldFilesDue(pool, config.fileDays) },
       { name: 'resume files', cron: '* * * * *', work: () => addLostProcessing(pool) },
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
       { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },

@@ -101,7 +101,7 @@ export async function startApp(
         await sftp?.close(Math.max(0, (deadline - Date.now()) / 1000));
       };
       await Promise.all([server.shutDown(seconds), closeSftp()]);
-      mailer?.close(); // Finishes the current mail only. Otherwise the jobs would wait for all mails.
+      mailer?.close(); // Finishes the current email only. Otherwise the jobs would wait for all emails.
       await jobs?.stop();
       await disconnect(connections, Math.max(0, (deadline - Date.now()) / 1000));
     },
@@ -134,7 +134,7 @@ async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<bool
   }
   if (state === 'missing') {
     log.error(
-      'The key of the open weeks is missing in this process, so no questions can be sent or answered. Run "soundings keys import" with the key of another process, or "soundings keys reset" if it is lost',
+      'The answer key is missing on this server, so no questions can be sent or answered. If another server has the key, run "soundings keys export" there and "soundings keys import" here. If it is lost, run "soundings keys reset"',
     );
   }
   const lost = await closeLostWeeks(pool, keys);
@@ -147,7 +147,7 @@ async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<bool
   const hasSecrets = await keys.secrets.prepare();
   if (!hasSecrets) {
     log.error(
-      'The secrets key is missing in this process, so two-factor codes can’t be checked, weeks with noise can’t close, and SFTP does not start. Run "soundings keys import" with the key of another process, copy DATA_DIR/keys/secrets from another machine, or run "soundings keys reset --secrets" if it is lost. Then restart the service',
+      'The secrets key is missing on this server, so two-factor codes can’t be checked, weeks with noise can’t close, and SFTP does not start. If another server has the key, run "soundings keys export" there and "soundings keys import" here, or copy DATA_DIR/keys/secrets. If it is lost, run "soundings keys reset --secrets". Then restart the service',
     );
   }
   return hasSecrets;

@@ -1,4 +1,4 @@
-// A whole survey in one company: a schedule, a mail at each person's hour, answers in a browser with and without JavaScript, in
+// A whole survey in one company: a schedule, an email at each person's hour, answers in a browser with and without JavaScript, in
 // two languages, a reminder only to the others, the end of the week, and the figures in the data interface.
 import { pino } from 'pino';
 import type { Browser, Page } from 'playwright-core';

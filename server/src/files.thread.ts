@@ -14,7 +14,7 @@ export type FilesWork = { databaseUrl: string; accountId: number } & (
 
 const { databaseUrl, accountId, ...work } = workerData as FilesWork;
 retryLostConnections(() => {});
-const pool = openPool(databaseUrl, 3, forWholeLists); // One connection holds the turn.
+const pool = openPool(databaseUrl, 3, forWholeLists); // One connection keeps the lock that is the turn.
 try {
   if ('approve' in work) {
     await approveRun(pool, accountId, work.approve.runId, deleteGroupResults, work.approve.approval);

@@ -52,7 +52,7 @@ test('unavailable: the response is the same, the log says why, and the mail is s
   const port = await freePort();
   const { world, emails, forgotten, lines } = await openService(port);
   expect(await forgotten(emails[0]!)).toBe(204);
-  await until(async () => lines.some((line) => /The mail could not be sent.*ECONNREFUSED/.test(line)));
+  await until(async () => lines.some((line) => /The email could not be sent.*ECONNREFUSED/.test(line)));
   const smtp = await openSmtp({ port });
   closing.push(() => smtp.close());
   await tryAgain(world);
@@ -76,7 +76,7 @@ test('refusing (5xx): the log says whose mail and why, without the address, and 
   closing.push(() => smtp.close());
   const { world, emails, forgotten, lines } = await openService(smtp.port);
   expect(await forgotten(emails[0]!)).toBe(204);
-  const line = await until(async () => lines.find((one) => one.includes('The mail server refused')));
+  const line = await until(async () => lines.find((one) => one.includes('The mail server rejected')));
   expect(line).toMatch(/"userId":\d+.*550 5\.1\.1/);
   expect(lines.join()).not.toContain(emails[0]);
   await until(async () => {
@@ -94,7 +94,7 @@ test('silent: responses come at once, and mails to many people do not delay othe
   await once(silent, 'listening');
   closing.push(() => silent.close());
   const { world, account, emails, forgotten } = await openService((silent.address() as AddressInfo).port);
-  // Closing the sockets ends the mails that are being sent.
+  // Closing the sockets ends the emails that are being sent.
   closing.push(() => sockets.forEach((socket) => socket.destroy()));
   expect(await Promise.all(emails.map(forgotten))).toEqual(emails.map(() => 204));
   await until(async () => sockets.length > 0);

@@ -104,7 +104,7 @@ ${settings}
     expect(await push(service, token, 50)).toMatchObject({ status: 200 });
     expect(await statusOf(service, '/v1/groups', { authorization: token })).toBe(200);
     const [job] = await database.pool<{ id: string }[]>`
-      select id from graphile_worker.add_job('forget ended sessions')`;
+      select id from graphile_worker.add_job('delete expired sessions')`;
     await until(async () => {
       const rows = await database.pool`select from graphile_worker._private_jobs where id = ${job!.id}`;
       return rows.length === 0;

@@ -336,7 +336,7 @@ export const askingOperations = {
     ),
     body: ScheduleBody,
   }),
-  /** Sends the caller the email as people get it. */
+  /** Sends the caller a test email, the same one that people receive. */
   'POST /schedules/{scheduleId}/test': operation<{ address: string }>()({
     ...administrator,
     body: Type.Object({ kind: Type.Enum(['invitation', 'reminder']) }, closed),

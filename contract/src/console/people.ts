@@ -15,7 +15,7 @@ export type PersonRow = {
   active: boolean;
   managed: boolean;
   /** Whether the mail server has rejected mail to the current address. */
-  mailRefused: boolean;
+  mailRejected: boolean;
   /** The first group, by name, that the person is a member of; `groupCount`: how many there are. */
   group: { id: number; name: string } | null;
   groupCount: number;
@@ -67,7 +67,7 @@ export type Person = {
   /** Whether the person has opted out of reminders. */
   hasOptedOut: boolean;
   /** Why, and when last, the mail server rejected mail to the current address. */
-  mailRefused: { at: string; reason: string } | null;
+  mailRejected: { at: string; reason: string } | null;
   /** The latest runs that changed the person, newest first. */
   runs: PersonRun[];
 };
@@ -75,7 +75,7 @@ export type Person = {
 /** What the form for a person needs. */
 export type PersonFields = {
   attributes: { name: string; allowedValues: string[] | null }[];
-  /** The account's, which apply to people without their own. */
+  /** The account's, which apply to people who have not set their own. */
   language: string;
   timezone: string;
   /** Whether the installation sends email. */
@@ -121,8 +121,8 @@ const filters = {
   managed: yesOrNo('true: managed by the HR system; false: created manually.'),
   active: yesOrNo('true or false.'),
   mail: Type.Optional(
-    Type.Enum(['none', 'refused'], {
-      description: 'none: without an email address; refused: the mail server rejects mail to it.',
+    Type.Enum(['none', 'rejected'], {
+      description: 'none: without an email address; rejected: the mail server rejects emails to it.',
     }),
   ),
 };
@@ -228,7 +228,7 @@ export const peopleOperations = {
     body: object({ by: Type.Enum(['screen', 'mail']) }),
   }),
   'DELETE /users/{userId}/sessions': operation()({ minimumRole: 'Administrator' }),
-  'DELETE /users/{userId}/second-step': operation()({ minimumRole: 'Administrator', proof: true }),
+  'DELETE /users/{userId}/two-factor': operation()({ minimumRole: 'Administrator', proof: true }),
 };
 
 export type NewPerson = Omit<Static<(typeof peopleOperations)['POST /users']['body']>, 'attributes'> & {

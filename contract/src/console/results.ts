@@ -160,13 +160,13 @@ const groupQuery = Type.Object({ weeks: weeksSpan, language }, closed);
 const heatQuery = Type.Object(
   {
     week: Type.Optional(weekText),
-    /** Whether KPIs stand in it that the week itself did not ask, with the values of the last week that did. */
+    /** Whether to include KPIs that were not asked in this week, with their last values. */
     latest: Type.Optional(Type.Enum(['true', 'false'], { description: 'true or false.' })),
     language,
   },
   closed,
 );
-/** The file holds what the filters of the page leave, as they order it. */
+/** The file contains the rows that the page's filters select, in the page's order. */
 const heatFileQuery = Type.Object(
   {
     ...heatQuery.properties,
@@ -176,7 +176,8 @@ const heatFileQuery = Type.Object(
     sort: Type.Optional(
       Type.String({
         pattern: '^-?(tree|name|people|rate|kpi:\\d{1,3})$',
-        description: 'tree, name, people, rate or kpi: and its index; downwards with a minus before it.',
+        description:
+          'tree, name, people, rate, or kpi: followed by its index. A leading minus sorts in descending order.',
       }),
     ),
   },
@@ -189,7 +190,7 @@ const trendQuery = Type.Object(
       description: 'One to six ids of groups, separated by commas.',
     }),
     kpiId: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 500, description: 'Left out: the response rate.' }),
+      Type.String({ minLength: 1, maxLength: 500, description: 'If omitted: the response rate.' }),
     ),
     weeks: weeksSpan,
     language,

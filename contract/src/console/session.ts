@@ -150,16 +150,16 @@ export const sessionOperations = {
   /** Ends every session except this one. */
   'DELETE /profile/sessions': operation()({ minimumRole: 'User' }),
   /** Starts setting up two-factor authentication. It is on once a code has confirmed it. */
-  'POST /profile/second-step': operation<TwoFactorSetup>()({
+  'POST /profile/two-factor': operation<TwoFactorSetup>()({
     minimumRole: 'User',
     body: object({ password }),
   }),
   /** Turns on two-factor authentication. The recovery codes are returned only here. */
-  'POST /profile/second-step/on': operation<{ recoveryCodes: string[] }>()({
+  'POST /profile/two-factor/on': operation<{ recoveryCodes: string[] }>()({
     minimumRole: 'User',
     body: object({ code }),
   }),
-  'POST /profile/second-step/off': operation()({ minimumRole: 'User', body: object({ password }) }),
+  'POST /profile/two-factor/off': operation()({ minimumRole: 'User', body: object({ password }) }),
   /** Returns new recovery codes. The previous ones become invalid. */
   'POST /profile/recovery-codes': operation<{ recoveryCodes: string[] }>()({
     minimumRole: 'User',

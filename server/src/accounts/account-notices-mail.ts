@@ -1,4 +1,4 @@
-// Renders the mails about changes to a person's sign-in, and about new administrators and API tokens. Pure.
+// Renders the emails about changes to a person's sign-in, and about new administrators and API tokens. Pure.
 import { catalogue } from '../base/texts.ts';
 import { inert } from '../base/visible-text.ts';
 import { renderMail } from '../mail/template.ts';
@@ -10,7 +10,7 @@ import sv from './text/sv/account-notices.json' with { type: 'json' };
 
 const texts = catalogue<typeof en, Arguments['account-notices']>({ en, sv, de });
 
-/** Returns the mail in the recipient's language, or in English if there are no texts in it. `to`: as in noticedChanges. */
+/** Returns the email in the recipient's language, or in English if there are no texts in it. `to`: as in noticedChanges. */
 export function accountNoticeMail(
   {
     language,

@@ -10,9 +10,9 @@ export async function selectHasJobs(db: Db): Promise<boolean> {
 }
 
 /**
- * Adds one job per mail, for people who can sign in or have signed in before. A mail goes to the current address, unless the
+ * Adds one job per email, for people who can sign in or have signed in before. An email goes to the current address, unless the
  * notice is about a changed address, and also to the previous address if it was changed within 30 days. The job contains
- * everything that the mail needs, because the person may be removed before it runs.
+ * everything that the email needs, because the person may be removed before it runs.
  */
 export async function addNoticesTo(
   tx: Transaction,

@@ -1,8 +1,8 @@
 // Mails people when their sign-in changes, whether they or someone else made the change, so that no one can take over an
-// account unnoticed. Each mail is one job, added in the transaction of the change. docs/operations.md lists the mails (a test compares).
+// account unnoticed. Each email is one job, added in the transaction of the change. docs/operations.md lists the emails (a test compares).
 import type { Log } from '../base/log.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
-import { type Mailer, MailRefused } from '../mail/mail.ts';
+import { type Mailer, MailRejected } from '../mail/mail.ts';
 import { addNoticesTo, selectAdministrators, selectHasJobs, selectMovedNow } from './account-notices.sql.ts';
 import { accountNoticeMail } from './account-notices-mail.ts';
 import { type AccountNotice, type Notice, type NoticedChange, noticedChanges } from './noticed-changes.ts';
@@ -36,7 +36,7 @@ export async function notifyMoved(tx: Transaction, accountId: AccountId, userIds
   if (await selectHasJobs(tx)) await addNoticesTo(tx, accountId, moved, { change: 'address changed' });
 }
 
-/** Sends a notice. Throws if the job should be retried; logs a warning if the mail server refuses the recipient. */
+/** Sends a notice. Throws if the job should be retried; logs a warning if the mail server rejects the recipient. */
 export async function mailAccountNotice(
   mailer: Mailer | undefined,
   notice: AccountNotice,
@@ -49,10 +49,10 @@ export async function mailAccountNotice(
   try {
     await mailer.send({ to, ...accountNoticeMail(notice, noticedChanges[change]) });
   } catch (error) {
-    if (!(error instanceof MailRefused)) throw error;
+    if (!(error instanceof MailRejected)) throw error;
     log.warn(
       { ...about, cause: error.message },
-      'The mail server refused a notice about a change to a person’s sign-in',
+      'The mail server rejected a notice about a change to a person’s sign-in',
     );
   }
 }

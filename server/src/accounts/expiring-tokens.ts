@@ -14,7 +14,7 @@ import sv from './text/sv/expiring-tokens.json' with { type: 'json' };
 
 const daysBeforeExpiry = [3, 14];
 
-/** Mails each account's notification addresses once per token and reminder. A mail that fails is not sent again. */
+/** Mails each account's notification addresses once per token and reminder. An email that fails is not sent again. */
 export async function notifyExpiringTokens(
   pool: Pool,
   mailer: Mailer | undefined,
@@ -29,11 +29,11 @@ export async function notifyExpiringTokens(
       const { subject, content } = mailOf(token, publicUrl);
       for (const to of notify) {
         const id = `token ${accountId} ${tokenId} ${days} ${to}`;
-        // oxlint-disable-next-line no-await-in-loop -- mail servers accept only a few mails at once
+        // oxlint-disable-next-line no-await-in-loop -- mail servers accept only a few emails at once
         await mailer.send({ id, to, subject, ...renderMail(content) }).catch((error: unknown) => {
           log.warn(
             { accountId, tokenId, cause: (error as Error).message },
-            'A mail about an expiring API token could not be sent',
+            'An email about an expiring API token could not be sent',
           );
         });
       }

@@ -13,14 +13,14 @@ const keyLength = 32;
 /**
  * Returns the 32-byte key that determines the noise in an account's figures. Creates it when it is first needed, or when its
  * seal can't be opened any more; the same people then get different noise. Throws a Fault if the key of the secrets is missing
- * on this machine. Only one call per account at a time: the caller has locked its survey.
+ * on this server. Only one call per account at a time: the caller has locked its survey.
  */
 export async function noiseKeyOf(
   tx: Transaction,
   accountId: AccountId,
   secrets: Sealer,
 ): Promise<Uint8Array> {
-  // Twice: the key of the secrets may just have been set up, and the row resealed since it was read.
+  // Tries twice, because the key of the secrets may just have been set up, and the row resealed since it was read.
   for (let i = 0; i < 2; i++) {
     // oxlint-disable no-await-in-loop -- a second round is rare
     const sealed = await selectNoiseKey(tx, accountId);
@@ -33,7 +33,7 @@ export async function noiseKeyOf(
   return key;
 }
 
-/** Seals all keys with another key of secrets, including keys of earlier versions that are not sealed yet. See resealSecondSteps. */
+/** Seals all keys with another key of secrets, including keys of earlier versions that are not sealed yet. See resealTwoFactorSecrets. */
 export async function resealNoiseKeys(
   tx: Transaction,
   reseal: (context: string, secret: { plain: Buffer } | { sealed: Buffer }) => Buffer | undefined,

@@ -1,4 +1,4 @@
-// The changes to people's sign-in that are mailed, and what a mail about one contains. Pure.
+// The changes to people's sign-in that are mailed, and what an email about one contains. Pure.
 import type { AccountId } from '../db/db.ts';
 
 /** The changes that people are notified of, and who is notified: the person concerned, or every administrator. */

@@ -452,7 +452,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await untilStored(one, a, [4, null, null, false]);
     await markCounted(one);
     await page.locator(`[name=q${a}]`).nth(0).check();
-    await page.locator(`#f${a}`, { hasText: 'live results already count your answer' }).waitFor();
+    await page.locator(`#f${a}`, { hasText: 'already counted in the live results' }).waitFor();
     expect(await storedAnswer(one, a)).toEqual([4, null, null, false]);
     await page.goto(`${world.address}/a/${one.link}?saved`);
     expect(await page.getByText('Change my answers').count()).toBe(0);
@@ -497,7 +497,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await plain.locator(`[name=q${b}]`).nth(8).check();
     await next(plain);
     await plain.getByText('Your answers are saved.').waitFor();
-    expect(await plain.locator('main').innerText()).toContain('They can’t be seen or changed here anymore.');
+    expect(await plain.locator('main').innerText()).toContain('They can’t be seen or changed here any more.');
     expect(await plain.getByText('Change my answers').count()).toBe(0);
     expect(await storedAnswer(one, b)).toEqual([9, null, null, false]);
     expect(page.complaints).toEqual([]);

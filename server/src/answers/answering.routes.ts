@@ -1,5 +1,5 @@
 // HTTP routes of the answering page, with and without JavaScript, and of the page on which people turn reminders off. The work is
-// done in answering.ts and rounds/reminder-opt-out.ts. A link is a secret: it is never logged, and every link that opens nothing
+// done in answering.ts and rounds/reminder-opt-out.ts. A link is a secret: it is never logged, and every invalid link
 // gets the same response.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ import { pageTexts, type PlainKind } from './page-texts.ts';
 /** Maximum sizes in bytes. A form contains all comments of a person, an answer only one. */
 const [formLimit, answerLimit] = [1024 * 1024, 64 * 1024];
 
-/** How many links that open nothing a network can try. Links that work are never slowed down. */
+/** How many invalid links a network can try. Links that work are never slowed down. */
 const deadLinksLimit = { free: 30, windowMs: 60_000 };
 /** How many networks are remembered. */
 const maxNetworks = 10_000;
@@ -89,7 +89,7 @@ export type AnsweringParts = {
 export function serveAnswering(server: Server, { pool, keys, isSecure, now }: AnsweringParts): void {
   const deadLinks = openThrottle(deadLinksLimit, maxNetworks, now);
 
-  /** Responds to a link that opens nothing, and counts it for the client's network. */
+  /** Responds to an invalid link, and counts it for the client's network. */
   function dead(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const wait = deadLinks.attempt(networkOf(request.address));
     if (wait > 0) reply.header('retry-after', String(retryAfterOf(wait)));
@@ -102,7 +102,7 @@ export function serveAnswering(server: Server, { pool, keys, isSecure, now }: An
     ['POST', '/a/:link/answers', takeAnswer, answerLimit],
     ['GET', '/r/:token', showReminders],
     ['POST', '/r/:token', changeReminders],
-    // A link with missing or additional characters opens nothing.
+    // A link with missing or additional characters is invalid.
     ['GET', '/a/*', showPage],
     ['GET', '/r/*', showReminders],
   ];
@@ -124,7 +124,7 @@ export function serveAnswering(server: Server, { pool, keys, isSecure, now }: An
           const [link = ''] = Object.values(request.params as Record<string, string>);
           const context = { pool: await pool, keys: await keys, isSecure };
           return handler(context, link, request, reply).catch((error: unknown) => {
-            if (error === opensNothing) return dead(request, reply);
+            if (error === invalidLink) return dead(request, reply);
             throw error;
           });
         },
@@ -133,8 +133,8 @@ export function serveAnswering(server: Server, { pool, keys, isSecure, now }: An
   });
 }
 
-/** Thrown if a link opens nothing. */
-const opensNothing = new Error('The link opens nothing.');
+/** Thrown if a link is invalid, replaced, or of a week that has closed. */
+const invalidLink = new Error('The link is invalid or no longer works.');
 
 /** Reads form bodies as bytes. A one-click request of a mail program can use either of the two types (RFC 8058). */
 function readForms(scope: FastifyInstance): void {
@@ -158,7 +158,7 @@ function isForeign({ headers }: FastifyRequest): boolean {
 
 async function opened({ pool, keys }: HandlerContext, link: string, visit: string | null): Promise<Asking> {
   const asking = await openLink(pool, keys, { link, visit });
-  if (!asking) throw opensNothing;
+  if (!asking) throw invalidLink;
   return asking;
 }
 
@@ -219,7 +219,7 @@ async function takeForm(context: HandlerContext, link: string, request: FastifyR
   const answers = answersIn(fields, asking);
   try {
     const outcome = await saveAnswers(context.pool, context.keys, { link, visit }, answers);
-    if (outcome === 'closed') throw opensNothing;
+    if (outcome === 'closed') throw invalidLink;
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
     const now = await opened(context, link, visit); // some may have been answered elsewhere in the meantime
@@ -275,7 +275,7 @@ async function takeAnswer(
   const visit = visitOf(request, link, context.isSecure) ?? randomText(27);
   try {
     const outcome = await saveAnswers(context.pool, context.keys, { link, visit }, [answer]);
-    if (outcome === 'closed') throw opensNothing;
+    if (outcome === 'closed') throw invalidLink;
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
     if (error.code === 'already answered') {
@@ -307,7 +307,7 @@ async function showReminders(
   reply: FastifyReply,
 ) {
   const optOut = await openOptOut(pool, token);
-  if (!optOut) throw opensNothing;
+  if (!optOut) throw invalidLink;
   return reply.send(remindersPage(pageAssets, optOut, optOut.isStopped ? 'stopped' : 'asked'));
 }
 
@@ -320,7 +320,7 @@ async function changeReminders(
 ) {
   const optOut = await openOptOut(pool, token);
   const isWanted = queryOf(request)['again'] !== undefined;
-  if (!optOut || !(await setReminders(pool, optOut.accountId, optOut.userId, isWanted))) throw opensNothing;
+  if (!optOut || !(await setReminders(pool, optOut.accountId, optOut.userId, isWanted))) throw invalidLink;
   return reply.send(remindersPage(pageAssets, optOut, isWanted ? 'resumed' : 'stopped'));
 }
 

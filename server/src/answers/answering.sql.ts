@@ -70,7 +70,7 @@ export async function selectLink(db: Db, hash: Uint8Array, process: string): Pro
 /** What is needed to save an answer. Everything else about the link is checked while saving (upsertAnswers). */
 export type LinkKeyRow = Pick<LinkRow, 'accountId' | 'userId' | 'week' | 'wrapped' | 'isExported'>;
 
-/** Returns the person, week and wrapped key of each link, in the order of the hashes; undefined for links that open nothing. */
+/** Returns the person, week and wrapped key of each link, in the order of the hashes; undefined for invalid links. */
 export async function selectLinkKeys(db: Db, hashes: Buffer[]): Promise<(LinkKeyRow | undefined)[]> {
   const rows = await db<(LinkKeyRow & { place: number })[]>`
     select h.place::integer as "place",
@@ -154,7 +154,7 @@ export type Keeping = {
 
 /**
  * The outcome of saving answers. They are saved (`isKept`), or refused because some questions are not asked (`unasked`) or the link
- * opens nothing (not `isOpen`). If none of these, the person's answers have changed in the meantime and differ from `before`.
+ * is invalid (not `isOpen`). If none of these, the person's answers have changed in the meantime and differ from `before`.
  */
 export type Outcome = { isOpen: boolean; unasked: number[]; isKept: boolean };
 

@@ -59,7 +59,7 @@ export type Asking = {
   copies: KeyCopies;
   /** Answers given with this link in this browser session, by question. `value`: yes is 1, no is 0. Empty if the link was handed out. */
   answers: Map<number, KeptAnswer & { comment: string | null; skipped: boolean }>;
-  /** Questions that can't be answered here anymore, because they were answered elsewhere or the answer is already counted. */
+  /** Questions that can't be answered here any more, because they were answered elsewhere or the answer is already counted. */
   fixed: Map<number, Refusal>;
 };
 
@@ -134,7 +134,7 @@ type GivenRow = KeptAnswer & { questionId: number; comment: string | null; skipp
 
 /**
  * Saves answers, all or none. Each replaces an earlier answer given with the same link in the same browser session. Returns 'closed'
- * if the link opens nothing. Throws a Fault with one detail per wrong answer, whose path is `q` and the question's id: 'invalid
+ * if the link is invalid. Throws a Fault with one detail per wrong answer, whose path is `q` and the question's id: 'invalid
  * value' for invalid answers and questions that are not asked, 'already answered' for questions that were answered elsewhere or are
  * already counted. With a link that was handed out, existing answers of the latter kind stay as they are and nothing is thrown.
  */
@@ -153,7 +153,7 @@ export async function saveAnswers(
     if (typeof read !== 'string') given.set(answer.questionId, read);
     else details.push({ type: 'invalid value', message: read, path: `q${answer.questionId}` });
   }
-  // A link that opens nothing takes precedence over wrong answers.
+  // An invalid link takes precedence over wrong answers.
   if (details.length > 0 && !(await openRow(pool, keys, by.link))) return 'closed';
   if (details.length === 0 && given.size > 0) {
     const outcome = await keep(pool, keys, by, [...given.values()]);
@@ -358,7 +358,7 @@ function readGiven(
   return { questionId, ...read, comment: text, skipped: false };
 }
 
-/** Returns the row of a link with the key of its week; undefined if the link opens nothing. */
+/** Returns the row of a link with the key of its week; undefined if the link is invalid. */
 const openRow = (pool: Pool, keys: AnswerKeys, link: string) =>
   keys.opened(pool, () => rowOf(pool, keys, link));
 

@@ -1,4 +1,4 @@
-// Attacks on personal links from outside, by someone who has a mail, changes an address or hands out links. Each must fail: a
+// Attacks on personal links from outside, by someone who has an email, changes an address or hands out links. Each must fail: a
 // link lets its holder answer, reveals nothing that was answered elsewhere, and changes none of it (privacy.md P13, P14).
 import type { Problem } from '@soundings/contract/problem.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -108,7 +108,7 @@ async function office(count: number): Promise<Office> {
   };
 }
 
-/** Opens what is due and sends its mails. */
+/** Opens what is due and sends its emails. */
 async function askAll({ accountId, userIds, addressOf }: Office, mails: number): Promise<void> {
   now = asking;
   await run('open rounds');
@@ -235,7 +235,7 @@ describe('a mail that others can read', () => {
       const given = await browser()('POST', `${old}/answers`, { question: one.second, value: 1 });
       expect(given.status).toBe(404);
     }
-    // The old address is notified in the person's language, although the mail server refused the mail at first.
+    // The old address is notified in the person's language, although the mail server rejected the email at first.
     await until(async () => mailsTo(one.addressOf(1)).length > 1);
     const notice = mailsTo(one.addressOf(1)).at(-1) as ReceivedMail;
     expect(notice.headers['subject']).toBe('Din enkätlänk har ersatts');
@@ -260,7 +260,7 @@ describe('a mail that others can read', () => {
     const userId = one.userIds[0] as number;
     const changed = `new-${one.accountId}@example.org`;
     expect((await one.request(`PATCH /users/${userId}`, { email: changed })).status).toBe(200);
-    // The state after a process is killed while it sends the mail.
+    // The state after a process is killed while it sends the email.
     await newLinks(world.pool, [{ accountId: one.accountId, userId, week: askedWeek, sentTo: changed }]);
     await world.pool`
       update messages set state = 'sending', begun_at = now() - interval '20 minutes'

@@ -201,7 +201,7 @@ describe('privacy', () => {
 
   test('says before the first question who sees results, from how many answers on, and what no one can see', () => {
     const text = privacyOf({});
-    expect(text).toContain('No one is shown who answered what');
+    expect(text).toContain('Soundings never shows who answered what');
     expect(text).toContain(
       'Managers and administrators at Nordwind, and systems connected to Soundings, see results for groups with at least 5 answers.',
     );
@@ -216,7 +216,7 @@ describe('privacy', () => {
 
   test("names each threshold if they differ, and one if they don't", () => {
     expect(privacyOf({ thresholds: { figures: 5, distribution: 8, comments: 12 } })).toContain(
-      'Distributions are shown for groups with at least 8 answers, comments with at least 12.',
+      'Distributions are shown for groups with at least 8 answers, and comments for groups with at least 12.',
     );
     expect(privacyOf({ thresholds: { figures: 5, distribution: 5, comments: 5 } })).not.toContain(
       'Distributions',
@@ -228,7 +228,7 @@ describe('privacy', () => {
     expect(text).toContain('Your answers are not anonymous');
     expect(text).toContain('from the first answer on. If you are the only one in your group to answer');
     expect(text).toContain('counted and deleted. Only results and comments remain.');
-    expect(text).not.toMatch(/No one is shown|linked to you/);
+    expect(text).not.toMatch(/Soundings never shows|linked to you/);
   });
 
   test("says for a live week that results are shown while it is open, and that counted answers can't be changed", () => {
@@ -303,7 +303,7 @@ describe('a handed-out link', () => {
   });
 });
 
-describe("a question that can't be answered here anymore", () => {
+describe("a question that can't be answered here any more", () => {
   const cardOf = (page: string, id: number) =>
     new RegExp(`<div class="card[^"]*" id="q${id}"[\\s\\S]*?(?=<div class="card|<div class="foot)`).exec(
       page,
@@ -312,7 +312,7 @@ describe("a question that can't be answered here anymore", () => {
   test('has no field, whatever is stored, and says why', () => {
     for (const [refusal, phrase] of [
       ['elsewhere', 'answered with another link or in another browser'],
-      ['counted', 'live results already count your answer'],
+      ['counted', 'already counted in the live results'],
     ] as const) {
       const answers: Asking['answers'] = new Map([[101, { ...noAnswer, value: 4, comment: 'Because' }]]);
       const over = { answers, fixed: new Map([[101, refusal]]) };
@@ -354,7 +354,7 @@ describe("a question that can't be answered here anymore", () => {
     expect(elsewhere).toContain('If it wasn’t you who answered, contact your HR department.');
     expect(elsewhere).not.toContain('only in this browser');
     const counted = textOf(pageOf({ isLive: true, fixed: allFixed(asking(), 'counted') }));
-    expect(counted).toContain('The live results already count your answers');
+    expect(counted).toContain('Your answers are already counted in the live results');
     expect(counted).not.toContain('wasn’t you');
   });
 });
@@ -368,7 +368,7 @@ describe('the thank-you page', () => {
     expect(textOf(own)).toContain('as long as it stays open, until the end of Sunday 22 November');
     expect(own).toContain('>Change my answers</a>');
     const live = thanksOf({ answers: kept, isLive: true });
-    expect(textOf(live)).toContain('until the live results count it');
+    expect(textOf(live)).toContain('until it is counted in the live results');
     expect(live).toContain('>Change my answers</a>');
     for (const over of [
       { fixed: new Map([[101, 'elsewhere']] as const) },
@@ -376,7 +376,7 @@ describe('the thank-you page', () => {
     ]) {
       const page = thanksOf(over);
       expect(page).not.toContain('Change my answers');
-      expect(textOf(page)).toContain('They can’t be seen or changed here anymore. When the week is over');
+      expect(textOf(page)).toContain('They can’t be seen or changed here any more. When the week is over');
       expect(page).toContain('>Continue answering</a>');
     }
     expect(textOf(own)).toContain('Your answers are saved.');

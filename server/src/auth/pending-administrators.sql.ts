@@ -1,4 +1,4 @@
-// SQL for administrators who are not confirmed yet, and the mails that ask for confirmation. Writers: none.
+// SQL for administrators who are not confirmed yet, and the emails that ask for confirmation. Writers: none.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** Returns the ids of the people with these externalIds whose role is pending. */
@@ -41,7 +41,7 @@ export type PendingMail = {
   people: { name: string; email: string | null }[];
 };
 
-/** Returns the content of a mail to an administrator, or undefined if nothing is pending any more or there is no such administrator. */
+/** Returns the content of an email to an administrator, or undefined if nothing is pending any more or there is no such administrator. */
 export async function selectPendingMail(
   db: Db,
   accountId: AccountId,

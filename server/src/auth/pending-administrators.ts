@@ -5,7 +5,7 @@ import { inert } from '../base/visible-text.ts';
 import type { Log } from '../base/log.ts';
 import type { AccountId, Pool, Transaction } from '../db/db.ts';
 import { type MailContent, renderMail } from '../mail/template.ts';
-import { type Mailer, MailRefused } from '../mail/mail.ts';
+import { type Mailer, MailRejected } from '../mail/mail.ts';
 import { notifyMoved } from '../accounts/account-notices.ts';
 import { audit } from '../accounts/audit.ts';
 import {
@@ -19,7 +19,7 @@ import de from './text/de/pending-administrators.json' with { type: 'json' };
 import en from './text/en/pending-administrators.json' with { type: 'json' };
 import sv from './text/sv/pending-administrators.json' with { type: 'json' };
 
-/** The maximum number of people listed in a mail and in the audit log. */
+/** The maximum number of people listed in an email and in the audit log. */
 const maxListed = 20;
 
 /** Records that the people with these externalIds are pending, and adds jobs that mail all administrators. */
@@ -39,23 +39,23 @@ export async function notePending(
 /** The payload of the job that mails one administrator. */
 export type PendingNotice = { accountId: AccountId; userId: number; pending: number[] };
 
-/** Sends the mail. Throws if the job should be retried; logs a warning if the mail server refuses the recipient. */
+/** Sends the email. Throws if the job should be retried; logs a warning if the mail server rejects the recipient. */
 export async function mailPendingAdministrators(
   { pool, mailer, publicUrl, log }: { pool: Pool; mailer: Mailer | undefined; publicUrl: string; log: Log },
   { accountId, userId, pending }: PendingNotice,
 ): Promise<void> {
   if (!mailer)
-    return log.warn({ accountId }, 'A mail about pending administrators was not sent: SMTP_URL is not set');
+    return log.warn({ accountId }, 'An email about pending administrators was not sent: SMTP_URL is not set');
   const found = await selectPendingMail(pool, accountId, userId, pending);
   if (!found) return;
   const { subject, content } = mailOf(found, `${publicUrl}/people/${pending[0]}`);
   try {
     await mailer.send({ to: found.to, subject, ...renderMail(content) });
   } catch (error) {
-    if (!(error instanceof MailRefused)) throw error;
+    if (!(error instanceof MailRejected)) throw error;
     log.warn(
       { accountId, userId, cause: error.message },
-      'The mail server refused a mail about pending administrators',
+      'The mail server rejected an email about pending administrators',
     );
   }
 }

@@ -1,4 +1,4 @@
-// Renders the mail that contains a link for setting a password. Pure.
+// Renders the email that contains a link for setting a password. Pure.
 import { catalogue } from '../base/texts.ts';
 import { inert } from '../base/visible-text.ts';
 import { renderMail } from '../mail/template.ts';
@@ -8,7 +8,7 @@ import sv from './text/sv/sign-in-links.json' with { type: 'json' };
 
 const texts = catalogue<typeof en, Arguments['sign-in-links']>({ en, sv });
 
-/** Returns the mail in the recipient's language, or in English if there are no texts in it. */
+/** Returns the email in the recipient's language, or in English if there are no texts in it. */
 export function signInMail(
   {
     kind,

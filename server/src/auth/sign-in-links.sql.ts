@@ -108,7 +108,7 @@ export type Addressee = {
 };
 
 /**
- * Returns the recipient of a mail with a link, or undefined if there is no such active person. For a week after an address
+ * Returns the recipient of an email with a link, or undefined if there is no such active person. For a week after an address
  * changes, links for an administrator who has signed in before go to the previous address, so that the person
  * who changed the address does not get them. Locks the user until the transaction ends.
  */

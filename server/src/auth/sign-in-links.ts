@@ -7,7 +7,7 @@ import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { tokenHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
-import { type Mailer, MailRefused } from '../mail/mail.ts';
+import { type Mailer, MailRejected } from '../mail/mail.ts';
 import { notifyPerson } from '../accounts/account-notices.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
 import { deleteSessionsOf } from './sessions.ts';
@@ -101,15 +101,15 @@ type Dependencies = {
   mailer: Mailer | undefined;
   publicUrl: string;
   log: Log;
-  /** Shows administrators that a mail was refused. Passed in because it is in a layer above. */
+  /** Shows administrators that an email was rejected. Passed in because it is in a layer above. */
   noteRefusal: (
     pool: Pool,
     person: { accountId: AccountId; userId: number },
-    refused: { address: string; reason: string },
+    rejected: { address: string; reason: string },
   ) => Promise<void>;
 };
 
-/** Creates a link and mails it. Throws if the job should be retried, with a new link; a refused recipient is only noted. */
+/** Creates a link and mails it. Throws if the job should be retried, with a new link; a rejected recipient is only noted. */
 export async function mailSignInLink(
   { pool, mailer, publicUrl, log, noteRefusal }: Dependencies,
   { accountId, userId, kind }: MailedLink,
@@ -147,10 +147,10 @@ export async function mailSignInLink(
     }
   } catch (error) {
     await deleteLink(pool, tokenHash(secret)).catch(() => {});
-    if (!(error instanceof MailRefused)) throw error;
+    if (!(error instanceof MailRejected)) throw error;
     log.warn(
       { accountId, userId, cause: error.message },
-      'The mail server refused a mail with a sign-in link',
+      'The mail server rejected an email with a sign-in link',
     );
     if (kind === 'forgotten') return;
     await noteRefusal(pool, { accountId, userId }, { address: to, reason: error.message });

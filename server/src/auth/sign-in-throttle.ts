@@ -34,7 +34,7 @@ const manyFailures = 100;
 const ofNetwork = doubling({ free: 50, longestMs: minuteMs, memoryMs: 30 * minuteMs });
 /** For two-factor codes: three of a million are valid at a time, and anyone who tries them already knows the password. */
 const ofCodes = doubling({ free: 5, longestMs: 15 * minuteMs, memoryMs: dayMs });
-/** For mails with links, per network. High, because a whole office may be invited at once. */
+/** For emails with links, per network. High, because a whole office may be invited at once. */
 const ofMails = doubling({ free: 100, longestMs: 10 * minuteMs, memoryMs: 60 * minuteMs });
 /** Only counts and never refuses. */
 const counting = doubling({ free: 2 ** 31 - 1, longestMs: 0, memoryMs: 30 * minuteMs });
@@ -50,7 +50,7 @@ export type Throttle = {
   try(email: string, address: string): Promise<Attempt>;
   /** Counts an attempt at a person's two-factor code, or at the current password of someone who is signed in. */
   tryCode(person: string): Promise<Pick<Attempt, 'succeeded' | 'undecided'>>;
-  /** Counts a request for a mail with a link. */
+  /** Counts a request for an email with a link. */
   tryMail(address: string): Promise<void>;
 };
 

@@ -207,7 +207,7 @@ export function readConfig(env: Environment): Config {
   const smtp = smtpServerOf(value.SMTP_URL);
   if (smtp && !isLoopback(smtp.host) && value.PUBLIC_URL === '') {
     faults.push(
-      'SMTP_URL is set but PUBLIC_URL is not, so the links in mails would not work. Set PUBLIC_URL to the public address of ' +
+      'SMTP_URL is set but PUBLIC_URL is not, so the links in emails would not work. Set PUBLIC_URL to the public address of ' +
         'the service.',
     );
   }
@@ -377,7 +377,7 @@ function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** Returns the host for the sender of mails: that of PUBLIC_URL, unless it is an IP address. */
+/** Returns the host for the sender of emails: that of PUBLIC_URL, unless it is an IP address. */
 function mailHostOf(publicUrl: string): string {
   const host = URL.parse(publicUrl)?.hostname ?? '';
   return isIP(host) === 0 && mailboxOf(`soundings@${host}`) ? host : 'localhost';

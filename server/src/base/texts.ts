@@ -1,4 +1,4 @@
-// Text catalogues of the server: the texts of pages, mails and reports, from the JSON files in the `text` folders (decisions/0020).
+// Text catalogues of the server: the texts of pages, emails and reports, from the JSON files in the `text` folders (decisions/0020).
 import { type CompiledText, type Translate, translator } from '@soundings/contract/texts.ts';
 import compile from 'icu-minify/compile';
 

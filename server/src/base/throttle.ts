@@ -1,5 +1,5 @@
 // The throttle: how many attempts are allowed, and how long to wait for the next one. Everything that limits attempts decides here:
-// signing in, SFTP logins, links that open nothing, and the requests of a token. They differ in where they keep their counts: in
+// signing in, SFTP logins, invalid links, and the requests of a token. They differ in where they keep their counts: in
 // memory (openThrottle), in the database, or with the connections of an address.
 import { Fault, type FaultCode } from './errors.ts';
 

@@ -23,7 +23,7 @@ const nameOf = (character: string) =>
   `[U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`;
 
 /**
- * Like `visible`, for mails: also prevents mail programs from turning web addresses into links, and isolates right-to-left text
+ * Like `visible`, for emails: also prevents mail programs from turning web addresses into links, and isolates right-to-left text
  * from its surroundings. Email addresses and file names are unchanged.
  */
 export function inert(text: string, max: number): string {

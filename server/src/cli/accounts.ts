@@ -85,7 +85,7 @@ export const accountCommands = (canMail: () => boolean): Record<string, Command>
       '    --country           The country of phone numbers in files that have no country code.\n' +
       '    --roles-by-sync off Imports do not set roles.\n' +
       '    --partial-files true  A file adds and updates people and groups, but removes none.\n' +
-      '    --notify            Email addresses that are notified of files with errors or waiting for approval.',
+      '    --notify            Email addresses that are notified of files with errors or awaiting approval.',
     options: {
       ...account,
       name: text,

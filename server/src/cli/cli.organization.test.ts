@@ -223,7 +223,7 @@ describe('runs list and run approve', () => {
       approve(theirs),
       approve('7'),
     ]);
-    expect(notPending).toContain('Only runs that are waiting for approval can be approved');
+    expect(notPending).toContain('Only runs that are awaiting approval can be approved');
     expect(unknown).toContain(`Run ${absent} does not exist`);
     expect(foreign.replace(theirs, absent)).toBe(unknown);
     expect(malformed).toContain('Run 7 does not exist');

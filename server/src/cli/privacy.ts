@@ -144,7 +144,7 @@ function limitText(limit: PrivacyLimit): string {
     case 'notAnonymous':
       return `Answers are not anonymous: the threshold is 1, so results can show what one person answered. ${whereText(limit)}`;
     case 'leftAfterClosing':
-      return `Data of closed weeks was not deleted. Tables with such data: ${limit.tables.join(', ')}. Ask the operator to check the log.`;
+      return `Data of closed weeks was not deleted. Tables with such data: ${limit.tables.join(', ')}. Ask the server administrator to check the log.`;
     case 'keysMissing':
       return `The key file is missing${limit.path === null ? '' : ` (${limit.path})`}. No week can open, and the answers of open weeks can’t be read: ${limit.weeks.join(', ') || 'none is open'}.`;
     case 'keysBehind':
@@ -152,7 +152,7 @@ function limitText(limit: PrivacyLimit): string {
         .map(({ name, seenAt }) => `${name}, last seen ${minute(seenAt)}`)
         .join(
           '; ',
-        )}. Start it; or, if its machine is gone and its key file deleted, run "soundings keys remove-process".`;
+        )}. Start each of them. If the machine of a process is gone and its key file deleted, run "soundings keys remove-process".`;
     case 'keysExported':
       return (
         `The answer key was exported, last on ${minute(limit.lastAt)}. Anyone with such a copy and a copy of the database can read answers of weeks that were open then, and of all weeks since. ` +
@@ -161,20 +161,20 @@ function limitText(limit: PrivacyLimit): string {
     case 'keysWereExported':
       return `The answer key was exported, last on ${minute(limit.lastAt)}, and replaced on ${minute(limit.until)}. Anyone with such a copy, and with a copy of the database from that time, can read answers of weeks that were open between the export and the replacement. Later weeks are not affected.`;
     case 'keysWereInDatabase':
-      return `The answer keys were in the database until ${minute(limit.until)}. Answers of weeks that were open before can be read from database logs and backups of that time until those are recycled.`;
+      return `The answer keys were in the database until ${minute(limit.until)}. Answers of weeks that were open before can be read from database logs and backups of that time until the logs are overwritten and the backups deleted.`;
     case 'keysInDatabase':
       return (
-        `The keys to the answers of open weeks are in the database. A copy of it, its log or a backup can reveal who answered what, also after the week has closed, ` +
-        `until the log is recycled (up to ${megabytes(limit.walBytes)}${limit.isArchived ? ', and it is archived' : ''}) and older backups are deleted. Connected replicas: ${limit.replicas}.`
+        `The keys to the answers of open weeks are in the database. A copy of it, its log or a backup can reveal who answered what, even after the week has closed, ` +
+        `until the log is overwritten (up to ${megabytes(limit.walBytes)}${limit.isArchived ? ', and it is archived' : ''}) and older backups are deleted. Connected replicas: ${limit.replicas}.`
       );
     case 'live':
-      return `Results are shown while people are still answering. Figures change by batches of at least ${limit.threshold} answers, and anyone who compares two readings sees the answers of one batch. ${whereText(limit)}`;
+      return `Results are shown while people are still answering. Figures change in batches of at least ${limit.threshold} answers. Anyone who compares figures before and after a batch sees the answers of that batch. ${whereText(limit)}`;
     case 'betweenWeeks':
-      return `Figures of weeks can be compared. ${limit.noise === 0 ? 'Noise is off' : `With noise ±${limit.noise}`}: when one person leaves a team of eight and 95 % of colleagues repeat their answers, the best guess at that person’s answer is right in ${limit.right} % of cases (guessing the most common answer: ${limit.commonest} %). If people are placed in different groups of five each week, ${limit.shuffled} % of all answers can be worked out after twelve weeks. ${whereText(limit)}`;
+      return `Figures of weeks can be compared. ${limit.noise === 0 ? 'Noise is off' : `With noise ±${limit.noise}`}: when one person leaves a team of eight and 95 % of colleagues repeat their answers, the best guess at that person’s answer is right in ${limit.right} % of cases (guessing the most common answer: ${limit.commonest} %). If groups of five are made up of different people each week, ${limit.shuffled} % of all answers can be worked out after twelve weeks. ${whereText(limit)}`;
     case 'noMail':
-      return `No mail server is set, so every link is handed out by the employer, to ${counted(limit.people, 'active person', 'active people')}. Anyone with a link can answer in that person’s name.`;
+      return `No mail server is configured, so every link is handed out by the employer, to ${counted(limit.people, 'active person', 'active people')}. Anyone with a link can answer in that person’s name.`;
     case 'noAddress':
-      return `${limit.people} of ${limit.all} active people have no e-mail address, so the employer hands out their links. Anyone with a link can answer in that person’s name.`;
+      return `${limit.people} of ${limit.all} active people have no email address, so the employer hands out their links. Anyone with a link can answer in that person’s name.`;
     case 'linksHandedOut':
       return `Personal links were exported in the last ${limit.weeks} weeks, ${limit.people} in all. Anyone who has seen a link could answer in that person’s name.`;
     case 'plainHttp':
@@ -182,7 +182,7 @@ function limitText(limit: PrivacyLimit): string {
     case 'weekOpen':
       return `While a week is open, anyone with both the database and its keys can read answers by person: ${limit.weeks.join(', ')}, ${counted(limit.people, 'person', 'people')} asked.`;
     case 'unanimity':
-      return `A mean close to the end of the scale reveals that nearly everyone chose it, also in a group of ${limit.threshold}.`;
+      return `A mean close to the end of the scale reveals that nearly everyone chose it, even in a group of ${limit.threshold}.`;
     case 'colleagues':
       return `${counted(limit.others, 'colleague')} who share their own answers can work out the answer of one more.`;
     case 'invented':
@@ -193,19 +193,19 @@ function limitText(limit: PrivacyLimit): string {
 function neverText(never: NeverShown): string {
   switch (never.code) {
     case 'figures':
-      return `Means and response rates that rest on fewer than ${never.below} answers.`;
+      return `Means and response rates based on fewer than ${never.below} answers.`;
     case 'differences':
-      return `Figures whose sum or difference would rest on fewer than ${never.below} people.`;
+      return `Figures whose sum or difference would be based on fewer than ${never.below} people.`;
     case 'distributions':
-      return `Distributions and individual answers that rest on fewer than ${never.below} answers.`;
+      return `Distributions and individual answers based on fewer than ${never.below} answers.`;
     case 'comments':
       return `Comments in groups where fewer than ${never.below} people answered, and who wrote a comment.`;
     case 'openWeek':
       return 'Figures of a week before it has closed.';
     case 'whoAnswered':
-      return `Who has answered: while a week is open, only about how many, in steps of ${never.step}.`;
+      return `Who has answered. While a week is open, only an approximate number is shown, in steps of ${never.step}.`;
     case 'whoSaidWhat':
-      return `Who answered what, once a week has closed: nothing of it is left in ${counted(never.closedWeeks, 'closed week')}.`;
+      return `Who answered what in a closed week. This data was deleted for ${counted(never.closedWeeks, 'closed week')}.`;
   }
 }
 
@@ -240,9 +240,9 @@ const keyLines = ({ place, path, state, epoch, processes, ...keys }: KeyState): 
 function keptText(kept: Kept): string {
   switch (kept.code) {
     case 'answers':
-      return `Answers: until their week closes, after its Sunday (${kept.timezone}). ${counted(kept.openWeeks, 'week')} open now.`;
+      return `Answers: until their week closes, shortly after Sunday ends (${kept.timezone}). ${counted(kept.openWeeks, 'week')} open now.`;
     case 'closing':
-      return `At closing answers, participants, links and messages are deleted: ${counted(kept.closedWeeks, 'closed week')}, ${
+      return `When a week closes, its answers, participants, links and messages are deleted: ${counted(kept.closedWeeks, 'closed week')}, ${
         kept.tables.length === 0 ? 'nothing left' : `rows left in ${kept.tables.join(', ')}`
       }.`;
     case 'results':

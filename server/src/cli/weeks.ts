@@ -29,8 +29,8 @@ export const weekCommands = (
     usage:
       '--account ID [--week 2026-W47] [--replace]\n' +
       '    Prints new personal links as CSV for people in an open week who get none by email: those without an address, or\n' +
-      '    everyone if no mail server is set up. Anyone with a link can answer in that person’s name, so results that rest on\n' +
-      '    such links are marked. --replace: links exported before stop working.',
+      '    everyone if no mail server is configured. Anyone with a link can answer in that person’s name, so results based on\n' +
+      '    such links are marked. --replace: links exported earlier stop working.',
     isLogged: false,
     options: { ...account, week: text, replace: flag },
     run: (pool, values) => linksExport(pool, values, config()),
@@ -58,7 +58,7 @@ export const weekCommands = (
                 .join(', ') || 'No emails'
             }.`,
         ),
-        ...(weeks.length === 0 ? ['No open week asks anyone.'] : []),
+        ...(weeks.length === 0 ? ['No one is being asked in any open week.'] : []),
         ...refusals.map(({ userId, address, reason }) => `User ${userId} <${address}>: ${reason}`),
       ].join('\n'),
   },

@@ -1,6 +1,6 @@
 // One administrator tries to take over the account of another, by actions that are each harmless alone, in any order: links and
 // passwords from before the person became an administrator, new addresses, the API. None of them opens the administrator's account,
-// and the person gets a mail at the previous address.
+// and the person gets an email at the previous address.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setPassword } from '../auth/sign-in.ts';
 import { openLog } from '../base/log.ts';
@@ -72,7 +72,7 @@ const statusOf = async (cookie: string) =>
 const mailsTo = (address: string) => smtp.mails.filter(({ to }) => to.includes(address));
 const linksTo = (address: string) =>
   mailsTo(address).flatMap(({ text }) => /\S+\/password#\S+/.exec(text) ?? []);
-/** Waits until all mails are sent. */
+/** Waits until all emails are sent. */
 const allSent = async () =>
   until(async () => {
     const rows = await world.pool`
@@ -194,7 +194,7 @@ describe('an address of the attacker', () => {
         toThePerson: linksTo(email).length > 0,
         toTheAttacker: linksTo(evil).length,
         isPersonNotified: said(email, 'email address in Soundings was changed'),
-        // A mail to the new address says that links go elsewhere.
+        // An email to the new address says that links go elsewhere.
         isAttackerNotified: said(evil, 'previous email address'),
       })),
     ).toEqual(
@@ -217,7 +217,7 @@ describe('an address of the attacker', () => {
     expect((await setPasswordWith(link as string)).status).toBe(200);
     await change(now, promoted);
     expect(await signIn(now.evil, stolen)).toBe(undefined);
-    // The mail about the new password goes to the previous address.
+    // The email about the new password goes to the previous address.
     await until(async () => mailsTo(now.email).some(({ text }) => text.includes('password was set')));
   });
 
@@ -232,7 +232,7 @@ describe('an address of the attacker', () => {
     await world.pool`
       update users set email_changed_at = now() - interval '31 days'
       where  account_id = ${now.account.id} and user_id = ${now.userId}`;
-    await world.pool`select graphile_worker.add_job('forget previous addresses')`;
+    await world.pool`select graphile_worker.add_job('delete previous addresses')`;
     await until(async () => {
       const rows = await world.pool`
         select from users

@@ -1,4 +1,5 @@
 // Migration 0034 on an installation with data: stored names get their new values, and everything else stays unchanged.
+import { runMigrations } from 'graphile-worker';
 import { randomUUID } from 'node:crypto';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { databaseAt } from '../testing/postgres.ts';
@@ -6,11 +7,12 @@ import { openPool, type Pool } from './db.ts';
 import { migrate, migrations } from './migrate.ts';
 
 /** Creates a database with the tables of the version before the migration. */
-async function earlierDatabase(): Promise<Pool> {
+async function earlierDatabase(): Promise<{ pool: Pool; url: string }> {
   const name = `earlier_${randomUUID().replaceAll('-', '')}`;
   const admin = openPool(inject('databaseUrl'), 1);
   await admin.unsafe(`create database ${name}`);
-  const pool = openPool(databaseAt(inject('databaseUrl'), name), 2);
+  const url = databaseAt(inject('databaseUrl'), name);
+  const pool = openPool(url, 2);
   onTestFinished(async () => {
     await pool.end({ timeout: 1 });
     await admin.unsafe(`drop database ${name} with (force)`);
@@ -25,11 +27,11 @@ async function earlierDatabase(): Promise<Pool> {
       await tx`insert into migrations (version, name, breaking) values (${version}, ${file}, ${breaking})`;
     });
   }
-  return pool;
+  return { pool, url };
 }
 
-test('renames reasons of missed weeks, actions of the audit log and error types of reports', async () => {
-  const pool = await earlierDatabase();
+test('renames reasons of missed weeks, actions of the audit log, error types of reports and waiting jobs', async () => {
+  const { pool, url } = await earlierDatabase();
   await pool`insert into accounts (name, timezone, language, threshold) values ('Earlier', 'UTC', 'en', 5)`;
   await pool.unsafe(`
     insert into schedules (account_id, name, question_ids, group_ids, repeat, weekday, hour, from_day)
@@ -59,6 +61,8 @@ test('renames reasons of missed weeks, actions of the audit log and error types 
   await pool`
     insert into runs (account_id, run_id, source, validate_only, outcome, details)
     values (1, ${randomUUID()}, 'api', true, 'refused', '[{"type":"made by hand","message":"He was made by hand"}]')`;
+  await runMigrations({ connectionString: url });
+  await pool`select graphile_worker.add_job('forget old runs'), graphile_worker.add_job('close week')`;
 
   await migrate(pool);
 
@@ -72,6 +76,10 @@ test('renames reasons of missed weeks, actions of the audit log and error types 
   ]);
   const [run] = await pool`select details from runs`;
   expect(run!['details']).toEqual([{ type: 'manually created', message: 'He was made by hand' }]);
+  const jobs = await pool<
+    { name: string }[]
+  >`select task_identifier as name from graphile_worker.jobs order by id`;
+  expect(jobs.map(({ name }) => name)).toEqual(['delete old runs', 'close week']);
   // The audit log is protected again.
   await expect(pool`update audit_entries set action = 'x'`).rejects.toThrow(/audit/i);
 });

@@ -29,8 +29,8 @@ create table accounts (
 );
 comment on table accounts is
   'One company. Writes to its users or groups lock this row first, so that they run one after another.';
-comment on column accounts.timezone is 'Time zone of the account''s weeks, and of users without their own.';
-comment on column accounts.language is 'Language of users without their own.';
+comment on column accounts.timezone is 'Time zone of the account''s weeks, and of users who have not set one.';
+comment on column accounts.language is 'Language of users who have not set one.';
 comment on column accounts.threshold is 'Minimum number of answers behind a published figure. 1: not anonymous.';
 comment on column accounts.publication is
   'weekly: figures are published when their week closes; live: also while it is open. Applies to weeks that open from now on.';
@@ -156,7 +156,7 @@ comment on column users.email_key is 'The normalized address, for comparisons.';
 comment on column users.timezone is 'Null: the time zone of the account.';
 comment on column users.language is 'Null: the language of the account.';
 comment on column users.attributes is 'Attribute values by name.';
-comment on column users.active_since is 'Since when the person has been active without interruption.';
+comment on column users.active_since is 'The time since which the person has been active without interruption.';
 comment on column users.role_pending is
   'A push or file gave this person the role Administrator, or changed the address of an Administrator, and no administrator has confirmed it yet. Until then, the person has the rights of a User.';
 comment on column users.email_before is
@@ -234,7 +234,7 @@ create table runs (
   primary key (account_id, run_id),
   foreign key (account_id, token_id) references tokens
 );
-comment on column runs.via is 'How a file was sent. Null: the run is a request, or is older than this column.';
+comment on column runs.via is 'How a file was sent. Null: the run is a request, or was stored before this column existed.';
 comment on column runs.user_id is 'The user who uploaded the file in the console.';
 comment on column runs.address is 'The IP address of the sender.';
 comment on column runs.decided_at is 'When a pending run was approved or rejected.';
@@ -244,7 +244,7 @@ comment on table runs is 'Every organization request and file: its sender, its s
 comment on column runs.run_id is
   'The id of the request, which is also in its response, its x-request-id header and the log. UUIDv7, so it sorts by time.';
 comment on column runs.outcome is
-  'processing: not finished yet. held: waiting for approval. failed: ended without a response, or its process was killed; nothing was applied.';
+  'processing: not finished yet. held: awaiting approval. failed: ended without a response, or its process was killed; nothing was applied.';
 comment on column runs.details is
   'The errors of a refused run. Invalid email addresses, phone numbers, time zones, languages and attribute values are not quoted; externalIds and keys are.';
 
@@ -303,7 +303,7 @@ comment on column questions.type is
   '1: scale 1-5; 2: scale 1-10; 3: recommendation 0-10; 4: yes/no; 5: single choice; 6: multiple choice; 7: free text.';
 comment on column questions.language is 'The language of the text.';
 comment on column questions.translations is 'Translated texts by language.';
-comment on column questions.retired_at is 'From when schedules no longer choose the question. Null: it is in use.';
+comment on column questions.retired_at is 'When the question was retired. Schedules no longer choose it. Null: it is in use.';
 comment on column questions.options is
   'The options of types 5 and 6, in order: [{"id", "text", "translations": {language: text}}].';
 
@@ -496,7 +496,7 @@ comment on column results.answers is 'The number of answers behind the figure.';
 comment on column results.distribution is 'The distribution as JSON: {value or option id: count}.';
 comment on column results.noise is 'The noise with which the figure was published.';
 comment on column results.handed_out is
-  'Whether fewer of the people behind the figure than the threshold answered with a link that was mailed to them, rather than handed out by the employer.';
+  'Whether fewer people than the threshold answered with a link that was mailed to them, rather than handed out by the employer. Counts only the people behind the figure.';
 
 create table comments (
   account_id   integer not null,
@@ -533,7 +533,7 @@ create table response_rates (
 );
 comment on table response_rates is 'The published response rates. Null: withheld.';
 comment on column response_rates.handed_out is
-  'Whether, in one of its cells, too few of the people asked have no link that the employer handed out. False for weeks that closed before this was stored.';
+  'Whether, in one of its cells, fewer people than the threshold were asked without a handed-out link. False for weeks that closed before this was stored.';
 comment on column response_rates.people is
   'How many people in the group were asked anything in the week. Null: the rate is withheld, or the week closed before this was stored.';
 
@@ -607,7 +607,7 @@ comment on column files.begun_at is 'When processing last started.';
 comment on column files.failures is
   'How many attempts failed because of the file. It is given up after 3 attempts if the last one failed with an unexpected error, or after 5 if the system stopped the process that reads the file.';
 comment on column files.interruptions is
-  'How often the service ended while it processed the file. This never counts against the file, but from the third time on, the next attempt waits longer.';
+  'How often the service stopped while processing the file. This never counts against the file, but from the third time on, the next attempt waits longer.';
 comment on column files.is_refused is 'Whether the upload was refused. Then only its report is stored.';
 comment on column files.run_id is 'The run that processed the file.';
 comment on column files.report is 'The report for the sender. It includes the invalid values, which the run does not store.';
@@ -627,7 +627,7 @@ create function refuse_part_without_file() returns trigger language plpgsql as $
 begin
   perform from files where account_id = new.account_id and file_id = new.file_id for key share;
   if not found then
-    raise foreign_key_violation using message = 'There is no such file.';
+    raise foreign_key_violation using message = 'This file does not exist.';
   end if;
   return null;
 end $$;
@@ -653,7 +653,7 @@ create table pending_runs (
   primary key (account_id, run_id),
   foreign key (account_id, run_id) references runs on delete cascade
 );
-comment on table pending_runs is 'Pending runs: files whose changes exceed a limit and wait for approval. Deleted when decided.';
+comment on table pending_runs is 'Pending runs: files whose changes exceed a limit and wait for approval. Deleted once approved or rejected.';
 comment on column pending_runs.names is 'The names of the people that the run would create: {externalId: name}.';
 comment on column pending_runs.organization is 'The content of the file, as JSON compressed with gzip.';
 comment on column pending_runs.plan_digest is 'SHA-256 of the changes that were shown. Only exactly these changes can be approved.';
@@ -768,13 +768,13 @@ create table messages (
 );
 create index messages_due on messages (due_at) where state in ('waiting', 'sending');
 comment on table messages is
-  'The mails to the people who are asked in an open week. Each is sent once. Deleted when the week closes.';
+  'The emails to the people who are asked in an open week. Each is sent once. Deleted when the week closes.';
 comment on column messages.state is
   'sending: passed to the mail server, which has not confirmed it yet. unknown: it was never confirmed; not sent again. unneeded: a reminder to a person who had already answered.';
 comment on column messages.due_at is
   'The earliest time to send the message. While a process is sending it: when another process may take over.';
 comment on column messages.late_since is
-  'When a message that was attempted should have been sent, because due_at moves with each attempt. Null: not attempted, or postponed to working hours in the person''s time zone.';
+  'When the message was originally due. due_at moves with each attempt. Null: not attempted, or postponed to working hours in the person''s time zone.';
 
 create table mail_refusals (
   account_id  integer     not null,
@@ -786,7 +786,7 @@ create table mail_refusals (
   foreign key (account_id, user_id) references users on delete cascade
 );
 comment on table mail_refusals is
-  'The people whose last invitation was refused by the mail server, and the reason. Deleted when a later invitation is accepted. Not stored for reminders, because only people who have not answered get one.';
+  'The people whose last invitation was rejected by the mail server, and the reason. Deleted when a later invitation is accepted. Not stored for reminders, because only people who have not answered get one.';
 
 create table reminder_opt_outs (
   account_id  integer not null,
@@ -827,7 +827,7 @@ comment on table sessions is
   'SHA-256 of the session cookies of the console. Unique in the whole service, so the key does not include the account.';
 comment on column sessions.session_id is 'The id that the person uses to end the session.';
 comment on column sessions.proved_at is
-  'When the person last entered the password in this session: at sign-in and before sensitive actions. Null: the session is older than this column.';
+  'When the person last entered the password in this session: at sign-in and before sensitive actions. Null: the session was stored before this column existed.';
 comment on column sessions.seen_at is 'When the session was last used. Updated at most once a minute.';
 comment on column sessions.agent is 'The User-Agent header of the browser at sign-in.';
 

@@ -1,4 +1,4 @@
-// The texts of file reports and their mails, and what to do about errors and warnings. Pure. File names, values and other texts
+// The texts of file reports and their emails, and what to do about errors and warnings. Pure. File names, values and other texts
 // that users wrote are passed in already sanitized.
 import { catalogue } from '../base/texts.ts';
 import type { Arguments } from './text/arguments.ts';

@@ -26,12 +26,12 @@ import {
 
 export { selectValues };
 
-/** The most column mappings of an account. All of them are read with every file. */
+/** The maximum number of column mappings of an account. All of them are read with every file. */
 const maxMappings = 500;
 
 const headersOf = ({ columns }: MappedSheet) => headersKey(columns.map(({ header }) => header));
 
-/** The most mapped values of an account. */
+/** The maximum number of mapped values of an account. */
 const maxValues = 2000;
 
 /** Returns the column mappings of the account, by the keys of the headers. */

@@ -15,7 +15,7 @@ import { contentOf } from './store.ts';
 
 /** The last read. Files are read one at a time, because each takes a process with up to 512 MB. */
 let last: Promise<void> = Promise.resolve();
-/** The most waiting reads of an account, so that no account blocks others for long. */
+/** The maximum number of waiting reads of an account, so that no account blocks others for long. */
 const maxWaiting = 3;
 const waiting = new Map<AccountId, number>();
 

@@ -1,8 +1,8 @@
-// Groups the errors of a file by their cause, and writes what a message and a mail say about each. Pure.
+// Groups the errors of a file by their cause, and writes what a message and an email say about each. Pure.
 import type { Detail } from '@soundings/contract/problem.ts';
 import { remedyOf, type ReportTexts, reportTexts } from './catalogue.ts';
 
-/** How many rows and values of one kind the message and a mail list. */
+/** How many rows and values of one kind the message and an email list. */
 const namedInMessage = 3;
 export const namedInMail = 10;
 

@@ -1,16 +1,16 @@
-// Mails the report of a file: one job for each address, retried until the mail server accepts the mail.
+// Mails the report of a file: one job for each address, retried until the mail server accepts the email.
 import { accountById } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { AccountId, Pool } from '../db/db.ts';
-import { type Mailer, MailRefused } from '../mail/mail.ts';
+import { type Mailer, MailRejected } from '../mail/mail.ts';
 import { selectReport } from './process.sql.ts';
 import { mailOf } from './report-texts.ts';
 
 /** The data of one such job. */
 export type MailedReport = { accountId: AccountId; fileId: number; to: string };
 
-/** Sends the mail. Throws on errors that a retry may solve. A mail that the server refuses is logged and not retried. */
+/** Sends the email. Throws on errors that a retry may solve. An email that the server rejects is logged and not retried. */
 export async function mailReport(
   pool: Pool,
   mailer: Mailer | undefined,
@@ -28,12 +28,12 @@ export async function mailReport(
   });
   if (!account) return;
   try {
-    // Retries of the same mail share one id. A file that waits for approval and is approved later gets a second mail.
+    // Retries of the same email share one id. A file that waits for approval and is approved later gets a second email.
     const id = `file ${fileId} ${report.outcome} ${to}`;
     await mailer.send({ id, to, ...mailOf(report, account) });
     log.info({ accountId, fileId, runId: report.runId }, 'File report mailed');
   } catch (error) {
-    if (!(error instanceof MailRefused)) throw error;
-    log.warn({ accountId, fileId, cause: error.message }, 'The mail server refused a file report');
+    if (!(error instanceof MailRejected)) throw error;
+    log.warn({ accountId, fileId, cause: error.message }, 'The mail server rejected a file report');
   }
 }

@@ -1,4 +1,4 @@
-// The texts of file reports: the message, and the mail in English and Swedish.
+// The texts of file reports: the message, and the email in English and Swedish.
 import type { Summary } from '@soundings/contract/organization.ts';
 import { type Detail, detailTypes } from '@soundings/contract/problem.ts';
 import { fileOutcomes } from '@soundings/contract/storage.ts';
@@ -83,7 +83,7 @@ describe('the message', () => {
     [
       'why it waits for approval, and how to approve it',
       report('held', { details: [excess('maxUsersDeleted', 200, 312)] }),
-      'users.csv is waiting for approval: it would remove 312 people, but your limit is 200. Nothing was changed. Review the list of changes ' +
+      'users.csv is awaiting approval: it would remove 312 people, but your limit is 200. Nothing was changed. Review the list of changes ' +
         `and approve it with \`npx soundings run approve --account 7 --id ${runId}\`, or send a corrected file.`,
     ],
     [
@@ -91,7 +91,7 @@ describe('the message', () => {
       report('held', {
         details: [excess('maxUsersCreated', 0, 1), excess('maxGroupsUpdated', 1_000, 2_000)],
       }),
-      'users.csv is waiting for approval: it would create 1 person, but your limit is 0; it would update 2,000 groups, but your limit is ' +
+      'users.csv is awaiting approval: it would create 1 person, but your limit is 0; it would update 2,000 groups, but your limit is ' +
         '1,000. Nothing was changed. Review the list of changes ' +
         `and approve it with \`npx soundings run approve --account 7 --id ${runId}\`, or send a corrected file.`,
     ],
@@ -168,7 +168,7 @@ describe('the mail', () => {
       'users.csv was checked and has no errors – Acme',
       'users.csv was applied – Acme',
       'users.csv has 2 errors, so nothing was changed – Acme',
-      'users.csv is waiting for approval – Acme',
+      'users.csv is awaiting approval – Acme',
       'users.csv could not be processed, so nothing was changed – Acme',
     ]);
   });

@@ -1,4 +1,4 @@
-// Writes the report of a file as a short message and as a mail. Both say how much changed and what to do. Neither contains
+// Writes the report of a file as a short message and as an email. Both say how much changed and what to do. Neither contains
 // names of people: they show row numbers and the values of cells that are wrong.
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { FileReport } from '@soundings/contract/storage.ts';
@@ -22,18 +22,18 @@ import {
   namedInMail,
 } from './report-causes.ts';
 
-/** The part of a file report that the message and the mail use. */
+/** The part of a file report that the message and the email use. */
 export type MailedFileReport = Omit<FileReport, 'message' | 'changes'>;
 
-/** The account that a mail is about. If there are no texts in its language, the mail is in English. */
+/** The account that an email is about. If there are no texts in its language, the email is in English. */
 export type ReportAccount = { id: number; name: string; language: string; timezone: string };
 
-/** How many kinds of errors the message and a mail list, and how many kinds of warnings a mail lists. */
+/** How many kinds of errors the message and an email list, and how many kinds of warnings an email lists. */
 const causesInMessage = 3;
 const causesInMail = 20;
 const noticesInMail = 10;
 
-/** The most bytes of HTML that the errors and the warnings may take, so that no mail exceeds 20 KB. */
+/** The maximum sizes of the HTML of errors and of warnings, in bytes, so that no email exceeds 20 KB. */
 const roomForFaults = 11_500;
 const roomForNotices = 2_500;
 
@@ -73,7 +73,7 @@ export function messageOf(report: MailedFileReport, accountId: number): string {
   }
 }
 
-/** Returns the mail about a report, with at most 20 KB of HTML. */
+/** Returns the email about a report, with at most 20 KB of HTML. */
 export function mailOf(
   report: MailedFileReport,
   account: ReportAccount,
@@ -156,7 +156,7 @@ const command = (line: string): Block => ({ kind: 'command', text: line });
 const approval = (accountId: number, runId: string) =>
   `npx soundings run approve --account ${accountId} --id ${runId}`;
 
-// --- Sanitizing. No text that a user wrote reaches a message or a mail without passing through here.
+// --- Sanitizing. No text that a user wrote reaches a message or an email without passing through here.
 
 /** The parts of a report that contain texts by users, sanitized for display. */
 type Sanitized = {

@@ -1,4 +1,4 @@
-// The report of a file: what happened to it, and who gets a mail about it.
+// The report of a file: what happened to it, and who gets an email about it.
 import type { Account } from '../accounts/accounts.ts';
 import type { Transaction } from '../db/db.ts';
 import type { Findings } from '../sync/findings.ts';
@@ -29,10 +29,10 @@ export function reportOf(
 /** Warnings that only say how a file was read. */
 const informational = new Set(['default country', 'group by name', 'placeholder']);
 
-/** Warnings about values that were ignored. Without a mail, no one would notice that the file needs a correction. */
+/** Warnings about values that were ignored. Without an email, no one would notice that the file needs a correction. */
 const ignoring = new Set(['unknown value', 'ignored value', 'ambiguous name']);
 
-/** Stores the report of a file, and adds jobs for its mails. Files with errors or waiting for approval always get mails. */
+/** Stores the report of a file, and adds jobs for its emails. Files with errors or awaiting approval always get emails. */
 export async function storeReport(
   tx: Transaction,
   account: Account,

@@ -1,4 +1,4 @@
-// Listing files and reading their reports over HTTPS (interface C).
+// Listing files and reading their reports over HTTPS.
 import { FileReport } from '@soundings/contract/storage.ts';
 import { Compile } from 'typebox/compile';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// The routes of interface C over HTTPS: upload, list and report of files.
+// The routes of the upload interface over HTTPS: upload, list and report of files.
 import { type FileReport, getFileReport, listFiles, uploadFile } from '@soundings/contract/storage.ts';
 import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';

@@ -1,4 +1,4 @@
-// Uploading a file over HTTPS (interface C): which requests are accepted or refused, and with which message.
+// Uploading a file over HTTPS: which requests are accepted or refused, and with which message.
 import { maxUploadBytes } from '@soundings/contract/limits.ts';
 import { uploadOperations } from '@soundings/contract/storage.ts';
 import { execFile } from 'node:child_process';

@@ -22,7 +22,7 @@ export async function insertUpload(
   return row?.id;
 }
 
-/** The most refused uploads of an account to keep. */
+/** The maximum number of refused uploads to keep for an account. */
 const maxRefused = 100;
 
 /** Stores the report of a refused upload, in place of an earlier one with the same name. */
@@ -54,7 +54,7 @@ export async function insertRefused(
 
 /** Bytes of a file per row: as many as fit a page of PostgreSQL, so that it does not split them. */
 export const rowBytes = 8000;
-/** The most rows written at a time, starting at a multiple of this number. The first row checks that the file exists. */
+/** The maximum number of rows written at a time, starting at a multiple of this number. The first row checks that the file exists. */
 export const maxRows = 32;
 
 /**

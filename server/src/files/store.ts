@@ -35,7 +35,7 @@ export { selectFile, selectFiles };
 /** Unfinished uploads are deleted after this many minutes. */
 const uploadMinutes = 60;
 
-/** The most separate byte ranges of a file during an upload. Clients that send ahead need far fewer. */
+/** The maximum number of separate byte ranges of a file during an upload. Clients that send ahead need far fewer. */
 const maxRanges = 1000;
 
 /** A file during its upload. At most three parts of it are in memory. */

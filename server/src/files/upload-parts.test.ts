@@ -125,7 +125,7 @@ describe('the content of a file', () => {
     const upload = await open();
     await upload.abort();
     await upload.write(0, letters(length)).catch(() => {});
-    await expect(upload.finish('gone.csv')).rejects.toThrow('There is no such file.');
+    await expect(upload.finish('gone.csv')).rejects.toThrow('This file does not exist.');
     expect(await partsOf(upload)).toHaveLength(0);
   });
 

@@ -5,9 +5,9 @@ import { insertRows, maxRows, rowBytes, selectRows, upsertRows } from './store.s
 
 /** The size of a part in bytes. */
 export const partBytes = maxRows * rowBytes;
-/** The most parts in memory: two being filled and one being written, or the reverse. */
+/** The maximum number of parts in memory: two being filled and one being written, or the reverse. */
 export const partsInMemory = 3;
-/** The most parts being filled. */
+/** The maximum number of parts being filled. */
 const maxFilling = 2;
 
 export type Parts = {
@@ -149,7 +149,7 @@ function withRange(ranges: Range[], start: number, end: number): Range[] {
   return [...before, joined, ...after];
 }
 
-/** The most parts, of all uploads, written at a time: enough for two cores, and few enough to leave connections for others. */
+/** The maximum number of parts, of all uploads, written at a time: enough for two cores, and few enough to leave connections for others. */
 const maxWriting = 4;
 const turns: (() => void)[] = [];
 let writingNow = 0;

@@ -30,7 +30,7 @@ export type BodySource = { kind: 'strangers' | 'callers'; name: string };
 export type Bodies = {
   /**
    * Reads a whole body. Throws a Fault (unavailable) if there is no memory for it, or an error with a statusCode: 413 if it is larger
-   * than `limit`, 408 if it arrives too slowly, 400 if it breaks off. Its bytes count until `release`.
+   * than `limit`, 408 if it arrives too slowly, 400 if it is interrupted. Its bytes count until `release`.
    */
   read(request: IncomingMessage, limit: number, source: BodySource): Promise<Buffer>;
   /** Watches how fast the body of a request arrives, even if another reader reads it. Disconnects clients that are too slow. */
@@ -44,7 +44,7 @@ export type Bodies = {
 /** A body that is being read. `fail`: stops reading; undefined once the body is complete. */
 type Body = { source: string; held: number; fail: ((error: Error) => void) | undefined };
 
-/** The number of checks within `patience`. */
+/** The number of checks within `timeout`. */
 const checks = 12;
 
 export function openBodies(limits: BodyLimits): Bodies {

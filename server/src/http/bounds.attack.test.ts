@@ -68,7 +68,7 @@ afterAll(() => world.close());
 
 describe('a body without a session', () => {
   test('of the console is refused by its headers, before any of the body arrives', async () => {
-    for (const path of ['/api/profile/second-step', '/api/files?name=x.csv']) {
+    for (const path of ['/api/profile/two-factor', '/api/files?name=x.csv']) {
       const sent = attack(world.address, post(path, mb, { 'sec-fetch-site': 'same-origin' }));
       // oxlint-disable-next-line no-await-in-loop -- two
       expect(await sent.status()).toBe(401);

@@ -10,7 +10,7 @@ import { unsentBytes } from './socket-internals.ts';
 /** How fast a client must read, in bytes per second, unless `require` sets another rate. */
 const minimumBytesPerSecond = 256;
 
-/** The number of checks within `patience`. */
+/** The number of checks within `timeout`. */
 const checks = 12;
 
 export type Readers = {
@@ -34,8 +34,8 @@ type Watch = {
 };
 
 /**
- * Starts watching. `patience`: how far, in milliseconds, a client may fall behind the required rate. Time in which there is nothing
- * to read doesn't count. A client that reads nothing is disconnected after `patience`, and one that reads at half the rate after
+ * Starts watching. `timeout`: how far, in milliseconds, a client may fall behind the required rate. Time in which there is nothing
+ * to read doesn't count. A client that reads nothing is disconnected after `timeout`, and one that reads at half the rate after
  * twice as long.
  */
 export function watchReaders(timeout: number): Readers {

@@ -179,7 +179,7 @@ describe('a streamed response', () => {
     expect(logged).toEqual([
       expect.objectContaining({
         requestId: response.headers['x-request-id'],
-        msg: 'A response broke off',
+        msg: 'A response was interrupted',
         err: expect.objectContaining({ message: 'PRIVATE relation' }),
       }),
     ]);
@@ -203,7 +203,7 @@ describe('a streamed response', () => {
     const absent = await open(
       async () =>
         new StreamedResponse('1', () => {
-          throw new Fault('not_found', 'group not found', 'There is no such group.');
+          throw new Fault('not_found', 'group not found', 'This group does not exist.');
         }),
     );
     expect((await absent.send(headers)).status).toBe(404);
@@ -283,9 +283,9 @@ describe('a cached response', () => {
     expect(computed()).toBe(4);
   });
 
-  test('is not kept if it is an error, breaks off or is too large', async () => {
+  test('is not kept if it is an error, is interrupted or is too large', async () => {
     const refused = await openCounting(() => {
-      throw new Fault('not_found', 'group not found', 'There is no such group.');
+      throw new Fault('not_found', 'group not found', 'This group does not exist.');
     });
     for (let i = 0; i < 2; i++) expect((await refused.send()).status).toBe(404);
     expect(refused.computed()).toBe(2);

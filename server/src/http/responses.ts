@@ -69,7 +69,7 @@ export function sendAgain(
   return reply.headers(headers).send(bytes);
 }
 
-/** Sends a streamed response, and logs if it breaks off. */
+/** Sends a streamed response, and logs if it is interrupted. */
 export function sendLong(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -95,7 +95,7 @@ export function sendLong(
   body.once('error', (error) => {
     if (!reply.raw.headersSent) return; // handled and logged like any error
     const level = asFault(error) instanceof Fault ? 'warn' : 'error';
-    log[level]({ requestId: request.id, err: error }, 'A response broke off');
+    log[level]({ requestId: request.id, err: error }, 'A response was interrupted');
     // In HTTP/1.0 (which nginx uses), closing the connection ends the response normally. Only a reset shows the failure.
     if (request.raw.httpVersion === '1.0' && !('encrypted' in socket)) socket.resetAndDestroy();
   });

@@ -42,7 +42,7 @@ import {
   wordOf,
 } from './values.ts';
 
-/** The most sheets to show. */
+/** The maximum number of sheets to show. */
 const maxSheets = 20;
 
 /** The maximum length of an example. */

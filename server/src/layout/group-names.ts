@@ -20,7 +20,7 @@ export type Naming = {
   hasNamesOnly: boolean;
 };
 
-/** The most groups that a message lists. */
+/** The maximum number of groups that a message lists. */
 const maxListed = 10;
 
 type Renamed = { places: string[]; names: Map<string, string> };

@@ -179,7 +179,7 @@ const ignoredName =
 const unknownManager = (rows: Row[]) =>
   `The manager in ${placesOf(rows)} is unknown: no person in this file has this ID, email address or full name. ${ignoredName}`;
 
-/** The most rows of candidates that a message lists. */
+/** The maximum number of rows of candidates that a message lists. */
 const maxCandidates = 5;
 
 function ambiguous({ candidates }: Unknown, named: Row[]): string {

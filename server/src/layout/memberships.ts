@@ -22,7 +22,7 @@ export type Person = Entity & {
   manages: Entry[];
 };
 
-/** The most group entries in one file. Without this limit, a small file could expand to billions of entries. */
+/** The maximum number of group entries in one file. Without this limit, a small file could expand to billions of entries. */
 export const maxEntries = 1_000_000;
 
 /** Returns the ids and names in the sheets of groups. */

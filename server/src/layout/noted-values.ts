@@ -7,10 +7,10 @@ import type { Task, ValueRows } from './entities.ts';
 import type { Column } from './tables.ts';
 import { shown } from './values.ts';
 
-/** The most values, and the most rows, that a warning lists. */
+/** The maximum number of values, and of rows, that a warning lists. */
 const maxListed = 10;
 
-/** The most rows that the warning about an ignored value lists, and the most values of a column with their own warning. */
+/** The maximum number of rows that the warning about an ignored value lists, and of values of a column with their own warning. */
 const maxRows = 50;
 const maxIgnored = 100;
 

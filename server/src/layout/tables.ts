@@ -114,7 +114,7 @@ export function foundHeaders(found: string[], ignored: string[]): string {
     : `${all} Ignored: ${listed(ignored)}.`;
 }
 
-/** The most headers that a message lists. */
+/** The maximum number of headers that a message lists. */
 const mostListed = 10;
 
 function listed(headers: string[]): string {
@@ -274,7 +274,7 @@ function usersTable(known: Known[], resolver: Resolver): Columns {
   const isWhole = firstNames.length === 0 && lastNames.length === 0;
   const whole = [...of('fullName'), ...(isLastName ? [] : names)];
   for (const { text } of isWhole ? [] : whole) {
-    resolver.unknown(text, 'is not needed, because first and last names have columns of their own');
+    resolver.unknown(text, 'is not needed, because first and last names have separate columns');
   }
   const attributes = Map.groupBy(of('attribute'), ({ means }) => means.attribute);
   const fields: (Column | undefined)[] = [

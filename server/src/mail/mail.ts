@@ -1,4 +1,4 @@
-// A mail, how to send it, and the possible results. mailer.ts sends it over SMTP; only the service loads that file.
+// An email, how to send it, and the possible results. mailer.ts sends it over SMTP; only the service loads that file.
 export type Mail = {
   /** One address, without a name. */
   to: string;
@@ -9,7 +9,7 @@ export type Mail = {
   /** Further headers. The names are ours; the values can be any text. */
   headers?: Record<string, string>;
   /**
-   * Identifies the mail. If a mail is sent again because its delivery status is unknown, it has the same id, so that mail
+   * Identifies the email. If an email is sent again because its delivery status is unknown, it has the same id, so that mail
    * programs recognize the duplicate.
    */
   id?: string;
@@ -17,9 +17,9 @@ export type Mail = {
 
 export type Mailer = {
   /**
-   * Resolves when the mail server has accepted the mail. Throws MailRefused if the server will never accept it, MailDeferred if it
-   * doesn't accept this mail now, MailUnknown if it is unknown whether it accepted the mail, and another error if it accepts no
-   * mail now. Only mails that were certainly not accepted are retried automatically. Send only a few mails at once, because the
+   * Resolves when the mail server has accepted the email. Throws MailRejected if the server will never accept it, MailDeferred if it
+   * doesn't accept this email now, MailUnknown if it is unknown whether it accepted the email, and another error if it accepts no
+   * email now. Only emails that were certainly not accepted are retried automatically. Send only a few emails at once, because the
    * others wait in memory.
    */
   send(mail: Mail): Promise<void>;
@@ -27,17 +27,17 @@ export type Mailer = {
   close(): void;
 };
 
-/** The mail server refuses this mail permanently, or the address is invalid. The message contains no address. */
-export class MailRefused extends Error {
-  override readonly name = 'MailRefused';
+/** The mail server rejects this email permanently, or the address is invalid. The message contains no address. */
+export class MailRejected extends Error {
+  override readonly name = 'MailRejected';
 }
 
-/** The mail server temporarily refuses this mail, because of its recipient or content. The message contains no address. */
+/** The mail server temporarily rejects this email, because of its recipient or content. The message contains no address. */
 export class MailDeferred extends Error {
   override readonly name = 'MailDeferred';
 }
 
-/** The whole mail was sent, but the connection ended before the server confirmed it. The message contains no address. */
+/** The whole email was sent, but the connection ended before the server confirmed it. The message contains no address. */
 export class MailUnknown extends Error {
   override readonly name = 'MailUnknown';
 }

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openSmtp, type SmtpOptions, type TestSmtp } from '../testing/smtp.ts';
 import { openSilentSmtp } from './silent-smtp.fixture.ts';
-import { type Mail, MailDeferred, type Mailer, MailRefused, MailUnknown } from './mail.ts';
+import { type Mail, MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
 import { openMailer } from './mailer.ts';
 
 const from = 'Soundings <soundings@example.com>';
@@ -29,7 +29,7 @@ function mailerTo(url: string, timeouts?: typeof brief): Mailer {
   return mailer;
 }
 
-/** Returns the error of sending a mail. */
+/** Returns the error of sending an email. */
 async function thrownBy(mailer: Mailer, sent: Mail = mail): Promise<Error> {
   const thrown = await mailer.send(sent).then(
     () => undefined,
@@ -133,7 +133,7 @@ describe('a mail refused for good', () => {
   ])('is %s with 5xx; the message has the reason and no address', async (_, options) => {
     const { mailer } = await openBoth(options);
     const error = await thrownBy(mailer);
-    expect(error).toBeInstanceOf(MailRefused);
+    expect(error).toBeInstanceOf(MailRejected);
     expect(error.message).toMatch(/55[04] 5\.\d\.1.*(no such user|spam)/);
     expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain('anna@');
   });
@@ -149,11 +149,11 @@ describe('a mail refused for good', () => {
       'a@b.c d@e.f',
     ]) {
       // oxlint-disable-next-line no-await-in-loop -- one after another
-      expect(await thrownBy(mailer, { ...mail, to })).toBeInstanceOf(MailRefused);
+      expect(await thrownBy(mailer, { ...mail, to })).toBeInstanceOf(MailRejected);
     }
     expect(smtp.mostConnections()).toBe(0);
     const odd = { ...mail, to: '"<x>"@b.c' }; // a valid address that no server accepts
-    expect(await thrownBy(mailer, odd)).toBeInstanceOf(MailRefused);
+    expect(await thrownBy(mailer, odd)).toBeInstanceOf(MailRejected);
   });
 
   test('does not stop other mails', async () => {
@@ -174,12 +174,12 @@ describe('a mail refused for good', () => {
 
 describe('a mail to be sent again later', () => {
   /**
-   * Returns the message of an error after which the mail can be sent again: not refused for good, certainly not accepted.
+   * Returns the message of an error after which the email can be sent again: not rejected permanently, certainly not accepted.
    * Checks that it has no address.
    */
   async function temporaryError(mailer: Mailer): Promise<string> {
     const error = await thrownBy(mailer);
-    expect(error).not.toBeInstanceOf(MailRefused);
+    expect(error).not.toBeInstanceOf(MailRejected);
     expect(error).not.toBeInstanceOf(MailUnknown);
     expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain('anna@');
     return error.message;
@@ -272,7 +272,7 @@ describe('a mail whose delivery is unknown', () => {
 
   test('is not one that the server refused, deferred or cut off before its end', async () => {
     const reply = (line: string) => scripted([...untilData, line], 'hangs up');
-    expect(await thrownBy(mailerTo(await reply('554 spam'), brief))).toBeInstanceOf(MailRefused);
+    expect(await thrownBy(mailerTo(await reply('554 spam'), brief))).toBeInstanceOf(MailRejected);
     expect(await thrownBy(mailerTo(await reply('452 disk full'), brief))).toBeInstanceOf(MailDeferred);
     const large = { ...mail, text: 'a line\n'.repeat(2_000_000) };
     const cut = await scripted(untilData, 'hangs up', 100_000);
@@ -319,7 +319,7 @@ describe('the connection to the server', () => {
   test('is refused without encryption elsewhere: neither password nor mail is sent', async () => {
     const { smtp, mailer } = await openBoth({ login }, elsewhere);
     const error = await thrownBy(mailer);
-    expect(error).not.toBeInstanceOf(MailRefused);
+    expect(error).not.toBeInstanceOf(MailRejected);
     expect(error.message).toMatch(/STARTTLS/);
     expect(smtp.mails).toEqual([]);
   });

@@ -1,13 +1,13 @@
-// Sends mail through the mail server of the installation. A mail is accepted, refused permanently or retried. No content of a
-// mail can change its recipients or headers.
+// Sends email through the mail server of the installation. An email is accepted, rejected permanently or retried. No content of an
+// email can change its recipients or headers.
 import { isEmail } from '@soundings/contract/formats.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { createTransport } from 'nodemailer';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
-import { MailDeferred, type Mailer, MailRefused, MailUnknown } from './mail.ts';
+import { MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
 
-/** In milliseconds: until the connection is ready, and until the server replies, which may scan the mail first. */
+/** In milliseconds: until the connection is ready, and until the server replies, which may scan the email first. */
 const timeouts = { connect: 30_000, answer: 120_000 };
 
 /** The maximum number of connections, and how long an idle one is kept. */
@@ -44,7 +44,7 @@ export function openMailer(smtpUrl: string, from: string, { connect, answer } = 
 
   return {
     async send({ to, subject, text, html, headers = {}, id }) {
-      if (!isEmail(to)) throw new MailRefused('The recipient has no valid email address.');
+      if (!isEmail(to)) throw new MailRejected('The recipient has no valid email address.');
       const name =
         id === undefined ? randomUUID() : createHash('sha256').update(id).digest('hex').slice(0, 32);
       const progress: Progress = { isSent: false };
@@ -72,10 +72,10 @@ export function openMailer(smtpUrl: string, from: string, { connect, answer } = 
   };
 }
 
-/** `isSent`: the last bytes of the mail were sent. Before that, no server can have accepted it. */
+/** `isSent`: the last bytes of the email were sent. Before that, no server can have accepted it. */
 type Progress = { isSent: boolean };
 
-/** Returns the mail as a stream that never reads ahead, and sets `isSent` when the connection asks for the last bytes. */
+/** Returns the email as a stream that never reads ahead, and sets `isSent` when the connection asks for the last bytes. */
 function withProgress(mail: Readable, progress: Progress): Transform {
   const watched = new Transform({
     readableHighWaterMark: 1,
@@ -105,8 +105,8 @@ const oneLine = (value: string) => value.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, '
 type SmtpError = Error & { code: string; responseCode?: number; command?: string };
 
 /**
- * Returns what an error of nodemailer means for the mail. Errors about the recipient or the content are permanent (5yz, RFC 5321
- * §4.2.1). Errors about our login, our sender or the order of commands can be fixed, and the mail sent again.
+ * Returns what an error of nodemailer means for the email. Errors about the recipient or the content are permanent (5yz, RFC 5321
+ * §4.2.1). Errors about our login, our sender or the order of commands can be fixed, and the email sent again.
  */
 function mailError(error: unknown, to: string, isSent: boolean): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
@@ -115,14 +115,14 @@ function mailError(error: unknown, to: string, isSent: boolean): unknown {
   const isOfMail = ['EENVELOPE', 'EMESSAGE'].includes(code) && (command !== 'MAIL FROM' || !responseCode);
   const isPermanent =
     responseCode === undefined || (responseCode >= 500 && ![503, 530].includes(responseCode));
-  if (isOfMail && isPermanent) return new MailRefused(reason);
-  const isRefused = responseCode !== undefined && responseCode >= 400;
-  if (isOfMail && isRefused && responseCode < 500 && responseCode !== 421) return new MailDeferred(reason);
-  if (isSent && !isRefused) {
-    return new MailUnknown(`The mail server did not confirm whether it accepted the mail: ${reason}`);
+  if (isOfMail && isPermanent) return new MailRejected(reason);
+  const isRejected = responseCode !== undefined && responseCode >= 400;
+  if (isOfMail && isRejected && responseCode < 500 && responseCode !== 421) return new MailDeferred(reason);
+  if (isSent && !isRejected) {
+    return new MailUnknown(`The mail server did not confirm whether it accepted the email: ${reason}`);
   }
   // A new error, because nodemailer's contains addresses, which would be logged.
-  return Object.assign(new Error(`The mail could not be sent: ${reason}`), { code });
+  return Object.assign(new Error(`The email could not be sent: ${reason}`), { code });
 }
 
 function withoutAddresses(text: string, to: string): string {

@@ -3,12 +3,12 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export type SilentSmtp = {
   url: string;
-  /** The recipient of each mail that was received completely, in order. */
+  /** The recipient of each email that was received completely, in order. */
   got: string[];
   close(): Promise<void>;
 };
 
-/** What the server does after a mail to an address: confirms it, closes the connection, or stays silent. */
+/** What the server does after an email to an address: confirms it, closes the connection, or stays silent. */
 export type SmtpBehaviour = (to: string) => 'takes' | 'hangs up' | 'silent';
 
 export async function openSilentSmtp(behaviour: SmtpBehaviour): Promise<SilentSmtp> {

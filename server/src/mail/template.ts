@@ -1,4 +1,4 @@
-// The email template: renders the content of a mail as plain text and as HTML that works in mail programs, in light and dark
+// The email template: renders the content of an email as plain text and as HTML that works in mail programs, in light and dark
 // mode. Pure. All texts are escaped. Callers make texts from outside inert first (base/visible-text.ts).
 import { escaped } from '../base/html.ts';
 
@@ -6,7 +6,7 @@ export type Block =
   | { kind: 'text' | 'heading' | 'command'; text: string }
   /** Additional information, with a highlighted first sentence. */
   | { kind: 'note'; lead: string; text: string }
-  /** The main action of the mail, at an address of ours. `hint` introduces the address as text. */
+  /** The main action of the email, at an address of ours. `hint` introduces the address as text. */
   | { kind: 'button'; text: string; address: string; hint: string }
   | { kind: 'points'; points: string[] }
   /** Rows with a name and numbers. */
@@ -20,7 +20,7 @@ export type MailContent = {
   /** The company name that is shown with the name of the service. */
   about: string;
   /**
-   * The status in one word, colored by `tone`; it must make sense without the color. Without a label, the mail appears as sent by
+   * The status in one word, coloured by `tone`; it must make sense without the colour. Without a label, the email appears as sent by
    * the company, with its name at the top.
    */
   label?: string;
@@ -30,7 +30,7 @@ export type MailContent = {
   footer: (string | { text: string; address: string })[];
 };
 
-/** Renders a mail as plain text and as HTML. */
+/** Renders an email as plain text and as HTML. */
 export function renderMail(letter: MailContent): { text: string; html: string } {
   return { text: asText(letter), html: asHtml(letter) };
 }
@@ -79,7 +79,7 @@ function rowAsText(head: string[], row: string[]): string {
 const fonts = "Inter,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const mono = "ui-monospace,SFMono-Regular,Consolas,'Liberation Mono',monospace";
 
-/** The text and background colors of each tone: light text, light background, dark text, dark background. */
+/** The text and background colours of each tone: light text, light background, dark text, dark background. */
 const tones = {
   good: ['#1c6b3f', '#e3f2e9', '#7fcf9f', '#12301f'],
   warn: ['#855300', '#fbefd9', '#e9b665', '#33250c'],
@@ -188,7 +188,7 @@ function blockAsHtml(block: Block): string {
   }
 }
 
-// The whole button can be clicked. The cell has the same color, for programs that ignore the padding of links.
+// The whole button can be clicked. The cell has the same colour, for programs that ignore the padding of links.
 function button({ text, address, hint }: Block & { kind: 'button' }): string {
   const href = escaped(address);
   return (

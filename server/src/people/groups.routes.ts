@@ -1,4 +1,4 @@
-// Interface A: GET /v1/groups.
+// The route of the data interface for groups: GET /v1/groups.
 import { getGroups, type Group } from '@soundings/contract/data.ts';
 import type { Pool } from '../db/db.ts';
 import type { Server } from '../http/server.ts';

@@ -246,5 +246,5 @@ const managed = (path: string) =>
     'conflict',
     'managed',
     path,
-    'This group is managed by your HR system. Change it there, or release it to change it here.',
+    'This group is managed by your HR system. Change it there, or take it over first.',
   );

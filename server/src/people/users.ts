@@ -129,7 +129,7 @@ export async function removeUser(
     throw new Fault(
       'conflict',
       'managed',
-      'This person is managed by your HR system. Remove the person there, or release the person first.',
+      'This person is managed by your HR system. Remove the person there, or take the person over first.',
     );
   }
   refuse(await lockoutFaults(tx, accountId, before, { ...before, active: false }, by));

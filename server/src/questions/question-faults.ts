@@ -1,4 +1,4 @@
-// Validates questions and KPIs that are written by hand, and reports each fault at its field. Pure.
+// Validates questions and KPIs entered manually, and reports each fault at its field. Pure.
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { fieldAt, type FieldFault, languageFault, nameFault } from '../base/field-faults.ts';

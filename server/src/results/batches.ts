@@ -74,7 +74,7 @@ function chosenOf(batch: readonly Loaded[], turnout: Turnout): Choice {
 /**
  * Returns the largest batch in which no one is left out of any group's figure, not counting groups in which fewer people than the
  * threshold are asked. All other answers wait for a later batch. Otherwise a person could be counted in a large group while their
- * team still has too few answers, and would then be missing from the team's figure for good.
+ * team still has too few answers, and would then be missing from the team's figure permanently.
  */
 function largestBatch(fresh: readonly Loaded[], turnout: Turnout): Choice {
   const askedCount = askedCountOf(fresh, turnout);
@@ -128,7 +128,7 @@ function sumOf(type: QuestionType, before: Result | undefined, batch: Result): R
     value: batch.value === null ? null : scaledMean(type, sum(before) + sum(batch), answers),
     answers,
     distribution: sumOfDistributions(before.distribution, batch.distribution),
-    // One cell with too few links of their own is enough.
+    // One cell in which too few used their own links is enough.
     handedOut: before.handedOut || batch.handedOut,
     noise: batch.noise,
   };

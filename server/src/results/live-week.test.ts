@@ -176,7 +176,7 @@ describe('during an import into the account', () => {
 });
 
 describe('a live week', () => {
-  test("shows only figures of counted answers, which can't be changed anymore, and closing changes none", async () => {
+  test("shows only figures of counted answers, which can't be changed any more, and closing changes none", async () => {
     const acme = await openCompany(survey(), 'live');
     const state = () => pool`
       select a.version, w.xmin::text from accounts a join weeks w using (account_id) where account_id = ${acme.id}`;

@@ -7,7 +7,7 @@ export async function updateLost(tx: Transaction, accountId: AccountId, week: We
   await tx`update weeks set is_lost = true where account_id = ${accountId} and week = ${week}`;
 }
 
-/** Queues a mail to each administrator. Does nothing if the service has never run, because the job tables don't exist yet. */
+/** Queues an email to each administrator. Does nothing if the service has never run, because the job tables don't exist yet. */
 export async function addLostMails(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   const jobs =
     await tx`select from pg_namespace where nspname = 'graphile_worker' -- account_id: of no account`;

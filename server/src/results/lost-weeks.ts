@@ -8,7 +8,7 @@ import { inert } from '../base/visible-text.ts';
 import type { Log } from '../base/log.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { type MailContent, renderMail } from '../mail/template.ts';
-import { type Mailer, MailRefused } from '../mail/mail.ts';
+import { type Mailer, MailRejected } from '../mail/mail.ts';
 import { missLostWeek } from '../rounds/opening.ts';
 import { lockSurvey } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
@@ -48,10 +48,10 @@ async function closeLost(tx: Transaction, keys: AnswerKeys, { accountId, week }:
   await addLostMails(tx, accountId, week);
 }
 
-/** The payload of a job that sends the mail. */
+/** The payload of a job that sends the email. */
 export type LostMail = { accountId: AccountId; week: Week; to: string };
 
-/** Notifies an administrator of a lost week. Throws if the mail is to be retried; a mail that the server refuses for good is only logged. */
+/** Notifies an administrator of a lost week. Throws if the email is to be retried; an email that the server rejects permanently is only logged. */
 export async function mailLostWeek(
   { pool, mailer, publicUrl, log }: { pool: Pool; mailer: Mailer | undefined; publicUrl: string; log: Log },
   { accountId, week, to }: LostMail,
@@ -62,7 +62,7 @@ export async function mailLostWeek(
   try {
     await mailer.send({ id: `lost ${accountId} ${week} ${to}`, to, subject, ...renderMail(content) });
   } catch (error) {
-    if (!(error instanceof MailRefused)) throw error;
+    if (!(error instanceof MailRejected)) throw error;
     log.warn({ accountId, week, cause: error.message }, 'The mail server rejected a lost-week notice');
   }
 }

@@ -19,12 +19,12 @@ const mailOf = (options: Partial<Invitation> = {}) =>
 const hrefsOf = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
 
 describe.each([
-  ['en', 'en', 'about a minute', /No one is shown who answered what/, /not anonymous/, /forward/],
+  ['en', 'en', 'about a minute', /Soundings never shows who answered what/, /not anonymous/, /forward/],
   [
     'sv',
     'sv',
     'ungefär en minut',
-    /Ingen får se vem som har svarat vad/,
+    /Soundings visar aldrig vem som har svarat vad/,
     /inte anonyma/,
     /Vidarebefordra inte/,
   ],
@@ -32,11 +32,11 @@ describe.each([
     'DE',
     'de',
     'etwa eine Minute',
-    /Niemand bekommt zu sehen, wer was geantwortet hat/,
+    /Soundings zeigt nie, wer was geantwortet hat/,
     /nicht anonym/,
     /nicht weiter/,
   ],
-  ['fi', 'en', 'about a minute', /No one is shown who answered what/, /not anonymous/, /forward/],
+  ['fi', 'en', 'about a minute', /Soundings never shows who answered what/, /not anonymous/, /forward/],
 ])('in the language %s', (language, spoken, time, promise, noPromise, personal) => {
   test('company, number of questions and time are in subject, text and HTML', () => {
     for (const kind of ['invitation', 'reminder'] as const) {

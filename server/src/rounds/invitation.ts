@@ -1,4 +1,4 @@
-// Builds the invitation and reminder mails, and the notice to a previous address that its link was replaced. Pure. The mails
+// Builds the invitation and reminder emails, and the notice to a previous address that its link was replaced. Pure. The emails
 // contain no colleagues' names and no results, and names written by others never become clickable.
 import { catalogue } from '../base/texts.ts';
 import { inert } from '../base/visible-text.ts';
@@ -20,14 +20,14 @@ export type Invitation = {
   firstName: string;
   /** How many questions the person is asked in the week. */
   questions: number;
-  /** The number of answers a group needs for results to be shown. With 1, answers are not anonymous and the mail says so (P4). */
+  /** The number of answers a group needs for results to be shown. With 1, answers are not anonymous and the email says so (P4). */
   threshold: number;
   /** Whether results of the open week are shown. */
   isLive: boolean;
 };
 
 /**
- * Returns the mail, which is smaller than 20 KB. `address`: the person's answering page; `stopAddress`: the page on which
+ * Returns the email, which is smaller than 20 KB. `address`: the person's answering page; `stopAddress`: the page on which
  * reminders are turned off (reminder-opt-out.ts).
  */
 export function invitationOf(
@@ -91,7 +91,7 @@ function promise(t: Texts, threshold: number, isLive: boolean): Block {
   };
 }
 
-/** Returns the mail to a person's previous address, saying that the link sent there no longer works. It contains neither a link nor the new address. */
+/** Returns the email to a person's previous address, saying that the link sent there no longer works. It contains neither a link nor the new address. */
 export function replacedNotice({
   language,
   ...names

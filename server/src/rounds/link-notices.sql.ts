@@ -2,7 +2,7 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** Queues a mail to each address. */
+/** Queues an email to each address. */
 export async function addNotices(
   tx: Transaction,
   { accountId, userId, week }: { accountId: AccountId; userId: number; week: Week },
@@ -16,7 +16,7 @@ export async function addNotices(
     from   unnest(${addresses}::text[]) as n(address)`;
 }
 
-/** Returns what the mail needs to address the person; undefined if the person no longer exists. */
+/** Returns what the email needs to address the person; undefined if the person no longer exists. */
 export async function selectNoticeReader(
   db: Db,
   accountId: AccountId,

@@ -1,9 +1,9 @@
-// Replaces personal links after an email address has changed. The old links stop working, and a mail notifies each address that
-// they were sent to. Each mail is a job of its own, retried until the mail server accepts it.
+// Replaces personal links after an email address has changed. The old links stop working, and an email notifies each address that
+// they were sent to. Each email is a job of its own, retried until the mail server accepts it.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Log } from '../base/log.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
-import { type Mailer, MailRefused } from '../mail/mail.ts';
+import { type Mailer, MailRejected } from '../mail/mail.ts';
 import { replacedNotice } from './invitation.ts';
 import { addNotices, selectNoticeReader } from './link-notices.sql.ts';
 import { deleteLinksElsewhere } from './links.sql.ts';
@@ -12,7 +12,7 @@ import { deleteLinksElsewhere } from './links.sql.ts';
 export type LinkNotice = { accountId: AccountId; userId: number; week: Week; to: string };
 
 /**
- * Deletes a person's links of a week that were sent to addresses other than `address`, and queues a mail to each of those
+ * Deletes a person's links of a week that were sent to addresses other than `address`, and queues an email to each of those
  * addresses, in one transaction (P13).
  */
 export async function replaceLinks(
@@ -26,7 +26,7 @@ export async function replaceLinks(
   });
 }
 
-/** Sends a notice. Throws if the mail is to be retried; a mail that the server refuses for good is only logged. */
+/** Sends a notice. Throws if the email is to be retried; an email that the server rejects permanently is only logged. */
 export async function mailLinkNotice(
   pool: Pool,
   mailer: Mailer | undefined,
@@ -45,7 +45,7 @@ export async function mailLinkNotice(
       ...replacedNotice(reader),
     });
   } catch (error) {
-    if (!(error instanceof MailRefused)) throw error;
+    if (!(error instanceof MailRejected)) throw error;
     log.warn({ ...about, cause: error.message }, 'The mail server rejected a replaced-link notice');
   }
 }

@@ -84,7 +84,7 @@ export async function exportLinks(
   if (askedIn === undefined) {
     const message = week
       ? `No one is asked in week ${weekName(week)}, or the week has closed.`
-      : 'There is no open week in which anyone is asked.';
+      : 'No one is being asked in any open week.';
     throw new Fault('not_found', 'week not found', message);
   }
   const people = asked.filter(({ isWrittenTo }) => !isWrittenTo);

@@ -150,7 +150,7 @@ export async function beginSending(
 }
 
 /**
- * Records that the mail server accepted a message. An accepted invitation clears the person's recorded refusal. The outcome of a
+ * Records that the mail server accepted a message. An accepted invitation deletes the person's recorded rejection. The outcome of a
  * reminder is never recorded for a person, because only people who have not answered get one.
  */
 export async function recordSent(db: Db, key: MessageKey): Promise<void> {

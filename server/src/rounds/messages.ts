@@ -1,9 +1,9 @@
 // Sends invitations and reminders. Each message is sent once, by one of the processes, at an hour that is allowed in the person's
 // time zone. If it is unknown whether the mail server accepted a message, it counts as sent: a missing reminder is better than a
-// duplicate mail.
+// duplicate email.
 import type { Log } from '../base/log.ts';
 import type { Pool } from '../db/db.ts';
-import { MailDeferred, type Mailer, MailRefused, MailUnknown } from '../mail/mail.ts';
+import { MailDeferred, type Mailer, MailRejected, MailUnknown } from '../mail/mail.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { decodeAnswers } from '../sealing/person-answers.ts';
 import { invitationOf } from './invitation.ts';
@@ -225,7 +225,7 @@ async function sendOne(
     return 'taken';
   }
   const cause = error.message;
-  if (error instanceof MailRefused) {
+  if (error instanceof MailRejected) {
     await recordRefused(pool, message, { address, reason: cause });
     log.warn({ ...about, cause }, 'The mail server rejected a message');
     return 'taken';

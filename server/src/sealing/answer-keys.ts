@@ -121,7 +121,7 @@ export class AnswerKeys {
     await deleteWeekKey(tx, accountId, week);
   }
 
-  /** Returns open weeks whose key can never be unwrapped anymore. Empty while the epoch key is missing on this server. */
+  /** Returns open weeks whose key can never be unwrapped any more. Empty while the epoch key is missing on this server. */
   async lostWeeks(): Promise<{ accountId: AccountId; week: Week }[]> {
     await this.chain.prepare();
     return inTransaction(this.#pool, async (tx) => {

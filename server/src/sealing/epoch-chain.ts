@@ -47,7 +47,7 @@ import { contextOf } from './week-key.ts';
 
 /**
  * Where the epoch key is stored. 'file': in `directory`/answers. 'database': next to the keys it wraps, for containers without a
- * volume; deleted keys can then be read from WAL and backups until those are recycled. The secrets key is stored in the same place,
+ * volume; deleted keys can then be read from WAL and backups until those are overwritten or deleted. The secrets key is stored in the same place,
  * with 'file' in `directory`/secrets.
  */
 export type KeyPlace = { place: 'file' | 'database'; directory: string };
@@ -127,7 +127,7 @@ export class EpochChain {
   /** Brings the file and this process to the epoch of the database, or the database to theirs after a restore. */
   async #settle(tx: Transaction, chain: ChainRow, kept: EpochKey): Promise<void> {
     if (kept.epoch > chain.epoch) {
-      // Either an older state of the database was restored, and its wrapped keys can't be unwrapped anymore (AnswerKeys.lostWeeks). Or an
+      // Either an older state of the database was restored, and its wrapped keys can't be unwrapped any more (AnswerKeys.lostWeeks). Or an
       // update to a fresh key was interrupted, in which case no week is open.
       await updateChain(tx, { ...kept, secret: chain.secret });
       this.#learn(kept);
@@ -233,7 +233,7 @@ export class EpochChain {
 
   /**
    * Returns the key of a later epoch. If no week is open, it is a fresh key, so that copies of earlier keys are useless for weeks
-   * that open from now on. With other processes it is derived, because they could not get a fresh key.
+   * that open from now on. If other processes have a copy, the key is derived instead, because they could not get a fresh key.
    */
   async #nextKey(tx: Transaction, present: EpochKey, epoch: number): Promise<EpochKey> {
     const isFree =

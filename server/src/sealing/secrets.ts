@@ -110,7 +110,7 @@ export class Secrets implements Sealer {
 
   /**
    * Gives up a lost key and creates a new one. SFTP gets new host keys, and published noise changes. The secrets of two-factor
-   * authentication stay although they can't be decrypted anymore: if they were deleted, a password alone would be enough to sign in.
+   * authentication stay although they can't be decrypted any more: if they were deleted, a password alone would be enough to sign in.
    */
   async reset(): Promise<void> {
     await inTransaction(this.#pool, async (tx) => {

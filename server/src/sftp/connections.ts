@@ -15,11 +15,11 @@ import { disconnect, useKeyObjects } from './ssh2-internals.ts';
 export const checkMs = 500;
 /** How long the client may take to close its side after we closed ours. */
 const closeMs = 2000;
-/** The most bytes that a client may leave unread before we stop reading from it. */
+/** The maximum number of bytes that a client may leave unread before we stop reading from it. */
 const maxUnread = 64 * 1024;
 /** The longest first line of a client, in bytes (RFC 4253 §4.2). */
 const maxGreetingBytes = 255;
-/** The most handshakes on one connection. OpenSSH makes one per GB, and each costs as much as a new connection. */
+/** The maximum number of handshakes on one connection. OpenSSH makes one per GB, and each costs as much as a new connection. */
 const maxHandshakes = 20;
 
 /** A connected client. */
@@ -75,7 +75,9 @@ export function refuse(state: ServerState, socket: Socket, address: string, reas
 export function admit(state: ServerState, socket: Socket, client: string): void {
   const address = plainAddress(client);
   if (state.isStopping) return void socket.destroy();
-  const entry = state.limiter.enter(address, () => refuse(state, socket, address, 'too many not logged in'));
+  const entry = state.limiter.enter(address, () =>
+    refuse(state, socket, address, 'too many connections without a login'),
+  );
   if (typeof entry === 'string') return refuse(state, socket, address, entry);
   const log = state.log.child({ connectionId: newId(), address });
   const { greetingMs, loginMs } = state.limits;

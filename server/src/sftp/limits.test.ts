@@ -52,7 +52,7 @@ test('drops connections of the addresses with most connections early, more often
   chance = 0.999;
   expect(enter('192.0.2.1')).toBeTypeOf('object'); // a place is free
   expect(limiter.unauthenticated).toBe(100);
-  expect(enter('192.0.2.1')).toBe('too many not logged in'); // dropped itself, as its address has most connections
+  expect(enter('192.0.2.1')).toBe('too many connections without a login'); // dropped itself, as its address has most connections
   expect(dropped).toHaveLength(2);
   // If many addresses have one connection each, any of them can be dropped.
   const even = openSftpLimiter(
@@ -80,7 +80,7 @@ test('refuses an address for a while if its connections time out, unless someone
   timedOut('192.0.2.1', 1);
   expect(enter('192.0.2.1')).toBeTypeOf('object');
   timedOut('192.0.2.1', 4);
-  expect(enter('192.0.2.1')).toBe('too many ran out of time');
+  expect(enter('192.0.2.1')).toBe('too many login timeouts');
   expect(enter('192.0.2.2')).toBeTypeOf('object');
   now += 36_000;
   expect(enter('192.0.2.1')).toBeTypeOf('object');

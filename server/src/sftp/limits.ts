@@ -75,14 +75,14 @@ const [minPenaltyMs, maxPenaltyMs] = [15_000, 5 * 60_000];
 /** An address is not refused this long after a login, so that a stranger in a customer's network can't block its jobs. */
 const trustMs = 24 * 3_600_000;
 
-/** The most addresses to remember, about 200 bytes each. OpenSSH has the same number. */
+/** The maximum number of addresses to remember, about 200 bytes each. OpenSSH has the same number. */
 const maxOrigins = 65_536;
 
 export type Refusal =
   | 'too many connections'
   | 'too many from this address'
-  | 'too many not logged in'
-  | 'too many ran out of time';
+  | 'too many connections without a login'
+  | 'too many login timeouts';
 
 /** The state of an address. An IPv6 address counts by its /64, the smallest network that a customer has. */
 type Origin = {
@@ -158,10 +158,10 @@ export function openSftpLimiter(
       if (open >= limits.connections) return 'too many connections';
       const network = networkOf(address);
       const origin = origins.of(network);
-      if (isPenalized(origin, now())) return 'too many ran out of time';
+      if (isPenalized(origin, now())) return 'too many login timeouts';
       if (origin.open >= limits.perAddress || origin.waiting.size >= limits.unauthenticatedPerAddress)
         return 'too many from this address';
-      if (!waiting.makePlace(origin)) return 'too many not logged in';
+      if (!waiting.makePlace(origin)) return 'too many connections without a login';
       return admit(network, origin, drop);
     },
     get open() {

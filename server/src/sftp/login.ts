@@ -24,7 +24,7 @@ export type LoginOptions = {
 
 const methods = ['password' as const, 'keyboard-interactive' as const];
 
-/** The most authentication requests without a token. Clients ask for the methods once, and may try their keys. */
+/** The maximum number of authentication requests without a token. Clients ask for the methods once, and may try their keys. */
 const maxOtherRequests = 20;
 
 const unavailable = "The service can't check tokens at the moment. Try again later.";
@@ -52,7 +52,7 @@ export function handleLogins(client: Connection, options: LoginOptions): void {
     if (++failures >= options.limits.tries) giveUp();
   }
 
-  /** Ends the connection with a reason. A nightly job would take a refusal for a wrong token, and might never try again. */
+  /** Ends the connection with a reason. A nightly job would read a refusal as a wrong token, and might never try again. */
   function endUnavailable(): void {
     isOver = true;
     options.onUnavailable(unavailable);

@@ -42,7 +42,7 @@ export type SessionsOptions = Pick<
   printsErrors: boolean;
 };
 
-/** The most bytes of replies to collect before sending them. */
+/** The maximum number of bytes of replies to collect before sending them. */
 const maxOutbox = 16 * 1024;
 
 /** Clients that upload under a temporary name rename the file immediately. */

@@ -179,7 +179,7 @@ describe('before a login', () => {
     // oxlint-disable-next-line no-await-in-loop -- one after another
     for (let i = 0; i < 6; i++) six.push(await dial(port, `127.0.0.${10 + i}`));
     await Promise.race(six.map(disconnected));
-    expect(log).toContainEqual(expect.objectContaining({ reason: 'too many not logged in' }));
+    expect(log).toContainEqual(expect.objectContaining({ reason: 'too many connections without a login' }));
     six[0]?.write('SSH-2.0-'); // one that has sent a part of the greeting, and one that continues
     six[1]?.write('SSH-2.0-test\r\n');
     await Promise.all(six.map(disconnected));

@@ -35,7 +35,7 @@ export type Handle = Writing | { entries: Entry[] };
 export type Reply =
   { status: Status; text: string } | { handle: number } | { attributes: Attributes } | { entries: Entry[] };
 
-/** The most names to remember as refused, or with their times. */
+/** The maximum number of names to remember as refused, or with their times. */
 const maxNames = 1000;
 
 export const ok: Reply = { status: 'ok', text: 'Success' };

@@ -22,7 +22,7 @@ export function checkTokens(state: Pick<ServerState, 'pool' | 'log' | 'peers'>):
       if (verdict === undefined) continue;
       const peer = peers[i] as Peer;
       const reason =
-        verdict === 'token' ? 'token revoked, expired or without its scope' : 'address not allowed';
+        verdict === 'token' ? 'token revoked, expired or without the required scope' : 'address not allowed';
       peer.log.info({ reason }, 'Ending SFTP connection');
       peer.socket.destroy();
     }

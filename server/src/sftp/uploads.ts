@@ -20,7 +20,7 @@ import {
   type Writing,
 } from './session.ts';
 
-/** The most bytes of waiting requests: four of 32 KB, and what was read with them. */
+/** The maximum number of bytes of waiting requests: four of 32 KB, and what was read with them. */
 const maxQueueBytes = 192 * 1024;
 
 /** Starts the upload of a file. Files can't be read. */

@@ -36,7 +36,7 @@ export const contentFault = (kind: FileKind, head: Buffer): string | undefined =
 /** A file with random access. */
 export type Readable = { size: number; read(from: number, to: number): Promise<Buffer> };
 
-/** The most bytes of a directory to read. The directory of a workbook with 2,000 parts has 200 KB. */
+/** The maximum number of bytes of a directory to read. The directory of a workbook with 2,000 parts has 200 KB. */
 const maxDirectoryBytes = 1024 * 1024;
 
 /** Returns a message if a complete file with valid first bytes is not a workbook, or else undefined. */

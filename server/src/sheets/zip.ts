@@ -3,9 +3,9 @@
 import { constants, crc32, inflateRawSync } from 'node:zlib';
 import { damaged, locked, unreadable } from './faults.ts';
 
-/** The most entries. A workbook with hundreds of sheets has about this many. */
+/** The maximum number of entries. A workbook with hundreds of sheets has about this many. */
 const maxEntries = 2_000;
-/** The most bytes of all entries together, decompressed. */
+/** The maximum number of bytes of all entries together, decompressed. */
 const maxDecompressed = 200 * 1024 * 1024;
 
 /** The number of bytes at the end of an archive that locate its directory: the end record with the longest comment. */

@@ -11,7 +11,7 @@ export type Visitor = { page: string; visits: Visit[] };
 
 /**
  * Makes all visits, those of one person one after another. Returns for each person whether all answers were saved: false if the link
- * opened nothing, for example because the person has been removed.
+ * was invalid, for example because the person has been removed.
  */
 export async function visitAll(visitors: Visitor[]): Promise<boolean[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
@@ -44,7 +44,7 @@ async function makeVisits(agent: Agent, page: string, visits: Visit[]): Promise<
   return true;
 }
 
-/** Returns whether the page is open. A link that opens nothing gives 404, or 429 after many attempts. */
+/** Returns whether the page is open. An invalid link gives 404, or 429 after many attempts. */
 function isOpen(status: number, expected: number): boolean {
   if (status === expected) return true;
   if (status === 404 || status === 429) return false;

@@ -139,7 +139,7 @@ function readUser(value: JsonObject, path: string, findings: Findings): User {
     // The number is not quoted: runs keep their warnings, even after the user is removed.
     findings.warn(() => ({
       type: 'trunk zero',
-      message: 'The zero in parentheses is only dialed within the country. It was removed from the number.',
+      message: 'The zero in parentheses is only dialled within the country. It was removed from the number.',
       path: `${path}/phone`,
       externalId,
     }));

@@ -1,4 +1,4 @@
-// Checks a well-formed request against the account: references exist, manual users and groups are not taken over, the group
+// Checks a well-formed request against the account: references exist, manual users and groups are not changed, the group
 // hierarchy has no cycles, addresses are unique, and an administrator remains (decisions B8 to B13). Pure.
 import { emailKey } from '@soundings/contract/formats.ts';
 import { maxTreeDepth } from '@soundings/contract/limits.ts';

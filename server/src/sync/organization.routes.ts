@@ -1,4 +1,4 @@
-// Interface B: POST /v1/organization/organization, also available at /v1/organization.
+// The route of the organization interface: POST /v1/organization/organization, also available at /v1/organization.
 import { maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
 import { postOrganization, postOrganizationShort } from '@soundings/contract/organization.ts';
 import type { RequestContext } from '../http/operations.ts';

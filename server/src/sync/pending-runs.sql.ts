@@ -22,7 +22,7 @@ export type PendingRunRow = {
   summary: Summary | null;
 };
 
-/** Returns a run and what is stored of it while it is pending. Locks it, so that it is decided only once. */
+/** Returns a run and the stored data of a pending run. Locks it, so that it is decided only once. */
 export async function lockPendingRun(
   tx: Transaction,
   accountId: AccountId,

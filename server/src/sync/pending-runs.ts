@@ -42,7 +42,7 @@ export async function storePendingRun(
   await copyChanges(tx, accountId, runId, plan.changes, groupNames);
 }
 
-/** What is stored of a pending run. */
+/** The stored data of a pending run. */
 export type PendingRun = {
   file: string;
   organization: Pick<SentOrganization, 'settings' | 'data' | 'partial'>;
@@ -56,7 +56,7 @@ export const runNotPending = (runId: string, outcome: string): Fault =>
   new Fault(
     'conflict',
     'run not pending',
-    `Run ${runId} is ${outcome}. Only runs that are waiting for approval can be approved or rejected.`,
+    `Run ${runId} is ${outcome}. Only runs that are awaiting approval can be approved or rejected.`,
   );
 
 /**

@@ -1,4 +1,4 @@
-// A real mail server for tests. It stores the mails that it accepts, and refuses senders, recipients or mails as requested.
+// A real mail server for tests. It stores the emails that it accepts, and refuses senders, recipients or mails as requested.
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { until } from './until.ts';
@@ -6,7 +6,7 @@ import { until } from './until.ts';
 export type ReceivedMail = {
   from: string;
   to: string[];
-  /** The mail as it was sent: headers, and encoded bodies. */
+  /** The email as it was sent: headers, and encoded bodies. */
   raw: string;
   /** The headers by their names in lower case, unfolded and decoded. The last one counts if repeated. */
   headers: Record<string, string>;
@@ -24,7 +24,7 @@ export type TestSmtp = {
   mails: ReceivedMail[];
   /** The maximum number of simultaneous connections. */
   mostConnections(): number;
-  /** Waits until this number of mails has been accepted. */
+  /** Waits until this number of emails has been accepted. */
   arrived(count: number): Promise<ReceivedMail[]>;
   close(): Promise<void>;
 };
@@ -39,7 +39,7 @@ export type SmtpOptions = {
   login?: { user: string; password: string };
   /** Returns the error for a recipient, such as '550 no such user'; undefined: accepted. */
   refuseRecipient?: (address: string) => string | undefined;
-  /** The same for a sender, and for a whole mail. */
+  /** The same for a sender, and for a whole email. */
   refuseSender?: (address: string) => string | undefined;
   refuseMail?: (raw: string) => string | undefined;
 };
@@ -101,7 +101,7 @@ function refusal(said: string | undefined): Error | null {
   return Object.assign(new Error(said.slice(4)), { responseCode: Number(said.slice(0, 3)) });
 }
 
-/** Parses a mail from the service: two bodies, quoted-printable, UTF-8. */
+/** Parses an email from the service: two bodies, quoted-printable, UTF-8. */
 function read(raw: string): Pick<ReceivedMail, 'headers' | 'text' | 'html'> {
   const { headers, body } = split(raw);
   const boundary = /boundary="?([^";]+)/.exec(headers['content-type'] ?? '')?.[1];

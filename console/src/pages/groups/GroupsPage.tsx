@@ -54,7 +54,7 @@ function NoGroups() {
   );
 }
 
-/** Handles the group that is being moved, from picking it up by keyboard or pointer until it is dropped or the move is canceled. */
+/** Handles the group that is being moved, from picking it up by keyboard or pointer until it is dropped or the move is cancelled. */
 function useMoving(tree: Tree, isEditable: boolean, onPut: (id: number, target: number | null) => void) {
   const [moving, move] = useState<number>();
   const [notThere, setNotThere] = useState<string>();

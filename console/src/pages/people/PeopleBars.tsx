@@ -61,7 +61,7 @@ export function FilterBar({ filters, found }: BarProps) {
         options={[
           any,
           { value: 'none', label: t('people.withoutEmail') },
-          { value: 'refused', label: t('people.refusedEmail') },
+          { value: 'rejected', label: t('people.refusedEmail') },
         ]}
       />
       {filters.isFiltered && (

@@ -134,13 +134,13 @@ function factColumns(t: Translate, day: (iso: string) => string): Column<PersonR
   ];
 }
 
-function Email({ row: { email, mailRefused } }: { row: PersonRow }) {
+function Email({ row: { email, mailRejected } }: { row: PersonRow }) {
   const t = useText();
   if (email === null) return <span className={css['none']}>{t('people.noEmail')}</span>;
   return (
     <span className={css['group']}>
       <span className={css['address']}>{email}</span>
-      {mailRefused && <Badge tone="warn">{t('people.refused')}</Badge>}
+      {mailRejected && <Badge tone="warn">{t('people.refused')}</Badge>}
     </span>
   );
 }

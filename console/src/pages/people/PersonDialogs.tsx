@@ -159,7 +159,7 @@ function TwoFactorDialog({ person, onClose }: DialogProps) {
       confirm={t('people.turnOffTwoFactorConfirm')}
       danger
       onConfirm={async () => {
-        await api('DELETE /users/{userId}/second-step', { params: { userId: person.id } });
+        await api('DELETE /users/{userId}/two-factor', { params: { userId: person.id } });
         await refresh();
         return t('people.twoFactorTurnedOff');
       }}

@@ -40,7 +40,7 @@ export function Details({ person, fields, isOnlyManaged = false }: DetailsProps)
   const t = useText();
   const { day, moment } = useFormat();
   const { nameOf } = useLanguageNames();
-  const { email, phone, externalId, mailRefused, language, timezone } = person;
+  const { email, phone, externalId, mailRejected, language, timezone } = person;
   const fact = (name: string, value: ReactNode): ReactNode => (
     <span className={css['fact']}>
       {value}
@@ -49,11 +49,11 @@ export function Details({ person, fields, isOnlyManaged = false }: DetailsProps)
   );
   const ownOr = (value: string | null, others: string) =>
     value ?? <Nothing text={t('people.accountsOwn', { value: others })} />;
-  const refusal = mailRefused && (
+  const refusal = mailRejected && (
     <span className={css['fact']}>
       <Badge tone="warn">{t('people.refused')}</Badge>
       <span>
-        {mailRefused.reason} ({moment(mailRefused.at)})
+        {mailRejected.reason} ({moment(mailRejected.at)})
       </span>
     </span>
   );

@@ -28,7 +28,7 @@ function readAddress(address: Partial<Record<Key, string>>) {
     ...((status === 'active' || status === 'inactive') && {
       active: status === 'active' ? 'true' : 'false',
     }),
-    ...((mail === 'none' || mail === 'refused') && { mail }),
+    ...((mail === 'none' || mail === 'rejected') && { mail }),
   };
   const isDown = sort.startsWith('-');
   const named = isDown ? sort.slice(1) : sort;

@@ -1,4 +1,4 @@
-// The heat map: groups by KPIs in a week, as scores or as differences to the company.
+// The heat map: groups by KPIs in a week, as scores or as differences from the company.
 import type { HeatMap, ResultsStart, ResultWeek } from '@soundings/contract/console/results.ts';
 import { shownRows } from '@soundings/contract/heat-rows.ts';
 import { useMemo } from 'react';

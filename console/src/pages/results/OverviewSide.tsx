@@ -1,4 +1,4 @@
-// The side column of the overview: the response rate, the biggest changes, and the difference to the company.
+// The side column of the overview: the response rate, the biggest changes, and the difference from the company.
 import type { Figure, GroupResults, ResultWeek } from '@soundings/contract/console/results.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';

@@ -1,4 +1,4 @@
-// The groups that a GroupFinder lists, and what it is given.
+// The groups that a GroupFinder lists, and its properties.
 import { useMemo } from 'react';
 import { useData } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';

@@ -127,7 +127,7 @@ const textsOf = ({
 
 async function changeableTexts(tx: Transaction, { accountId }: Who, questionId: number) {
   const question = (await selectQuestions(tx, accountId)).find(({ id }) => id === questionId);
-  if (!question) throw new Fault('not_found', 'question not found', 'There is no such question.');
+  if (!question) throw new Fault('not_found', 'question not found', 'This question does not exist.');
   return textsOf(question);
 }
 
@@ -176,7 +176,7 @@ async function questionPage(db: Db, who: Who, questionId: number): Promise<Quest
   const { accountId } = who;
   const { questions } = await libraryOf(db, who);
   const question = questions.find(({ id }) => id === questionId);
-  if (!question) throw new Fault('not_found', 'question not found', 'There is no such question.');
+  if (!question) throw new Fault('not_found', 'question not found', 'This question does not exist.');
   const [asked, schedules] = await Promise.all([
     selectAskedIn(db, accountId, questionId, weeksShown),
     selectSchedules(db, accountId),

@@ -273,7 +273,7 @@ async function preview(db: Db, who: Who, scheduleId: number, now: number): Promi
 const refused = (type: 'no address' | 'no mail server' | 'nothing due' | 'mail rejected', message: string) =>
   new Fault('invalid', type, message);
 
-/** Sends the caller the email as people get it. Its link opens the preview, which stores nothing. */
+/** Sends the caller a test email, the same one that people receive. Its link opens the preview, which stores nothing. */
 async function sendTest(
   { pool, mailer, publicUrl, now }: AskingParts,
   who: Who,

@@ -290,7 +290,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(inView).toBeLessThan(60);
     await page.evaluate("dispatchEvent(new Event('beforeprint'))");
     expect(await rows.count()).toBeGreaterThan(100); // all loaded rows
-    await page.getByText(/^Only the 100 of 5\d\d rows loaded so far are printed\./).waitFor();
+    await page.getByText(/^100 of 5\d\d rows have been loaded\. Only those are printed\./).waitFor();
     await page.evaluate("dispatchEvent(new Event('afterprint'))");
     await expect.poll(() => rows.count()).toBe(inView);
   });

@@ -304,4 +304,4 @@ function named(byId: ReadonlyMap<number, GroupRow>, id: number | null): Named | 
   return group ? asNamed(group) : null;
 }
 
-const groupNotFound = () => new Fault('not_found', 'group not found', 'There is no such group.');
+const groupNotFound = () => new Fault('not_found', 'group not found', 'This group does not exist.');

@@ -16,5 +16,5 @@ export async function openGroups(db: Db, who: Who): Promise<ReadonlySet<number> 
 export async function rejectClosedGroup(db: Db, who: Who, groupId: number): Promise<void> {
   const open = await openGroups(db, who);
   if (open?.has(groupId) === false)
-    throw new Fault('not_found', 'group not found', 'There is no such group.');
+    throw new Fault('not_found', 'group not found', 'This group does not exist.');
 }

@@ -212,7 +212,7 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
     }),
   );
 
-  console.serve('DELETE /users/{userId}/second-step', async (who, { params }) =>
+  console.serve('DELETE /users/{userId}/two-factor', async (who, { params }) =>
     inTransaction(await pool, async (tx) => {
       const { id: userId } = await personById(tx, who.accountId, idIn(params.userId));
       if (!(await turnOffTwoFactor(tx, { accountId: who.accountId, userId }))) return;

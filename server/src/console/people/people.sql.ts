@@ -21,11 +21,11 @@ function foundBy(db: Db, accountId: AccountId, filters: PersonFilters): Fragment
     ${managed ? db`and u.managed = ${managed === 'true'}` : db``}
     ${active ? db`and u.active = ${active === 'true'}` : db``}
     ${mail === 'none' ? db`and u.email is null` : db``}
-    ${mail === 'refused' ? db`and exists ${refusal(db)}` : db``}
+    ${mail === 'rejected' ? db`and exists ${refusal(db)}` : db``}
     ${group ? db`and u.user_id in ${membersWithin(db, accountId, Number(group))}` : db``}`;
 }
 
-/** Joins the mail refusal for the current address of people `u`. A refusal for an earlier address no longer matters. */
+/** Joins the rejection by the mail server for the current address of people `u`. A rejection for an earlier address no longer matters. */
 const refusal = (db: Db) => db`
   (select 1
    from   mail_refusals r
@@ -90,7 +90,7 @@ export async function selectPeople(
              u.active       as "active",
              u.managed      as "managed",
              u.created_at   as "createdAt",
-             exists ${refusal(db)} as "mailRefused",
+             exists ${refusal(db)} as "mailRejected",
              g.first        as "group",
              g.many         as "groupCount"
       from   shown u
@@ -205,7 +205,7 @@ export async function selectPerson(
                    where  s.account_id = u.account_id and s.user_id = u.user_id) as "hasOptedOut",
            (select json_build_object('at', r.at, 'reason', r.reason)
             from   mail_refusals r
-            where  r.account_id = u.account_id and r.user_id = u.user_id and r.address = u.email) as "mailRefused"
+            where  r.account_id = u.account_id and r.user_id = u.user_id and r.address = u.email) as "mailRejected"
     from   users u
     where  u.account_id = ${accountId} and u.user_id = ${userId}`;
   return row;

@@ -71,7 +71,7 @@ describe('access', () => {
       [`POST /users/${id}/release`],
       [`POST /users/${id}/sign-in-link`, { by: 'screen' }],
       [`DELETE /users/${id}/sessions`],
-      [`DELETE /users/${id}/second-step`],
+      [`DELETE /users/${id}/two-factor`],
     ];
     const lists: [string, object?][] = [
       ['GET /users?offset=0&limit=1'],
@@ -126,9 +126,9 @@ describe('search', () => {
     expect(await found('managed=true')).toEqual(['Åberg']);
     expect(await found('active=false')).toEqual(['Straße']);
     expect(await found('mail=none')).toEqual(['Ørsted']);
-    expect(await found('mail=refused')).toEqual(['Åberg']);
+    expect(await found('mail=rejected')).toEqual(['Åberg']);
     await world.pool`update users set email = 'new@x.se', email_key = 'new@x.se' where external_id = 'j1' and account_id = ${account.id}`;
-    expect(await found('mail=refused')).toEqual([]); // mail to the previous address was refused
+    expect(await found('mail=rejected')).toEqual([]); // mail to the previous address was refused
 
     expect(await found('search=o&role=User&active=true')).toEqual(['Åberg', 'Ørsted']); // John, Søren
     expect(await found('sort=name')).toEqual(['Admin', 'Administrator', 'Åberg', 'Ørsted', 'Straße']);
@@ -145,7 +145,7 @@ describe('search', () => {
     const window = (await request<People>('GET /users?offset=3&limit=1')).body;
     expect(window).toMatchObject({
       total: 5,
-      rows: [{ id: soren, group: { id: groups.low, name: 'Low' }, groupCount: 1, mailRefused: false }],
+      rows: [{ id: soren, group: { id: groups.low, name: 'Low' }, groupCount: 1, mailRejected: false }],
     });
     expect((await request('GET /users?offset=0&limit=201')).status).toBe(400);
   });
@@ -211,7 +211,7 @@ describe('search', () => {
       `group=${groupId}`,
       'managed=false',
       'active=false&sort=email',
-      'mail=refused',
+      'mail=rejected',
       'sort=created&direction=down',
       'sort=role',
     ]) {
@@ -253,7 +253,7 @@ describe('manual changes', () => {
       memberships: { memberOf: [group], adminOf: [], inheritedAdminOf: [], interestOf: [group] },
       signIn: { hasPassword: false, hasTwoSteps: false, sessions: 0 },
       hasOptedOut: false,
-      mailRefused: null,
+      mailRejected: null,
       runs: [],
     });
     const changed = await request<Person>(`PATCH /users/${id}`, {
@@ -424,7 +424,7 @@ describe('manual changes', () => {
     expect((await request<Person>(`GET ${path}`)).body.signIn.sessions).toBe(1);
     expect((await request(`DELETE ${path}/sessions`)).status).toBe(204);
     expect((await other.request('GET /session')).status).toBe(401);
-    expect((await request(`DELETE ${path}/second-step`)).status).toBe(204); // it is not turned on
+    expect((await request(`DELETE ${path}/two-factor`)).status).toBe(204); // it is not turned on
     const made = await request<{ link: string; until: string }>(`POST ${path}/sign-in-link`, {
       by: 'screen',
     });

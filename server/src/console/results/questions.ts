@@ -97,7 +97,7 @@ export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promis
 const figureOf = (figures: QuestionFigures | undefined): Figure | null =>
   figures ? { week: figures.week, value: figures.value, handedOut: figures.handedOut } : null;
 
-const questionNotFound = () => new Fault('not_found', 'question not found', 'There is no such question.');
+const questionNotFound = () => new Fault('not_found', 'question not found', 'This question does not exist.');
 
 type CommentsWanted = {
   groupId: string;

@@ -104,7 +104,7 @@ export async function readFirstGroup(
 /** Returns an open group by its id. Throws a Fault if it is not open, with the same message as if it did not exist. */
 export function groupNamed({ byId }: OpenGroups, text: string): OpenGroup {
   const group = byId.get(idIn(text));
-  if (!group) throw new Fault('not_found', 'group not found', 'There is no such group.');
+  if (!group) throw new Fault('not_found', 'group not found', 'This group does not exist.');
   return group;
 }
 

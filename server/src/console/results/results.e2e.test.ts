@@ -255,7 +255,7 @@ test.skipIf(!hasBrowser())(
     );
 
     // The difference from the company, in points.
-    await page.getByRole('radio', { name: 'Difference to company' }).check();
+    await page.getByRole('radio', { name: 'Difference from company' }).check();
     const compared = (await heatTable(page)).rows;
     for (const row of compared.slice(1)) {
       const differences = columns.map((values) => {

@@ -524,7 +524,7 @@ describe('access to results', () => {
     ]);
     const [head, company, ...others] = await fileOf('by=difference');
     expect([head, company]).toEqual([
-      expect.stringMatching(/, difference to company"?,Based partly on handed-out links$/),
+      expect.stringMatching(/, difference from company"?,Based partly on handed-out links$/),
       expect.stringMatching(/,0,$/),
     ]);
     const own = rows.find(({ id }) => id === companyId)?.values[0] as number;
@@ -601,7 +601,7 @@ describe('access to results', () => {
         .trim()
         .split('\r\n')
         .slice(1)
-        .filter((line) => line.endsWith('to company"'));
+        .filter((line) => line.endsWith('from company"'));
     };
     expect(await compared()).toHaveLength(1);
     await mark(false);

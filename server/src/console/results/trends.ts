@@ -20,7 +20,7 @@ export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<T
     readWeeks(pool, who),
     kpiId === undefined ? null : selectKpi(pool, accountId, kpiId),
   ]);
-  if (kpi === undefined) throw new Fault('not_found', 'kpi not found', 'There is no such KPI.');
+  if (kpi === undefined) throw new Fault('not_found', 'kpi not found', 'This KPI does not exist.');
   const chosen = [...new Set(wanted.groupIds.split(','))].map((text) => groupNamed(groups, text));
   const axis = weeks.span(wanted.weeks);
   const window = windowOfWeeks(axis);

@@ -78,7 +78,7 @@ export function serveFiles(console: Console, pool: Promise<Pool>): void {
 
 async function foundFile(pool: Pool, accountId: AccountId, fileId: string): Promise<FileFound> {
   const file = await selectFilePage(pool, accountId, idIn(fileId));
-  if (!file) throw new Fault('not_found', 'file not found', 'There is no such file.');
+  if (!file) throw new Fault('not_found', 'file not found', 'This file does not exist.');
   return file;
 }
 

@@ -115,7 +115,7 @@ const deciderOf = (who: Who) => actorOf(who) as Decider;
 async function foundRun(pool: Pool, accountId: AccountId, runId: string): Promise<RunFound> {
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(runId);
   const run = isId ? await selectRun(pool, accountId, runId) : undefined;
-  if (!run) throw new Fault('not_found', 'run not found', 'There is no such run.');
+  if (!run) throw new Fault('not_found', 'run not found', 'This run does not exist.');
   return run;
 }
 

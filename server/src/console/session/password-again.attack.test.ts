@@ -68,7 +68,7 @@ const dangerous = (): [string, unknown, number][] => [
   ['POST /tokens', token, 200],
   ['DELETE /tokens/1', undefined, 404],
   [`POST /users/${other}/sign-in-link`, { by: 'screen' }, 200],
-  [`DELETE /users/${other}/second-step`, undefined, 204],
+  [`DELETE /users/${other}/two-factor`, undefined, 204],
   [`POST /users/${other}/confirm`, undefined, 409],
   [`PATCH /users/${other}`, { role: 'Administrator' }, 200],
   [`PATCH /users/${manager}`, { email: 'elsewhere@example.org' }, 200],
@@ -163,7 +163,7 @@ test('everyday work requires no password: names, groups, an address of someone w
 
 test('every operation about tokens, links, two-factor authentication and confirmation requires the password', () => {
   const names = Object.entries(consoleOperations).filter(([name]) =>
-    /^(POST|PUT|PATCH|DELETE) .*(token|sign-in-link|users.*second-step|confirm)/.test(name),
+    /^(POST|PUT|PATCH|DELETE) .*(token|sign-in-link|users.*two-factor|confirm)/.test(name),
   );
   expect(names.length).toBeGreaterThan(4);
   expect(names.filter(([, { proof }]) => !proof).map(([name]) => name)).toEqual([]);

@@ -162,11 +162,11 @@ describe('links to set a password', () => {
     const body = { by: 'mail' };
     expect((await request(`POST /users/${userId}/sign-in-link`, { cookie, body })).status).toBe(200);
     const readPerson = async () => (await request(`GET /users/${userId}`, { cookie })).body;
-    const { mailRefused } = await until(async () => {
+    const { mailRejected } = await until(async () => {
       const person = await readPerson();
-      return person.mailRefused !== null && person;
+      return person.mailRejected !== null && person;
     });
-    expect(mailRefused.reason).toContain('no such user');
+    expect(mailRejected.reason).toContain('no such user');
     expect(await world.pool`select 1 from sign_in_links where account_id = ${accountId}`).toHaveLength(0);
   });
 

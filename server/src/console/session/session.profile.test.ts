@@ -27,10 +27,10 @@ describe('two-factor authentication', () => {
   async function signInWithTwoFactor() {
     const person = await signInNewPerson();
     const { cookie } = person;
-    const setup = await request('POST /profile/second-step', { cookie, body: { password: good } });
+    const setup = await request('POST /profile/two-factor', { cookie, body: { password: good } });
     const totp = new TOTP({ secret: setup.body.secret });
     const code = (at = time.now) => totp.generate({ timestamp: at });
-    const on = await request('POST /profile/second-step/on', { cookie, body: { code: code() } });
+    const on = await request('POST /profile/two-factor/on', { cookie, body: { code: code() } });
     return { ...person, setup, on, code, codes: (on.body.recoveryCodes ?? []) as string[] };
   }
 
@@ -86,19 +86,19 @@ describe('two-factor authentication', () => {
   test('turning it on requires the password and a correct code, turning it off the password', async () => {
     const { cookie, email } = await signInNewPerson();
     const wrong = { cookie, body: { password: 'wrong' } };
-    expect(faultsOf(await request('POST /profile/second-step', wrong))).toEqual([
+    expect(faultsOf(await request('POST /profile/two-factor', wrong))).toEqual([
       400,
       'wrong password /password',
     ]);
-    await request('POST /profile/second-step', { cookie, body: { password: good } });
+    await request('POST /profile/two-factor', { cookie, body: { password: good } });
     expect(
-      faultsOf(await request('POST /profile/second-step/on', { cookie, body: { code: '000000' } })),
+      faultsOf(await request('POST /profile/two-factor/on', { cookie, body: { code: '000000' } })),
     ).toEqual([400, 'wrong code /code']);
     // It is not confirmed yet, so no code is required.
     expect((await signIn(email)).body.state).toBe('signed in');
     const person = await signInWithTwoFactor();
     const off = (password: string) =>
-      request('POST /profile/second-step/off', { cookie: person.cookie, body: { password } });
+      request('POST /profile/two-factor/off', { cookie: person.cookie, body: { password } });
     expect((await off('wrong')).status).toBe(400);
     expect((await signIn(person.email)).body.state).toBe('code needed');
     expect((await off(good)).status).toBe(204);
@@ -237,11 +237,11 @@ test('the person gets a mail about every change to their sign-in', async () => {
     expect(response.status).toBeLessThan(300);
     return response.body;
   };
-  const { secret } = await send('POST /profile/second-step', { password: good });
+  const { secret } = await send('POST /profile/two-factor', { password: good });
   const code = new TOTP({ secret }).generate({ timestamp: time.now });
-  await send('POST /profile/second-step/on', { code });
+  await send('POST /profile/two-factor/on', { code });
   await send('POST /profile/recovery-codes', { password: good });
-  await send('POST /profile/second-step/off', { password: good });
+  await send('POST /profile/two-factor/off', { password: good });
   await send('PUT /profile/password', { password: good, newPassword: other });
   const subjects = async () =>
     smtp.mails.filter(({ to }) => to.includes(email)).map(({ text }) => /changed|.*\.$/m.exec(text)?.[0]);

@@ -202,13 +202,13 @@ function serveTwoFactor(
   { pool, secrets, now, canMail }: SessionParts,
   throttle: Throttle,
 ): void {
-  console.serve('POST /profile/second-step', async (who, { body }) => {
+  console.serve('POST /profile/two-factor', async (who, { body }) => {
     await rejectWrongPassword(await pool, throttle, who, body.password);
     const { email, account } = await selectProfile(await pool, who);
     return beginTwoFactor(await pool, await secrets, who, email ?? account.name);
   });
 
-  console.serve('POST /profile/second-step/on', async (who, { body }) => {
+  console.serve('POST /profile/two-factor/on', async (who, { body }) => {
     const attempt = await throttle.tryCode(`${who.accountId}/${who.userId}`);
     const recoveryCodes = await recordAttempt(attempt, async () =>
       inTransaction(await pool, async (tx) => {
@@ -222,7 +222,7 @@ function serveTwoFactor(
     return { recoveryCodes };
   });
 
-  console.serve('POST /profile/second-step/off', async (who, { body }) => {
+  console.serve('POST /profile/two-factor/off', async (who, { body }) => {
     await rejectWrongPassword(await pool, throttle, who, body.password);
     await inTransaction(await pool, async (tx) => {
       if (!(await turnOffTwoFactor(tx, who))) return;

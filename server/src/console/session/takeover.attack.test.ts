@@ -1,5 +1,5 @@
 // One administrator tries to sign in as another: with a link that is shown, a new address, or without the second factor. It can't
-// happen unnoticed, because the person gets a mail at the previous address.
+// happen unnoticed, because the person gets an email at the previous address.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NoticedChange, noticedChanges } from '../../accounts/noticed-changes.ts';
@@ -47,7 +47,7 @@ test('if mail can be sent, a link for an administrator is not shown, but mailed 
 
 test('changes to the sign-in of another user are mailed to the previous address', async () => {
   const attacks: [string, string, object | undefined, string][] = [
-    ['DELETE', '/second-step', undefined, 'Two-factor authentication was turned off'],
+    ['DELETE', '/two-factor', undefined, 'Two-factor authentication was turned off'],
     ['PATCH', '', { email: 'attacker@elsewhere.example' }, 'email address in Soundings was changed'],
     ['PATCH', '', { role: 'Manager' }, 'changed your role'],
   ];
@@ -85,13 +85,13 @@ test('administrators get a mail about new administrators and tokens, and a perso
   expect((await request(`DELETE ${path}`)).status).toBe(204);
   const said = (address: string) =>
     mailsTo(address).flatMap(
-      ({ text }) => /Eve Ek \(eve\S+\)|“Power BI”|deactivated or removed/.exec(text)?.[0] ?? [],
+      ({ text }) => /Eve Ek \(eve\S+\)|“Power BI”|deactivated your sign-in or removed/.exec(text)?.[0] ?? [],
     );
   const all = [`Eve Ek (${added.email})`, '“Power BI”'];
   expect(await until(async () => said(email).length === 4 && said(email))).toEqual([
     ...all,
-    'deactivated or removed',
-    'deactivated or removed',
+    'deactivated your sign-in or removed',
+    'deactivated your sign-in or removed',
   ]);
   expect(await until(async () => said(other).length === 2 && said(other))).toEqual(all);
 });

@@ -1,8 +1,8 @@
 -- Comments in plain English. Nothing else changes.
 comment on table accounts is
   'One company. Writes to its users or groups lock this row first, so that they run one after another.';
-comment on column accounts.timezone is 'Time zone of the account''s weeks, and of users without their own.';
-comment on column accounts.language is 'Language of users without their own.';
+comment on column accounts.timezone is 'Time zone of the account''s weeks, and of users who have not set one.';
+comment on column accounts.language is 'Language of users who have not set one.';
 comment on column accounts.threshold is
   'Minimum number of answers behind a published figure. 1: not anonymous.';
 comment on column accounts.publication is
@@ -48,7 +48,7 @@ comment on column users.email_key is 'The normalized address, for comparisons.';
 comment on column users.timezone is 'Null: the time zone of the account.';
 comment on column users.language is 'Null: the language of the account.';
 comment on column users.attributes is 'Attribute values by name.';
-comment on column users.active_since is 'Since when the person has been active without interruption.';
+comment on column users.active_since is 'The time since which the person has been active without interruption.';
 comment on column users.role_pending is
   'A push or file gave this person the role Administrator, or changed the address of an Administrator, and no administrator has confirmed it yet. Until then, the person has the rights of a User.';
 comment on column users.email_before is
@@ -66,7 +66,7 @@ comment on column memberships.kind is
 comment on table passwords is
   'The passwords of users who can sign in, as Argon2id hashes that include their parameters.';
 comment on column runs.via is
-  'How a file was sent. Null: the run is a request, or is older than this column.';
+  'How a file was sent. Null: the run is a request, or was stored before this column existed.';
 comment on column runs.user_id is 'The user who uploaded the file in the console.';
 comment on column runs.address is 'The IP address of the sender.';
 comment on column runs.decided_at is 'When a pending run was approved or rejected.';
@@ -76,7 +76,7 @@ comment on table runs is 'Every organization request and file: its sender, its s
 comment on column runs.run_id is
   'The id of the request, which is also in its response, its x-request-id header and the log. UUIDv7, so it sorts by time.';
 comment on column runs.outcome is
-  'processing: not finished yet. held: waiting for approval. failed: ended without a response, or its process was killed; nothing was applied.';
+  'processing: not finished yet. held: awaiting approval. failed: ended without a response, or its process was killed; nothing was applied.';
 comment on column runs.details is
   'The errors of a refused run. Invalid email addresses, phone numbers, time zones, languages and attribute values are not quoted; externalIds and keys are.';
 comment on column run_changes.name is
@@ -97,7 +97,7 @@ comment on table questions is
 comment on column questions.key is 'The name of the question in history files.';
 comment on column questions.translations is 'Translated texts by language.';
 comment on column questions.retired_at is
-  'From when schedules no longer choose the question. Null: it is in use.';
+  'When the question was retired. Schedules no longer choose it. Null: it is in use.';
 comment on column questions.options is
   'The options of types 5 and 6, in order: [{"id", "text", "translations": {language: text}}].';
 comment on column kpis.name is 'The name in the data interface.';
@@ -169,13 +169,13 @@ comment on column results.value is 'From 0 to 1.';
 comment on column results.answers is 'The number of answers behind the figure.';
 comment on column results.noise is 'The noise with which the figure was published.';
 comment on column results.handed_out is
-  'Whether fewer of the people behind the figure than the threshold answered with a link that was mailed to them, rather than handed out by the employer.';
+  'Whether fewer people than the threshold answered with a link that was mailed to them, rather than handed out by the employer. Counts only the people behind the figure.';
 comment on column comments.position is 'Random order, which reveals nothing.';
 comment on table comment_groups is 'The groups in which each comment is shown.';
 comment on column comment_groups.handed_out is
   'Whether fewer people than the threshold for comments answered with a link that was mailed to them, rather than handed out by the employer. False for weeks that closed before this was stored.';
 comment on column response_rates.handed_out is
-  'Whether, in one of its cells, too few of the people asked have no link that the employer handed out. False for weeks that closed before this was stored.';
+  'Whether, in one of its cells, fewer people than the threshold were asked without a handed-out link. False for weeks that closed before this was stored.';
 comment on column response_rates.people is
   'How many people in the group were asked anything in the week. Null: the rate is withheld, or the week closed before this was stored.';
 comment on table kpi_values is 'The published values of KPIs. Null: no figure of its questions is published.';
@@ -202,7 +202,7 @@ comment on column files.begun_at is 'When processing last started.';
 comment on column files.failures is
   'How many attempts failed because of the file. It is given up after 3 attempts if the last one failed with an unexpected error, or after 5 if the system stopped the process that reads the file.';
 comment on column files.interruptions is
-  'How often the service ended while it processed the file. This never counts against the file, but from the third time on, the next attempt waits longer.';
+  'How often the service stopped while processing the file. This never counts against the file, but from the third time on, the next attempt waits longer.';
 comment on column files.is_refused is 'Whether the upload was refused. Then only its report is stored.';
 comment on column files.run_id is 'The run that processed the file.';
 comment on column files.report is
@@ -213,7 +213,7 @@ comment on function refuse_part_without_file is
   'Replaces a foreign key, which would be checked for every row. The rows of a part, 32 at most, are written by one statement.';
 comment on function remove_parts is 'Deletes the content of a file together with the file.';
 comment on table held_runs is
-  'Pending runs: files whose changes exceed a limit and wait for approval. Deleted when decided.';
+  'Pending runs: files whose changes exceed a limit and wait for approval. Deleted once approved or rejected.';
 comment on column held_runs.names is 'The names of the people that the run would create: {externalId: name}.';
 comment on column held_runs.organization is 'The content of the file, as JSON compressed with gzip.';
 comment on column held_runs.plan_digest is
@@ -247,15 +247,15 @@ comment on column links.is_exported is
 comment on column links.handed_by is
   'The user who handed out the link. Null: handed out with the soundings command, or sent by Soundings.';
 comment on table messages is
-  'The mails to the people who are asked in an open week. Each is sent once. Deleted when the week closes.';
+  'The emails to the people who are asked in an open week. Each is sent once. Deleted when the week closes.';
 comment on column messages.state is
   'sending: passed to the mail server, which has not confirmed it yet. unknown: it was never confirmed; not sent again. unneeded: a reminder to a person who had already answered.';
 comment on column messages.due_at is
   'The earliest time to send the message. While a process is sending it: when another process may take over.';
 comment on column messages.late_since is
-  'When a message that was attempted should have been sent, because due_at moves with each attempt. Null: not attempted, or postponed to working hours in the person''s time zone.';
+  'When the message was originally due. due_at moves with each attempt. Null: not attempted, or postponed to working hours in the person''s time zone.';
 comment on table mail_refusals is
-  'The people whose last invitation was refused by the mail server, and the reason. Deleted when a later invitation is accepted. Not stored for reminders, because only people who have not answered get one.';
+  'The people whose last invitation was rejected by the mail server, and the reason. Deleted when a later invitation is accepted. Not stored for reminders, because only people who have not answered get one.';
 comment on table reminder_stops is 'The people who opted out of reminders.';
 comment on table stop_keys is
   'The key that signs the links for opting out of reminders. The links stay valid after their week without storing any of them. The oldest key is used. For the whole installation.';
@@ -265,7 +265,7 @@ comment on table sessions is
   'SHA-256 of the session cookies of the console. Unique in the whole service, so the key does not include the account.';
 comment on column sessions.session_id is 'The id that the person uses to end the session.';
 comment on column sessions.proved_at is
-  'When the person last entered the password in this session: at sign-in and before sensitive actions. Null: the session is older than this column.';
+  'When the person last entered the password in this session: at sign-in and before sensitive actions. Null: the session was stored before this column existed.';
 comment on column sessions.seen_at is 'When the session was last used. Updated at most once a minute.';
 comment on column sessions.agent is 'The User-Agent header of the browser at sign-in.';
 comment on table audit_entries is

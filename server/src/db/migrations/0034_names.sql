@@ -51,7 +51,7 @@ alter table audit_entries enable trigger audit_entries_are_kept;
 -- The types of errors in stored reports.
 update runs set details = replace(details::text, '"made by hand"', '"manually created"')::json where details::text like '%"made by hand"%';
 update files set report = replace(report::text, '"made by hand"', '"manually created"')::json where report::text like '%"made by hand"%';
--- Emails about such changes that are still waiting to be sent.
+-- Emails about such changes that are still waiting to be sent, and recurring jobs with new names, so that waiting ones still run.
 do $$
 begin
   if to_regclass('graphile_worker._private_jobs') is not null then
@@ -59,6 +59,13 @@ begin
     set    payload = replace(replace(payload::text, '"second step turned ', '"two-factor turned '),
                              '"recovery codes made"', '"recovery codes created"')::json
     where  payload::text ~ '"(second step turned |recovery codes made")';
+    create temporary table renamed_jobs on commit drop as
+    select * from (values ('tell ending tokens', 'notify about expiring tokens'), ('forget old runs', 'delete old runs'),
+                          ('forget ended sessions', 'delete expired sessions'),
+                          ('forget previous addresses', 'delete previous addresses'),
+                          ('forget failed sign-ins', 'delete failed sign-ins'), ('forget old files', 'delete old files')) n(before, after);
+    update graphile_worker._private_tasks t set identifier = n.after from renamed_jobs n where t.identifier = n.before;
+    update graphile_worker._private_known_crontabs c set identifier = n.after from renamed_jobs n where c.identifier = n.before;
   end if;
 end $$;
 -- Why a schedule missed a week is a code. Earlier versions stored a text, which at first contained the name of the week.
@@ -81,3 +88,11 @@ where  w.reason is not null;
 alter table schedule_weeks add constraint schedule_weeks_reason_check check (reason in
   ('late', 'noQuestion', 'noGroup', 'noPeople', 'closed', 'imported', 'lost', 'sameText', 'nearlySame', 'other'));
 comment on column schedule_weeks.reason is 'Why the week was missed. other: an earlier version stored a text that is no longer known.';
+create or replace function refuse_part_without_file() returns trigger language plpgsql as $$
+begin
+  perform from files where account_id = new.account_id and file_id = new.file_id for key share;
+  if not found then
+    raise foreign_key_violation using message = 'This file does not exist.';
+  end if;
+  return null;
+end $$;

@@ -1,4 +1,4 @@
-// HTTP routes of the data interface (interface A), except for GET /v1/groups. results.ts builds the responses.
+// HTTP routes of the data interface, except for GET /v1/groups. results.ts builds the responses.
 import {
   type FeedMetric,
   feedMetrics,

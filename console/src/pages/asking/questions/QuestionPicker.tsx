@@ -18,7 +18,7 @@ type Props = {
   value: number[];
   onChange: (value: number[]) => void;
   questions: QuestionWords[];
-  /** Whether the order matters and can be changed: questions are asked in it. */
+  /** Whether the order matters and can be changed: questions are asked in this order. */
   isOrdered?: boolean;
 };
 

@@ -14,7 +14,7 @@ export function SetUpTwoFactor({ setup, onCodes, onClose }: Props) {
   const t = useText();
   const form = useForm({
     initial: { code: '' },
-    submit: (body) => api('POST /profile/second-step/on', { body }),
+    submit: (body) => api('POST /profile/two-factor/on', { body }),
     onDone: ({ recoveryCodes }) => onCodes(recoveryCodes),
     warn: false,
   });

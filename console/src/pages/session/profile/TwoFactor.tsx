@@ -86,7 +86,7 @@ function SettingUp({ email, onClose }: DialogProps) {
         <PasswordForm
           email={email}
           action={t('profile.goOn')}
-          send={(password) => api('POST /profile/second-step', { body: { password } })}
+          send={(password) => api('POST /profile/two-factor', { body: { password } })}
           onDone={setSetup}
           onClose={onClose}
         />
@@ -105,7 +105,7 @@ function TurningOff({ email, onClose }: DialogProps) {
         email={email}
         isDanger
         action={t('profile.turnOff')}
-        send={(password) => api('POST /profile/second-step/off', { body: { password } })}
+        send={(password) => api('POST /profile/two-factor/off', { body: { password } })}
         onDone={() => {
           onClose();
           toast({ text: t('profile.turnedOff') });
