@@ -22,6 +22,9 @@ class LongestFirst extends BaseSequencer {
 const tests = testsByProject();
 /** A test may take long on a busy machine. */
 const patient = { testTimeout: 60_000, hookTimeout: 60_000 };
+/** A worker loads each module once, for all its test files. So what a module keeps stays from one file to the next. */
+const shared = { isolate: false };
+const withDatabase = { globalSetup: ['server/src/testing/postgres.ts'] };
 
 const project = <T extends object>(name: ProjectName, more: T) => ({
   test: { name, include: tests[name], ...more },
@@ -41,11 +44,12 @@ export default defineConfig({
     reporters: ['default', new SkippedReporter()],
     projects: [
       project('house', {}),
-      // These files share nothing, so a worker loads each module once for all of them.
-      project('unit', { ...patient, isolate: false }),
-      project('server', { ...patient, globalSetup: ['server/src/testing/postgres.ts'] }),
+      project('unit', { ...patient, ...shared }),
+      project('mocked', { ...patient, ...withDatabase }),
+      project('server', { ...patient, ...shared, ...withDatabase }),
       project('browser', {
         ...patient,
+        ...shared,
         globalSetup: [
           'server/src/testing/postgres.ts',
           'server/src/testing/browser/browser.ts',

@@ -17,9 +17,12 @@ import {
   newDataDir,
   type Service,
   started,
+  useDirectory,
 } from './testing/processes.ts';
 import { openSmtp } from './testing/smtp.ts';
 import { until } from './testing/until.ts';
+
+useDirectory();
 
 const today = () => dayIn('UTC', Date.now());
 /** Returns settings of a schedule that is due at once, on any day and at any hour. */

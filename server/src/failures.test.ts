@@ -27,10 +27,13 @@ import {
   type Service,
   start,
   started,
+  useDirectory,
 } from './testing/processes.ts';
 import { openWorld, type World } from './testing/world.ts';
 import { until } from './testing/until.ts';
 import { heldOpen } from './testing/hold-open.ts';
+
+useDirectory();
 
 async function newAccount(pool: Pool): Promise<{ id: number; token: string }> {
   const id = await inTransaction(pool, async (tx) => {

@@ -437,6 +437,16 @@ describe('tests', () => {
       .filter((path) => silent.test(readFileSync(join(root, 'server/src', path), 'utf8')));
     expect(files).toEqual([]);
   });
+
+  // A worker loads a fixture once, for all its test files, so hooks at its top would run for the first of them only.
+  test('have their hooks in the file itself or in a function that it calls', () => {
+    const shared = readdirSync(join(root, 'server/src'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+      .filter((path) =>
+        /^(before|after)(All|Each)\(/m.test(readFileSync(join(root, 'server/src', path), 'utf8')),
+      );
+    expect(shared).toEqual([]);
+  });
 });
 
 describe('pure files, SQL and the environment', () => {
@@ -697,10 +707,11 @@ describe('tests', () => {
   test('run in the project that their imports determine, and those with a browser are named *.e2e.test.ts', () => {
     expect(projectOf('server/src/base/text.test.ts')).toBe('unit');
     expect(projectOf('server/src/cli/cli.test.ts')).toBe('server');
+    expect(projectOf('server/src/sealing/key-file.test.ts')).toBe('mocked');
     expect(projectOf('server/src/console/people/people.test.ts')).toBe('server');
     expect(projectOf('server/src/console/core/pages.e2e.test.ts')).toBe('browser');
     expect(tests.browser.filter((path) => !path.endsWith('.e2e.test.ts'))).toEqual([]);
-    const others = [...tests.house, ...tests.unit, ...tests.server];
+    const others = [...tests.house, ...tests.unit, ...tests.mocked, ...tests.server];
     expect(others.filter((path) => path.endsWith('.e2e.test.ts'))).toEqual([]);
   });
 

@@ -19,9 +19,11 @@ import { AnswerKeys } from './sealing/answer-keys.ts';
 import { askPeople } from './testing/asking.ts';
 import { openTestDatabase } from './testing/database.ts';
 import { freePort } from './testing/free-port.ts';
-import { home, type Service, started } from './testing/processes.ts';
+import { home, type Service, started, useDirectory } from './testing/processes.ts';
 import { needs, searchPath } from './testing/programs.ts';
 import { until } from './testing/until.ts';
+
+useDirectory();
 
 const restarts = Number(process.env['ROLLING_RESTARTS'] ?? 0);
 

@@ -22,9 +22,12 @@ import {
   type Service,
   start,
   started,
+  useDirectory,
 } from './testing/processes.ts';
 import { needs, searchPath } from './testing/programs.ts';
 import { until } from './testing/until.ts';
+
+useDirectory();
 
 let database: TestDatabase;
 beforeAll(async () => {

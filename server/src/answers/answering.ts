@@ -303,10 +303,10 @@ const notAsked = 'This person is not asked this question.';
 type AnswerForm = { type: QuestionType; optionIds: ReadonlySet<string> };
 
 /**
- * The types and options of questions by id, cached because they never change. Ids are unique across accounts. The oldest entries are
- * dropped first.
+ * The types and options of questions by id and database, cached because they never change. Ids are unique across accounts. The oldest
+ * entries are dropped first.
  */
-const forms = new Map<number, AnswerForm>();
+const cachedForms = new WeakMap<Pool, Map<number, AnswerForm>>();
 const maxForms = 20_000;
 
 /** Returns the types and options of the answered questions. Reads those that the person is asked, unless all are cached. */
@@ -316,6 +316,8 @@ async function questionsFor(
   link: string,
   answers: SubmittedAnswer[],
 ): Promise<ReadonlyMap<number, AnswerForm> | 'closed'> {
+  const forms = cachedForms.get(pool) ?? new Map<number, AnswerForm>();
+  cachedForms.set(pool, forms);
   if (answers.every(({ questionId }) => forms.has(questionId))) return forms;
   const found = await openRow(pool, keys, link);
   if (!found) return 'closed';

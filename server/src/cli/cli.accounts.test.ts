@@ -12,7 +12,10 @@ import {
   pool,
   refused,
   soundings,
+  useDatabase,
 } from './cli.fixture.ts';
+
+useDatabase();
 
 const counts = async () => {
   const [row] = await pool`

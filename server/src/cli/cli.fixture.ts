@@ -21,20 +21,22 @@ export let dataDir: string;
 export let embedded: Embedded;
 export let pool: Pool;
 
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'soundings-cli-'));
-  dataDir = join(home, 'data');
-  // A running service has it open as well, so each command connects to its server.
-  await promisify(execFile)('cp', ['-a', inject('seed'), dataDir]);
-  embedded = await openEmbedded(dataDir, { role: 'service', log: () => {}, fast: true });
-  pool = openPool(embedded.url, 3);
-});
-
-afterAll(async () => {
-  await pool?.end({ timeout: 5 });
-  await embedded?.stop();
-  await rm(home, { recursive: true, force: true });
-});
+/** Opens a database for a test file, and closes it at its end. */
+export function useDatabase(): void {
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'soundings-cli-'));
+    dataDir = join(home, 'data');
+    // A running service has it open as well, so each command connects to its server.
+    await promisify(execFile)('cp', ['-a', inject('seed'), dataDir]);
+    embedded = await openEmbedded(dataDir, { role: 'service', log: () => {}, fast: true });
+    pool = openPool(embedded.url, 3);
+  });
+  afterAll(async () => {
+    await pool?.end({ timeout: 5 });
+    await embedded?.stop();
+    await rm(home, { recursive: true, force: true });
+  });
+}
 
 /** A week that stays open for long. */
 export const aheadMonday = addWeeks(weekOf(dayIn('UTC', Date.now())), 20);

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { newId } from '../base/ids.ts';
 import { deleteGroupResults } from '../results/published-figures.ts';
 import { pushOrganization } from '../sync/sync.ts';
-import { json, newAccount, pool, refused, soundings } from './cli.fixture.ts';
+import { json, newAccount, pool, refused, soundings, useDatabase } from './cli.fixture.ts';
+
+useDatabase();
 
 describe('attribute define', () => {
   const define = (id: string, ...options: string[]) => ['attribute', 'define', '--account', id, ...options];

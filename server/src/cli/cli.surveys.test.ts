@@ -19,7 +19,10 @@ import {
   refused,
   root,
   soundings,
+  useDatabase,
 } from './cli.fixture.ts';
+
+useDatabase();
 
 describe('history import', () => {
   const importFrom = (id: string, ...files: string[]) => ['history', 'import', '--account', id, ...files];

@@ -15,7 +15,10 @@ import {
   refused,
   root,
   soundings,
+  useDatabase,
 } from './cli.fixture.ts';
+
+useDatabase();
 
 describe('migrate, version and help', () => {
   test('migrate reports what it applied: nothing if the database is up to date', async () => {

@@ -17,18 +17,20 @@ export const here = dirname(fileURLToPath(import.meta.url));
 let home: string;
 let seed: string; // a data directory that has been used and closed
 
-beforeAll(async () => {
-  home = await fs.mkdtemp(join(tmpdir(), 'soundings-embedded-'));
-  await fs.chmod(home, 0o755);
-  seed = join(home, 'seed');
-  const embedded = await openEmbedded(seed, { role: 'command', log: () => {}, fast: true });
-  await query(embedded.url, 'create table kept (n int)');
-  await embedded.stop();
-});
-
-afterAll(async () => {
-  await fs.rm(home, { recursive: true, force: true });
-});
+/** Creates the directories of a test file, and removes them at its end. */
+export function useDirectories(): void {
+  beforeAll(async () => {
+    home = await fs.mkdtemp(join(tmpdir(), 'soundings-embedded-'));
+    await fs.chmod(home, 0o755);
+    seed = join(home, 'seed');
+    const embedded = await openEmbedded(seed, { role: 'command', log: () => {}, fast: true });
+    await query(embedded.url, 'create table kept (n int)');
+    await embedded.stop();
+  });
+  afterAll(async () => {
+    await fs.rm(home, { recursive: true, force: true });
+  });
+}
 
 let dirs = 0;
 export function emptyDir(): string {

@@ -20,7 +20,10 @@ import {
   serverOf,
   usedDir,
   works,
+  useDirectories,
 } from './embedded-directories.fixture.ts';
+
+useDirectories();
 
 describe('a service', () => {
   test('that was killed leaves a server that the next service adopts and stops', async () => {

@@ -19,7 +19,10 @@ import {
   root,
   serverOf,
   usedDir,
+  useDirectories,
 } from './embedded-directories.fixture.ts';
+
+useDirectories();
 
 describe('the first start', () => {
   test('creates a database that sorts the same everywhere and still exists at the next start', async () => {

@@ -15,11 +15,16 @@ import { openUpload } from './store.ts';
 
 export let database: TestDatabase;
 export let pool: Pool;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  pool = database.pool;
-});
-afterAll(() => database.close());
+
+/** Opens a database for a test file, and closes it at its end. */
+export function useDatabase(): void {
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    pool = database.pool;
+    logged.length = 0;
+  });
+  afterAll(() => database.close());
+}
 
 /** What was logged. */
 export const logged: unknown[] = [];

@@ -20,7 +20,10 @@ import {
   peopleOf,
   groupsOf,
   push,
+  useDatabase,
 } from './process.fixture.ts';
+
+useDatabase();
 
 describe('files of groups and users', () => {
   test('create the organization, and change nothing when sent again', async () => {

@@ -22,7 +22,10 @@ import {
   lines,
   groupsFile,
   peopleOf,
+  useDatabase,
 } from './process.fixture.ts';
+
+useDatabase();
 
 test('files are applied once each and in the order of arrival, even by several processes', async () => {
   const acme = await company();

@@ -18,7 +18,10 @@ import {
   header,
   peopleOf,
   groupsOf,
+  useDatabase,
 } from './process.fixture.ts';
+
+useDatabase();
 
 describe('groups that are referred to by name', () => {
   const byName = lines(header, '001;Anna;Ask;;North', '002;Bo;Berg;;south;');

@@ -25,16 +25,19 @@ const isProblem = Compile(Problem);
 export let database: TestDatabase;
 export let storage: Awaited<ReturnType<typeof openStorage>>;
 
-beforeAll(async () => {
-  database = await openTestDatabase();
-  // There are tables for jobs but no worker, so no file is processed.
-  await runMigrations({ connectionString: database.url });
-  storage = await openStorage();
-});
-afterAll(async () => {
-  await storage.server.shutDown(0);
-  await database.close();
-});
+/** Starts a server for a test file, and stops it at its end. */
+export function useStorage(): void {
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    // There are tables for jobs but no worker, so no file is processed.
+    await runMigrations({ connectionString: database.url });
+    storage = await openStorage();
+  });
+  afterAll(async () => {
+    await storage.server.shutDown(0);
+    await database.close();
+  });
+}
 
 /** Starts a server with only the routes of the interface. */
 export async function openStorage(options: Partial<ServerOptions> = {}) {

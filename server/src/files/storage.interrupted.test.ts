@@ -26,7 +26,10 @@ import {
   requestHead,
   sendWhole,
   openRequest,
+  useStorage,
 } from './storage.fixture.ts';
+
+useStorage();
 
 describe('an interrupted upload', () => {
   const first = filePart('a.csv', 'x'.repeat(600_000)).slice(0, -2);

@@ -3,7 +3,9 @@ import { FileReport } from '@soundings/contract/storage.ts';
 import { Compile } from 'typebox/compile';
 import { describe, expect, test } from 'vitest';
 import { openUpload } from './store.ts';
-import { listPath, database, newAccount, request, upload, refusal } from './storage.fixture.ts';
+import { listPath, database, newAccount, request, upload, refusal, useStorage } from './storage.fixture.ts';
+
+useStorage();
 
 describe(`GET ${listPath}`, () => {
   test('200: lists each name of the account once, in ascending order, and only complete files', async () => {

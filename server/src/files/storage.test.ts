@@ -35,7 +35,10 @@ import {
   raw,
   requestHead,
   sendWhole,
+  useStorage,
 } from './storage.fixture.ts';
+
+useStorage();
 
 const exec = promisify(execFile);
 

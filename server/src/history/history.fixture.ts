@@ -15,15 +15,19 @@ import { importHistory } from './history.ts';
 
 export let database: TestDatabase;
 export let home: string;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  await database.keys.chain.prepare(); // as the service does at startup
-  home = await mkdtemp(join(tmpdir(), 'soundings-history-test-'));
-});
-afterAll(async () => {
-  await database.close();
-  await rm(home, { recursive: true, force: true });
-});
+
+/** Opens a database for a test file, and closes it at its end. */
+export function useDatabase(): void {
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    await database.keys.chain.prepare(); // as the service does at startup
+    home = await mkdtemp(join(tmpdir(), 'soundings-history-test-'));
+  });
+  afterAll(async () => {
+    await database.close();
+    await rm(home, { recursive: true, force: true });
+  });
+}
 
 export type Company = {
   id: number;

@@ -14,7 +14,10 @@ import {
   textOf,
   validLines,
   W,
+  useDatabase,
 } from './history.fixture.ts';
+
+useDatabase();
 
 describe('an invalid line', () => {
   let acme: Company;

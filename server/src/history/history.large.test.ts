@@ -11,7 +11,18 @@ import { inTransaction } from '../db/db.ts';
 import { answer, importLines, later, question, round, skip } from '../testing/surveys.ts';
 import { openWorld, type World } from '../testing/world.ts';
 import { importHistory } from './history.ts';
-import { company, createGroups, database, home, monday, people, validLines } from './history.fixture.ts';
+import {
+  company,
+  createGroups,
+  database,
+  home,
+  monday,
+  people,
+  validLines,
+  useDatabase,
+} from './history.fixture.ts';
+
+useDatabase();
 
 // Any history, in any order. Each answer is one that the person could give.
 

@@ -31,7 +31,10 @@ import {
   textOf,
   validLines,
   W,
+  useDatabase,
 } from './history.fixture.ts';
+
+useDatabase();
 
 describe("a file that can't be read", () => {
   test.each([

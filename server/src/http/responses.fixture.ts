@@ -15,11 +15,15 @@ import { limitConcurrency } from './concurrency.ts';
 
 export let world: World;
 export let account: TestAccount;
-beforeAll(async () => {
-  world = await openWorld();
-  account = await world.account();
-});
-afterAll(() => world.close());
+
+/** Starts a service for a test file, and stops it at its end. */
+export function useService(): void {
+  beforeAll(async () => {
+    world = await openWorld();
+    account = await world.account();
+  });
+  afterAll(() => world.close());
+}
 
 const operation = {
   interface: 'data',

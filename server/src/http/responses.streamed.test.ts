@@ -8,7 +8,9 @@ import { Fault } from '../base/errors.ts';
 import { StreamedResponse } from './responses.ts';
 import { openResponseCache } from './response-cache.ts';
 import { limitConcurrency } from './concurrency.ts';
-import { account, open, path, problemOf, uncompressed, world } from './responses.fixture.ts';
+import { account, open, path, problemOf, uncompressed, world, useService } from './responses.fixture.ts';
+
+useService();
 
 /** Returns a promise that the first call resolves. */
 function called<T = void>() {

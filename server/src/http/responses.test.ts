@@ -4,7 +4,17 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Fault } from '../base/errors.ts';
 import { openWorld } from '../testing/world.ts';
-import { type Handler, open, path, problemOf, type Received, uncompressed } from './responses.fixture.ts';
+import {
+  type Handler,
+  open,
+  path,
+  problemOf,
+  type Received,
+  uncompressed,
+  useService,
+} from './responses.fixture.ts';
+
+useService();
 
 describe('a path parameter', () => {
   const echo: Handler = async ({ params, query }) => ({ params, query });

@@ -10,10 +10,14 @@ import { createGroup } from '../people/groups.ts';
 import { type Answer, openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 export let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+
+/** Starts a service for a test file, and stops it at its end. */
+export function useService(): void {
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+  afterAll(() => world.close());
+}
 
 export const organizationPaths = organizationOperations.map(({ path }) => path);
 export const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

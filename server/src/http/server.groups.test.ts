@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { newToken } from '../base/secrets.ts';
 import type { TestAccount } from '../testing/world.ts';
-import { createManually, get, refusal, uuid7, world } from './server.fixture.ts';
+import { createManually, get, refusal, uuid7, world, useService } from './server.fixture.ts';
+
+useService();
 
 describe('GET /v1/groups', () => {
   describe('200', () => {

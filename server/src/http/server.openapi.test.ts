@@ -8,7 +8,9 @@ import { uploadOperations } from '@soundings/contract/storage.ts';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { describe, expect, test } from 'vitest';
-import { get, organizationPaths, refusal, world } from './server.fixture.ts';
+import { get, organizationPaths, refusal, world, useService } from './server.fixture.ts';
+
+useService();
 
 describe('GET /v1/openapi/….json', () => {
   type Schema = { [key: string]: unknown };

@@ -10,7 +10,9 @@ import { describe, expect, test } from 'vitest';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { newToken } from '../base/secrets.ts';
 import type { Answer } from '../testing/world.ts';
-import { organizationPaths, raw, refusal, world } from './server.fixture.ts';
+import { organizationPaths, raw, refusal, world, useService } from './server.fixture.ts';
+
+useService();
 
 /** Sends a body in chunks until a response arrives. */
 async function sendChunks(path: string, headers: Record<string, string>, size: number) {

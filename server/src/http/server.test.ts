@@ -11,7 +11,9 @@ import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { openTestDatabase } from '../testing/database.ts';
 import { openWorld, testConfig } from '../testing/world.ts';
-import { get, isProblem, organizationPaths, raw, refusal, world } from './server.fixture.ts';
+import { get, isProblem, organizationPaths, raw, refusal, world, useService } from './server.fixture.ts';
+
+useService();
 
 describe('404', () => {
   test('a browser gets a page; requests to an interface, and requests that send something, get the error body', async () => {

@@ -15,11 +15,16 @@ import { deleteGroupResults } from './published-figures.ts';
 
 export let database: TestDatabase;
 export let pool: Pool;
-beforeAll(async () => {
-  database = await openTestDatabase();
-  pool = database.pool;
-});
-afterAll(() => database.close());
+
+/** Opens a database for a test file, and closes it at its end. */
+export function useDatabase(): void {
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    pool = database.pool;
+    links.clear();
+  });
+  afterAll(() => database.close());
+}
 
 export const W = '2024-W47';
 export const week = weekNamed(W) as Week;

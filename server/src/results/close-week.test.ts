@@ -30,7 +30,10 @@ import {
   untilWaiting,
   W,
   week,
+  useDatabase,
 } from './close-week.fixture.ts';
+
+useDatabase();
 
 describe('closing a week', () => {
   test('publishes figures, response rates, KPI values and comments that did not exist before', async () => {

@@ -38,7 +38,10 @@ import {
   users,
   W,
   week,
+  useDatabase,
 } from './close-week.fixture.ts';
+
+useDatabase();
 
 describe('answers in an open week', () => {
   const only = [...definitions, round(W, 'top', ['scale', 'ten', 'words'], asked)];

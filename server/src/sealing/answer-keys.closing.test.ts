@@ -22,7 +22,10 @@ import {
   openableBy,
   secretOf,
   weekAt,
+  useDatabase,
 } from './answer-keys.fixture.ts';
+
+useDatabase();
 
 vi.mock('./key-file.ts', { spy: true });
 

@@ -22,29 +22,32 @@ export let accountId: number;
 let everWrapped: { week: Week; wrapped: Buffer }[] = [];
 let directories = 0;
 
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(async () => {
-  await database.close();
-  rmSync(home, { recursive: true, force: true });
-});
-beforeEach(async () => {
-  const { pool } = database;
-  await pool`delete from week_keys`;
-  await pool`delete from answer_keys`;
-  await pool`delete from key_processes`;
-  await pool.unsafe(`
-    create table if not exists ever_wrapped (week date, wrapped bytea);
-    truncate ever_wrapped;
-    create or replace function note() returns trigger language plpgsql as $$
-      begin insert into ever_wrapped values (new.week, new.wrapped); return new; end $$;
-    drop trigger if exists note on week_keys;
-    create trigger note after insert or update on week_keys for each row execute function note();`);
-  accountId = await inTransaction(pool, async (tx) => (await createAccount(tx, { name: 'Acme' })).id);
-  everWrapped = [];
-});
-afterEach(() => vi.mocked(keyFile.writeKeyFile).mockReset());
+/** Opens a database for a test file, emptied before each test, and closes it at its end. */
+export function useDatabase(): void {
+  beforeAll(async () => {
+    database = await openTestDatabase();
+  });
+  afterAll(async () => {
+    await database.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    const { pool } = database;
+    await pool`delete from week_keys`;
+    await pool`delete from answer_keys`;
+    await pool`delete from key_processes`;
+    await pool.unsafe(`
+      create table if not exists ever_wrapped (week date, wrapped bytea);
+      truncate ever_wrapped;
+      create or replace function note() returns trigger language plpgsql as $$
+        begin insert into ever_wrapped values (new.week, new.wrapped); return new; end $$;
+      drop trigger if exists note on week_keys;
+      create trigger note after insert or update on week_keys for each row execute function note();`);
+    accountId = await inTransaction(pool, async (tx) => (await createAccount(tx, { name: 'Acme' })).id);
+    everWrapped = [];
+  });
+  afterEach(() => vi.mocked(keyFile.writeKeyFile).mockReset());
+}
 
 export const newDirectory = () => join(home, String(++directories));
 export const keysIn = (directory: string, place: 'file' | 'database' = 'file') =>

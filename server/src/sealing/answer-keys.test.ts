@@ -23,7 +23,10 @@ import {
   openableBy,
   secretOf,
   weekAt,
+  useDatabase,
 } from './answer-keys.fixture.ts';
+
+useDatabase();
 
 vi.mock('./key-file.ts', { spy: true });
 

@@ -16,7 +16,7 @@ import {
   keysBeside,
 } from '../testing/attacks/forgetting.ts';
 import { asSuperuser } from '../testing/postgres.ts';
-import { connectionsTo, newDataDir, type Service, started } from '../testing/processes.ts';
+import { connectionsTo, newDataDir, type Service, started, useDirectory } from '../testing/processes.ts';
 import { until } from '../testing/until.ts';
 import { heldOpen } from '../testing/hold-open.ts';
 import {
@@ -32,6 +32,8 @@ import {
   untilBlocked,
   untilForgotten,
 } from './forgetting.fixture.ts';
+
+useDirectory();
 
 const longAgo = '1970-01-05';
 

@@ -5,7 +5,14 @@ import { describe, expect, test } from 'vitest';
 import type { Pool } from '../db/db.ts';
 import { type AnsweredWeek, answeredWeek, keyPathOf, keysBeside } from '../testing/attacks/forgetting.ts';
 import { asSuperuser } from '../testing/postgres.ts';
-import { connections, databaseUrlOf, newDataDir, type Service, started } from '../testing/processes.ts';
+import {
+  connections,
+  databaseUrlOf,
+  newDataDir,
+  type Service,
+  started,
+  useDirectory,
+} from '../testing/processes.ts';
 import { until } from '../testing/until.ts';
 import { heldOpen } from '../testing/hold-open.ts';
 import { keyAt } from './epoch-keys.ts';
@@ -23,6 +30,8 @@ import {
   untilBlocked,
   untilForgotten,
 } from './forgetting.fixture.ts';
+
+useDirectory();
 
 type Interrupted = {
   pool: Pool;

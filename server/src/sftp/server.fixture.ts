@@ -14,11 +14,15 @@ export const failureMs = 250;
 
 export let fixture: SftpFixture;
 export let acme: Company;
-beforeAll(async () => {
-  fixture = await openSftpFixture({ limits: { failureMs } });
-  acme = await fixture.company();
-});
-afterAll(() => fixture.close());
+
+/** Starts a server for a test file, and stops it at its end. */
+export function useSftpServer(): void {
+  beforeAll(async () => {
+    fixture = await openSftpFixture({ limits: { failureMs } });
+    acme = await fixture.company();
+  });
+  afterAll(() => fixture.close());
+}
 
 export const users = Buffer.from('EmployeeID;FirstName\r\n1;Åsa\r\n');
 export const tenMegabytes = 10 * 1024 * 1024;

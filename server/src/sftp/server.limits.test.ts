@@ -9,7 +9,9 @@ import { sftpLimits } from './limits.ts';
 import { openRawSession, closed, configOf, dial, unusedAddress, disconnected } from './sftp.fixture.ts';
 import { createFlags, types, code, packet } from './packets.fixture.ts';
 import { selectFiles } from '../files/store.ts';
-import { fixture, acme, openSession, unfinished } from './server.fixture.ts';
+import { fixture, acme, openSession, unfinished, useSftpServer } from './server.fixture.ts';
+
+useSftpServer();
 
 describe('limits for a client', () => {
   test('allow at most 1 MiB of unwritten data, however fast the client sends and however slow the database is', async () => {

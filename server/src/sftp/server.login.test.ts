@@ -24,7 +24,19 @@ import {
   openSftpFixture,
 } from './sftp.fixture.ts';
 import { types } from './packets.fixture.ts';
-import { failureMs, fixture, acme, users, openSession, namesOf, unfinished, put } from './server.fixture.ts';
+import {
+  failureMs,
+  fixture,
+  acme,
+  users,
+  openSession,
+  namesOf,
+  unfinished,
+  put,
+  useSftpServer,
+} from './server.fixture.ts';
+
+useSftpServer();
 
 describe('logging in', () => {
   test('opens a session with a user name and a token with the scope "files", by password or keyboard-interactive', async () => {

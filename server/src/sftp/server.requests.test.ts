@@ -16,7 +16,10 @@ import {
   put,
   statusOf,
   refusal,
+  useSftpServer,
 } from './server.fixture.ts';
+
+useSftpServer();
 
 describe('other requests', () => {
   test('resolve paths from the root, which is the only folder', async () => {

@@ -15,7 +15,10 @@ import {
   unfinished,
   put,
   statusOf,
+  useSftpServer,
 } from './server.fixture.ts';
+
+useSftpServer();
 
 describe('an upload', () => {
   test('becomes a file when it is closed, with a job that processes it', async () => {

@@ -14,10 +14,15 @@ import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 export let world: World;
 export const logged: string[] = [];
-beforeAll(async () => {
-  world = await openWorld(pino({ level: 'info' }, { write: (line: string) => void logged.push(line) }));
-});
-afterAll(() => world.close());
+
+/** Starts a service for a test file, and stops it at its end. */
+export function useService(): void {
+  beforeAll(async () => {
+    logged.length = 0;
+    world = await openWorld(pino({ level: 'info' }, { write: (line: string) => void logged.push(line) }));
+  });
+  afterAll(() => world.close());
+}
 
 export const reportCheck = Compile(Report);
 export const problemCheck = Compile(Problem);

@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { apply, person, unit } from '../testing/organizations.ts';
 import type { TestAccount } from '../testing/world.ts';
-import { world, refusedData, createManually, tree, entries } from './organization.fixture.ts';
+import { world, refusedData, createManually, tree, entries, useService } from './organization.fixture.ts';
+
+useService();
 
 describe('parent (decision B8)', () => {
   test('if any group has the key, the request is the whole tree, and groups without it move to the top', async () => {

@@ -19,7 +19,10 @@ import {
   runOf,
   byPath,
   list,
+  useService,
 } from './organization.fixture.ts';
+
+useService();
 
 describe('reports (decision B1)', () => {
   test('have the documented shape, list every change with old and new values, and contain the request id', async () => {

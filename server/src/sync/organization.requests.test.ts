@@ -16,7 +16,10 @@ import {
   entries,
   runOf,
   list,
+  useService,
 } from './organization.fixture.ts';
+
+useService();
 
 describe('omitted settings and lists (decision B3)', () => {
   test.each([

@@ -12,7 +12,10 @@ import {
   userIds,
   tree,
   entries,
+  useService,
 } from './organization.fixture.ts';
+
+useService();
 
 describe('omitted fields (decision B7)', () => {
   const full = {

@@ -17,12 +17,14 @@ const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 /** A directory for all files of a test file. */
 export let home: string;
 
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'soundings-failures-'));
-  await chmod(home, 0o755); // PostgreSQL may run as another user
-});
-
-afterAll(() => rm(home, { recursive: true, force: true }));
+/** Creates the directory of a test file, and removes it at its end. */
+export function useDirectory(): void {
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'soundings-failures-'));
+    await chmod(home, 0o755); // PostgreSQL may run as another user
+  });
+  afterAll(() => rm(home, { recursive: true, force: true }));
+}
 
 let directories = 0;
 export async function newDataDir(): Promise<string> {

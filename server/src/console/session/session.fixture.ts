@@ -16,21 +16,29 @@ export const minute = 60_000;
 export const time = { now: Date.UTC(2026, 10, 18, 12) };
 export let world: World;
 export let smtp: TestSmtp;
-beforeAll(async () => {
-  smtp = await openSmtp({
-    refuseRecipient: (address) => (address.startsWith('gone@') ? '550 no such user' : undefined),
+
+/** Starts a service for a test file, and stops it at its end. */
+export function useService(): void {
+  beforeAll(async () => {
+    smtp = await openSmtp({
+      refuseRecipient: (address) => (address.startsWith('gone@') ? '550 no such user' : undefined),
+    });
+    world = await openWorld(
+      silent,
+      { smtpUrl: smtp.url, publicUrl: 'http://soundings.test' },
+      () => time.now,
+    );
   });
-  world = await openWorld(silent, { smtpUrl: smtp.url, publicUrl: 'http://soundings.test' }, () => time.now);
-});
-afterAll(async () => {
-  await world.close();
-  await smtp.close();
-});
-// The next day, so that failures of one test do not slow down the next.
-beforeEach(() => {
-  time.now += 25 * 60 * minute;
-  counted.meanwhile = async () => {};
-});
+  afterAll(async () => {
+    await world.close();
+    await smtp.close();
+  });
+  // The next day, so that failures of one test do not slow down the next.
+  beforeEach(() => {
+    time.now += 25 * 60 * minute;
+    counted.meanwhile = async () => {};
+  });
+}
 
 export type RequestParts = { body?: unknown; cookie?: string | undefined; headers?: Record<string, string> };
 

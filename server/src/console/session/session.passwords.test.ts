@@ -19,7 +19,10 @@ import {
   signInNewPerson,
   smtp,
   world,
+  useService,
 } from './session.fixture.ts';
+
+useService();
 
 vi.mock('../../base/secrets.ts', async (original) =>
   (await import('./digests.fixture.ts')).withCountedDigests(await original<object>()),

@@ -17,7 +17,10 @@ import {
   smtp,
   time,
   world,
+  useService,
 } from './session.fixture.ts';
+
+useService();
 
 vi.mock('../../base/secrets.ts', async (original) =>
   (await import('./digests.fixture.ts')).withCountedDigests(await original<object>()),

@@ -27,7 +27,10 @@ import {
   silent,
   time,
   world,
+  useService,
 } from './session.fixture.ts';
+
+useService();
 
 vi.mock('../../base/secrets.ts', async (original) =>
   (await import('./digests.fixture.ts')).withCountedDigests(await original<object>()),

@@ -29,8 +29,9 @@ import {
   tree,
   w45,
   withSurvey,
-  world,
-} from './data.fixture.ts';
+  world, useService } from './data.fixture.ts';
+
+useService();
 
 describe('401 and 403', () => {
   test.each(['/v1/kpis', ...scoped.map(({ address }) => address)])(

@@ -21,11 +21,17 @@ import { type Answer, openWorld, type TestAccount, type World } from '../../test
 export const clock = { now: later };
 export let world: World;
 export let company: Company;
-beforeAll(async () => {
-  world = await openWorld(openLog('error'), {}, () => clock.now);
-  company = await openCompany();
-});
-afterAll(() => world.close());
+
+
+/** Starts a service with the company for a test file, and stops it at its end. */
+export function useService(): void {
+  beforeAll(async () => {
+    clock.now = later;
+    world = await openWorld(openLog('error'), {}, () => clock.now);
+    company = await openCompany();
+  });
+  afterAll(() => world.close());
+}
 
 // Requests.
 

@@ -20,8 +20,9 @@ import {
   six,
   w45,
   w46,
-  withSurvey,
-} from './data.fixture.ts';
+  withSurvey, useService } from './data.fixture.ts';
+
+useService();
 
 describe('GET /v1/results', () => {
   const only = (key: string) => `&questionIds=${company.question[key]}`;

@@ -28,8 +28,9 @@ import {
   tree,
   w45,
   withSurvey,
-  world,
-} from './data.fixture.ts';
+  world, useService } from './data.fixture.ts';
+
+useService();
 
 test('a push that removes groups reports how many weeks of results each one has, in the dry run and in the run', async () => {
   const { account } = await openWeekly(['2026-W44', '2026-W45']);

@@ -46,7 +46,7 @@ export const longestFirst: readonly string[] = [
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
-export const projectNames = ['house', 'unit', 'server', 'browser'] as const;
+export const projectNames = ['house', 'unit', 'mocked', 'server', 'browser'] as const;
 export type ProjectName = (typeof projectNames)[number];
 
 const house = /^server\/src\/house(\.[a-z]+)?\.test\.ts$/;
@@ -62,18 +62,17 @@ export function testsByProject(): Record<ProjectName, string[]> {
 }
 
 /**
- * Returns the project of a test file: `browser` if it opens a browser; `server` if it uses a database, a process or a thread, and
- * otherwise `unit`. Two kinds of files are in `server` as well: attacks by random cases (`*.attack.test.ts`), which take long, and
- * tests that replace a module (`vi.mock`), as those in `unit` share their modules.
+ * Returns the project of a test file: `browser` if it opens a browser; `mocked` if it replaces a module (`vi.mock`), so that it
+ * can't share modules with other files; `server` if it uses a database, a process or a thread, or is an attack by random cases
+ * (`*.attack.test.ts`), which takes long; otherwise `unit`.
  */
 export function projectOf(file: string): ProjectName {
   if (house.test(file)) return 'house';
   const imported = importedBy(file);
   if (imported.has(browser)) return 'browser';
+  if (textOf(file).includes('vi.mock(')) return 'mocked';
   const isOutside = outside.some((one) => imported.has(one));
-  return isOutside || file.endsWith('.attack.test.ts') || textOf(file).includes('vi.mock(')
-    ? 'server'
-    : 'unit';
+  return isOutside || file.endsWith('.attack.test.ts') ? 'server' : 'unit';
 }
 
 /** Returns everything that is loaded when a file is imported. */
