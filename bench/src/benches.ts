@@ -2,11 +2,14 @@
 import { answersPlans, benchAnswers } from './answers.ts';
 import { benchConsole, consolePlans } from './console.ts';
 import { benchData, dataPlans, smallDataPlans } from './data.ts';
+import { benchDrivers, driversPlans } from './drivers.ts';
 import { benchDrops, dropsPlans } from './files.ts';
 import { benchHostile, hostilePlans } from './hostile.ts';
 import { type Bench, inBothSizes, type Plans } from './plans.ts';
+import { benchReports, reportsPlans } from './reports.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';
 import { benchSheets, sheetsPlans } from './sheets.ts';
+import { benchStatistics, statisticsPlans } from './statistics.ts';
 import { benchSync, syncPlans } from './sync.ts';
 
 export const benches: Record<string, Plans<Bench>> = {
@@ -14,9 +17,12 @@ export const benches: Record<string, Plans<Bench>> = {
   data: inBothSizes(benchData, dataPlans),
   answers: inBothSizes(benchAnswers, answersPlans),
   console: inBothSizes(benchConsole, consolePlans),
+  reports: inBothSizes(benchReports, reportsPlans),
+  drivers: inBothSizes(benchDrivers, driversPlans),
   sheets: inBothSizes(benchSheets, sheetsPlans),
   drops: inBothSizes(benchDrops, dropsPlans),
   sftp: inBothSizes(benchSftp, sftpPlans),
+  statistics: inBothSizes(benchStatistics, statisticsPlans),
 };
 
 /** Benchmarks that run only if you name them. */

@@ -2,7 +2,11 @@
 // size of the JavaScript of the first page. The floor is a plain text page of the same service.
 // oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
 import { beginSession } from '@soundings/server/src/auth/sessions.ts';
-import { findBrowser, launchBrowser } from '@soundings/server/src/testing/browser/chromium.ts';
+import {
+  findBrowser,
+  findQuickBrowser,
+  launchBrowser,
+} from '@soundings/server/src/testing/browser/chromium.ts';
 import { addWeeks, dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -14,21 +18,25 @@ import { bodyOf, push } from './push.ts';
 import type { Service } from './service.ts';
 
 /**
- * The size of the account, and how often each page is loaded. The first `warmUps` loads fill the browser's cache and are not
- * counted.
+ * The browser, the size of the account, and how often each page is loaded. The first `warmUps` loads fill the browser's cache and
+ * are not counted.
  */
-type Plan = {
-  users: number;
-  groups: number;
-  answers: number;
-  weeks: number;
-  warmUps: number;
-  rounds: number;
-};
+/** The size of an account. */
+export type FilledPlan = { users: number; groups: number; answers: number; weeks: number };
+
+type Plan = FilledPlan & { find: typeof findBrowser; warmUps: number; rounds: number };
 
 export const consolePlans: Plans<Plan> = {
-  whole: { users: 20_000, groups: 2_000, answers: 100_000, weeks: 5, warmUps: 1, rounds: 5 },
-  smoke: { users: 400, groups: 40, answers: 4_000, weeks: 2, warmUps: 0, rounds: 1 },
+  whole: {
+    find: findBrowser,
+    users: 20_000,
+    groups: 2_000,
+    answers: 100_000,
+    weeks: 5,
+    warmUps: 1,
+    rounds: 5,
+  },
+  smoke: { find: findQuickBrowser, users: 400, groups: 40, answers: 4_000, weeks: 2, warmUps: 0, rounds: 1 },
 };
 
 const target = 1000;
@@ -55,12 +63,12 @@ const lists: [what: string, path: string, ready: string][] = [
 
 /** Measures each page of the console and the scripts of the first one. Throws if there is no Chromium. */
 export const benchConsole: Sized<Plan> = (plan) => async (say, start) => {
-  const place = await findBrowser();
+  const place = await plan.find();
   if (!place) throw new Error('No Chromium found on this machine.');
   const service = await start();
   let browser: Browser | undefined;
   try {
-    const cookie = await fill(service, plan, say);
+    const cookie = await fillAccount(service, plan, say);
     browser = await launchBrowser(place);
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     await context.addCookies([{ name: 'soundings', value: cookie, url: service.address }]);
@@ -87,7 +95,11 @@ export const benchConsole: Sized<Plan> = (plan) => async (say, start) => {
 };
 
 /** Fills an account with people and weeks of answers. Returns the session of its administrator. */
-async function fill(service: Service, { users, groups, answers, weeks }: Plan, say: Say): Promise<string> {
+export async function fillAccount(
+  service: Service,
+  { users, groups, answers, weeks }: FilledPlan,
+  say: Say,
+): Promise<string> {
   const company = makeCompany({ users, groups, oneTop: true });
   const account = await service.account(attribute);
   await push(service, account, bodyOf(company), { created: company.users.length });

@@ -10,7 +10,7 @@ import { useData } from './hooks/data.ts';
 import { applyTheme, storedTheme, type Theme } from './hooks/theme.ts';
 import { hasRole, useSession } from './session.tsx';
 import css from './Shell.module.css';
-import { useFormat, useText } from './text/text.tsx';
+import { useFormat, useLanguage, useText } from './text/text.tsx';
 import { useWeekText } from './text/weeks.ts';
 import { Avatar } from './ui/Avatar.tsx';
 import { IconButton } from './ui/Button.tsx';
@@ -130,13 +130,23 @@ function PhoneHeader() {
   );
 }
 
+/** Returns whether the user can see the results of one group only; false until it is known. */
+function useSeesOneGroup(): boolean {
+  const language = useLanguage();
+  const when = hasRole(useSession(), 'Manager');
+  return useData('GET /results', { query: { language } }, { when }).data?.groups === 1;
+}
+
 function Navigation({ onFollow }: { onFollow?: () => void }) {
   const t = useText();
   const session = useSession();
+  const seesOne = useSeesOneGroup();
   const groups = navigation
     .map(({ text, links }) => ({
       text,
-      links: links.filter(({ minimumRole }) => hasRole(session, minimumRole)),
+      links: links.filter(
+        ({ minimumRole, comparesGroups }) => hasRole(session, minimumRole) && !(comparesGroups && seesOne),
+      ),
     }))
     .filter(({ links }) => links.length > 0);
   return (

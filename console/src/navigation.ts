@@ -4,6 +4,7 @@ import {
   Activity,
   CalendarClock,
   CalendarRange,
+  ChartBar,
   CircleUser,
   FileUp,
   FolderTree,
@@ -29,6 +30,8 @@ export type NavigationLink = {
   text: TextKey;
   icon: LucideIcon;
   minimumRole: Role;
+  /** A page that compares groups, which says nothing to users who can see only one. */
+  comparesGroups?: true;
   /** Returns how many items wait there. */
   waiting?: 'runs';
 };
@@ -38,8 +41,9 @@ export const navigation: readonly NavigationGroup[] = [
   {
     links: [
       { to: '/', text: 'nav.overview', icon: Activity, minimumRole: 'Manager' },
-      { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, minimumRole: 'Manager' },
+      { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, minimumRole: 'Manager', comparesGroups: true },
       { to: '/trends', text: 'nav.trends', icon: TrendingUp, minimumRole: 'Manager' },
+      { to: '/drivers', text: 'nav.drivers', icon: ChartBar, minimumRole: 'Manager' },
       { to: '/comments', text: 'nav.comments', icon: MessageSquareText, minimumRole: 'Manager' },
     ],
   },

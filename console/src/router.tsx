@@ -18,6 +18,7 @@ import { accessRoutes } from './pages/access/routes.ts';
 import { askingRoutes } from './pages/asking/routes.ts';
 import { groupsRoutes } from './pages/groups/routes.ts';
 import { peopleRoutes } from './pages/people/routes.ts';
+import { reportsRoutes } from './pages/reports/routes.ts';
 import { resultsRoutes } from './pages/results/routes.ts';
 import { runsRoutes } from './pages/runs/routes.ts';
 import { openRoutes, sessionRoutes } from './pages/session/routes.ts';
@@ -31,6 +32,7 @@ import { Broken, NotFound } from './ui/page/States.tsx';
 const signedIn: Partial<Record<Area, PageRoute[]>> = {
   session: sessionRoutes,
   results: resultsRoutes,
+  reports: reportsRoutes,
   people: peopleRoutes,
   groups: groupsRoutes,
   asking: askingRoutes,

@@ -16,6 +16,7 @@ export const auditActions = {
   'people released': 'People managed by the HR system are now managed manually.',
   'people exported': 'A list of people was downloaded.',
   'comments exported': 'Comments of a group were downloaded.',
+  'reports exported': 'Reports of a group, or of all groups that the user sees, were downloaded.',
   'run exported': 'The changes of a run, or the invalid rows of its file, were downloaded.',
   'sessions ended': "An administrator ended all of a person's sessions.",
   'group created': 'A group was created manually.',
@@ -102,6 +103,7 @@ const otherSubjects: { [action in AuditAction]?: SubjectKind } = {
   'recovery codes created': 'person',
   'sessions ended': 'person',
   'test mail sent': 'schedule',
+  'reports exported': 'group',
 };
 
 /** Returns the kind of an action's subject, or null if the subject has no ID. */

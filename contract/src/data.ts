@@ -318,6 +318,19 @@ export const FeedRow = Type.Object(
         'Whether the figure is based partly on links or cards that the employer handed out, because fewer people than ' +
         'the threshold answered through a link sent to them. For a KPI: whether this is true of one of its questions.',
     }),
+    rolling: Type.Union([Type.Number(), Type.Null()], {
+      description:
+        'For KPIs: the mean of the latest published figures of its questions in a window of weeks, which weeks can be compared by.',
+    }),
+    standardError: Type.Union([Type.Number(), Type.Null()], {
+      description: 'The standard error of `rolling`, or of the value of a question. Null: not known.',
+    }),
+    change: Type.Union([Type.Number(), Type.Null()], {
+      description: 'The change since the same questions were asked before. Null: nothing can be compared.',
+    }),
+    isClear: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'Whether the change is clear: larger than those of groups in which nothing changes.',
+    }),
   },
   { title: 'FeedRow' },
 );

@@ -8,12 +8,14 @@ export type HeatFilters = {
   subtreeOf?: number | undefined;
   /** A sort order of `sortedRows`. Omitted: the order of the tree. */
   sort?: string | undefined;
+  /** Whether KPIs are sorted by their difference from the comparison. */
+  isDifference?: boolean | undefined;
 };
 
 /** Returns the filtered rows in order. The company's own row is included only if its subtree is selected. */
 export function shownRows(
   { rows, companyId }: Pick<HeatMap, 'rows' | 'companyId'>,
-  { level, subtreeOf, sort = 'tree' }: HeatFilters,
+  { level, subtreeOf, sort = 'tree', isDifference = false }: HeatFilters,
   compare: (a: string, b: string) => number,
 ): HeatRow[] {
   const inside = subtreeOf === undefined ? rows : rowsInSubtree(rows, subtreeOf);
@@ -21,7 +23,7 @@ export function shownRows(
     (row) =>
       (level === undefined || row.level === level) && (row.id !== companyId || subtreeOf !== undefined),
   );
-  return sortedRows(shown, sort, compare);
+  return sortedRows(shown, { sort, isDifference }, compare);
 }
 
 /** Returns the rows of a group and its subgroups. `rows` must be in tree order. */
@@ -32,7 +34,11 @@ function rowsInSubtree(rows: readonly HeatRow[], groupId: number): HeatRow[] {
 }
 
 /** Sorts rows by name, people, rate or a KPI (`kpi:` and its index); a leading minus sorts in descending order. Withheld values come last. */
-function sortedRows(rows: readonly HeatRow[], sort: string, compare: (a: string, b: string) => number) {
+function sortedRows(
+  rows: readonly HeatRow[],
+  { sort, isDifference }: { sort: string; isDifference: boolean },
+  compare: (a: string, b: string) => number,
+) {
   const isDescending = sort.startsWith('-');
   const key = isDescending ? sort.slice(1) : sort;
   if (key === 'tree') return [...rows];
@@ -40,7 +46,8 @@ function sortedRows(rows: readonly HeatRow[], sort: string, compare: (a: string,
   if (key === 'name') return rows.toSorted((a, b) => sign * compare(a.name, b.name));
   const valueOf = (row: HeatRow) => {
     if (key === 'people') return row.people;
-    const value = key === 'rate' ? row.rate : row.values[Number(key.slice(4))];
+    const value =
+      key === 'rate' ? row.rate : (isDifference ? row.differences : row.values)[Number(key.slice(4))];
     return typeof value === 'number' ? value : undefined;
   };
   return rows.toSorted((a, b) => {

@@ -16,6 +16,7 @@ import { deleteEmailsBefore } from './people/users.ts';
 import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { hasEndedWeeks } from './results/close-week.ts';
 import { hasLiveWeeks } from './results/live-week.ts';
+import { areStatisticsDue } from './results/statistics/statistics.ts';
 import { type LinkNotice, mailLinkNotice } from './rounds/link-notices.ts';
 import { insertRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
@@ -79,6 +80,9 @@ export function workOf({
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
   const toShow = whenDue('show', () => hasLiveWeeks(pool));
   const toClose = whenDue('close', () => hasEndedWeeks(pool, now()));
+  const toCompute = async () => {
+    if (await areStatisticsDue(pool)) await onWeeks('statistics');
+  };
   return {
     recurring: [
       {
@@ -102,6 +106,7 @@ export function workOf({
       { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
       { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
       { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
+      { name: 'compute statistics', cron: '*/10 * * * *', work: toCompute },
     ],
     tasks: {
       'process files': async (payload) => {

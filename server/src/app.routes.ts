@@ -12,6 +12,9 @@ import { serveRounds } from './console/asking/rounds.routes.ts';
 import { serveSchedules } from './console/asking/schedules.routes.ts';
 import { servePeople } from './console/people/people.routes.ts';
 import { servePrivacy } from './console/access/privacy.routes.ts';
+import { serveReports } from './console/reports/reports.routes.ts';
+import type { CreateReports } from './console/reports/report-threads.ts';
+import { serveDrivers } from './console/results/drivers.routes.ts';
 import { serveResults } from './console/results/results.routes.ts';
 import { serveFiles } from './console/runs/files.routes.ts';
 import { serveRuns } from './console/runs/runs.routes.ts';
@@ -32,6 +35,8 @@ import { selectDue } from './rounds/messages.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import type { Approve } from './files/approval-thread.ts';
+import type { ComputeDrivers } from './results/statistics/drivers-thread.ts';
+import type { Words } from './results/data/words-thread.ts';
 import { serveStorage } from './files/storage.routes.ts';
 import { countWaiting } from './files/store.ts';
 import { type AppConfig, isSecure, listenerOptions, longReads, longReadsOfAccount } from './app.config.ts';
@@ -101,6 +106,9 @@ type ConsoleParts = {
   keys: Promise<AnswerKeys>;
   mailer: Mailer | undefined;
   approve: Approve;
+  createReports: CreateReports;
+  drivers: ComputeDrivers;
+  words: Words;
   now: () => number;
   deadJobs: (accountId: number) => Promise<number>;
 };
@@ -108,7 +116,7 @@ type ConsoleParts = {
 /** Registers the routes of the console. */
 export function serveConsole(
   server: Server,
-  { config, pool, keys, mailer, approve, log, now, deadJobs }: ConsoleParts,
+  { config, pool, keys, mailer, approve, createReports, drivers, words, log, now, deadJobs }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
   const secrets = keys.then((one) => one.secrets);
@@ -120,7 +128,9 @@ export function serveConsole(
   serveConsoleGroups(console, pool);
   serveRuns(console, pool, approve);
   serveFiles(console, pool);
-  serveResults(console, pool);
+  serveResults(console, pool, words);
+  serveReports(console, { pool, createReports, now });
+  serveDrivers(console, pool, drivers);
   const askingParts = { pool, mailer, publicUrl: config.publicUrl, now };
   serveLibrary(console, pool);
   serveSchedules(console, askingParts);

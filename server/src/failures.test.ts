@@ -7,7 +7,7 @@ import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { get as httpsGet } from 'node:https';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -128,63 +128,66 @@ const everything = {
   runs: ['failed', 'applied'],
 };
 
-describe('the service is killed in the middle of a large push', () => {
-  test('nothing is applied, the run is recorded as failed, and the same request then works', async () => {
+/** Uploads a file for a new account with the user u2500, which blocks its write, and returns when its run has begun. */
+async function uploadInTheMiddle(service: Service, pool: Pool) {
+  const account = await newAccount(pool);
+  await inTransaction(pool, (tx) => changeAccount(tx, account.id, { maxUsersCreated: 20_000 }));
+  const { token } = await createToken(pool, account.id, { name: 'files', scopes: ['files'] });
+  const release = await blockMiddle(pool, account.id);
+  const rows = people(5_000).map((one) => `${one.externalId};${one.firstName};${one.lastName}`);
+  const form = new FormData();
+  form.append('file', new Blob([['EmployeeID;FirstName;LastName', ...rows].join('\n')]), 'users.csv');
+  const headers = { authorization: token };
+  const sent = await fetch(`${service.address}/v1/storage/uploadFile`, {
+    method: 'POST',
+    headers,
+    body: form,
+  });
+  expect([sent.status, await sent.text()]).toEqual([200, 'users.csv']);
+  await until(async () => (await stateOf(pool, account.id)).runs.length === 1);
+  return { account, headers, release };
+}
+
+describe('the service is killed', () => {
+  test('in the middle of a large push, a file that is being applied and one that is being read: after the restart, nothing of the push is applied, its run is recorded as failed, and the same request then works; each file is applied once, without any action', async () => {
     const first = await started(await newDataDir());
     const { pool, account, release, response } = await pushInTheMiddle(first);
+    const applied = await uploadInTheMiddle(first, pool);
+    await untilWaiting(pool, 2);
+    const read = await uploadInTheMiddle(first, pool);
     first.child.kill('SIGKILL');
     expect(await first.exited).toBe('SIGKILL');
     await expect(response).rejects.toThrow('fetch failed');
-    await release();
+    for (const one of [release, applied.release, read.release]) {
+      // oxlint-disable-next-line no-await-in-loop -- few
+      await one();
+    }
     const second = await started(first.dataDir);
     expect(await stateOf(pool, account.id)).toEqual(nothing);
     const again = await push(second.address, account.token, large);
     expect([again.status, again.body.applied]).toEqual([200, true]);
     expect(again.body.summary.users.created).toBe(5_000);
     expect(await stateOf(pool, account.id)).toEqual(everything);
-    second.child.kill('SIGTERM');
-    expect(await second.exited).toBe(0);
-  });
-});
-
-describe('the service is killed in the middle of a file', () => {
-  test.each([
-    ['read', async () => {}],
-    ['applied', untilWaiting],
-  ])(
-    'while it is being %s: after the restart it is applied once, without any action',
-    async (_, untilThen) => {
-      const first = await started(await newDataDir());
-      const pool = await connectionsTo(first);
-      const account = await newAccount(pool);
-      await inTransaction(pool, (tx) => changeAccount(tx, account.id, { maxUsersCreated: 20_000 }));
-      const { token } = await createToken(pool, account.id, { name: 'files', scopes: ['files'] });
-      const release = await blockMiddle(pool, account.id);
-      const rows = people(5_000).map((one) => `${one.externalId};${one.firstName};${one.lastName}`);
-      const form = new FormData();
-      form.append('file', new Blob([['EmployeeID;FirstName;LastName', ...rows].join('\n')]), 'users.csv');
-      const headers = { authorization: token };
-      const sent = await fetch(`${first.address}/v1/storage/uploadFile`, {
-        method: 'POST',
-        headers,
-        body: form,
-      });
-      expect([sent.status, await sent.text()]).toEqual([200, 'users.csv']);
-      await until(async () => (await stateOf(pool, account.id)).runs.length === 1);
-      await untilThen(pool);
-      first.child.kill('SIGKILL');
-      expect(await first.exited).toBe('SIGKILL');
-      await release();
-      const second = await started(first.dataDir);
+    for (const [how, file] of Object.entries({ applied, read })) {
+      // oxlint-disable no-await-in-loop -- two
       const report = await until(async () => {
-        const response = await fetch(`${second.address}/v1/storage/files/users.csv/report`, { headers });
-        const body = (await response.json()) as FileReport;
+        const answer = await fetch(`${second.address}/v1/storage/files/users.csv/report`, {
+          headers: file.headers,
+        });
+        const body = (await answer.json()) as FileReport;
         return !isUnderWay(body.outcome) && body;
       });
-      expect(report).toMatchObject({ outcome: 'applied', summary: { users: { created: 5_000 } } });
-      expect(await stateOf(pool, account.id)).toMatchObject({ users: 5_000, runs: ['applied'] });
-    },
-  );
+      expect({ how, ...report }).toMatchObject({
+        how,
+        outcome: 'applied',
+        summary: { users: { created: 5_000 } },
+      });
+      expect(await stateOf(pool, file.account.id)).toMatchObject({ users: 5_000, runs: ['applied'] });
+      // oxlint-enable no-await-in-loop
+    }
+    second.child.kill('SIGTERM');
+    expect(await second.exited).toBe(0);
+  }, 180_000);
 });
 
 describe('PostgreSQL is killed in the middle of a large push', () => {
@@ -232,22 +235,30 @@ describe('PostgreSQL is killed in the middle of a large push', () => {
 });
 
 describe('a statement of a push is cancelled', () => {
-  test.each([
-    ['while its data is still being sent', large],
-    ['after all its data has been sent', { settings, data: { users: people(1, 2_500) } }],
-  ])(
-    '%s: the response is an error, nothing is applied, and the next push works',
+  test(
+    'while its data is still being sent, and after: the response is an error, nothing is applied, and the next push works',
     { timeout: 30_000 },
-    async (_, request) => {
+    async () => {
       const service = await started(await newDataDir());
-      const { pool, account, release, response } = await pushInTheMiddle(service, request);
-      await pool`
-      select pg_cancel_backend(pid) from pg_stat_activity
-      where wait_event_type = 'Lock' and query like 'copy users%'`;
-      expect([500, 503]).toContain((await response).status);
-      await release();
-      expect(await stateOf(pool, account.id)).toEqual(nothing);
-      expect((await push(service.address, account.token, request)).body.applied).toBe(true);
+      const short = { settings, data: { users: people(1, 2_500) } };
+      for (const [when, request] of [
+        ['while its data is still being sent', large],
+        ['after all its data has been sent', short],
+      ] as const) {
+        // oxlint-disable no-await-in-loop -- one after another
+        const { pool, account, release, response } = await pushInTheMiddle(service, request);
+        await pool`
+          select pg_cancel_backend(pid) from pg_stat_activity
+          where wait_event_type = 'Lock' and query like 'copy users%'`;
+        expect([when, [500, 503].includes((await response).status)]).toEqual([when, true]);
+        await release();
+        expect([when, await stateOf(pool, account.id)]).toEqual([when, nothing]);
+        expect([when, (await push(service.address, account.token, request)).body.applied]).toEqual([
+          when,
+          true,
+        ]);
+        // oxlint-enable no-await-in-loop
+      }
     },
   );
 });
@@ -352,30 +363,23 @@ describe('the start', () => {
     expect(service.said()).not.toContain(new URL(database.url).password);
   });
 
-  test('of a second service on one data directory fails with a clear message, without affecting the first', async () => {
+  test('of a second service on one data directory or port fails with a clear message, without affecting the first', async () => {
     const first = await started(await newDataDir());
     const before = await databaseOf(first.dataDir);
     const second = await start(first.dataDir);
+    const onSamePort = await start(await newDataDir(), { PORT: String(first.port) });
     expect(await second.exited).toBe(1);
     expect(second.said()).toMatch(
       new RegExp(`Process ${first.child.pid} is already running as the service of .*DATA_DIR`),
     );
-    expect(second.said()).not.toMatch(/^\s+at /m);
+    expect(await onSamePort.exited).toBe(1);
+    expect(onSamePort.said()).toContain(String(first.port));
+    expect(onSamePort.said()).toMatch(/in use/);
+    expect(await databaseOf(onSamePort.dataDir)).toBeUndefined(); // it leaves no PostgreSQL running
+    // No stack, because the operator can fix it.
+    for (const { said } of [second, onSamePort]) expect(said()).not.toMatch(/^\s+at /m);
     expect(await isReady(first)).toBe(true);
     expect(await databaseOf(first.dataDir)).toEqual(before);
-  });
-
-  test('on a port in use fails with a clear message, and leaves no PostgreSQL running', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    onTestFinished(() => void other.close());
-    const { port } = other.address() as AddressInfo;
-    const service = await start(await newDataDir(), { PORT: String(port) });
-    expect(await service.exited).toBe(1);
-    expect(await databaseOf(service.dataDir)).toBeUndefined();
-    expect(service.said()).toContain(String(port));
-    expect(service.said()).toMatch(/in use/);
-    expect(service.said()).not.toMatch(/^\s+at /m); // no stack, because the operator can fix it
   });
 
   test('in plain HTTP on all addresses is refused unless explicitly allowed, before anything is created', async () => {

@@ -60,8 +60,12 @@ async function serve(config: Config, log: Log): Promise<void> {
     else await showFirstLink(await url, config);
   } catch (error) {
     if (stopping) return; // The signal came before the service had started.
-    await closeDatabase();
-    throw error;
+    report(error);
+    // Connections that are still being opened lose the database now. What the driver throws because of it must not keep the database
+    // from being stopped.
+    process.on('uncaughtException', () => {});
+    await closeDatabase().catch(report);
+    process.exit(1);
   }
 }
 
@@ -125,7 +129,11 @@ async function openDatabase(config: Config, log: Log): Promise<{ url: string; st
 }
 
 function fail(error: unknown): never {
+  report(error);
+  process.exit(1);
+}
+
+function report(error: unknown): void {
   const text = error instanceof Fault ? error.message : error instanceof Error ? error.stack : String(error);
   process.stderr.write(`${text}\n`);
-  process.exit(1);
 }

@@ -1,10 +1,12 @@
-// The thread for weeks: opens the rounds of due schedules, closes ended weeks, or updates the live figures of open weeks.
+// The thread for weeks: opens the rounds of due schedules, closes ended weeks, updates the live figures of open weeks, or computes the
+// statistics of published weeks.
 import { workerData } from 'node:worker_threads';
 import type { LogLevel } from './base/config.ts';
 import { openLog } from './base/log.ts';
 import { openPool, retryLostConnections } from './db/db.ts';
 import { closeEndedWeeks, closeWeekNow } from './results/close-week.ts';
 import { showLiveWeeks } from './results/live-week.ts';
+import { computeAllStatistics } from './results/statistics/statistics.ts';
 import { missedSentence } from './rounds/missed-reasons.ts';
 import { type Opened, openDueRounds } from './rounds/opening.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
@@ -17,7 +19,7 @@ import type { KeyPlace } from './sealing/epoch-chain.ts';
 export type WeeksWork = {
   databaseUrl: string;
   answerKeys: KeyPlace;
-  work: 'open' | 'close' | 'show';
+  work: 'open' | 'close' | 'show' | 'statistics';
   only?: { accountId: number; week: string };
   now: number;
   logLevel: LogLevel;
@@ -31,7 +33,10 @@ try {
   await keys.chain.prepare();
   if (only) await closeWeekNow(pool, keys, only.accountId, only.week, now);
   else if (work === 'open') logOpened(await openDueRounds(pool, keys, now));
-  else await (work === 'close' ? closeEndedWeeks(pool, keys, now) : showLiveWeeks(pool, keys));
+  else if (work === 'close') await closeEndedWeeks(pool, keys, now);
+  else if (work === 'show') await showLiveWeeks(pool, keys);
+  // After the figures are published, so that closing never waits for it. If it fails, the recurring job tries again.
+  if (work !== 'open') await computeAllStatistics(pool);
 } finally {
   await pool.end({ timeout: 5 });
 }

@@ -8,6 +8,7 @@ import type asking from './en/asking.json';
 import type common from './en/common.json';
 import type groups from './en/groups.json';
 import type people from './en/people.json';
+import type reports from './en/reports.json';
 import type results from './en/results.json';
 import type runs from './en/runs.json';
 import type session from './en/session.json';
@@ -18,6 +19,7 @@ type English = {
   common: typeof common;
   groups: typeof groups;
   people: typeof people;
+  reports: typeof reports;
   results: typeof results;
   runs: typeof runs;
   session: typeof session;
@@ -31,6 +33,7 @@ export type TextArguments = Arguments['access'] &
   Arguments['common'] &
   Arguments['groups'] &
   Arguments['people'] &
+  Arguments['reports'] &
   Arguments['results'] &
   Arguments['runs'] &
   Arguments['session'];

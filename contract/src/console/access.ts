@@ -1,6 +1,7 @@
 // The console: API tokens, API access, the account's settings, and the audit log.
 import { Type } from 'typebox';
 import { operation } from './operation.ts';
+import { type ManagerComparison, managerComparisons } from '../comparisons.ts';
 import { maxChangesCeiling, maxNameLength } from '../limits.ts';
 import { numberForms, type Numbers, type Scope, scopes } from '../operation.ts';
 
@@ -64,6 +65,10 @@ export type AccountSettingsView = {
   publication: 'weekly' | 'live';
   /** By how many steps of the scale a published sum may be off; 0: no noise. */
   noise: 0 | 1 | 2;
+  /** How many weeks a rolling KPI value covers; null: as many as the schedules need to ask all questions, at most 13. */
+  kpiWeeks: number | null;
+  /** What managers can compare the results of their groups with. */
+  managerComparisons: ManagerComparison[];
   applyFiles: boolean;
   filesPartial: boolean;
   createGroupsFromUsers: boolean;
@@ -89,6 +94,8 @@ const settings = Type.Partial(
       commentThreshold: ownThreshold,
       publication: Type.Enum(['weekly', 'live']),
       noise: Type.Union([Type.Literal(0), Type.Literal(1), Type.Literal(2)]),
+      kpiWeeks: Type.Union([Type.Integer({ minimum: 1, maximum: 13 }), Type.Null()]),
+      managerComparisons: Type.Array(Type.Enum([...managerComparisons]), { maxItems: 3, uniqueItems: true }),
       applyFiles: Type.Boolean(),
       filesPartial: Type.Boolean(),
       createGroupsFromUsers: Type.Boolean(),
@@ -126,6 +133,8 @@ export type AuditEntry = {
 const auditFilters = {
   /** Part of an action, an address, a subject, the name of the actor, or the name of the subject. */
   search: Type.Optional(Type.String({ maxLength: 200 })),
+  /** Actions to find as well, separated by commas: those whose names in the caller's language contain the search. */
+  found: Type.Optional(Type.String({ maxLength: 4000 })),
   origin: Type.Optional(Type.Enum(['console', 'command', 'api', 'file', 'service'])),
   action: Type.Optional(Type.String({ maxLength: 100 })),
   /** Days in the account's time zone, both included. */

@@ -2,9 +2,11 @@
 // change from one version to the next, because both ends are released together.
 import { accessOperations } from './access.ts';
 import { askingOperations } from './asking.ts';
+import { driversOperations } from './drivers.ts';
 import { groupsOperations } from './groups.ts';
 import { peopleOperations } from './people.ts';
 import { privacyOperations } from './privacy.ts';
+import { reportsOperations } from './reports.ts';
 import { resultsOperations } from './results.ts';
 import { runsOperations } from './runs.ts';
 import { sessionOperations } from './session.ts';
@@ -18,6 +20,8 @@ export const consoleOperations = {
   ...runsOperations,
   ...askingOperations,
   ...resultsOperations,
+  ...reportsOperations,
+  ...driversOperations,
   ...privacyOperations,
   ...systemOperations,
 };

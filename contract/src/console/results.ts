@@ -1,6 +1,7 @@
 // The console: results. The figures are read from the same rows as those of the data interface, and nothing is shown that the
 // data interface withholds.
 import { Type } from 'typebox';
+import { type Comparison, comparisons } from '../comparisons.ts';
 import { operation } from './operation.ts';
 
 /**
@@ -25,8 +26,57 @@ export type ResultKpi = { id: string; name: string };
  * links or cards that the employer handed out (P14).
  */
 export type Figure = { week: string; value: number | null; handedOut: boolean };
-/** `people`: how many people were asked; null: the rate is withheld, or the week closed before this was stored. */
-export type RateFigure = Figure & { people: number | null };
+/**
+ * `asked`: how many people were asked anything, and `answered`: how many of them answered or skipped anything. `value` is
+ * their ratio where both are known. Null: withheld, or the week closed before this was stored; then `value` is the rate of the
+ * data interface.
+ */
+export type RateFigure = Figure & { asked: number | null; answered: number | null };
+
+export type { Comparison };
+
+/** Whether a change or difference is clear, and its direction; `unclear`: no clear change. docs/statistics.md explains the test. */
+export type Verdict = 'up' | 'down' | 'unclear';
+
+/**
+ * A change since an earlier week, over the questions that have a figure in both. `by`: -1 to 1. `since`: the earlier week (for a
+ * KPI, the earliest of its questions' earlier weeks). `questions`: how many questions were compared.
+ */
+export type Change = { by: number; since: string; questions: number; verdict: Verdict };
+
+/** The difference from the comparison, over what both have figures for. `value`: the comparison's own figure. */
+export type Difference = { value: number; by: number; verdict: Verdict };
+
+/** A figure of a small group, moved towards the group above it. `weight`: the share of its own figure, 0 to 1. */
+export type BestEstimate = { value: number; margin: number; weight: number };
+
+/**
+ * The rolling value of a KPI in a week: the mean of the latest shown figure of each of its questions in the weeks of the window.
+ * `questions`: how many; `firstWeek` and `lastWeek`: the weeks their figures come from. `margin`: half the width of the 95 %
+ * interval; null: not known. `change`: since the same questions were last asked before; null: nothing can be compared.
+ */
+export type RollingFigure = Figure & {
+  questions: number;
+  firstWeek: string;
+  lastWeek: string;
+  margin: number | null;
+  change: Change | null;
+};
+
+/** What stands first on an overview. Each is a clear change, or the response. Rates: 0 to 1. */
+export type Finding =
+  /** `mostIn`: the direct subgroup with the largest clear change of the KPI in the same direction that the caller can see. */
+  | { kind: 'kpi'; kpi: ResultKpi; change: Change; mostIn: ResultGroup | null }
+  | { kind: 'difference'; kpi: ResultKpi; difference: Difference }
+  | { kind: 'question'; question: { id: number; text: string }; week: string; change: Change }
+  | { kind: 'response'; week: string; answered: number; asked: number };
+
+/** What the overview, heat map and question pages compare with. `group`: the company or parent; null for other kinds. */
+export type ChosenComparison = {
+  kind: Comparison;
+  group: ResultGroup | null;
+  /** Which the caller may choose here. */ available: Comparison[];
+};
 
 /** A question with the texts of its scale: all five for type 1, the ends for types 2 and 3, yes and no (1 and 0) for type 4. */
 export type ResultQuestion = {
@@ -49,6 +99,13 @@ export type QuestionFigures = {
   enps: number | null;
   /** Whether the figures are partly based on links or cards that the employer handed out. */
   handedOut: boolean;
+  /** Half the width of the 95 % interval of `value`; null: not known. */
+  margin: number | null;
+  /** Since the question was last shown for the group; null: nothing to compare. */
+  change: Change | null;
+  /** From the comparison; null: nothing to compare. */
+  difference: Difference | null;
+  bestEstimate: BestEstimate | null;
 };
 
 export type ResultComment = {
@@ -60,6 +117,45 @@ export type ResultComment = {
   text: string;
   /** Whether the group's comments on the question partly come from links or cards that the employer handed out. */
   handedOut: boolean;
+};
+
+/** `marks`: the parts of the text that matched the search or the word, as ranges of UTF-16 code units: [first, end). */
+export type FoundComment = ResultComment & { marks: [number, number][] };
+
+/** Comments by question: the question with the newest comment first, newest week first within it, in random order within a week. */
+export type FoundComments = {
+  total: number;
+  /** The questions of all comments found, in order, each with the number of its comments. */
+  questions: { id: number; text: string; comments: number }[];
+  rows: FoundComment[];
+};
+
+/**
+ * The words that stand out in a group, compared with the comments shown in the company but not in the group. Empty unless there
+ * are enough comments on both sides.
+ */
+export type CommentWords = {
+  /**
+   * `compared`: there were enough comments; `company`: the group is the whole company; `few`: the group, or the rest of the
+   * company, has too few comments in every language.
+   */
+  state: 'compared' | 'company' | 'few';
+  /** The weeks compared: all weeks with comments, or the newest ones if there are very many; null: there are no comments. */
+  weeks: { first: ResultWeek; last: ResultWeek } | null;
+  words: CommentWord[];
+};
+export type CommentWord = {
+  /** What to filter by. */
+  word: string;
+  /** As people here write it. */
+  text: string;
+  /** The language of the comments in which it stands out. */
+  language: string;
+  /** How many of the group's comments in the language contain it, and how many there are. */
+  comments: number;
+  of: number;
+  /** The same for the rest of the company; null if the caller can't see the company. */
+  elsewhere: { comments: number; of: number } | null;
 };
 
 /** What every results page needs first. */
@@ -85,10 +181,16 @@ export type GroupResults = {
   /** Every week of the span, oldest first; empty: nothing was ever published. */
   weeks: ResultWeek[];
   running: ResultWeek | null;
+  comparison: ChosenComparison;
+  findings: Finding[];
   kpis: (ResultKpi & {
+    /** Each week's own value. */
     values: Figure[];
-    /** The company's figure in the week of the last value shown; null: there is none. */
-    company: Figure | null;
+    /** One for each week of the span that has one. */
+    rolling: RollingFigure[];
+    /** Of the last rolling value; null: nothing to compare. */
+    difference: Difference | null;
+    bestEstimate: BestEstimate | null;
   })[];
   rates: RateFigure[];
   /** The results of the last week that asked this group anything. */
@@ -109,8 +211,17 @@ export type HeatRow = ResultGroup & {
   people: number;
   /** Null: withheld; missing: not asked. */
   rate?: number | null;
-  /** One per KPI of the map. Null: withheld; 'none': not asked. */
+  /** How many people were asked and answered; missing: not known. */
+  asked?: number;
+  answered?: number;
+  /** One rolling value per KPI of the map. Null: withheld; 'none': not asked in the window. */
   values: (number | null | 'none')[];
+  /** Per KPI the clear changes since its questions were last asked: -1 to 1; null: none, or not clear. */
+  changes: (number | null)[];
+  /** Per KPI the difference from the comparison; null: nothing to compare. */
+  differences: (number | null)[];
+  /** The indices of the KPIs whose difference is clear. */
+  clear: number[];
   /** Which figures are partly based on links or cards that the employer handed out: the rate, or KPIs by index. */
   handedOut: ('rate' | number)[];
 };
@@ -118,10 +229,12 @@ export type HeatRow = ResultGroup & {
 export type HeatMap = {
   /** The week shown; null: nothing was ever published. */
   week: ResultWeek | null;
-  /** Each with the week whose values its column shows: the last one that asked it. */
-  kpis: (ResultKpi & { week: ResultWeek })[];
+  /** The first week of the window of the rolling values. */
+  firstWeek: ResultWeek | null;
+  kpis: ResultKpi[];
   rows: HeatRow[];
-  /** The row to compare with: the top group, if the caller can see it. */
+  comparison: ChosenComparison;
+  /** The top group, if the caller can see it. */
   companyId: number | null;
 };
 
@@ -129,7 +242,8 @@ export type Trend = {
   /** Null: the response rate. */
   kpi: ResultKpi | null;
   weeks: ResultWeek[];
-  series: { group: ResultGroup & { people: number }; values: Figure[] }[];
+  /** `values`: each week's own. `rolling`: empty for the response rate. */
+  series: { group: ResultGroup & { people: number }; values: Figure[]; rolling: RollingFigure[] }[];
 };
 
 export type QuestionResults = {
@@ -142,8 +256,7 @@ export type QuestionResults = {
   chosen: ResultWeek | null;
   /** One entry per week in which it was asked. */
   figures: QuestionFigures[];
-  /** The company's mean in the chosen week; null: it was not asked then. */
-  companyFigure: Figure | null;
+  comparison: ChosenComparison;
   /** Comments of the chosen week, at most 100. */
   comments: ResultComment[];
 };
@@ -156,12 +269,17 @@ const id = Type.String({ pattern: '^\\d{1,10}$', description: 'An id: digits.' }
 const language = Type.Optional(Type.Enum(['en', 'sv'], { description: 'en or sv.' }));
 const closed = { additionalProperties: false };
 
-const groupQuery = Type.Object({ weeks: weeksSpan, language }, closed);
+const compare = Type.Optional(
+  Type.Enum([...comparisons], {
+    description:
+      'What to compare with: company, parent, halfYear or none. Default, and if the caller may not: the first of these that is available.',
+  }),
+);
+const groupQuery = Type.Object({ weeks: weeksSpan, compare, language }, closed);
 const heatQuery = Type.Object(
   {
     week: Type.Optional(weekText),
-    /** Whether to include KPIs that were not asked in this week, with their last values. */
-    latest: Type.Optional(Type.Enum(['true', 'false'], { description: 'true or false.' })),
+    compare,
     language,
   },
   closed,
@@ -197,13 +315,23 @@ const trendQuery = Type.Object(
   },
   closed,
 );
-const questionQuery = Type.Object({ week: Type.Optional(weekText), weeks: weeksSpan, language }, closed);
+const questionQuery = Type.Object(
+  { week: Type.Optional(weekText), weeks: weeksSpan, compare, language },
+  closed,
+);
+const wordFilters = { groupId: id, questionId: Type.Optional(id), week: Type.Optional(weekText), language };
 const commentFilters = {
-  groupId: id,
-  questionId: Type.Optional(id),
-  week: Type.Optional(weekText),
-  search: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the text, ignoring case.' })),
-  language,
+  ...wordFilters,
+  search: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Part of the text, ignoring case and Unicode form.' }),
+  ),
+  word: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'A whole word, ignoring case and Unicode form.',
+    }),
+  ),
 };
 
 export const resultsOperations = {
@@ -232,8 +360,8 @@ export const resultsOperations = {
     minimumRole: 'Manager',
     query: questionQuery,
   }),
-  /** Returns the comments shown for a group, newest week first, in random order within a week. */
-  'GET /results/comments': operation<{ total: number; rows: ResultComment[] }>()({
+  /** Returns the comments shown for a group by question, with the parts that match the search marked. */
+  'GET /results/comments': operation<FoundComments>()({
     minimumRole: 'Manager',
     query: Type.Object(
       {
@@ -244,6 +372,12 @@ export const resultsOperations = {
       closed,
     ),
   }),
+  /** Returns the words that stand out in a group's comments against the rest of the company. */
+  'GET /results/comments/words': operation<CommentWords>()({
+    minimumRole: 'Manager',
+    query: Type.Object(wordFilters, closed),
+  }),
+  /** Comments with their week, question and group, and the numbers of comments and answers there, as CSV. */
   'GET /results/comments/csv': operation()({
     minimumRole: 'Manager',
     query: Type.Object(commentFilters, closed),

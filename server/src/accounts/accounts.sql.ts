@@ -1,4 +1,5 @@
 // SQL for accounts and their SFTP user names. Writers: accounts.ts.
+import type { ManagerComparison } from '@soundings/contract/comparisons.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 export type AccountRow = {
@@ -29,6 +30,10 @@ export type AccountRow = {
   notifySuccess: boolean;
   /** Whether pushes and files can set roles. */
   rolesBySync: boolean;
+  /** How many weeks a rolling KPI value covers; null: as many as the schedules need to ask all questions. */
+  kpiWeeks: number | null;
+  /** What managers can compare the results of their groups with. */
+  managerComparisons: ManagerComparison[];
 };
 
 export type AccountSettings = Omit<AccountRow, 'id' | 'sftpUsername'>;
@@ -79,7 +84,9 @@ export async function selectAccount(db: Db, accountId: AccountId): Promise<Accou
            a.default_country     as "defaultCountry",
            a.notify_addresses    as "notify",
            a.notify_success      as "notifySuccess",
-           a.roles_by_sync       as "rolesBySync"
+           a.roles_by_sync       as "rolesBySync",
+           a.kpi_weeks           as "kpiWeeks",
+           a.manager_comparisons as "managerComparisons"
     from   accounts a
     join   sftp_usernames s using (account_id)
     where  a.account_id = ${accountId}`;
@@ -114,7 +121,9 @@ export async function updateAccount(
            default_country    = ${account.defaultCountry},
            notify_addresses   = ${account.notify},
            notify_success     = ${account.notifySuccess},
-           roles_by_sync      = ${account.rolesBySync}
+           roles_by_sync      = ${account.rolesBySync},
+           kpi_weeks          = ${account.kpiWeeks},
+           manager_comparisons = ${account.managerComparisons}
     where  account_id = ${accountId}`;
 }
 

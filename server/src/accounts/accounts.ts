@@ -1,4 +1,5 @@
 // Creates accounts and changes their settings.
+import { managerComparisons as knownComparisons } from '@soundings/contract/comparisons.ts';
 import { countries } from '@soundings/contract/countries.ts';
 import { defaultThreshold, maxChangesCeiling, minimumThreshold } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
@@ -103,6 +104,19 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
     if (fault) wrong(path, fault.message, fault.type, value);
   };
   const { name, timezone, language, threshold, publication, noise, allow, notify, defaultCountry } = settings;
+  const { kpiWeeks, managerComparisons } = settings;
+  if (typeof kpiWeeks === 'number' && !(Number.isInteger(kpiWeeks) && kpiWeeks >= 1 && kpiWeeks <= 13)) {
+    wrong('kpiWeeks', 'kpiWeeks must be a whole number from 1 to 13.');
+  }
+  for (const one of managerComparisons ?? []) {
+    if (!knownComparisons.includes(one))
+      wrong(
+        'managerComparisons',
+        `A comparison must be one of ${knownComparisons.join(', ')}.`,
+        'invalid value',
+        one,
+      );
+  }
   if (name !== undefined) report('name', nameFault('name', name));
   if (timezone !== undefined) report('timezone', timeZoneFault(timezone));
   if (language !== undefined) report('language', languageFault(language));

@@ -1,5 +1,4 @@
 // The commands for accounts: create one, change its settings, set a password.
-import { readFileSync } from 'node:fs';
 import { type Account, type AccountSettings, changeAccount, createAccount } from '../accounts/accounts.ts';
 import { notifyPerson } from '../accounts/account-notices.ts';
 import { resetPassword, setPassword } from '../auth/sign-in.ts';
@@ -7,6 +6,7 @@ import { newPassword } from '../base/secrets.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createUser } from '../people/users.ts';
 import { defineLibrary } from '../questions/questions.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import {
   account,
   accountOf,
@@ -57,8 +57,8 @@ export const accountCommands = (canMail: () => boolean): Record<string, Command>
       '    Sets a password, read from standard input, and signs the person out everywhere. Use it for an administrator\n' +
       '    who can no longer sign in. --turn-off-two-factor also disables two-factor authentication.',
     options: { ...account, email: text, 'turn-off-two-factor': flag },
-    run: (pool, values) => {
-      const wanted = { email: required(values, 'email'), password: passwordFromInput() };
+    run: (pool, values, _keys, input) => {
+      const wanted = { email: required(values, 'email'), password: passwordFrom(input()) };
       const turnsOff = values['turn-off-two-factor'] === true;
       const accountId = accountOf(values);
       return inTransaction(pool, async (tx) => {
@@ -75,12 +75,16 @@ export const accountCommands = (canMail: () => boolean): Record<string, Command>
     usage:
       '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
       '    [--distribution-threshold K|default] [--comment-threshold K|default] [--noise 0|1|2]\n' +
+      '    [--kpi-weeks N|default] [--manager-comparisons company,parent,halfYear|none]\n' +
       '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
       '    [--create-groups-from-users true|false] [--country SE|none] [--roles-by-sync on|off] [--notify EMAIL,…] [--notify-success true|false]\n' +
       `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
       '    Changes the given settings. Thresholds, --publication and --noise apply to weeks that open from now on.\n' +
       '    --publication live  Shows figures while the week is open, in batches of at least as many new answers as the threshold.\n' +
       '    --noise             Changes the sum behind each figure by up to this many steps of the scale.\n' +
+      '    --kpi-weeks         How many weeks a rolling KPI value covers (1 to 13), in weeks that close from now on. default: as many as\n' +
+      '                        the schedules need to ask all questions.\n' +
+      '    --manager-comparisons  What managers can compare the results of their groups with.\n' +
       '    --allow             IP addresses or ranges that can upload files. "" allows any address.\n' +
       '    --country           The country of phone numbers in files that have no country code.\n' +
       '    --roles-by-sync off Imports do not set roles.\n' +
@@ -96,6 +100,8 @@ export const accountCommands = (canMail: () => boolean): Record<string, Command>
       'comment-threshold': text,
       publication: text,
       noise: text,
+      'kpi-weeks': text,
+      'manager-comparisons': text,
       allow: text,
       'apply-files': text,
       'partial-files': text,
@@ -115,12 +121,12 @@ export const accountCommands = (canMail: () => boolean): Record<string, Command>
   },
 });
 
-/** Reads a password from standard input, without its line ending. */
-const passwordFromInput = () => readFileSync(0, 'utf8').replace(/\r?\n$/, '');
+/** Returns a password from standard input, without its line ending. */
+const passwordFrom = (input: string) => input.replace(/\r?\n$/, '');
 
-async function accountCreate(pool: Pool, values: Values) {
+async function accountCreate(pool: Pool, values: Values, _keys: AnswerKeys, input: () => string) {
   const email = required(values, 'admin-email');
-  const given = values['admin-password-stdin'] ? passwordFromInput() : undefined;
+  const given = values['admin-password-stdin'] ? passwordFrom(input()) : undefined;
   const password = given ?? newPassword();
   const wanted = {
     name: required(values, 'name'),
@@ -163,6 +169,13 @@ function settingsOf(values: Values): Partial<AccountSettings> {
   if (values['publication'] !== undefined)
     settings.publication = String(values['publication']) as 'weekly' | 'live';
   if (values['noise'] !== undefined) settings.noise = numberOf(values, 'noise') as 0 | 1 | 2;
+  const kpiWeeks = values['kpi-weeks'];
+  if (kpiWeeks !== undefined)
+    settings.kpiWeeks = kpiWeeks === 'default' ? null : numberOf(values, 'kpi-weeks');
+  const comparisons = values['manager-comparisons'];
+  if (comparisons !== undefined)
+    settings.managerComparisons =
+      comparisons === 'none' ? [] : (commaList(String(comparisons)) as AccountSettings['managerComparisons']);
   if (values['allow'] !== undefined) settings.allow = commaList(String(values['allow']));
   if (values['notify'] !== undefined) settings.notify = commaList(String(values['notify']));
   for (const [option, setting] of switches) {

@@ -119,6 +119,8 @@ describe('account set', () => {
       distributionThreshold: null,
       commentThreshold: null,
       noise: 0,
+      kpiWeeks: null,
+      managerComparisons: ['company', 'parent', 'halfYear'],
       publication: 'weekly',
       allow: [],
       applyFiles: true,

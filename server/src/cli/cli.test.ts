@@ -12,6 +12,7 @@ import {
   json,
   newAccount,
   pool,
+  program,
   refused,
   root,
   soundings,
@@ -27,10 +28,12 @@ describe('migrate, version and help', () => {
 
   test('works without a running service: creates the database, migrates it, and leaves no server running', async () => {
     const env = { DATA_DIR: join(home, 'alone') };
-    expect(await json(['migrate'], { env })).toEqual({ applied: migrations().map(({ name }) => name) });
+    expect(await json(['migrate'], { env, program })).toEqual({
+      applied: migrations().map(({ name }) => name),
+    });
     expect(existsSync(join(env.DATA_DIR, 'postgres', 'PG_VERSION'))).toBe(true);
     expect(existsSync(join(env.DATA_DIR, 'postgres', 'postmaster.pid'))).toBe(false);
-    expect(await json(['migrate'], { env })).toEqual({ applied: [] });
+    expect(await json(['migrate'], { env, program })).toEqual({ applied: [] });
     expect(existsSync(join(env.DATA_DIR, 'postgres', 'postmaster.pid'))).toBe(false);
   });
 
@@ -43,8 +46,11 @@ describe('migrate, version and help', () => {
 
   test('reports in one line that the database cannot be reached, or that a setting is invalid', async () => {
     const [unreachable, wrong] = await Promise.all([
-      refused(['migrate'], 1, { env: { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' } }),
-      refused(['migrate'], 1, { env: { PORT: 'none' } }),
+      refused(['migrate'], 1, {
+        env: { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' },
+        program,
+      }),
+      refused(['migrate'], 1, { env: { PORT: 'none' }, program }),
     ]);
     expect(unreachable).toBe('The database cannot be reached. Try again.\n');
     expect(wrong).toMatch(/PORT must be .*"none"/);
@@ -56,7 +62,9 @@ describe('migrate, version and help', () => {
     };
     const env = { DATA_DIR: '/nowhere/at/all' };
     expect(await json(['version'], { env })).toEqual({ version });
-    expect((await soundings(['version'], { env })).out).toContain(version);
+    for (const word of ['version', '--version']) {
+      expect((await soundings([word], { env })).out).toContain(version);
+    }
   });
 
   test('help names every command on standard output, without a database', async () => {
@@ -109,26 +117,43 @@ describe('wrong usage', () => {
 
 describe('the command itself', () => {
   test('npx finds it', async () => {
-    const program = [join(root, 'node_modules/.bin/soundings')];
-    expect(await json(['migrate'], { program })).toEqual({ applied: [] });
+    const found = [join(root, 'node_modules/.bin/soundings')];
+    expect(await json(['migrate'], { program: found })).toEqual({ applied: [] });
+  });
+
+  test('reads standard input to its end, prints results and errors where they belong, and ends by itself with its status', async () => {
+    const args = ['account', 'create', '--name', 'Å & "Ö"', '--admin-email', 'p@example.org'];
+    const create = [...args, '--admin-password-stdin'];
+    const created = await json<CreatedAccount>(create, { program, input: 'correct horse battery\n' });
+    expect(created.account.name).toBe('Å & "Ö"');
+    expect(created.admin.password).toBeUndefined();
+    expect(await refused(create, 1, { program, input: 'short\n' })).toContain('at least 12');
+    expect(await refused(['frobnicate'], 2, { program })).toContain('Unknown command "frobnicate');
+    const { key } = await json<{ key: string }>(['keys', 'export'], { program });
+    expect(await json(['keys', 'import'], { program, input: key })).toEqual({ imported: true });
   });
 
   test('passes arguments, standard input, output and the exit status through an older Node', async (context) => {
     const older = await olderNode();
     if (!older)
       return context.skip('SKIPPED: there is no Node older than 24 on this machine to start it with');
-    const program = [older, command];
+    const olderProgram = [older, command];
     const args = ['account', 'create', '--name', 'O’Brien & "Sons"', '--admin-email', 'o@example.org'];
     const input = 'correct horse battery\n';
-    const created = await json<CreatedAccount>([...args, '--admin-password-stdin'], { program, input });
+    const created = await json<CreatedAccount>([...args, '--admin-password-stdin'], {
+      program: olderProgram,
+      input,
+    });
     expect(created.account.name).toBe('O’Brien & "Sons"');
-    await refused(['frobnicate'], 2, { program });
+    await refused(['frobnicate'], 2, { program: olderProgram });
   });
 
   test('several commands at once do not disturb each other', async () => {
     const id = await newAccount();
     const create = ['group', 'create', '--account', id, '--name', 'N', '--external-id'];
-    const ran = await Promise.all(['x', 'x', 'x', 'y'].map((name) => soundings([...create, name, '--json'])));
+    const ran = await Promise.all(
+      ['x', 'x', 'x', 'y'].map((name) => soundings([...create, name, '--json'], { program })),
+    );
     expect(ran.map(({ status }) => status).toSorted()).toEqual([0, 0, 1, 1]);
     expect(await pool`select from groups where account_id = ${id}`).toHaveLength(2);
   });

@@ -1,12 +1,9 @@
 // The keys commands as operators run them, on two machines that share a database: output, exit status and effects. Only an
 // export prints a key.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { KeyState } from '@soundings/contract/console/privacy.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -17,9 +14,8 @@ import { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type EpochKey, keyAt, newChain } from '../sealing/epoch-keys.ts';
 import { keyIn, keyText } from '../sealing/key-file.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { bareEnvironment } from '../testing/environment.ts';
+import { runHere } from './cli.fixture.ts';
 
-const cli = fileURLToPath(new URL('cli.ts', import.meta.url));
 let home: string;
 let database: TestDatabase;
 let accountId: number;
@@ -57,19 +53,11 @@ function keyOn(machine: Machine): EpochKey | undefined {
   return key;
 }
 
-type Result = { status: number | null; out: string; err: string };
 /** Runs a command on a machine. Checks that only an export prints a key, and that an error message has no stack. */
-async function run(machine: Machine, args: string[], input = ''): Promise<Result> {
+async function run(machine: Machine, args: string[], input = '') {
   keyOn(machine);
-  const child = spawn(process.execPath, [cli, ...args], {
-    env: { ...bareEnvironment, DATABASE_URL: database.url, DATA_DIR: join(home, machine) },
-    cwd: home,
-  });
-  let [out, err] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
-  child.stdin.on('error', () => {}).end(input);
-  const [status] = (await once(child, 'close')) as [number | null];
+  const env = { DATABASE_URL: database.url, DATA_DIR: join(home, machine) };
+  const { status, out, err } = await runHere(args, env, input);
   keyOn(machine);
   const shown = args[1] === 'export' ? err : out + err;
   for (const secret of secrets) expect(shown).not.toContain(secret);

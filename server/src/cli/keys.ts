@@ -1,6 +1,5 @@
 // The commands for the answer key and the secrets key: show their state and move them to another process.
 import type { KeyState } from '@soundings/contract/console/privacy.ts';
-import { readFileSync } from 'node:fs';
 import { auditEverywhere } from '../accounts/audit.ts';
 import { type Command, flag, required, table, text, UsageError } from './options.ts';
 import { closeLostWeeks } from '../results/lost-weeks.ts';
@@ -90,8 +89,8 @@ export const keyCommands: Record<string, Command> = {
     usage:
       '\n    Reads keys that "keys export" printed on another machine from standard input, and stores them here.',
     options: {},
-    run: async (pool, _values, keys) => {
-      const given = readFileSync(0, 'utf8').split(/^(?=Soundings )/m);
+    run: async (pool, _values, keys, input) => {
+      const given = input().split(/^(?=Soundings )/m);
       const ofSecrets = given.filter((one) => one.startsWith('Soundings secrets key'));
       if (ofSecrets.length > 0) await keys.secrets.imported(ofSecrets.join(''));
       // The input can be the secrets key alone.

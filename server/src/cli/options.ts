@@ -12,8 +12,8 @@ export type Command = {
   positional?: string;
   /** The command reads a secret from standard input. An unexpected argument may be that secret, so errors do not repeat it. */
   readsSecret?: true;
-  /** Returns what --json prints. `format` turns it into text. */
-  run: (pool: Pool, values: Values, keys: AnswerKeys) => Promise<unknown>;
+  /** Returns what --json prints. `format` turns it into text. `input` reads standard input to its end. */
+  run: (pool: Pool, values: Values, keys: AnswerKeys, input: () => string) => Promise<unknown>;
   /** False if the command changes nothing, or the code it calls writes to the audit log. */
   isLogged?: false;
   /** Opens a connection pool if two connections are not enough. */

@@ -4,6 +4,7 @@ import { audit } from '../accounts/audit.ts';
 import { csvRow } from '../base/csv.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { closeWeekNow } from '../results/close-week.ts';
+import { computeStatistics } from '../results/statistics/statistics.ts';
 import { type ExportedLink, exportLinks } from '../rounds/links.ts';
 import { account, accountOf, type Command, flag, text, type Values, weekOf } from './options.ts';
 
@@ -18,6 +19,7 @@ export const weekCommands = (
     options: { ...account, week: text },
     run: async (pool, values, keys) => {
       const closed = await closeWeekNow(pool, keys, accountOf(values), weekOf(values), Date.now());
+      await computeStatistics(pool, accountOf(values));
       return { week: weekName(closed.week), published: closed.published };
     },
     format: ({ week, published }: { week: string; published: number }) =>

@@ -7,6 +7,7 @@ import { quote } from '../base/text.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import { closeWeek, deleteClosedData } from '../results/close-week.ts';
+import { computeStatistics } from '../results/statistics/statistics.ts';
 import { type AskedPerson, hasEnded, lockSurvey, membersNow, openRound, openWeek } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { atLine, entriesOf } from './entries.ts';
@@ -68,6 +69,7 @@ export async function importHistory(
     return { ...defined, rounds, ...answers, weeks: state.weeks.size };
   });
   if (closesOpenWeek) await deleteClosedData(pool, keys);
+  await computeStatistics(pool, accountId);
   return imported;
 }
 

@@ -311,8 +311,8 @@ describe('decisions', () => {
     const withMover = rates([...others, ['mover', [2]]]);
     // Group 1 includes that person, so group 2 does not: five people who were asked both.
     expect(withMover).toEqual([
-      { groupId: 1, value: 1, people: 6, handedOut: false },
-      { groupId: 2, value: 1, people: 6, handedOut: false },
+      { groupId: 1, value: 1, people: 6, asked: 5, answered: 5, handedOut: false },
+      { groupId: 2, value: 1, people: 6, asked: 5, answered: 5, handedOut: false },
     ]);
     expect(rates([...others, ['mover', []]])).toEqual(withMover);
   });

@@ -90,8 +90,12 @@ describe('links that the employer handed out', () => {
         }),
         done: new Map(people.slice(0, 6).map((name) => [name, new Set([1])])),
       });
-    expect(rate(7)).toEqual([{ groupId: 1, value: 0.5, people: 12, handedOut: false }]);
-    expect(rate(8)).toEqual([{ groupId: 1, value: 0.5, people: 12, handedOut: true }]);
+    expect(rate(7)).toEqual([
+      { groupId: 1, value: 0.5, people: 12, asked: 12, answered: 6, handedOut: false },
+    ]);
+    expect(rate(8)).toEqual([
+      { groupId: 1, value: 0.5, people: 12, asked: 12, answered: 6, handedOut: true },
+    ]);
   });
 
   test('mark a distribution if fewer people than its own threshold answered through a link that was sent to them', () => {
@@ -130,7 +134,7 @@ describe('links that the employer handed out', () => {
       }),
       done: new Map(people.map((name) => [name, new Set([1])])),
     });
-    expect(rates).toEqual([{ groupId: 1, value: 1, people: 10, handedOut: false }]);
+    expect(rates).toEqual([{ groupId: 1, value: 1, people: 10, asked: 9, answered: 9, handedOut: false }]);
   });
 
   test('do not mark a withheld figure', () => {

@@ -4,7 +4,8 @@ import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** Records that figures of an open week are shown. */
 export async function updateShown(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
-  await tx`update weeks set shown_at = now() where account_id = ${accountId} and week = ${week}`;
+  await tx`
+    update weeks set shown_at = now(), statistics_at = null where account_id = ${accountId} and week = ${week}`;
 }
 
 /** Returns the open live weeks of all accounts. */

@@ -163,13 +163,15 @@ export async function copyRates(
   rates: Rate[],
 ): Promise<void> {
   await copyInto(
-    tx`copy response_rates (account_id, week, group_id, value, people, handed_out) from stdin`,
-    rates.map(({ groupId, value, people, handedOut }) => [
+    tx`copy response_rates (account_id, week, group_id, value, people, asked, answered, handed_out) from stdin`,
+    rates.map(({ groupId, value, people, asked, answered, handedOut }) => [
       accountId,
       week,
       groupId,
       value,
       people,
+      asked,
+      answered,
       handedOut,
     ]),
   );

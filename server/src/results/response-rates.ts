@@ -8,6 +8,12 @@ export type Rate = {
   /** How many people were asked anything in the group; null if the rate is withheld. */
   people: number | null;
   /**
+   * How many people the rate is based on, and how many of them answered or skipped anything; null if the rate is withheld. Both are sums
+   * over the cells of the rate, so they can't separate the people of a cell any more than the rate does (P7).
+   */
+  asked: number | null;
+  answered: number | null;
+  /**
    * Whether the rate is published although, in one of its cells, too few of the people asked are without a handed-out link (P14).
    * This does not depend on who answered through such a link, which would reveal it about single people.
    */
@@ -55,28 +61,37 @@ export function responseRates(turnout: Turnout): Rate[] {
     for (const { groupId } of askedIn(assignments, turnout))
       peopleIn.set(groupId, (peopleIn.get(groupId) ?? 0) + 1);
   }
-  const totals = new Map<number, { asked: number; answered: number; handedOut: boolean }>();
+  const totals = new Map<number, Total>();
   const cells = chooseCells(sets, respondents.length, data.thresholds.figures);
   const hasOwnLink = respondents.map((respondent) => data.handedOut?.has(respondent) !== true);
   const isHandedOut = tooFewOwnLinks(hasOwnLink, cells, data.thresholds.figures);
   for (const [number, people] of cells.shown) {
     const { groupId, questionIds } = combinations[number] as SameQuestions;
-    const total = totals.get(groupId) ?? { asked: 0, answered: 0, handedOut: false };
+    const total = totals.get(groupId) ?? { questions: 0, done: 0, people: 0, answered: 0, handedOut: false };
     totals.set(groupId, total);
     total.handedOut ||= isHandedOut(people);
-    total.asked += people.length * questionIds.length;
+    total.questions += people.length * questionIds.length;
+    total.people += people.length;
     for (const person of people) {
       const has = doneBy[person];
-      if (has) for (const id of questionIds) if (has.has(id)) total.answered++;
+      if (!has) continue;
+      const count = questionIds.filter((id) => has.has(id)).length;
+      total.done += count;
+      if (count > 0) total.answered++;
     }
   }
   return data.asked.map(({ groupId }) => {
     const total = totals.get(groupId);
-    if (!total || total.asked === 0) return { groupId, value: null, people: null, handedOut: false };
-    const { asked, answered, handedOut } = total;
-    return { groupId, value: answered / asked, people: peopleIn.get(groupId) ?? null, handedOut };
+    if (!total || total.questions === 0)
+      return { groupId, value: null, people: null, asked: null, answered: null, handedOut: false };
+    const { people: asked, answered, handedOut } = total;
+    const people = peopleIn.get(groupId) ?? null;
+    return { groupId, value: total.done / total.questions, people, asked, answered, handedOut };
   });
 }
+
+/** The questions that the people of a rate were asked and have answered or skipped, and how many people they are. */
+type Total = { questions: number; done: number; people: number; answered: number; handedOut: boolean };
 
 /** Returns the assignments that are not withdrawn. */
 function withoutWithdrawn(all: Map<string, Assignment[]>): Map<string, Assignment[]> {

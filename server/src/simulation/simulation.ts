@@ -6,6 +6,7 @@ import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, openPool, type Pool, type Transaction } from '../db/db.ts';
 import { defineLibrary, selectKpis, selectQuestions } from '../questions/questions.ts';
 import { closeWeek, deleteClosedData } from '../results/close-week.ts';
+import { computeStatistics } from '../results/statistics/statistics.ts';
 import { addressOf, linksOfAll } from '../rounds/links.ts';
 import { dayDue, endOf, sendTimeOf } from '../rounds/send-times.ts';
 import { openDueRounds } from '../rounds/opening.ts';
@@ -95,6 +96,7 @@ export async function simulate(
     await pages.close();
     await deleteClosedData(pool, keys);
   }
+  await computeStatistics(pool, accountId);
   return { weeks: simulated, pulse };
 }
 

@@ -25,7 +25,11 @@ const origins = ['console', 'command', 'api', 'file', 'service'] as const;
 export function AuditPage() {
   const t = useText();
   const [address, setAddress] = useAddress<(typeof filters)[number]>();
-  const query = Object.fromEntries(filters.map((name) => [name, address[name]])) as Record<string, string>;
+  const found = useAuditText().actionsNamed(address.search ?? '');
+  const query = {
+    ...Object.fromEntries(filters.map((name) => [name, address[name]])),
+    ...(found.length > 0 && { found: found.join(',') }),
+  } as Record<string, string>;
   const windows = useWindows('GET /audit', { query: query as never });
   const columns = useColumns();
   const { count } = windows;

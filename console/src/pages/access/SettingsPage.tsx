@@ -1,5 +1,6 @@
 // The settings of the account: company, privacy, files and email. Each section explains the consequences of its fields.
 import type { AccountSettingsView, LimitName } from '@soundings/contract/console/access.ts';
+import { type ManagerComparison, managerComparisons } from '@soundings/contract/comparisons.ts';
 import { Mail } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
@@ -21,11 +22,15 @@ import { useToast } from '../../ui/floating/Toast.tsx';
 import { TimezoneField } from '../session/TimezoneField.tsx';
 import css from './access.module.css';
 
-type Values = Omit<AccountSettingsView, 'notify' | 'distributionThreshold' | 'commentThreshold'> & {
+type Values = Omit<
+  AccountSettingsView,
+  'notify' | 'distributionThreshold' | 'commentThreshold' | 'kpiWeeks' | 'managerComparisons'
+> & {
   notify: string;
   distributionThreshold: number | undefined;
   commentThreshold: number | undefined;
-};
+  kpiWeeks: number | undefined;
+} & Record<ManagerComparison, boolean>;
 type SettingsForm = FormState<Values>;
 
 export function SettingsPage() {
@@ -35,8 +40,12 @@ export function SettingsPage() {
   );
 }
 
-const valuesOf = (settings: AccountSettingsView): Values => ({
+const valuesOf = ({ managerComparisons: allowed, ...settings }: AccountSettingsView): Values => ({
   ...settings,
+  company: allowed.includes('company'),
+  parent: allowed.includes('parent'),
+  halfYear: allowed.includes('halfYear'),
+  kpiWeeks: settings.kpiWeeks ?? undefined,
   notify: settings.notify.join('\n'),
   distributionThreshold: settings.distributionThreshold ?? undefined,
   commentThreshold: settings.commentThreshold ?? undefined,
@@ -44,9 +53,18 @@ const valuesOf = (settings: AccountSettingsView): Values => ({
 
 /** Returns only the changed fields, so that changes another user makes at the same time stay. */
 function changesOf(values: Values, before: AccountSettingsView) {
-  const { notify, distributionThreshold = null, commentThreshold = null, ...others } = values;
+  const { notify, distributionThreshold = null, commentThreshold = null, kpiWeeks = null, ...rest } = values;
+  const { company, parent, halfYear, ...others } = rest;
+  const comparisons = { company, parent, halfYear };
   const addresses = notify.split(/[\s,;]+/).filter((one) => one !== '');
-  const all = { ...others, notify: addresses, distributionThreshold, commentThreshold };
+  const all = {
+    ...others,
+    notify: addresses,
+    distributionThreshold,
+    commentThreshold,
+    kpiWeeks,
+    managerComparisons: managerComparisons.filter((one) => comparisons[one]),
+  };
   return Object.fromEntries(
     Object.entries(all).filter(
       ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof AccountSettingsView]),
@@ -86,6 +104,7 @@ function Settings({ settings }: { settings: AccountSettingsView }) {
       >
         <Company form={form} />
         <Privacy form={form} />
+        <Results form={form} />
         <Files form={form} />
         <MailSettings form={form} mailFrom={settings.mailFrom} />
       </Form>
@@ -177,6 +196,32 @@ function Privacy({ form }: { form: SettingsForm }) {
           value={String(noise.value) as '0' | '1' | '2'}
           onChange={(value) => noise.onChange(Number(value) as 0 | 1 | 2)}
         />
+      </div>
+    </Section>
+  );
+}
+
+function Results({ form }: { form: SettingsForm }) {
+  const t = useText();
+  return (
+    <Section title={t('settings.results')}>
+      <div className={css['fields']}>
+        <NumberField
+          label={t('settings.kpiWeeks')}
+          hint={t('settings.kpiWeeksHint')}
+          optional
+          min={1}
+          max={13}
+          unit={t('settings.weeks')}
+          {...form.field('kpiWeeks')}
+        />
+        <div>
+          <h3 className={css['small']}>{t('settings.comparisons')}</h3>
+          <p className={css['soft']}>{t('settings.comparisonsText')}</p>
+        </div>
+        {managerComparisons.map((one) => (
+          <CheckboxField key={one} label={t(`settings.comparison.${one}`)} {...form.field(one)} />
+        ))}
       </div>
     </Section>
   );

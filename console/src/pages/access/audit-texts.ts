@@ -1,5 +1,5 @@
 // Texts for the audit log: actions, subjects and details. Unknown names are shown unchanged.
-import { type AuditAction, subjectKindOf } from '@soundings/contract/audit-actions.ts';
+import { type AuditAction, auditActions, subjectKindOf } from '@soundings/contract/audit-actions.ts';
 import type { AuditEntry } from '@soundings/contract/console/access.ts';
 import type { Summary } from '@soundings/contract/organization.ts';
 import { type TextKey, useText } from '../../text/text.tsx';
@@ -46,8 +46,15 @@ export function useAuditText() {
       : valueOf(name, value);
     return text === '' ? nameOf(name) : `${nameOf(name)}: ${text}`;
   };
+  const actionName = (name: string) => or(`audit.action.${name as AuditAction}`, name);
   return {
-    action: (name: string) => or(`audit.action.${name as AuditAction}`, name),
+    action: actionName,
+    /** Returns the actions whose names in the reader's language contain a text, ignoring case. */
+    actionsNamed: (part: string): string[] => {
+      const wanted = part.trim().toLowerCase();
+      const contains = (name: string) => actionName(name).toLowerCase().includes(wanted);
+      return wanted === '' ? [] : Object.keys(auditActions).filter(contains);
+    },
     /** The subject with its current name, or with its id if it no longer exists. */
     subject: ({ action, subject, about }: Pick<AuditEntry, 'action' | 'subject' | 'about'>): string => {
       if (about !== null || subject === null) return about?.name ?? '';

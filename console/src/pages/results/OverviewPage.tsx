@@ -1,10 +1,12 @@
-// The overview of a group: its KPIs and their trend, the answers of its last week, its response rate and changes.
+// The overview of a group: its findings, KPIs and their trends, the answers of its last week, its response rate and comments.
 import type { GroupResults, ResultsStart } from '@soundings/contract/console/results.ts';
-import { EyeOff } from 'lucide-react';
+import { EyeOff, FileText } from 'lucide-react';
 import { useAddress, useData } from '../../hooks/data.ts';
+import { hasRole, useSession } from '../../session.tsx';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
+import { Reason } from '../../ui/floating/Reason.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
@@ -12,11 +14,13 @@ import { Page } from '../../ui/page/Page.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { Select } from '../../ui/form/Select.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
-import { isTooFew } from './figures.ts';
+import { ComparisonSelect } from './clear.tsx';
+import { isTooFew, lastComments } from './figures.ts';
+import { Findings } from './Findings.tsx';
 import { KpiStrip } from './KpiStrip.tsx';
 import { OverviewSide } from './OverviewSide.tsx';
-import { OverviewTrend, useChosenKpis } from './OverviewTrend.tsx';
-import { CommentList, CsvLink, spanIn, Started, useSpanOptions } from './parts.tsx';
+import { OverviewTrend } from './OverviewTrend.tsx';
+import { CommentList, comparisonIn, CsvLink, spanIn, Started, useSpanOptions } from './parts.tsx';
 import css from './results.module.css';
 import { WeekAnswers } from './WeekAnswers.tsx';
 
@@ -30,11 +34,14 @@ type Start = ResultsStart & { group: { id: number; name: string } };
 function Overview({ start }: { start: Start }) {
   const t = useText();
   const language = useLanguage();
-  const [{ group = String(start.group.id), weeks }, setAddress] = useAddress<'group' | 'weeks'>();
+  const [{ group = String(start.group.id), weeks, compare }, setAddress] = useAddress<
+    'group' | 'weeks' | 'compare'
+  >();
+  const comparison = comparisonIn(compare);
   const span = spanIn(weeks);
   const results = useData('GET /results/groups/{groupId}', {
     params: { groupId: group },
-    query: { weeks: span, language },
+    query: { weeks: span, compare: comparison, language },
   } as never);
   const spanOptions = useSpanOptions();
   const isGone = results.error?.status === 404;
@@ -54,6 +61,11 @@ function Overview({ start }: { start: Start }) {
               onChange={(id) => setAddress({ group: id === undefined ? undefined : String(id) })}
             />
           )}
+          <ComparisonSelect
+            comparison={about?.comparison}
+            wanted={comparison}
+            onChange={(kind) => setAddress({ compare: kind })}
+          />
           <Select
             label={t('results.span')}
             hideLabel
@@ -61,11 +73,20 @@ function Overview({ start }: { start: Start }) {
             onChange={(value) => setAddress({ weeks: value })}
             options={spanOptions}
           />
+          {about && about.weeks.length > 0 && (
+            <LinkButton
+              to="/report"
+              search={{ group: about.group.id, ...(comparison !== undefined && { compare: comparison }) }}
+              icon={FileText}
+            >
+              {t('results.report')}
+            </LinkButton>
+          )}
           {about && (
             <CsvLink
               name="GET /results/groups/{groupId}/csv"
               params={{ groupId: about.group.id }}
-              query={{ weeks: span }}
+              query={{ weeks: span, compare: comparison }}
             />
           )}
         </>
@@ -102,42 +123,63 @@ function About({ results: { group, weeks, running } }: { results: GroupResults }
         {last?.state === 'final' && `, ${t('results.final')}`}
       </span>
       {last?.state === 'live' && <Badge tone="warn">{t('results.live', { week: short(last) })}</Badge>}
-      {running && <Badge>{t('results.running', { week: short(running) })}</Badge>}
+      {running && (
+        <Reason text={t('results.runningHelp')}>
+          <Badge>{t('results.running', { week: short(running) })}</Badge>
+        </Reason>
+      )}
     </span>
   );
 }
 
 function Content({ results }: { results: GroupResults }) {
   const t = useText();
-  const chosen = useChosenKpis(results.kpis);
+  const isAdministrator = hasRole(useSession(), 'Administrator');
   if (isTooFew(results)) return <TooFew results={results} />;
   if (results.kpis.length === 0 && results.last === null)
     return <Empty icon={EyeOff} title={t('results.neverAsked')} text={t('results.neverAskedText')} />;
+  const hasKpis = results.kpis.length > 0;
+  const trend = hasKpis && <OverviewTrend results={results} />;
+  const comments = results.comments.total > 0 && <LastComments results={results} />;
   return (
     <>
-      {results.kpis.length > 0 && (
-        <>
-          <KpiStrip results={results} colourOf={chosen.colourOf} />
-          <OverviewTrend results={results} chosen={chosen} />
-        </>
-      )}
+      <Findings results={results} />
+      {hasKpis && <KpiStrip results={results} />}
+      {isAdministrator && trend}
       <div className={css['split']}>
-        <WeekAnswers results={results} />
+        <div>
+          {/* Managers start with what people wrote. */}
+          {!isAdministrator && comments}
+          <WeekAnswers results={results} />
+        </div>
         <OverviewSide results={results} />
       </div>
-      {results.comments.total > 0 && (
-        <Section
-          title={t('results.newestComments')}
-          actions={
-            <LinkButton kind="quiet" to="/comments" search={{ group: results.group.id }}>
-              {t('results.allComments', { count: results.comments.total })}
-            </LinkButton>
-          }
-        >
-          <CommentList comments={results.comments.newest} groupId={results.group.id} />
-        </Section>
-      )}
+      {isAdministrator ? comments : trend}
     </>
+  );
+}
+
+/** The comments of the last week; if there are none, the newest ones. */
+function LastComments({ results }: { results: GroupResults }) {
+  const t = useText();
+  const { label } = useWeekText();
+  const { comments, group, last, weeks } = results;
+  const { week, rows } = lastComments(results);
+  const title =
+    week !== undefined && last
+      ? t('results.commentsIn', { week: label(last.week, weeks.at(-1)) })
+      : t('results.newestComments');
+  return (
+    <Section
+      title={title}
+      actions={
+        <LinkButton kind="quiet" to="/comments" search={{ group: group.id }}>
+          {t('results.allComments', { count: comments.total })}
+        </LinkButton>
+      }
+    >
+      <CommentList comments={rows} groupId={group.id} hideWeek={week !== undefined} />
+    </Section>
   );
 }
 

@@ -1,35 +1,23 @@
-// The side column of the overview: the response rate, the biggest changes, and the difference from the company.
-import type { Figure, GroupResults, ResultWeek } from '@soundings/contract/console/results.ts';
+// The side column of the overview: the response rate, and the highest and lowest KPIs against the comparison.
+import type { GroupResults } from '@soundings/contract/console/results.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Section } from '../../ui/page/Section.tsx';
-import { type Change, changeWithin, difference, lastShown, pointsOn } from './figures.ts';
-import { DifferenceMark, HandedOut } from './parts.tsx';
+import { DifferenceMark } from './clear.tsx';
+import { extremesOf, lastRolling, lastShown, pointsOn, score } from './figures.ts';
+import { HandedOut } from './parts.tsx';
 import css from './results.module.css';
-import { useWithheldText } from './texts.ts';
+import { useComparisonName, useWithheldText } from './texts.ts';
 
 export const OverviewSide = ({ results }: { results: GroupResults }) => (
   <div className={css['side']}>
     <Response results={results} />
-    <Moved results={results} />
-    {results.company && <Compared results={results} name={results.company.name} />}
+    <Extremes results={results} />
   </div>
 );
 
-/**
- * Returns how many people answered in a week, at least: the number of answers to the question with the most, which is shown
- * beside that question. Undefined where that number is below the threshold for distributions.
- */
-function answeredIn({ last }: GroupResults, week: ResultWeek): number | undefined {
-  const threshold = last?.week.thresholds?.distribution;
-  if (last?.week.week !== week.week || threshold === undefined) return undefined;
-  const most = Math.max(0, ...last.questions.map(({ answers }) => answers ?? 0));
-  return most >= threshold ? most : undefined;
-}
-
-/** The response rate, as in the data interface, and only for closed weeks; with the number of people. */
-function Response({ results }: { results: GroupResults }) {
-  const { weeks, rates, group } = results;
+/** How many of the people asked answered, only for closed weeks. For older weeks, the rate of the data interface. */
+function Response({ results: { weeks, rates, group } }: { results: GroupResults }) {
   const t = useText();
   const { number } = useFormat();
   const { label } = useWeekText();
@@ -47,8 +35,8 @@ function Response({ results }: { results: GroupResults }) {
     );
   }
   const value = Math.round(points[last] as number);
-  const { people = null, handedOut = false } = rates.find((rate) => rate.week === week.week) ?? {};
-  const answered = answeredIn(results, week);
+  const { asked = null, answered = null, handedOut } = rates.find((rate) => rate.week === week.week) ?? {};
+  const name = label(week, weeks.at(-1));
   return (
     <Section title={t('results.response')}>
       <div>
@@ -58,73 +46,49 @@ function Response({ results }: { results: GroupResults }) {
         <span className={css['rateTrack']} aria-hidden>
           <span style={{ inlineSize: `${value}%` }} />
         </span>
-        <p className={css['soft']}>{t('results.responseText', { week: label(week, weeks.at(-1)) })}</p>
-        {answered !== undefined && people !== null && (
-          <p>{t('results.responsePeople', { answered: number(answered), count: people })}</p>
+        {asked !== null && answered !== null ? (
+          <p>{t('results.responsePeople', { answered: number(answered), count: asked, week: name })}</p>
+        ) : (
+          <p className={css['soft']}>{t('results.responseText', { week: name })}</p>
         )}
       </div>
     </Section>
   );
 }
 
-/** Whether the first or the last figure of a change is partly based on links that the employer handed out. */
-const isHandedOutAt = (weeks: readonly ResultWeek[], values: readonly Figure[], { from, to }: Change) =>
-  values.some(({ week, handedOut }) => handedOut && (week === weeks[from]?.week || week === weeks[to]?.week));
-
-/** The biggest changes within 13 weeks, at most five. */
-function Moved({ results: { weeks, kpis } }: { results: GroupResults }) {
+/** The three highest and three lowest KPIs. A list of all is in the row of KPIs. */
+function Extremes({ results: { kpis, comparison } }: { results: GroupResults }) {
   const t = useText();
-  const { label } = useWeekText();
-  const changes = kpis
-    .flatMap(({ id, name, values }) => {
-      const change = changeWithin(pointsOn(weeks, values), 13);
-      return change ? [{ id, name, ...change, handedOut: isHandedOutAt(weeks, values, change) }] : [];
-    })
-    .toSorted((a, b) => Math.abs(b.by) - Math.abs(a.by))
-    .slice(0, 5);
-  if (changes.length === 0) return null;
+  const name = useComparisonName()(comparison);
+  const { highest, lowest } = extremesOf(kpis);
+  if (highest.length === 0) return null;
+  const isCompared = name !== undefined && highest.some(({ difference }) => difference !== null);
   return (
-    <Section title={t('results.moved')}>
-      <ul className={css['marks']}>
-        {changes.map(({ id, name, by, from, handedOut }) => (
-          <li key={id}>
-            <span>
-              {name} {handedOut && <HandedOut />}
-            </span>
-            <span className={css['sinceWeek']}>
-              {t('results.since', { week: label(weeks[from] as never, weeks.at(-1)) })}
-            </span>
-            <DifferenceMark by={by} />
-          </li>
-        ))}
-      </ul>
+    <Section title={isCompared ? t('results.extremesAgainst', { name }) : t('results.extremes')}>
+      <Ranked title={t('results.highest')} kpis={highest} />
+      <Ranked title={t('results.lowest')} kpis={lowest} />
     </Section>
   );
 }
 
-function Compared({ results: { kpis }, name }: { results: GroupResults; name: string }) {
-  const t = useText();
-  const differences = kpis
-    .flatMap((kpi) => {
-      const last = kpi.values.findLast(({ value }) => value !== null);
-      const by = difference(last?.value, kpi.company?.value);
-      const handedOut = last?.handedOut || kpi.company?.handedOut;
-      return by === null ? [] : [{ id: kpi.id, name: kpi.name, by, handedOut }];
-    })
-    .toSorted((a, b) => b.by - a.by);
-  if (differences.length === 0) return null;
+function Ranked({ title, kpis }: { title: string; kpis: GroupResults['kpis'] }) {
   return (
-    <Section title={t('results.compared', { name })}>
+    <div>
+      <h3 className={css['rankedTitle']}>{title}</h3>
       <ul className={css['marks']}>
-        {differences.map(({ id, name: kpi, by, handedOut }) => (
-          <li key={id}>
-            <span>
-              {kpi} {handedOut && <HandedOut />}
-            </span>
-            <DifferenceMark by={by} />
-          </li>
-        ))}
+        {kpis.map(({ id, name, rolling, difference }) => {
+          const last = lastRolling(rolling);
+          return (
+            <li key={id}>
+              <span>
+                {name} {last?.handedOut && <HandedOut />}
+              </span>
+              <b>{score(last?.value ?? 0)}</b>
+              {difference && <DifferenceMark difference={difference} />}
+            </li>
+          );
+        })}
       </ul>
-    </Section>
+    </div>
   );
 }

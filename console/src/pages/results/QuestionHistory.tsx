@@ -5,20 +5,29 @@ import { useWeekText } from '../../text/weeks.ts';
 import { Line } from '../../ui/charts/Line.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { Table } from '../../ui/table/Table.tsx';
-import { pointsOn, score } from './figures.ts';
+import { ChangeMark, Margin } from './clear.tsx';
+import { intervalOf, pointsOn, score } from './figures.ts';
 import { HandedOut } from './parts.tsx';
-import { useHandedOutNotes, useWithheldText, usePointText, useSigned } from './texts.ts';
+import {
+  useHandedOutNotes,
+  useInterval,
+  usePointText,
+  useSigned,
+  useWeekNames,
+  useWithheldText,
+} from './texts.ts';
 
 export function QuestionHistory({ results }: { results: QuestionResults }) {
   const t = useText();
   const { axis } = useWeekText();
   const textOf = usePointText();
   const notesOn = useHandedOutNotes();
+  const interval = useInterval();
   const { weeks, figures } = results;
   return (
     <>
       {figures.length > 1 && (
-        <Section title={t('results.overTime')} description={t('results.scoreOf100')}>
+        <Section title={t('results.overTime')} description={t('results.intervalHelp')}>
           <Line
             label={t('results.trendByWeek')}
             weeks={axis(weeks)}
@@ -28,7 +37,12 @@ export function QuestionHistory({ results }: { results: QuestionResults }) {
                 name: t('results.scoreLong'),
                 colour: 1,
                 points: pointsOn(weeks, figures),
-                notes: notesOn(weeks, figures),
+                band: weeks.map(({ week }) => intervalOf(figures.find((one) => one.week === week))),
+                notes: notesOn(weeks, figures).map((note, i) =>
+                  [interval(figures.find(({ week }) => week === weeks[i]?.week)), note]
+                    .filter(Boolean)
+                    .join(' · '),
+                ),
               },
             ]}
             textOf={textOf}
@@ -50,6 +64,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
   const { full } = useWeekText();
   const hidden = useWithheldText();
   const { weeks, figures, question, group } = results;
+  const { short } = useWeekNames(weeks.at(-1));
   const byWeek = new Map(weeks.map((one) => [one.week, one]));
   const hiddenWords = ({ week }: QuestionFigures) => hidden.figure(byWeek.get(week) ?? null, group.people);
   return (
@@ -74,9 +89,17 @@ function FigureTable({ results }: { results: QuestionResults }) {
           width: 'minmax(90px, 3fr)',
           cell: (one) => (
             <>
-              {one.handedOut && <HandedOut />} {one.value === null ? hiddenWords(one) : score(one.value)}
+              {one.handedOut && <HandedOut />} {one.value === null ? hiddenWords(one) : score(one.value)}{' '}
+              {one.value !== null && <Margin margin={one.margin} />}
             </>
           ),
+        },
+        {
+          key: 'change',
+          title: t('results.change'),
+          align: 'end',
+          wideOnly: true,
+          cell: ({ change }) => change && <ChangeMark change={change} since={short(change.since)} />,
         },
         ...(question.type === 3
           ? [

@@ -7,24 +7,24 @@ import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
-import { Page } from '../../ui/page/Page.tsx';
+import { Page, ToolbarGap } from '../../ui/page/Page.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { Select } from '../../ui/form/Select.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
-import { difference, score } from './figures.ts';
 import {
-  CommentList,
-  CsvLink,
+  ChangeMark,
+  ClearHelp,
+  ComparisonSelect,
   DifferenceMark,
-  HandedOut,
-  spanIn,
-  Started,
-  useSpanOptions,
-} from './parts.tsx';
+  Margin,
+  useBestEstimate,
+} from './clear.tsx';
+import { score } from './figures.ts';
+import { CommentList, comparisonIn, CsvLink, spanIn, Started, useSpanOptions } from './parts.tsx';
 import { QuestionHistory } from './QuestionHistory.tsx';
 import { QuestionDistribution } from './QuestionDistribution.tsx';
 import css from './results.module.css';
-import { useWithheldText, useSigned } from './texts.ts';
+import { useComparisonName, useSigned, useWeekNames, useWithheldText } from './texts.ts';
 
 export function QuestionPage() {
   const t = useText();
@@ -38,11 +38,12 @@ function Question({ start }: { start: Start }) {
   const language = useLanguage();
   const { full } = useWeekText();
   const { questionId = '' } = useParams({ strict: false }) as { questionId?: string };
-  const [address, setAddress] = useAddress<'group' | 'week' | 'weeks'>();
+  const [address, setAddress] = useAddress<'group' | 'week' | 'weeks' | 'compare'>();
   const groupId = address.group ?? String(start.group.id);
   const span = spanIn(address.weeks);
   const params = { groupId, questionId };
-  const query = { week: address.week, weeks: span, language };
+  const comparison = comparisonIn(address.compare);
+  const query = { week: address.week, weeks: span, compare: comparison, language };
   const read = useData('GET /results/groups/{groupId}/questions/{questionId}', { params, query } as never);
   const spanOptions = useSpanOptions();
   const { data } = read;
@@ -88,6 +89,13 @@ function Question({ start }: { start: Start }) {
             onChange={(value) => setAddress({ weeks: value, week: undefined })}
             options={spanOptions}
           />
+          <ComparisonSelect
+            comparison={data?.comparison}
+            wanted={comparison}
+            onChange={(kind) => setAddress({ compare: kind })}
+          />
+          <ToolbarGap />
+          <ClearHelp />
         </>
       }
     >
@@ -155,28 +163,52 @@ function Chosen({ results }: { results: QuestionResults }) {
 
 type Own = QuestionResults['figures'][number];
 
-/** The figures of the week as text: the mean, eNPS, the number of answers, and the company's mean. */
+/** The figures of the week as text: the mean with its interval, its change, the comparison, and the best estimate. */
 function Means({ results, own }: { results: QuestionResults; own: Own }) {
   const t = useText();
   const { number } = useFormat();
   const signed = useSigned();
-  const by = difference(own.value, results.companyFigure?.value);
+  const { short } = useWeekNames(results.weeks.at(-1));
+  const estimateOf = useBestEstimate();
+  const name = useComparisonName()(results.comparison);
   const items: [string, ReactNode][] = [];
-  if (own.value !== null) items.push([t('results.scoreLong'), score(own.value)]);
+  if (own.value !== null)
+    items.push([
+      t('results.scoreLong'),
+      <span key="score">
+        {score(own.value)} <Margin margin={own.margin} />
+      </span>,
+    ]);
   if (own.enps !== null) items.push(['eNPS', signed(Math.round(own.enps))]);
   items.push([t('results.answersLong'), number(own.answers ?? 0)]);
-  if (by !== null && results.company)
+  if (own.change) {
+    const since = t('results.since', { week: short(own.change.since) });
     items.push([
-      t('results.compared', { name: results.company.name }),
-      <span key="by">
-        <DifferenceMark by={by} /> {results.companyFigure?.handedOut && <HandedOut />}
+      `${t('results.change')} ${since}`,
+      <span key="change" className={css['meansSmall']}>
+        <ChangeMark change={own.change} since={short(own.change.since)} />
+      </span>,
+    ]);
+  }
+  if (own.difference && name !== undefined)
+    items.push([
+      t('results.compared', { name }),
+      <span key="by" className={css['meansSmall']}>
+        {score(own.difference.value)} <DifferenceMark difference={own.difference} />
+      </span>,
+    ]);
+  if (own.bestEstimate)
+    items.push([
+      t('results.bestEstimate'),
+      <span key="estimate" className={css['meansSmall']}>
+        {estimateOf(own.bestEstimate)}
       </span>,
     ]);
   return (
     <dl className={css['means']}>
-      {items.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
+      {items.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
           <dd>{value}</dd>
         </div>
       ))}

@@ -1,23 +1,30 @@
 // The trend of a KPI, or of the response rate, in up to six groups, as a chart and as a table.
-import type { Figure, ResultsStart, ResultWeek, Trend } from '@soundings/contract/console/results.ts';
+import type {
+  Figure,
+  ResultsStart,
+  ResultWeek,
+  RollingFigure,
+  Trend,
+} from '@soundings/contract/console/results.ts';
 import { X } from 'lucide-react';
 import { useAddress, useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { IconButton } from '../../ui/Button.tsx';
-import { Swatch } from '../../ui/charts/Legend.tsx';
+import { Swatch } from '../../ui/charts/Swatch.tsx';
 import { Line } from '../../ui/charts/Line.tsx';
 import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
-import { Page } from '../../ui/page/Page.tsx';
+import { Page, ToolbarGap } from '../../ui/page/Page.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { Reason } from '../../ui/floating/Reason.tsx';
 import { Select } from '../../ui/form/Select.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
 import { Table } from '../../ui/table/Table.tsx';
-import { pointsOn } from './figures.ts';
+import { ClearHelp, Margin } from './clear.tsx';
+import { pointsOn, rollingOn, score } from './figures.ts';
 import { CsvLink, HandedOut, HandedOutNote, spanIn, Started, useSpanOptions } from './parts.tsx';
 import css from './results.module.css';
-import { useHandedOutNotes, useWithheldText, usePointText } from './texts.ts';
+import { useHandedOutNotes, usePointText, useRollingNotes, useWithheldText } from './texts.ts';
 
 export function TrendsPage() {
   const t = useText();
@@ -74,6 +81,12 @@ function Trends({ start }: { start: Start }) {
               onChange={(id) => id !== undefined && setGroups([...new Set([...groupIds, String(id)])])}
             />
           )}
+          {kpiId !== rateId && (
+            <>
+              <ToolbarGap />
+              <ClearHelp />
+            </>
+          )}
         </>
       }
     >
@@ -91,12 +104,13 @@ function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => 
   const { number } = useFormat();
   const { axis } = useWeekText();
   const textOf = usePointText();
-  const notesOn = useHandedOutNotes();
+  const handedOutOn = useHandedOutNotes();
+  const rollingNotesOn = useRollingNotes();
   const { weeks, series } = trend;
   const name = trend.kpi?.name ?? t('results.response');
   return (
     <>
-      <Section title={name} description={trend.kpi ? t('results.scoreOf100') : t('results.percentOfAsked')}>
+      <Section title={name} description={trend.kpi ? t('results.rollingHelp') : t('results.percentOfAsked')}>
         <ul className={css['chips']}>
           {series.map(({ group }, i) => (
             <li key={group.id} className={css['chip']}>
@@ -116,17 +130,24 @@ function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => 
         <Line
           label={t('results.trendByWeek')}
           weeks={axis(weeks)}
-          series={series.map(({ group, values }, i) => ({
+          series={series.map(({ group, values, rolling }, i) => ({
             key: group.id,
             name: group.name,
             colour: i + 1,
-            points: pointsOn(weeks, values),
-            notes: notesOn(weeks, values),
+            ...(trend.kpi
+              ? {
+                  ...rollingOn(weeks, rolling),
+                  dots: pointsOn(weeks, values),
+                  notes: rollingNotesOn(weeks, values, rolling),
+                }
+              : { points: pointsOn(weeks, values), notes: handedOutOn(weeks, values) }),
           }))}
           textOf={textOf}
           height={320}
         />
-        {series.some(({ values }) => values.some(({ handedOut }) => handedOut)) && <HandedOutNote />}
+        {series.some(({ values, rolling }) => [...values, ...rolling].some(({ handedOut }) => handedOut)) && (
+          <HandedOutNote />
+        )}
       </Section>
       <Section title={t('results.byWeek')} flush>
         <WeekTable trend={trend} />
@@ -136,13 +157,14 @@ function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => 
 }
 
 /** A row for each week that asked, newest first; a column for each group. */
-function WeekTable({ trend: { weeks, series } }: { trend: Trend }) {
+function WeekTable({ trend: { kpi, weeks, series } }: { trend: Trend }) {
   const t = useText();
   const { full } = useWeekText();
   const hidden = useWithheldText();
-  const byGroup = series.map(({ group, values }) => ({
+  const byGroup = series.map(({ group, values, rolling }) => ({
     group,
-    values: new Map(values.map((figure) => [figure.week, figure])),
+    values: new Map<string, Figure>(values.map((figure) => [figure.week, figure])),
+    rolling: new Map(rolling.map((figure) => [figure.week, figure])),
   }));
   return (
     <Table<ResultWeek>
@@ -152,16 +174,44 @@ function WeekTable({ trend: { weeks, series } }: { trend: Trend }) {
       rowKey={({ week }) => week}
       columns={[
         { key: 'week', title: t('results.weekName'), width: 140, cell: (week) => full(week) },
-        ...byGroup.map(({ group, values }) => ({
+        ...byGroup.map(({ group, values, rolling }) => ({
           key: String(group.id),
           title: group.name,
           align: 'end' as const,
-          cell: (week: ResultWeek) => (
-            <Value figure={values.get(week.week)} reason={hidden.figure(week, group.people)} />
-          ),
+          cell: (week: ResultWeek) =>
+            kpi ? (
+              <Rolling
+                figure={rolling.get(week.week)}
+                own={values.get(week.week)}
+                reason={hidden.figure(week, group.people)}
+              />
+            ) : (
+              <Value figure={values.get(week.week)} reason={hidden.figure(week, group.people)} />
+            ),
         })),
       ]}
     />
+  );
+}
+
+type RollingProps = { figure: RollingFigure | undefined; own: Figure | undefined; reason: string };
+
+/** The rolling value with its margin, and the value of the week alone. */
+function Rolling({ figure, own, reason }: RollingProps) {
+  const t = useText();
+  return (
+    <span className={css['rolling']}>
+      <span>
+        <Value figure={figure} reason={reason} /> {figure && <Margin margin={figure.margin} />}
+      </span>{' '}
+      {own && (
+        <span className={css['alone']}>
+          {own.value === null
+            ? t('results.thatWeek', { value: t('results.withheldShort') })
+            : t('results.thatWeek', { value: String(score(own.value)) })}
+        </span>
+      )}
+    </span>
   );
 }
 

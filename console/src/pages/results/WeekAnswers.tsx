@@ -5,16 +5,18 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { StackedBar } from '../../ui/charts/StackedBar.tsx';
 import { Section } from '../../ui/page/Section.tsx';
+import { ChangeMark } from './clear.tsx';
 import { partsOf, score } from './figures.ts';
 import { HandedOut } from './parts.tsx';
 import css from './results.module.css';
-import { useWithheldText } from './texts.ts';
+import { useWeekNames, useWithheldText } from './texts.ts';
 
 type Asked = NonNullable<GroupResults['last']>['questions'][number];
 
 export function WeekAnswers({ results: { last, group, weeks } }: { results: GroupResults }) {
   const t = useText();
   const { label } = useWeekText();
+  const { short } = useWeekNames(weeks.at(-1));
   if (!last) return <div />;
   return (
     <Section
@@ -34,7 +36,14 @@ export function WeekAnswers({ results: { last, group, weeks } }: { results: Grou
                 {question.text}
               </Link>
               {question.handedOut && <HandedOut />}
-              {question.value !== null && <b>{score(question.value)}</b>}
+              {question.value !== null && (
+                <span className={css['askedScore']}>
+                  {question.change && (
+                    <ChangeMark brief change={question.change} since={short(question.change.since)} />
+                  )}
+                  <b>{score(question.value)}</b>
+                </span>
+              )}
             </p>
             <Spread question={question} week={last.week} people={group.people} />
           </li>

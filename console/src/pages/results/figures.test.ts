@@ -1,13 +1,29 @@
 // Calculations for charts and pages of results: axes, gaps, changes and colours. A line never crosses a withheld value.
+import type { Change, HeatRow, RollingFigure, Verdict } from '@soundings/contract/console/results.ts';
 import { describe, expect, test } from 'vitest';
 import {
+  bandPathOf,
   boundsOf as axisOf,
   labelsThatFit,
   markedPoints,
   pathOf,
   fragmentsOf,
 } from '../../ui/charts/scale.ts';
-import { boundsOf, changeOver, changeWithin, difference, heatStep, lastShown, partsOf } from './figures.ts';
+import {
+  boundsOf,
+  clearPoints,
+  differenceBounds,
+  directionOf,
+  extremesOf,
+  heatFigure,
+  heatStep,
+  intervalOf,
+  lastComments,
+  lastRolling,
+  partsOf,
+  pointsOf,
+  rollingOn,
+} from './figures.ts';
 
 const limits = { low: 0, high: 100 };
 
@@ -62,20 +78,148 @@ describe('a line', () => {
   });
 });
 
+const change = (by: number, verdict: Verdict = by > 0 ? 'up' : 'down'): Change => ({
+  by,
+  since: '2026-09-14',
+  questions: 4,
+  verdict,
+});
+const rollingAt = (week: string, value: number | null, margin: number | null = 0.03): RollingFigure => ({
+  week,
+  value,
+  margin,
+  handedOut: false,
+  questions: 5,
+  firstWeek: '2026-08-17',
+  lastWeek: week,
+  change: null,
+});
+
 describe('a change', () => {
-  test('is the difference of the scores as shown', () => {
-    expect(changeOver([70.4, undefined, 71.5], 2)).toEqual({ by: 2, from: 0, to: 2 });
-    expect(difference(0.704, 0.715)).toBe(-2);
-    expect(difference(0.7, null)).toBeNull();
+  test('has a direction, and so an arrow and a colour, only if it is clear', () => {
+    expect(directionOf(change(0.05))).toBe('up');
+    expect(directionOf(change(-0.05))).toBe('down');
+    expect(directionOf(change(0.4, 'unclear'))).toBeUndefined();
+    expect([directionOf(null), directionOf(undefined)]).toEqual([undefined, undefined]);
   });
 
-  test('is measured from a shown value that is neither too recent nor too old', () => {
-    expect(changeOver([60, 61, 62], 2)).toMatchObject({ from: 0 });
-    expect(changeOver([60, null, 62, 63], 2)).toMatchObject({ from: 0 });
-    expect(changeOver([60, null, null, null, null, null, null, 63], 2)).toBeUndefined();
-    expect(changeWithin([50, 60, null, 63], 2)).toMatchObject({ from: 1, to: 3 });
-    expect(changeWithin([50, null, null, 63], 2)).toBeUndefined();
-    expect([changeOver([null], 1), lastShown([null, undefined])]).toEqual([undefined, -1]);
+  test('is in whole points; a clear one below one point is in tenths', () => {
+    expect([0.114, -0.114, 0.005, 0.004, -0.004].map((by) => pointsOf(by))).toEqual([11, -11, 1, 0, 0]);
+    expect([0.114, 0.004, -0.004].map((by) => clearPoints(change(by)))).toEqual([11, 0.4, -0.4]);
+    expect(clearPoints(change(0.004, 'unclear'))).toBe(0);
+    expect(Object.is(pointsOf(-0.0001, true), 0)).toBe(true);
+  });
+});
+
+describe('an interval', () => {
+  test('stays within 0 and 100, and is unknown for withheld figures', () => {
+    expect(intervalOf({ value: 0.99, margin: 0.05 })).toEqual({ low: 94, high: 100 });
+    expect(intervalOf({ value: 0.01, margin: 0.05 })?.low).toBe(0);
+    expect([
+      intervalOf({ value: null, margin: 0.05 }),
+      intervalOf({ value: 0.5, margin: null }),
+      intervalOf(undefined),
+    ]).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('is drawn in the week of its value', () => {
+    const weeks = ['2026-11-02', '2026-11-09', '2026-11-16'].map((week) => ({ week }));
+    const { points, band } = rollingOn(weeks as never, [
+      rollingAt('2026-11-02', 0.5, 0.25),
+      rollingAt('2026-11-16', null),
+    ]);
+    expect(points).toEqual([50, undefined, null]);
+    expect(band).toEqual([{ low: 25, high: 75 }, undefined, undefined]);
+    expect(lastRolling([rollingAt('2026-11-02', 0.5), rollingAt('2026-11-16', null)])?.week).toBe(
+      '2026-11-02',
+    );
+  });
+
+  test('is an area along its line, with a new area after each gap', () => {
+    const range = { low: 1, high: 2 };
+    const pieces = [
+      { from: 0, to: 1, isGap: false },
+      { from: 1, to: 2, isGap: false },
+      { from: 3, to: 4, isGap: false },
+      { from: 4, to: 5, isGap: false },
+    ];
+    const path = bandPathOf(
+      pieces,
+      [range, range, range, range, range, undefined],
+      (i) => i,
+      (value) => value,
+    );
+    expect(path).toBe('M0 2L1 2L2 2L2 1L1 1L0 1ZM3 2L4 2L4 1L3 1Z');
+  });
+});
+
+describe('the highest and lowest KPIs', () => {
+  const kpi = (id: string, value: number | null, by?: number) => ({
+    id,
+    name: id,
+    values: [],
+    rolling: [rollingAt('2026-11-16', value)],
+    difference: by === undefined ? null : { value: 0.5, by, verdict: 'unclear' as const },
+    bestEstimate: null,
+  });
+  const idsOf = (kpis: { id: string }[]) => kpis.map(({ id }) => id);
+
+  test('are those against the comparison, and no KPI is in both', () => {
+    const kpis = [kpi('a', 0.9, -0.2), kpi('b', 0.1, 0.3), kpi('c', 0.5, 0), kpi('d', null)];
+    const { highest, lowest } = extremesOf(kpis);
+    expect([idsOf(highest), idsOf(lowest)]).toEqual([['b'], ['a']]);
+  });
+
+  test('without a comparison are those of the values, at most three of each', () => {
+    const { highest, lowest } = extremesOf([1, 2, 3, 4, 5, 6, 7, 8].map((n) => kpi(String(n), n / 10)));
+    expect([idsOf(highest), idsOf(lowest)]).toEqual([
+      ['8', '7', '6'],
+      ['1', '2', '3'],
+    ]);
+    expect(extremesOf([kpi('a', 0.4)])).toEqual({ highest: [], lowest: [] });
+  });
+});
+
+test('the comments are those of the last week, or else the newest', () => {
+  const of = (week: string, ...weeks: string[]) =>
+    lastComments({
+      last: { week: { week } },
+      comments: { total: weeks.length, newest: weeks.map((one) => ({ week: one })) },
+    } as never);
+  expect(of('b', 'b', 'b', 'a')).toEqual({ week: 'b', rows: [{ week: 'b' }, { week: 'b' }] });
+  expect(of('c', 'b', 'a')).toEqual({ week: undefined, rows: [{ week: 'b' }, { week: 'a' }] });
+});
+
+describe('a cell of the heat map', () => {
+  const row = {
+    values: [0.7, 0.6, null, 'none', 0.5],
+    changes: [-0.05, null, null, null, null],
+    differences: [0.1, 0.1, null, null, null],
+    clear: [0],
+    handedOut: [1],
+  } as unknown as HeatRow;
+  const cells = (isDifference: boolean, bounds: { low: number; high: number } | undefined) =>
+    row.values.map((_, kpi) => heatFigure(row, kpi, { bounds, isDifference }));
+
+  test('shows a score with its colour, and only a clear change', () => {
+    expect(cells(false, { low: 50, high: 70 })).toEqual([
+      { kind: 'shown', value: 70, isDifference: false, step: 9, change: -0.05, isHandedOut: false },
+      { kind: 'shown', value: 60, isDifference: false, step: 5, change: null, isHandedOut: true },
+      { kind: 'withheld' },
+      { kind: 'none' },
+      { kind: 'shown', value: 50, isDifference: false, step: 1, change: null, isHandedOut: false },
+    ]);
+    expect(cells(false, undefined)[0]).toMatchObject({ value: 70, step: null });
+  });
+
+  test('shows a difference in colour only if it is clear', () => {
+    expect(cells(true, differenceBounds)).toEqual([
+      { kind: 'shown', value: 10, isDifference: true, step: 7, change: -0.05, isHandedOut: false },
+      { kind: 'shown', value: 10, isDifference: true, step: null, change: null, isHandedOut: true },
+      { kind: 'withheld' },
+      { kind: 'none' },
+      { kind: 'incomparable' },
+    ]);
   });
 });
 

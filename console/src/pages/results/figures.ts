@@ -1,13 +1,17 @@
-// Computations of the results pages: scores, changes, differences. Pure. Weeks are compared, never computed.
+// Computations of the results pages: scores, intervals, clear changes. Pure. Weeks are compared, never computed.
 import type {
   Figure,
   GroupResults,
+  HeatRow,
   QuestionFigures,
+  ResultComment,
   ResultQuestion,
   ResultWeek,
+  RollingFigure,
+  Verdict,
 } from '@soundings/contract/console/results.ts';
 import type { Part } from '../../ui/charts/StackedBar.tsx';
-import type { Point } from '../../ui/charts/scale.ts';
+import type { Point, Range } from '../../ui/charts/scale.ts';
 
 /** Converts 0 to 1 into a score from 0 to 100. */
 export const score = (value: number): number => Math.round(value * 100);
@@ -25,39 +29,76 @@ export function pointsOn(weeks: readonly ResultWeek[], values: readonly Figure[]
 export const lastShown = (points: readonly Point[]): number =>
   points.findLastIndex((point) => typeof point === 'number');
 
-export type Change = { by: number; from: number; to: number };
-
-/** Returns the change since the last value at least `weeks` and at most three times as many weeks earlier, in rounded scores. */
-export function changeOver(points: readonly Point[], weeks: number): Change | undefined {
-  const to = lastShown(points);
-  if (to < 0) return undefined;
-  for (let from = to - weeks; from >= 0 && from >= to - 3 * weeks; from--) {
-    if (typeof points[from] === 'number') return changeBetween(points, from, to);
-  }
-  return undefined;
+/** Returns rolling values as scores on an axis of weeks, with the bounds of their intervals where these are known. */
+export function rollingOn(
+  weeks: readonly ResultWeek[],
+  rolling: readonly RollingFigure[],
+): { points: Point[]; band: (Range | undefined)[] } {
+  const byWeek = new Map(rolling.map((figure) => [figure.week, figure]));
+  return { points: pointsOn(weeks, rolling), band: weeks.map(({ week }) => intervalOf(byWeek.get(week))) };
 }
 
-/** Returns the change since the first value in the `weeks` weeks before the last one. */
-export function changeWithin(points: readonly Point[], weeks: number): Change | undefined {
-  const to = lastShown(points);
-  const from = points.findIndex((point, i) => i >= to - weeks && typeof point === 'number');
-  return from >= 0 && from < to ? changeBetween(points, from, to) : undefined;
+/** A figure with half the width of its interval. Both can be withheld or unknown. */
+type Measured = { value: number | null; margin: number | null };
+
+/** Returns the interval of a figure as scores, within 0 to 100; undefined if it is not known. */
+export function intervalOf(figure: Measured | undefined): Range | undefined {
+  if (figure === undefined || figure.value === null || figure.margin === null) return undefined;
+  const { value, margin } = figure;
+  return { low: Math.max(0, 100 * (value - margin)), high: Math.min(100, 100 * (value + margin)) };
 }
 
-const changeBetween = (points: readonly Point[], from: number, to: number): Change => ({
-  by: Math.round(points[to] as number) - Math.round(points[from] as number),
-  from,
-  to,
-});
+/** Returns the last rolling value that is shown. */
+export const lastRolling = (rolling: readonly RollingFigure[]): RollingFigure | undefined =>
+  rolling.findLast(({ value }) => value !== null);
 
-/** Returns the difference of two values in rounded scores; null if one of them is not shown. */
-export const difference = (value: number | null | undefined, other: number | null | undefined) =>
-  typeof value === 'number' && typeof other === 'number' ? score(value) - score(other) : null;
+/** Converts a change, a difference or a margin into points: whole ones. With `tenths`, those below one point have tenths. */
+export function pointsOf(by: number, tenths = false): number {
+  const whole = Math.round(100 * by);
+  // Adding 0 turns -0 into 0.
+  return (whole === 0 && tenths ? Math.round(1000 * by) / 10 : whole) + 0;
+}
+
+/** Returns the points of a change or difference. A clear one is never shown as 0. */
+export const clearPoints = (one: { by: number; verdict: Verdict }): number =>
+  pointsOf(one.by, directionOf(one) !== undefined);
+
+/** Returns the direction of a change or difference that is clear; undefined for all others, which get no arrow and no colour. */
+export const directionOf = (one: { verdict: Verdict } | null | undefined): 'up' | 'down' | undefined =>
+  one && one.verdict !== 'unclear' ? one.verdict : undefined;
+
+/**
+ * Returns the KPIs that are highest and lowest against the comparison, without one, the highest and lowest values: at most three of
+ * each, and none in both. Highest first, lowest first.
+ */
+export function extremesOf(
+  kpis: GroupResults['kpis'],
+  most = 3,
+): { highest: GroupResults['kpis']; lowest: GroupResults['kpis'] } {
+  const shown = kpis.filter(({ rolling }) => lastRolling(rolling) !== undefined);
+  const compared = shown.filter(({ difference }) => difference !== null);
+  const rankOf = (kpi: GroupResults['kpis'][number]) =>
+    compared.length > 0 ? (kpi.difference?.by ?? 0) : (lastRolling(kpi.rolling)?.value ?? 0);
+  const ranked = (compared.length > 0 ? compared : shown).toSorted((a, b) => rankOf(b) - rankOf(a));
+  const count = Math.min(most, Math.floor(ranked.length / 2));
+  return { highest: ranked.slice(0, count), lowest: ranked.slice(ranked.length - count).toReversed() };
+}
+
+/** Returns the newest comments that belong to the last week; all of them if none do. */
+export function lastComments({ comments, last }: GroupResults): {
+  week: string | undefined;
+  rows: ResultComment[];
+} {
+  const rows = comments.newest.filter(({ week }) => week === last?.week.week);
+  return rows.length > 0 ? { week: last?.week.week, rows } : { week: undefined, rows: comments.newest };
+}
 
 /** Whether a group was asked, but none of its figures can be shown. */
 export const isTooFew = ({ kpis, rates, last, comments }: GroupResults): boolean =>
   (kpis.length > 0 || rates.length > 0 || last !== null) &&
-  [...kpis.flatMap(({ values }) => values), ...rates].every(({ value }) => value === null) &&
+  [...kpis.flatMap(({ values, rolling }) => [...values, ...rolling]), ...rates].every(
+    ({ value }) => value === null,
+  ) &&
   (last?.questions ?? []).every(({ answers }) => answers === null) &&
   comments.total === 0;
 
@@ -74,6 +115,48 @@ export function boundsOf(scores: number[]): { low: number; high: number } {
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] as number;
   const low = Math.floor(at(0.025) / 5) * 5;
   return { low, high: Math.max(low + 10, Math.ceil(at(0.975) / 5) * 5) };
+}
+
+/**
+ * What a cell of the heat map shows. `step`: its colour; null: none, because the difference is not clear. `change`: a clear change,
+ * -1 to 1. `incomparable`: it has a value, but there is nothing to compare it with.
+ */
+export type HeatFigure =
+  | { kind: 'none' | 'withheld' | 'incomparable' }
+  | {
+      kind: 'shown';
+      value: number;
+      isDifference: boolean;
+      step: number | null;
+      change: number | null;
+      isHandedOut: boolean;
+    };
+
+/** The colour bounds of differences, in points. */
+export const differenceBounds: Range = { low: -20, high: 20 };
+
+/**
+ * Returns what a cell shows: a score, or the difference from the comparison, which only has a colour if it is clear. `bounds`: of
+ * the colours; undefined: without colours.
+ */
+export function heatFigure(
+  row: HeatRow,
+  kpi: number,
+  { bounds, isDifference }: { bounds: Range | undefined; isDifference: boolean },
+): HeatFigure {
+  const value = row.values[kpi];
+  if (value === 'none' || value === undefined) return { kind: 'none' };
+  if (value === null) return { kind: 'withheld' };
+  const about = { change: row.changes[kpi] ?? null, isHandedOut: row.handedOut.includes(kpi) };
+  const stepOf = (shown: number) => (bounds ? heatStep(shown, bounds.low, bounds.high) : null);
+  if (!isDifference) {
+    return { kind: 'shown', value: score(value), isDifference, step: stepOf(score(value)), ...about };
+  }
+  const by = row.differences[kpi] ?? null;
+  if (by === null) return { kind: 'incomparable' };
+  const isClear = row.clear.includes(kpi);
+  const step = isClear ? stepOf(100 * by) : null;
+  return { kind: 'shown', value: pointsOf(by, isClear), isDifference, step, ...about };
 }
 
 /** The five colour steps of a stacked bar. */

@@ -1,6 +1,7 @@
 // Small components that the results pages share.
+import { type Comparison, comparisons } from '@soundings/contract/comparisons.ts';
 import type { ResultComment, ResultsStart } from '@soundings/contract/console/results.ts';
-import { ArrowDownRight, ArrowRight, ArrowUpRight, Download, EyeOff, Waves } from 'lucide-react';
+import { Download, EyeOff, Waves } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { addressOf } from '../../api.ts';
@@ -10,14 +11,12 @@ import { useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
-import { cx } from '../../ui/cx.ts';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { Page } from '../../ui/page/Page.tsx';
 import { Reason } from '../../ui/floating/Reason.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
 import { FirstSteps } from './FirstSteps.tsx';
 import css from './results.module.css';
-import { useSigned } from './texts.ts';
 
 /** The numbers of weeks that pages offer. */
 export const spans = ['13', '26', '52'] as const;
@@ -26,6 +25,10 @@ export const usualSpan = '26';
 /** Returns the span in the URL, or the default if it is invalid. */
 export const spanIn = (text: string | undefined): string =>
   (spans as readonly string[]).includes(text ?? '') ? (text as string) : usualSpan;
+
+/** Returns the comparison in the URL; undefined, for the default one, if it is invalid. */
+export const comparisonIn = (text: string | undefined): Comparison | undefined =>
+  comparisons.find((kind) => kind === text);
 
 export function useSpanOptions() {
   const t = useText();
@@ -75,33 +78,6 @@ export function Started({
   );
 }
 
-/** A change with an arrow and a sign, so that colour is never the only hint. */
-export function ChangeMark({ by, since }: { by: number; since: string }) {
-  const t = useText();
-  const signed = useSigned();
-  const Arrow = by > 0 ? ArrowUpRight : by < 0 ? ArrowDownRight : ArrowRight;
-  return (
-    <span
-      className={cx(css['change'], by > 0 && css['up'], by < 0 && css['down'])}
-      title={t('results.since', { week: since })}
-    >
-      <Arrow aria-hidden size={14} strokeWidth={2} />
-      {signed(by)}
-      <span className="visually-hidden"> {t('results.since', { week: since })}</span>
-    </span>
-  );
-}
-
-/** A difference in points: blue-green above, clay below. */
-export function DifferenceMark({ by }: { by: number }) {
-  const signed = useSigned();
-  return (
-    <span className={cx(css['difference'], by > 0 && css['above'], by < 0 && css['below'])}>
-      {signed(by)}
-    </span>
-  );
-}
-
 /** The mark of a figure that is partly based on links or cards that the employer handed out. */
 export function HandedOut() {
   const t = useText();
@@ -132,6 +108,7 @@ type CsvName =
   | 'GET /results/groups/{groupId}/csv'
   | 'GET /results/heat-map/csv'
   | 'GET /results/trends/csv'
+  | 'GET /results/drivers/csv'
   | 'GET /results/groups/{groupId}/questions/{questionId}/csv'
   | 'GET /results/comments/csv';
 

@@ -3,8 +3,14 @@ import type { PageRoute } from '../../page-route.ts';
 
 export const resultsRoutes: PageRoute[] = [
   { path: '/', minimumRole: 'Manager', load: () => import('./OverviewPage.tsx'), name: 'OverviewPage' },
-  { path: '/heat-map', minimumRole: 'Manager', load: () => import('./HeatMapPage.tsx'), name: 'HeatMapPage' },
+  {
+    path: '/heat-map',
+    minimumRole: 'Manager',
+    load: () => import('./heat-map/HeatMapPage.tsx'),
+    name: 'HeatMapPage',
+  },
   { path: '/trends', minimumRole: 'Manager', load: () => import('./TrendsPage.tsx'), name: 'TrendsPage' },
+  { path: '/drivers', minimumRole: 'Manager', load: () => import('./DriversPage.tsx'), name: 'DriversPage' },
   {
     path: '/results/questions/$questionId',
     minimumRole: 'Manager',
@@ -14,7 +20,7 @@ export const resultsRoutes: PageRoute[] = [
   {
     path: '/comments',
     minimumRole: 'Manager',
-    load: () => import('./CommentsPage.tsx'),
+    load: () => import('./comments/CommentsPage.tsx'),
     name: 'CommentsPage',
   },
 ];

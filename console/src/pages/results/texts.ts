@@ -1,14 +1,71 @@
 // Texts of the results pages for figures and for withheld figures.
-import type { ResultWeek } from '@soundings/contract/console/results.ts';
+import type { ChosenComparison, ResultWeek, RollingFigure } from '@soundings/contract/console/results.ts';
+import { weekName } from '@soundings/contract/weeks.ts';
 import { useMemo } from 'react';
 import { useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
+import { useWeekText } from '../../text/weeks.ts';
 import type { Point } from '../../ui/charts/scale.ts';
+import { intervalOf, pointsOf, score } from './figures.ts';
 
 /** Returns a difference with its sign, using a typographic minus: "+3", "−5", "±0". */
 export function useSigned(): (value: number) => string {
   const { signed } = useFormat();
   return (value) => (value === 0 ? '±0' : signed(value).replace('-', '−'));
+}
+
+/** Returns texts for weeks that may be outside the span of the page, by their Mondays. `than`: the newest week of the page. */
+export function useWeekNames(than: { year: number; number: number } | undefined) {
+  const t = useText();
+  const { label, full } = useWeekText();
+  const named = (week: string) => ({ name: weekName(week) });
+  const numberOf = (week: string) => Number(weekName(week).slice(6));
+  const yearOf = (week: string) => weekName(week).slice(0, 4);
+  const isOfYear = (week: string) => than === undefined || Number(yearOf(week)) === than.year;
+  return {
+    /** "w. 38", with the year if it is another one. */
+    short: (week: string) => label(named(week), than),
+    /** "week 38", for sentences. */
+    sentence: (week: string) =>
+      isOfYear(week)
+        ? t('results.inWeek', { number: numberOf(week) })
+        : t('results.inWeekOfYear', { number: numberOf(week), year: yearOf(week) }),
+    /** "weeks 34 to 38". */
+    span(first: string, last: string): string {
+      if (yearOf(first) !== yearOf(last))
+        return t('results.weeksAcross', { first: full(named(first)), last: full(named(last)) });
+      return first === last
+        ? t('results.oneWeek', { week: String(numberOf(first)) })
+        : t('results.weeksFromTo', { first: String(numberOf(first)), last: String(numberOf(last)) });
+    },
+  };
+}
+
+/** Returns the name of what is compared with: a group, or "half a year ago"; undefined if nothing is. */
+export function useComparisonName(): (comparison: ChosenComparison) => string | undefined {
+  const t = useText();
+  return ({ kind, group }) => {
+    if (kind === 'none') return undefined;
+    if (kind === 'halfYear') return t('results.halfYearAgo');
+    return group?.name ?? t(`results.compare.${kind}`);
+  };
+}
+
+/** Returns "± 3" for half the width of an interval. */
+export function useMargin(): (margin: number) => string {
+  const { number } = useFormat();
+  return (margin) => `± ${number(pointsOf(margin, true))}`;
+}
+
+/** Returns "65 to 71" for the interval of a figure; undefined if it is not known. */
+export function useInterval() {
+  const t = useText();
+  const { number } = useFormat();
+  return (figure: Parameters<typeof intervalOf>[0]): string | undefined => {
+    const range = intervalOf(figure);
+    const textOf = (bound: number) => number(Math.round(bound));
+    return range && t('results.intervalFromTo', { low: textOf(range.low), high: textOf(range.high) });
+  };
 }
 
 /** Returns the text for a value in a chart, also for withheld values and questions that were not asked. */
@@ -30,6 +87,31 @@ export function useHandedOutNotes() {
   ): (string | undefined)[] => {
     const marked = new Set(figures.filter(({ handedOut }) => handedOut).map(({ week }) => week));
     return weeks.map(({ week }) => (marked.has(week) ? t('results.handedOutShort') : undefined));
+  };
+}
+
+/** Returns a note for each week of a chart: the margin of the rolling value, and the value of the week alone. */
+export function useRollingNotes() {
+  const t = useText();
+  const margin = useMargin();
+  return (
+    weeks: readonly ResultWeek[],
+    values: readonly { week: string; value: number | null; handedOut: boolean }[],
+    rolling: readonly RollingFigure[],
+  ): (string | undefined)[] => {
+    const [own, byWeek] = [values, rolling].map((all) => new Map(all.map((one) => [one.week, one]))) as [
+      Map<string, (typeof values)[number]>,
+      Map<string, RollingFigure>,
+    ];
+    return weeks.map(({ week }) => {
+      const [alone, figure] = [own.get(week), byWeek.get(week)];
+      const parts = [
+        typeof figure?.margin === 'number' && margin(figure.margin),
+        typeof alone?.value === 'number' && t('results.thatWeek', { value: String(score(alone.value)) }),
+        (alone?.handedOut || figure?.handedOut) && t('results.handedOutShort'),
+      ];
+      return parts.filter(Boolean).join(' · ') || undefined;
+    });
   };
 }
 

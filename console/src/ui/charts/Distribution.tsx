@@ -2,6 +2,7 @@
 import type { CSSProperties } from 'react';
 import { useFormat } from '../../text/text.tsx';
 import css from './charts.module.css';
+import { HiddenHeadings } from './HiddenHeadings.tsx';
 
 export type DistributionRow = {
   key: string;
@@ -28,15 +29,7 @@ export function Distribution({ label, headings, rows, total }: DistributionProps
   const most = Math.max(1, ...rows.map(({ count }) => count));
   return (
     <table className={css['distribution']} aria-label={label}>
-      <thead className="visually-hidden">
-        <tr>
-          {headings.map((heading) => (
-            <th key={heading} scope="col">
-              {heading}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <HiddenHeadings headings={headings} />
       <tbody>
         {rows.map(({ key, label: name, hint, count, heat }) => (
           <tr key={key}>

@@ -4,6 +4,7 @@ import { cx } from '../cx.ts';
 import floating from '../floating/floating.module.css';
 import css from './charts.module.css';
 import {
+  bandPathOf,
   type Bounds,
   boundsOf,
   labelsThatFit,
@@ -11,6 +12,8 @@ import {
   pathOf,
   fragmentsOf,
   type Point,
+  type Range,
+  valuesIn,
 } from './scale.ts';
 
 export type Series = {
@@ -22,6 +25,10 @@ export type Series = {
   points: readonly Point[];
   /** Notes beside the values, one per week. */
   notes?: readonly (string | undefined)[];
+  /** The interval of each value, drawn as a faint band. */
+  band?: readonly (Range | undefined)[];
+  /** Further values, one per week, drawn as faint dots. */
+  dots?: readonly Point[];
 };
 
 export type LineProps = {
@@ -30,7 +37,9 @@ export type LineProps = {
   /** The names of the weeks, oldest first: short for the axis, and in full. */
   weeks: readonly { short: string; full: string }[];
   series: readonly Series[];
-  limits?: { low: number; high: number };
+  limits?: Range;
+  /** The values that the axis covers, if several charts share a scale. By default those of the series. */
+  covers?: Range | undefined;
   height?: number;
   /** Returns the text for a value, or for a value that is not shown. */
   textOf: (point: Point) => string;
@@ -59,12 +68,11 @@ type Plot = {
 };
 
 function plotOf(
-  { series, weeks, limits = { low: 0, high: 100 } }: LineProps,
+  { series, weeks, limits = { low: 0, high: 100 }, covers }: LineProps,
   width: number,
   height: number,
 ): Plot {
-  const values = series.flatMap(({ points }) => points.filter((point) => typeof point === 'number'));
-  const bounds = boundsOf(values, limits);
+  const bounds = boundsOf(covers ? [covers.low, covers.high] : series.flatMap(valuesIn), limits);
   const inner = { width: Math.max(0, width - left - right), height: height - top - bottom };
   const last = Math.max(1, weeks.length - 1);
   return {
@@ -104,6 +112,9 @@ export function Line(props: LineProps) {
           className={css['drawing']}
         >
           <Axes plot={plot} weeks={weeks} />
+          {series.map((one) => (
+            <Faint key={one.key} plot={plot} series={one} />
+          ))}
           {series.map((one) => (
             <Drawn key={one.key} plot={plot} series={one} />
           ))}
@@ -174,6 +185,23 @@ function Axes({ plot, weeks }: { plot: Plot; weeks: LineProps['weeks'] }) {
 }
 
 const colourOf = ({ colour }: Series) => ({ '--series': `var(--series-${colour})` }) as React.CSSProperties;
+
+/** What is behind all lines: intervals, and each week's own values. */
+function Faint({ plot, series }: { plot: Plot; series: Series }) {
+  const { points, band, dots = [] } = series;
+  const pieces = fragmentsOf(points).filter(({ isGap }) => !isGap);
+  return (
+    <g style={colourOf(series)}>
+      {band && <path className={css['band']} d={bandPathOf(pieces, band, plot.x, plot.y)} />}
+      {dots.map((dot, index) =>
+        typeof dot === 'number' ? (
+          // oxlint-disable-next-line react/no-array-index-key -- the index is the week
+          <circle key={index} className={css['faintDot']} cx={plot.x(index)} cy={plot.y(dot)} r={2.5} />
+        ) : null,
+      )}
+    </g>
+  );
+}
 
 function Drawn({ plot, series }: { plot: Plot; series: Series }) {
   const { points } = series;

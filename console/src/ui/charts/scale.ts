@@ -3,6 +3,22 @@
 /** A value of a series in a week; null: withheld, undefined: not asked. */
 export type Point = number | null | undefined;
 
+/** An interval around a value. */
+export type Range = { low: number; high: number };
+
+/** Returns all values that a series draws: its line, its intervals and its dots. */
+export function valuesIn(series: {
+  points: readonly Point[];
+  band?: readonly (Range | undefined)[];
+  dots?: readonly Point[];
+}): number[] {
+  const { points, band = [], dots = [] } = series;
+  return [
+    ...[...points, ...dots].filter((point) => typeof point === 'number'),
+    ...band.flatMap((range) => (range ? [range.low, range.high] : [])),
+  ];
+}
+
 export type Bounds = { low: number; high: number; ticks: number[] };
 
 /** Returns round bounds around values, within limits, with ticks at round steps. */
@@ -76,6 +92,27 @@ export function pathOf(pieces: readonly Piece[], place: (index: number) => [x: n
     end = to;
   }
   return path;
+}
+
+/** Returns the SVG path of the area between the bounds of intervals, one shape per run of segments that have them. */
+export function bandPathOf(
+  pieces: readonly Piece[],
+  band: readonly (Range | undefined)[],
+  x: (index: number) => number,
+  y: (value: number) => number,
+): string {
+  const runs: number[][] = [];
+  for (const { from, to } of pieces) {
+    if (!band[from] || !band[to]) continue;
+    const run = runs.at(-1);
+    if (run?.at(-1) === from) run.push(to);
+    else runs.push([from, to]);
+  }
+  const side = (run: number[], bound: keyof Range) =>
+    run.map((index) => `${tenth(x(index))} ${tenth(y((band[index] as Range)[bound]))}`);
+  return runs
+    .map((run) => `M${[...side(run, 'high'), ...side(run, 'low').toReversed()].join('L')}Z`)
+    .join('');
 }
 
 const tenth = (value: number) => Math.round(value * 10) / 10;

@@ -237,9 +237,10 @@ function filterOf(query: Partial<Record<keyof AuditFilter, string>>): AuditFilte
     const details = [{ type: 'invalid parameter' as const, message, path }];
     throw new Fault('invalid', 'invalid parameter', message, { details });
   }
-  const { search, origin, action, from, to } = query;
+  const { search, found, origin, action, from, to } = query;
   return {
     search: search?.trim() || null,
+    found: found?.split(',') ?? [],
     origin: origin || null,
     action: action || null,
     from: from || null,

@@ -24,6 +24,8 @@ export async function selectTokenSummaries(db: Db, accountId: AccountId): Promis
 
 export type AuditFilter = {
   search: string | null;
+  /** Actions that match the search in another language. */
+  found: string[];
   origin: string | null;
   action: string | null;
   from: string | null;
@@ -65,12 +67,13 @@ const about = (db: Db) => {
 };
 
 /** The condition for entries that match a filter. Days are in the account's time zone. */
-const passing = (db: Db, { search, origin, action, from, to }: AuditFilter) => db`
+const passing = (db: Db, { search, found, origin, action, from, to }: AuditFilter) => db`
        (${origin}::text is null or e.origin = ${origin})
   and  (${action}::text is null or e.action = ${action})
   and  (${from}::date is null or e.at >= (${from}::date)::timestamp at time zone a.timezone)
   and  (${to}::date is null or e.at < (${to}::date + 1)::timestamp at time zone a.timezone)
   and  (${search}::text is null
+        or e.action = any(${found})
         or strpos(lower(concat_ws(' ', e.action, e.subject, e.address, u.first_name, u.last_name, u.email, t.name)),
                   lower(${search})) > 0
         or strpos(lower(${about(db)} ->> 'name'), lower(${search})) > 0)`;

@@ -232,6 +232,9 @@ describe('the audit log', () => {
     const { total, rows } = await entries('origin=api');
     expect([total, rows[0]?.action, rows[0]?.who]).toEqual([1, 'run applied', 'test']);
     expect((await entries('search=RUN%20APP')).total).toBe(1);
+    // By the name of an action in another language.
+    expect((await entries('search=till%C3%A4mpad')).total).toBe(0);
+    expect((await entries('search=till%C3%A4mpad&found=run%20applied')).total).toBe(1);
     expect((await entries('to=2020-01-01')).total).toBe(0);
   });
 

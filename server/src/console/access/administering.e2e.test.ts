@@ -383,6 +383,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     // The download is logged as well.
     await page.goto('/audit');
     await page.getByRole('row', { name: /audit log exported/ }).waitFor();
+    await page.getByRole('searchbox').fill('log exported');
+    await page.getByRole('row', { name: /audit log exported/ }).waitFor();
     await page.getByRole('searchbox').fill('no one has done this');
     await page.getByText('No matches').waitFor();
   });

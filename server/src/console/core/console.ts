@@ -44,8 +44,8 @@ export type OperationContext<N extends Name> = {
 export class Download {
   readonly name: string;
   readonly type: string;
-  readonly content: string | AsyncIterable<string>;
-  constructor(name: string, type: string, content: string | AsyncIterable<string>) {
+  readonly content: string | Uint8Array | AsyncIterable<string | Uint8Array>;
+  constructor(name: string, type: string, content: Download['content']) {
     this.name = name;
     this.type = type;
     this.content = content;
@@ -212,7 +212,8 @@ async function sendAnswer(
   if (answer instanceof Download) {
     const { name, type, content } = answer;
     reply.header('content-type', type).header('content-disposition', dispositionOf(name));
-    return reply.send(typeof content === 'string' ? content : streamOf(content));
+    const isWhole = typeof content === 'string' || content instanceof Uint8Array;
+    return reply.send(isWhole ? content : streamOf(content));
   }
   const encoding = acceptedEncoding(request.headers['accept-encoding']);
   const bytes = Buffer.from(JSON.stringify(answer));
@@ -222,7 +223,8 @@ async function sendAnswer(
   return reply.send(isCompressed ? await compress(encoding, bytes) : bytes);
 }
 
-const streamOf = (content: AsyncIterable<string>) => Readable.from(content, { objectMode: false });
+const streamOf = (content: AsyncIterable<string | Uint8Array>) =>
+  Readable.from(content, { objectMode: false });
 
 /** The file name by RFC 6266: in ASCII for old browsers, and in UTF-8. */
 const dispositionOf = (name: string) =>

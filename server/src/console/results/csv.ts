@@ -7,8 +7,8 @@ import type {
   HeatRow,
   QuestionResults,
   ResultComment,
-  ResultWeek,
   Trend,
+  Verdict,
 } from '@soundings/contract/console/results.ts';
 import { type HeatFilters, shownRows } from '@soundings/contract/heat-rows.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
@@ -42,19 +42,54 @@ const figureIn = (figures: readonly Figure[], week: string) => figures.find((one
 
 const weekCells = ({ week }: { week: string }): Cell[] => [weekName(week), { day: week }];
 
-/** Returns a row for each week of a group: its response rate and its KPIs. */
+/** Returns a change or difference in points with one decimal; null if there is none. */
+const points = (by: number | null | undefined): Cell =>
+  by === null || by === undefined ? null : Math.round(by * 1000) / 10;
+
+const verdict = (one: { verdict: Verdict } | null | undefined, t: Texts): Cell =>
+  one ? t(`verdict.${one.verdict}`) : null;
+
+/** Returns a row for each week of a group: its response and its KPIs, rolling and of the week alone. */
 export const groupTable = ({ weeks, kpis, rates }: GroupResults, t: Texts): string =>
   tableOf([
-    [t('week'), t('monday'), t('rate'), ...kpis.map(({ name }) => name), t('handedOut')],
-    ...weeks.map(({ week }) => [
-      ...weekCells({ week }),
-      scoreIn(rates, week, t),
-      ...kpis.map(({ values }) => scoreIn(values, week, t)),
-      handedOutCell([
-        { name: t('rate'), handedOut: figureIn(rates, week)?.handedOut },
-        ...kpis.map(({ name, values }) => ({ name, handedOut: figureIn(values, week)?.handedOut })),
+    [
+      t('week'),
+      t('monday'),
+      t('rate'),
+      t('answered'),
+      t('asked'),
+      ...kpis.flatMap(({ name }) => [
+        name,
+        ...(['margin', 'change', 'isClear', 'weekOnly'] as const).map((key) => `${name}, ${t(key)}`),
       ]),
-    ]),
+      t('handedOut'),
+    ],
+    ...weeks.map(({ week }) => {
+      const rate = rates.find((one) => one.week === week);
+      return [
+        ...weekCells({ week }),
+        scoreIn(rates, week, t),
+        rate?.answered ?? null,
+        rate?.asked ?? null,
+        ...kpis.flatMap(({ values, rolling }): Cell[] => {
+          const own = rolling.find((one) => one.week === week);
+          return [
+            scoreIn(rolling, week, t),
+            points(own?.margin),
+            points(own?.change?.by),
+            verdict(own?.change, t),
+            scoreIn(values, week, t),
+          ];
+        }),
+        handedOutCell([
+          { name: t('rate'), handedOut: rate?.handedOut },
+          ...kpis.map(({ name, values, rolling }) => ({
+            name,
+            handedOut: figureIn(values, week)?.handedOut || figureIn(rolling, week)?.handedOut,
+          })),
+        ]),
+      ];
+    }),
   ]);
 
 export type HeatTableFilters = HeatFilters & {
@@ -62,35 +97,54 @@ export type HeatTableFilters = HeatFilters & {
   compare: (a: string, b: string) => number;
 };
 
-/** Returns a row for the company and for each group that matches: scores, or their difference from the company's. */
+/** Returns a row for the company and for each group that matches: scores with their clear changes, or differences from the comparison. */
 export function heatTable(map: HeatMap, filters: HeatTableFilters, t: Texts): string {
-  const { kpis, rows, week, companyId } = map;
+  const { kpis, rows, companyId, comparison } = map;
   const company = rows.find(({ id }) => id === companyId);
   const others = shownRows(map, filters, filters.compare).filter((row) => row !== company);
-  const base = filters.isDifference ? company : undefined;
+  const { isDifference } = filters;
+  // The company's own row says which of its figures are marked.
+  const base = isDifference && comparison.kind === 'company' ? company : undefined;
   const names = new Map(rows.map(({ id, name, parentId }) => [id, { name, parentId }]));
   const pathOf = (parentId: number | null): string => {
     const above = parentId === null ? undefined : names.get(parentId);
     return above ? [pathOf(above.parentId), above.name].filter(Boolean).join(' / ') : '';
   };
-  const headerOf = (name: string, own: ResultWeek) =>
-    (own.week === week?.week ? name : `${name} (${weekName(own.week)})`) +
-    (base ? `, ${t('difference', { name: base.name })}` : '');
-  const headers = kpis.map((kpi) => headerOf(kpi.name, kpi.week));
-  const cell = (value: HeatRow['values'][number], kpi: number): Cell => {
-    const own = score(value === 'none' ? undefined : value, t);
-    if (!base || typeof own !== 'number') return own;
-    const other = base.values[kpi];
-    return typeof other === 'number' ? Math.round(((value as number) - other) * 1000) / 10 : t('withheld');
+  const from = comparison.group?.name ?? t(`comparison.${comparison.kind}`);
+  const headers = kpis.map(({ name }) =>
+    isDifference ? `${name}, ${t('difference', { name: from })}` : name,
+  );
+  const second = kpis.map(({ name }) => `${name}, ${t(isDifference ? 'isClear' : 'clearChange')}`);
+  const cellsOf = (row: HeatRow, kpi: number): Cell[] => {
+    if (!isDifference) {
+      const value = row.values[kpi];
+      return [score(value === 'none' ? undefined : value, t), points(row.changes[kpi])];
+    }
+    const difference = row.differences[kpi];
+    if (row.id === comparison.group?.id) return [null, null];
+    if (difference === null || difference === undefined)
+      return [row.values[kpi] === 'none' ? null : t('withheld'), null];
+    return [points(difference), t(row.clear.includes(kpi) ? 'yes' : 'no')];
   };
   return tableOf([
-    [t('group'), t('path'), t('people'), t('rate'), ...headers, t('handedOut')],
+    [
+      t('group'),
+      t('path'),
+      t('people'),
+      t('rate'),
+      t('answered'),
+      t('asked'),
+      ...headers.flatMap((header, kpi) => [header, second[kpi] as string]),
+      t('handedOut'),
+    ],
     ...[...(company ? [company] : []), ...others].map((row): Cell[] => [
       row.name,
       pathOf(row.parentId),
       row.people,
       score(row.rate, t),
-      ...row.values.map(cell),
+      row.answered ?? null,
+      row.asked ?? null,
+      ...kpis.flatMap((_, kpi) => cellsOf(row, kpi)),
       handedOutCell([
         { name: t('rate'), handedOut: row.handedOut.includes('rate') },
         ...headers.map((name, kpi) => ({
@@ -102,24 +156,36 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, t: Texts): st
   ]);
 }
 
-/** Returns a row for each week, with a column for each group. */
-export const trendTable = ({ weeks, series }: Trend, t: Texts): string =>
+/** Returns a row for each week. For a KPI, each group has its rolling value, its margin and the value of the week alone. */
+export const trendTable = ({ kpi, weeks, series }: Trend, t: Texts): string =>
   tableOf([
-    [t('week'), t('monday'), ...series.map(({ group }) => group.name), t('handedOut')],
+    [
+      t('week'),
+      t('monday'),
+      ...series.flatMap(({ group: { name } }) =>
+        kpi ? [name, `${name}, ${t('margin')}`, `${name}, ${t('weekOnly')}`] : [name],
+      ),
+      t('handedOut'),
+    ],
     ...weeks.map(({ week }) => [
       ...weekCells({ week }),
-      ...series.map(({ values }) => scoreIn(values, week, t)),
+      ...series.flatMap(({ values, rolling }): Cell[] => {
+        const own = scoreIn(values, week, t);
+        if (!kpi) return [own];
+        const margin = points(rolling.find((one) => one.week === week)?.margin);
+        return [scoreIn(rolling, week, t), margin, own];
+      }),
       handedOutCell(
-        series.map(({ group, values }) => ({
+        series.map(({ group, values, rolling }) => ({
           name: group.name,
-          handedOut: figureIn(values, week)?.handedOut,
+          handedOut: figureIn(values, week)?.handedOut || figureIn(rolling, week)?.handedOut,
         })),
       ),
     ]),
   ]);
 
 /** Returns a row for each week, with a column for each possible answer. */
-export function questionTable({ question, figures }: QuestionResults, t: Texts): string {
+export function questionTable({ question, figures, comparison }: QuestionResults, t: Texts): string {
   const nameOf = (key: string) => {
     const option = question.options.find(({ id }) => id === key)?.text;
     if (option !== undefined) return option;
@@ -129,6 +195,8 @@ export function questionTable({ question, figures }: QuestionResults, t: Texts):
   const keys =
     figures.findLast(({ distribution }) => distribution !== null)?.distribution?.map(({ key }) => key) ?? [];
   const hasEnps = question.type === 3;
+  const isScaled = question.type <= 4;
+  const from = comparison.group?.name ?? t(`comparison.${comparison.kind}`);
   return tableOf([
     [
       t('week'),
@@ -136,14 +204,26 @@ export function questionTable({ question, figures }: QuestionResults, t: Texts):
       t('score'),
       t('answers'),
       ...(hasEnps ? [t('enps')] : []),
+      ...(isScaled
+        ? [t('margin'), t('change'), t('isClear'), t('difference', { name: from }), t('isClear')]
+        : []),
       ...keys.map(nameOf),
       t('handedOut'),
     ],
-    ...figures.map(({ week, value, answers, enps, distribution, handedOut }): Cell[] => [
+    ...figures.map(({ week, value, answers, enps, distribution, handedOut, ...own }): Cell[] => [
       ...weekCells({ week }),
       question.type > 4 ? null : score(value, t),
       answers ?? t('withheld'),
       ...(hasEnps ? [enps === null ? t('withheld') : Math.round(enps)] : []),
+      ...(isScaled
+        ? [
+            points(own.margin),
+            points(own.change?.by),
+            verdict(own.change, t),
+            points(own.difference?.by),
+            verdict(own.difference, t),
+          ]
+        : []),
       ...keys.map((key) =>
         distribution ? (distribution.find((one) => one.key === key)?.count ?? 0) : t('withheld'),
       ),
@@ -152,13 +232,33 @@ export function questionTable({ question, figures }: QuestionResults, t: Texts):
   ]);
 }
 
-export const commentTable = (comments: ResultComment[], t: Texts): string =>
+export type ExportedComments = {
+  /** The names of the group and of the groups above it, from the top. */
+  group: string[];
+  /** `comments`: how many are shown for the question and week; `answers`: how many answered it; null if withheld. */
+  rows: (ResultComment & { comments: number | null; answers: number | null })[];
+};
+
+/** Returns a row for each comment. */
+export const commentTable = ({ group, rows }: ExportedComments, t: Texts): string =>
   tableOf([
-    [t('week'), t('question'), t('comment'), t('handedOut')],
-    ...comments.map(({ week, question, text, handedOut }) => [
-      weekName(week),
-      question,
-      text,
-      handedOut ? t('yes') : null,
+    [
+      t('week'),
+      t('monday'),
+      t('group'),
+      t('question'),
+      t('comment'),
+      t('commentsHere'),
+      t('answersHere'),
+      t('handedOut'),
+    ],
+    ...rows.map((row): Cell[] => [
+      ...weekCells(row),
+      group.join(' / '),
+      row.question,
+      row.text,
+      row.comments,
+      row.answers ?? t('withheld'),
+      row.handedOut ? t('yes') : null,
     ]),
   ]);

@@ -1,95 +1,121 @@
-// The heat map: groups by KPIs. Each KPI uses the same week for all groups, so that its figures are comparable.
-import type { HeatMap, HeatRow } from '@soundings/contract/console/results.ts';
-import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
+// The heat map: groups by KPIs, with the rolling values of a week, their clear changes and their differences from a comparison.
+import type { Comparison } from '@soundings/contract/comparisons.ts';
+import type { ChosenComparison, HeatMap, HeatRow } from '@soundings/contract/console/results.ts';
+import type { Week } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../../db/db.ts';
+import { ancestorsOf } from '../../people/tree.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import {
-  selectKpiLastWeeks,
+  type KpiWords,
+  rateOf,
   selectValuedKpis,
-  type KpiWeekRow,
-  selectKpiWeeks,
   selectWeekRates,
 } from '../../results/data/results-shown.ts';
+import {
+  kpiCell,
+  type KpiCell,
+  neededForWeek,
+  noReadings,
+  readingsShown,
+  statisticsShown,
+} from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
-import { type CountedGroups, readCountedGroups, readWeeks, weekIn } from './reading.ts';
+import { allowedComparisons, chosenOf } from './comparing.ts';
+import { type CountedGroups, headOf, readCountedGroups, readWeeks, weekIn } from './reading.ts';
 
-/** How many weeks back to look for a KPI that the week itself did not ask. */
-const weeksBack = 12;
-
-/** `latest`: whether to include KPIs that the week did not ask, with the values of the last week that did. */
-type Wanted = { week: string | undefined; latest: boolean; language: string };
-
-const everyGroup = { groupId: undefined, withSubgroups: true };
+type Wanted = { week: string | undefined; compare: Comparison | undefined; language: string };
 
 export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise<HeatMap> {
   const weeks = await readWeeks(pool, who);
   const week = weekIn(weeks, wanted.week) ?? weeks.shown[0]?.week;
-  const [groups, rates] = await Promise.all([
+  const [groups, rates, allowed] = await Promise.all([
     readCountedGroups(pool, who, wanted.language),
     week === undefined ? [] : selectWeekRates(pool, who.accountId, week),
+    allowedComparisons(pool, who),
   ]);
-  const about = { companyId: groups.company?.id ?? null };
-  if (week === undefined) return { ...about, week: null, kpis: [], rows: rowsOf(groups, [], []) };
-  const asked = await askedKpis(pool, who, {
-    week,
-    groups,
-    latest: wanted.latest,
-    language: wanted.language,
-  });
-  const values = await selectKpiWeeks(pool, who.accountId, everyGroup, asked);
+  const comparison = comparisonIn(groups, allowed, wanted.compare);
+  const about = { companyId: groups.company?.id ?? null, comparison };
+  const rateIn = new Map(rates.map((rate) => [rate.groupId, rateOf(rate)]));
+  if (week === undefined)
+    return { ...about, week: null, firstWeek: null, kpis: [], rows: rowsOf(groups, new Map(), rateIn) };
+  const { kpis, cells, firstWeek } = await readCells(pool, who, week, groups, comparison.kind);
   return {
     ...about,
     week: weeks.named(week),
-    kpis: asked.map(({ kpiId, name, week: own }) => ({ id: kpiId, name, week: weeks.named(own) })),
-    rows: rowsOf(groups, values, rates),
+    firstWeek: weeks.named(firstWeek),
+    kpis: kpis.map((kpi) => ({ id: kpi.id, name: kpiNameIn(kpi, wanted.language) })),
+    rows: rowsOf(groups, cells, rateIn),
   };
 }
 
-type Asked = { kpiId: string; name: string; week: Week };
+/** Returns what the rows are compared with, each with its own company or parent. */
+function comparisonIn(
+  { rows, parents, top }: CountedGroups,
+  allowed: ReadonlySet<Comparison>,
+  wanted: Comparison | undefined,
+): ChosenComparison {
+  const isBelow = rows.some(({ id }) => parents.get(id) !== null);
+  const available: Comparison[] = [
+    ...(['company', 'parent'] as const).filter((kind) => isBelow && allowed.has(kind)),
+    ...(allowed.has('halfYear') ? (['halfYear'] as const) : []),
+    'none',
+  ];
+  const kind = chosenOf(available, wanted);
+  return { kind, group: kind === 'company' && top ? headOf(top) : null, available };
+}
 
-/**
- * Returns the KPIs of the map, each with the last week in which the company, or the first open group, was asked. If there is none,
- * it is the last week in which any open group was asked.
- */
-async function askedKpis(
+/** Returns the KPIs that were asked in the window of a week, and their cells by group. */
+async function readCells(
   pool: Pool,
   { accountId }: Who,
-  {
-    week,
-    groups,
-    latest,
-    language,
-  }: { week: Week; groups: CountedGroups; latest: boolean; language: string },
-): Promise<Asked[]> {
-  const head = groups.company ?? groups.rows[0];
-  if (!head) return [];
-  const window = { first: latest ? addWeeks(week, -weeksBack) : week, last: week };
-  const [kpis, ofHead] = await Promise.all([
+  week: Week,
+  { rows, parents }: CountedGroups,
+  kind: Comparison,
+): Promise<{ kpis: KpiWords[]; cells: ReadonlyMap<number, KpiCell[]>; firstWeek: Week }> {
+  const [valued, statistics] = await Promise.all([
     selectValuedKpis(pool, accountId),
-    selectKpiLastWeeks(pool, accountId, [head.id], window),
+    statisticsShown(pool, accountId, { first: week, last: week }),
   ]);
-  const isEachAsked = kpis.every(({ id }) => ofHead.has(id));
-  const all = groups.rows.map(({ id }) => id);
-  const ofAny = isEachAsked ? ofHead : await selectKpiLastWeeks(pool, accountId, all, window);
-  return kpis.flatMap((kpi) => {
-    const own = ofHead.get(kpi.id) ?? ofAny.get(kpi.id);
-    return own === undefined ? [] : [{ kpiId: kpi.id, name: kpiNameIn(kpi, language), week: own }];
+  const questionsOf = new Map(statistics.kpis.map(({ id, questionIds }) => [id, questionIds]));
+  const ids = [...new Set(valued.flatMap(({ id }) => questionsOf.get(id) ?? []))];
+  const window = neededForWeek(week, statistics, kind);
+  const readings = await readingsShown(pool, accountId, undefined, window, ids);
+  const of = (groupId: number | null | undefined) => readings.get(groupId ?? 0) ?? noReadings;
+  const all = rows.map(({ id: groupId }): [number, KpiCell[]] => {
+    const other = kind === 'company' ? ancestorsOf(groupId, parents).at(-1) : parents.get(groupId);
+    const isSame = kind !== 'halfYear' && (other ?? groupId) === groupId;
+    const compared = { kind: isSame ? ('none' as const) : kind, whole: of(other) };
+    const cells = valued.map(({ id }) =>
+      kpiCell({ id, questionIds: questionsOf.get(id) ?? [] }, week, of(groupId), compared, statistics),
+    );
+    return [groupId, cells];
   });
+  const isAsked = valued.map((_, i) => all.some(([, cells]) => cells[i]?.value !== 'none'));
+  return {
+    kpis: valued.filter((_, i) => isAsked[i]),
+    cells: new Map(all.map(([groupId, cells]) => [groupId, cells.filter((_, i) => isAsked[i])])),
+    firstWeek: statistics.windowOf(week).first,
+  };
 }
+
+type WeekRate = ReturnType<typeof rateOf> & { groupId: number };
+
+const countsOf = ({ asked, answered }: WeekRate) =>
+  asked === null || answered === null ? {} : { asked, answered };
 
 function rowsOf(
   { rows }: CountedGroups,
-  values: readonly KpiWeekRow[],
-  rates: readonly { groupId: number; value: number | null; handedOut: boolean }[],
+  cellsOf: ReadonlyMap<number, KpiCell[]>,
+  rateIn: ReadonlyMap<number, WeekRate>,
 ): HeatRow[] {
   const levels = new Map<number, number>();
-  const valuesOf = new Map(values.map((row) => [row.groupId, row]));
-  const rateOf = new Map(rates.map((row) => [row.groupId, row]));
   return rows.map(({ id, name, parentId, people }) => {
     const level = parentId === null ? 1 : (levels.get(parentId) ?? 0) + 1;
     levels.set(id, level);
-    const rate = rateOf.get(id);
-    const own = valuesOf.get(id);
+    const rate = rateIn.get(id);
+    const cells = cellsOf.get(id) ?? [];
+    const places = (matches: (cell: KpiCell) => boolean) =>
+      cells.flatMap((cell, i) => (matches(cell) ? [i] : []));
     return {
       id,
       name,
@@ -97,11 +123,12 @@ function rowsOf(
       level,
       people,
       ...(rate && { rate: rate.value }),
-      values: JSON.parse(own?.values ?? '[]') as HeatRow['values'],
-      handedOut: [
-        ...(rate?.handedOut ? (['rate'] as const) : []),
-        ...(JSON.parse(own?.handedOut ?? '[]') as number[]),
-      ],
+      ...(rate && countsOf(rate)),
+      values: cells.map(({ value }) => value),
+      changes: cells.map(({ clearChange }) => clearChange),
+      differences: cells.map(({ difference }) => difference?.by ?? null),
+      clear: places(({ difference }) => (difference?.verdict ?? 'unclear') !== 'unclear'),
+      handedOut: [...(rate?.handedOut ? (['rate'] as const) : []), ...places(({ handedOut }) => handedOut)],
     };
   });
 }

@@ -1,20 +1,30 @@
 // The overview of a group: its KPIs and response rate over several weeks, and the results of its last week.
-import type { GroupResults, ResultsStart } from '@soundings/contract/console/results.ts';
+import type { Comparison } from '@soundings/contract/comparisons.ts';
+import type { Change, GroupResults, ResultGroup, ResultsStart } from '@soundings/contract/console/results.ts';
 import type { Pool } from '../../db/db.ts';
+import { selectNewestComments } from '../../results/data/comments-shown.ts';
 import {
-  type CommentFilter,
-  selectCommentPage,
   type KpiWords,
   selectValuedKpis,
   kpiValuesShown,
   ratesShown,
   resultsShown,
   type ShownQuestion,
-  type WeekValue,
   type Window,
 } from '../../results/data/results-shown.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
+import {
+  kpiDifferenceShown,
+  kpiEstimate,
+  neededFor,
+  noReadings,
+  questionMeasures,
+  readingsShown,
+  rollingFigure,
+} from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
+import { allowedComparisons, type Comparing, comparisonOf, readComparing } from './comparing.ts';
+import { findingsOf, mostChanged, mostIn } from './findings.ts';
 import {
   commentOf,
   figuresOf,
@@ -43,7 +53,7 @@ export async function readStart(pool: Pool, who: Who, language: string): Promise
   };
 }
 
-type Wanted = { groupId: string; weeks: number; language: string };
+type Wanted = { groupId: string; weeks: number; language: string; compare: Comparison | undefined };
 
 /** Returns the overview of a group. Throws a Fault if the caller may not see the group. */
 export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promise<GroupResults> {
@@ -58,18 +68,34 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
     running: weeks.running,
   };
   const people = withPeople(pool, who, groups, group);
-  const nothing = { kpis: [], rates: [], last: null, comments: { total: 0, newest: [] } };
-  if (!window) return { group: await people, ...about, ...nothing };
+  const nothing = { findings: [], kpis: [], rates: [], last: null, comments: { total: 0, newest: [] } };
+  if (!window) {
+    const comparison = comparisonOf(groups, group.id, await allowedComparisons(pool, who), wanted.compare);
+    return { group: await people, ...about, comparison, ...nothing };
+  }
+  const { compare, language } = wanted;
+  const comparing = await readComparing(pool, who, {
+    groups,
+    groupId: group.id,
+    window,
+    questions: questions.values(),
+    compare,
+  });
   const [counted, kpis, rates, last, comments] = await Promise.all([
     people,
-    readKpis(pool, who, { groupId: group.id, companyId: company?.id, language: wanted.language }, window),
+    readKpis(pool, who, { groupId: group.id, language, axis }, comparing),
     ratesShown(pool, accountId, group.id, window),
-    readLast(pool, who, group.id, { window, weeks, questions, language: wanted.language }),
-    selectCommentPage(pool, accountId, group.id, commentsOf(window), { offset: 0, limit: 4 }),
+    readLast(pool, who, group.id, { window, weeks, questions, language }, comparing),
+    selectNewestComments(pool, accountId, group.id, { window, questionIds: undefined }, 4),
   ]);
+  const largestIn = await readMostIn(pool, who, groups.children(group.id), kpis, comparing);
+  const questionIdsOf = (kpiId: string) =>
+    comparing.statistics.kpis.find(({ id }) => id === kpiId)?.questionIds ?? [];
   return {
     group: counted,
     ...about,
+    comparison: comparing.comparison,
+    findings: findingsOf({ kpis, largestIn, questionIdsOf, last, rates }),
     kpis,
     rates,
     last,
@@ -80,30 +106,56 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
   };
 }
 
-const commentsOf = (window: Window): CommentFilter => ({ window, questionIds: undefined, search: undefined });
-
-/** Returns the KPIs that the group was asked, with the company's value in the week of the last value shown. */
+/** Returns the KPIs that the group was asked: each week's own values, the rolling ones, and how the last one compares. */
 async function readKpis(
   pool: Pool,
   { accountId }: Who,
-  { groupId, companyId, language }: { groupId: number; companyId: number | undefined; language: string },
-  window: Window,
+  { groupId, language, axis }: { groupId: number; language: string; axis: GroupResults['weeks'] },
+  { statistics, readings, compared, parent }: Comparing,
 ): Promise<GroupResults['kpis']> {
-  const valuesOf = (group: number, { id }: KpiWords) => kpiValuesShown(pool, accountId, group, id, window);
+  const window = windowOfWeeks(axis) as Window;
   const read = async (kpi: KpiWords) => {
-    const [values, above] = await Promise.all([
-      valuesOf(groupId, kpi),
-      companyId === undefined ? [] : valuesOf(companyId, kpi),
-    ]);
-    const last = lastShown(values);
-    const company = above.find(({ week }) => week === last?.week) ?? null;
-    return { id: kpi.id, name: kpiNameIn(kpi, language), values, company };
+    const values = await kpiValuesShown(pool, accountId, groupId, kpi.id, window);
+    const known = statistics.kpis.find(({ id }) => id === kpi.id) ?? { id: kpi.id, questionIds: [] };
+    const rolling = axis.flatMap(({ week }) => rollingFigure(known, week, readings, statistics) ?? []);
+    const last = rolling.findLast(({ value }) => value !== null)?.week;
+    return {
+      id: kpi.id,
+      name: kpiNameIn(kpi, language),
+      values,
+      rolling,
+      difference: last === undefined ? null : kpiDifferenceShown(known, last, readings, compared, statistics),
+      bestEstimate:
+        last === undefined || !parent ? null : kpiEstimate(known, last, readings, parent, statistics),
+    };
   };
   const kpis = await Promise.all((await selectValuedKpis(pool, accountId)).map(read));
-  return kpis.filter(({ values }) => values.length > 0);
+  return kpis.filter(({ values, rolling }) => values.length > 0 || rolling.length > 0);
 }
 
-const lastShown = (values: WeekValue[]) => values.findLast(({ value }) => value !== null);
+/** Returns the direct subgroup that the KPI with the largest change changed most in, if the caller may see it. */
+async function readMostIn(
+  pool: Pool,
+  { accountId }: Who,
+  children: ResultGroup[],
+  kpis: GroupResults['kpis'],
+  { statistics }: Comparing,
+): Promise<ResultGroup | null> {
+  const changed = mostChanged(kpis);
+  const rolling = changed?.rolling.at(-1);
+  const kpi = statistics.kpis.find(({ id }) => id === changed?.id);
+  if (!rolling?.change || !kpi || children.length === 0) return null;
+  const { week } = rolling;
+  const ids = children.map(({ id }) => id);
+  const window = neededFor({ first: week, last: week });
+  const readings = await readingsShown(pool, accountId, ids, window, kpi.questionIds);
+  const changeIn = ({ id }: ResultGroup): Change | null =>
+    rollingFigure(kpi, week, readings.get(id) ?? noReadings, statistics)?.change ?? null;
+  return mostIn(
+    children.map((group) => ({ group, change: changeIn(group) })),
+    rolling.change,
+  );
+}
 
 /** Returns the results of the last week that asked the group anything; null if there is none. */
 async function readLast(
@@ -116,6 +168,7 @@ async function readLast(
     questions,
     language,
   }: { window: Window; weeks: Weeks; questions: ReadonlyMap<number, ShownQuestion>; language: string },
+  { statistics, readings, compared, parent }: Comparing,
 ): Promise<GroupResults['last']> {
   const results = await resultsShown(pool, accountId, groupId, window, questions);
   const last = results.reduce((latest, { week }) => (week > latest ? week : latest), '');
@@ -126,7 +179,8 @@ async function readLast(
       .filter(({ week }) => week === last)
       .map((result) => {
         const question = questions.get(result.questionId) as ShownQuestion;
-        return { ...questionHead(question, language), ...figuresOf(question, result) };
+        const measures = questionMeasures(question.id, last, readings, { compared, parent }, statistics);
+        return { ...questionHead(question, language), ...figuresOf(question, result, measures) };
       }),
   };
 }

@@ -1,21 +1,13 @@
-// The results of a question in a group: its answers in a week, earlier weeks, and comments. Also all comments of a group.
-import type {
-  Figure,
-  QuestionFigures,
-  QuestionResults,
-  ResultComment,
-  ResultQuestion,
-} from '@soundings/contract/console/results.ts';
+// The results of a question in a group: its answers in a week, earlier weeks, and comments.
+import type { Comparison } from '@soundings/contract/comparisons.ts';
+import type { QuestionResults, ResultQuestion } from '@soundings/contract/console/results.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
-import {
-  alwaysShown,
-  type CommentFilter,
-  selectCommentPage,
-  questionsWorded,
-  resultsShown,
-} from '../../results/data/results-shown.ts';
+import { selectNewestComments } from '../../results/data/comments-shown.ts';
+import { alwaysShown, questionsWorded, resultsShown } from '../../results/data/results-shown.ts';
+import { questionMeasures } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
+import { allowedComparisons, comparisonOf, readComparing } from './comparing.ts';
 import {
   commentOf,
   figuresOf,
@@ -52,6 +44,7 @@ type Wanted = {
   week: string | undefined;
   weeks: number;
   language: string;
+  compare: Comparison | undefined;
 };
 
 /** Returns the results of a question. Throws a Fault if there is no such question or week, or the group is not open. */
@@ -66,21 +59,38 @@ export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promis
   const axis = isOlder ? weeks.span(wanted.weeks, week) : newest;
   const window = windowOfWeeks(axis);
   const only = new Map([[question.id, question]]);
-  const figuresIn = async (groupId: number) =>
-    (window ? await resultsShown(pool, accountId, groupId, window, only) : []).map((one) =>
-      figuresOf(question, one),
-    );
-  const [figures, above] = await Promise.all([figuresIn(group.id), company ? figuresIn(company.id) : []]);
+  const comparing =
+    window &&
+    (await readComparing(pool, who, {
+      groups,
+      groupId: group.id,
+      window,
+      questions: [question],
+      compare: wanted.compare,
+    }));
+  const results = window ? await resultsShown(pool, accountId, group.id, window, only) : [];
+  const figures = comparing
+    ? results.map((one) =>
+        figuresOf(
+          question,
+          one,
+          questionMeasures(question.id, one.week, comparing.readings, comparing, comparing.statistics),
+        ),
+      )
+    : [];
+  const comparison =
+    comparing?.comparison ??
+    comparisonOf(groups, group.id, await allowedComparisons(pool, who), wanted.compare);
   const chosen = week ?? figures.at(-1)?.week;
   const comments =
     chosen === undefined
       ? []
-      : await selectCommentPage(
+      : await selectNewestComments(
           pool,
           accountId,
           group.id,
-          { window: { first: chosen, last: chosen }, questionIds: [question.id], search: undefined },
-          { offset: 0, limit: 100 },
+          { window: { first: chosen, last: chosen }, questionIds: [question.id] },
+          100,
         ).then(({ rows }) => rows);
   return {
     question: questionHead(question, wanted.language),
@@ -89,39 +99,10 @@ export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promis
     weeks: axis,
     chosen: chosen === undefined ? null : weeks.named(chosen),
     figures,
-    companyFigure: figureOf(above.find((one) => one.week === chosen)),
+    comparison,
     comments: comments.map((row) => commentOf(row, questions)),
   };
 }
 
-const figureOf = (figures: QuestionFigures | undefined): Figure | null =>
-  figures ? { week: figures.week, value: figures.value, handedOut: figures.handedOut } : null;
-
-const questionNotFound = () => new Fault('not_found', 'question not found', 'This question does not exist.');
-
-type CommentsWanted = {
-  groupId: string;
-  questionId?: string | undefined;
-  week?: string | undefined;
-  search?: string | undefined;
-  language: string;
-};
-
-/** Returns the comments shown for a group. Throws a Fault if the caller may not see the group. */
-export async function readComments(
-  pool: Pool,
-  who: Who,
-  { groupId, questionId, week, search, language }: CommentsWanted,
-  page: { offset: number; limit: number },
-): Promise<{ total: number; rows: ResultComment[] }> {
-  const { group, weeks, questions } = await readGroup(pool, who, { groupId, language });
-  const one = weekIn(weeks, week);
-  if (questionId !== undefined && !questions.has(Number(questionId))) throw questionNotFound();
-  const filter: CommentFilter = {
-    window: one === undefined ? alwaysShown : { first: one, last: one },
-    questionIds: questionId === undefined ? undefined : [Number(questionId)],
-    search: search === undefined || search.trim() === '' ? undefined : search.trim(),
-  };
-  const { total, rows } = await selectCommentPage(pool, who.accountId, group.id, filter, page);
-  return { total, rows: rows.map((row) => commentOf(row, questions)) };
-}
+export const questionNotFound = () =>
+  new Fault('not_found', 'question not found', 'This question does not exist.');

@@ -16,7 +16,9 @@ import { selectGroups } from '../../people/groups.ts';
 import { parentsIn, ancestorsOf } from '../../people/tree.ts';
 import { scaleTexts } from '../../questions/library-texts.ts';
 import { isScaled } from '../../questions/types.ts';
-import { type MarkedComment, questionsWorded, type ShownQuestion } from '../../results/data/results-shown.ts';
+import type { MarkedComment } from '../../results/data/comments-shown.ts';
+import { questionsWorded, type ShownQuestion } from '../../results/data/results-shown.ts';
+import type { QuestionMeasures } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
 import { inTreeOrder, peopleInSubtrees } from '../groups/group-tree.ts';
 import { openGroups } from '../groups/open-groups.ts';
@@ -32,6 +34,12 @@ export type OpenGroups = {
   byId: ReadonlyMap<number, OpenGroup>;
   /** Returns the top group of a group's tree; null if the caller may not see it, or if it is the group itself. */
   companyOf(groupId: number): ResultGroup | null;
+  /** Returns the top group of a group's tree, open or not; null if it is the group itself. Only for comparing with its figures. */
+  topOf(groupId: number): ResultGroup | null;
+  /** Returns the group above a group, open or not; null if there is none. Only for comparing with its figures. */
+  parentOf(groupId: number): ResultGroup | null;
+  /** Returns the open groups directly below a group. */
+  children(groupId: number): ResultGroup[];
   /** Returns the open groups above a group, from the top. */
   above(groupId: number): ResultGroup[];
   /** Returns the ids of a group and of all its subgroups, open or not. */
@@ -41,13 +49,19 @@ export type OpenGroups = {
 export async function readGroups(pool: Pool, who: Who): Promise<OpenGroups> {
   const [groups, open] = await Promise.all([selectGroups(pool, who.accountId), openGroups(pool, who)]);
   const parents = parentsIn(groups);
+  const all = new Map(groups.map((one) => [one.id, one]));
   const byId = new Map(groups.filter(({ id }) => open?.has(id) !== false).map((one) => [one.id, one]));
+  const topOf = (groupId: number) => {
+    const top = ancestorsOf(groupId, parents).at(-1);
+    return top === undefined || top === groupId ? null : top;
+  };
   return {
     byId,
-    companyOf(groupId) {
-      const top = ancestorsOf(groupId, parents).at(-1);
-      return top === undefined || top === groupId ? null : (byId.get(top) ?? null);
-    },
+    companyOf: (groupId) => byId.get(topOf(groupId) ?? 0) ?? null,
+    topOf: (groupId) => headIn(all, topOf(groupId)),
+    parentOf: (groupId) => headIn(all, parents.get(groupId) ?? null),
+    children: (groupId) =>
+      [...byId.values()].filter(({ parentId }) => parentId === groupId).map((one) => headOf(one)),
     above: (groupId) =>
       ancestorsOf(groupId, parents)
         .slice(1)
@@ -62,6 +76,10 @@ export async function readGroups(pool: Pool, who: Who): Promise<OpenGroups> {
 export type CountedGroups = {
   /** In the order of the tree. */
   rows: TreeGroup[];
+  /** The group above each group, open or not. */
+  parents: ReadonlyMap<number, number | null>;
+  /** The largest top group of the account, open or not; null: there are no groups. */
+  top: ResultGroup | null;
   /** The largest top group of the account, if the caller may see it. */
   company: TreeGroup | null;
 };
@@ -83,7 +101,12 @@ export async function readCountedGroups(pool: Pool, who: Who, language = 'en'): 
   const largest = groups
     .filter(({ parentId }) => parentId === null)
     .toSorted((a, b) => (people.get(b.id) ?? 0) - (people.get(a.id) ?? 0) || a.id - b.id)[0];
-  return { rows, company: rows.find(({ id }) => id === largest?.id) ?? null };
+  return {
+    rows,
+    parents: parentsIn(groups),
+    top: largest ? headOf(largest) : null,
+    company: rows.find(({ id }) => id === largest?.id) ?? null,
+  };
 }
 
 /** Returns how many groups are open, and which one pages start with: the company, or else the first. */
@@ -107,6 +130,11 @@ export function groupNamed({ byId }: OpenGroups, text: string): OpenGroup {
   if (!group) throw new Fault('not_found', 'group not found', 'This group does not exist.');
   return group;
 }
+
+const headIn = (groups: ReadonlyMap<number, ResultGroup>, id: number | null): ResultGroup | null => {
+  const group = id === null ? undefined : groups.get(id);
+  return group ? headOf(group) : null;
+};
 
 export const headOf = ({ id, name }: ResultGroup): ResultGroup => ({ id, name });
 
@@ -155,10 +183,11 @@ export const questionHead = (
   options: optionIds.map((option) => ({ id: option, text: options[option] ?? option })),
 });
 
-/** Returns the figures of a question in a week, in the order of its scale or options. */
+/** Returns the figures of a question in a week, in the order of its scale or options, with its intervals and changes. */
 export function figuresOf(
   { type, optionIds }: ShownQuestion,
   { week, data, handedOut }: { week: string; data: AnswerData; handedOut: boolean },
+  measures: QuestionMeasures,
 ): QuestionFigures {
   const { value, answers, distribution, enps } = data;
   const keys = Object.keys(distribution ?? {});
@@ -170,6 +199,7 @@ export function figuresOf(
     distribution: distribution ? ordered.map((key) => ({ key, count: distribution[key] as number })) : null,
     enps: enps ?? null,
     handedOut,
+    ...measures,
   };
 }
 

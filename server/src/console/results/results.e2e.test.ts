@@ -1,5 +1,13 @@
-// Results of the demo company in a browser: every figure equals the data interface, withheld figures have a text, tables and their
-// CSV agree, and a manager sees only their own groups.
+// Results of the demo company in a browser: every figure equals the data interface, withheld figures have a text, arrows and colours
+// are only on clear changes, tables and their CSV agree, and a manager sees only their own groups.
+import type {
+  Change,
+  GroupResults,
+  HeatMap,
+  QuestionResults,
+  RollingFigure,
+  Trend,
+} from '@soundings/contract/console/results.ts';
 import type {
   Group,
   Kpi,
@@ -53,6 +61,14 @@ async function read<T>(path: string): Promise<T> {
   return body;
 }
 
+/** Reads from the console's interface, as a user. */
+async function readAs<T>(email: string, path: string): Promise<T> {
+  const headers = { cookie: `soundings=${await world.sessionOf(email)}` };
+  const { status, body } = await world.request<T>('GET', `/api/results${path}`, { headers });
+  expect([path, status]).toEqual([path, 200]);
+  return body;
+}
+
 const kpiValues = async (id: string, scope: string): Promise<Value[]> =>
   (await read<KpiValues>(`/v1/kpis/${id}/values?${scope}`)).values;
 const ratesOf = async (scope: string): Promise<Value[]> =>
@@ -65,6 +81,19 @@ const commentsIn = ({ comments = [] }: ResultsValues): string[] =>
     .flatMap((byGroup) => Object.values(byGroup).flatMap((byWeek) => Object.values(byWeek).flat()));
 
 const score = (value: number) => Math.round(value * 100);
+/** A margin in points, with tenths below one point. */
+const margin = (value: number | null) =>
+  value === null ? '' : `± ${score(value) || Math.round(value * 1000) / 10}`;
+/** A change or difference in points; a clear one is in tenths below one point. */
+function points({ by, verdict }: Pick<Change, 'by' | 'verdict'>): string {
+  const whole = Math.abs(score(by));
+  const shown = whole === 0 && verdict !== 'unclear' ? Math.abs(Math.round(by * 1000) / 10) : whole;
+  return shown === 0 ? '±0' : `${by > 0 ? '+' : '−'}${shown}`;
+}
+/** What is said about a change; nothing without one. */
+const wordsOf = (change: Change | null): string =>
+  change ? (change.verdict === 'unclear' ? 'no clear change' : points(change)) : '';
+const lastShown = (rolling: RollingFigure[]) => rolling.findLast(({ value }) => value !== null);
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 
 /** Finds a group by a part of its name, as a person does. */
@@ -103,43 +132,73 @@ async function withheldGroup(): Promise<Group> {
 }
 
 test.skipIf(!hasBrowser())(
-  'the overview shows the figures of the data interface, and one explanation for a group with too few answers',
+  'the overview shows rolling values with their intervals, and arrows only for clear changes; one explanation for too few answers',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/' });
     await page.getByRole('heading', { level: 1, name: top.name }).waitFor();
     await page.getByText(/results up to w\. 46, final/).waitFor();
+    const [own, { firstWeek }] = await Promise.all([
+      readAs<GroupResults>(world.administrator.email, `/groups/${top.id}`),
+      readAs<HeatMap>(world.administrator.email, '/heat-map'),
+    ]);
+    const columns = await rollingColumns(firstWeek?.week as Week);
     const tiles = page.getByRole('region', { name: 'KPIs' }).getByRole('listitem');
     expect(await tiles.count()).toBe(kpis.length);
-    for (const { id, name } of kpis) {
+    for (const { id, name, rolling } of own.kpis) {
       // oxlint-disable no-await-in-loop -- few
-      const values = await kpiValues(id, `groupId=${top.id}&${range}`);
-      const shown = values.findLast(({ value }) => value !== null)?.value as number;
+      const shown = lastShown(rolling) as RollingFigure;
+      const exact = columns[kpis.findIndex((kpi) => kpi.id === id)]?.get(top.id) as number;
+      expect([name, shown.value]).toEqual([name, expect.closeTo(exact, 9)]);
       const tile = tiles.filter({ hasText: name });
-      expect([
+      const text = oneLine(await tile.innerText()).replace(`${name} `, '');
+      expect([name, text.split(' ')[0]]).toEqual([name, String(score(exact))]);
+      expect(text).toContain(margin(shown.margin));
+      const { change } = shown;
+      expect([name, await tile.locator('svg.lucide-arrow-up-right').count()]).toEqual([
         name,
-        oneLine(await tile.innerText())
-          .replace(`${name} `, '')
-          .split(' ')[0],
-      ]).toEqual([name, String(score(shown))]);
+        change?.verdict === 'up' ? 1 : 0,
+      ]);
+      expect([name, await tile.locator('svg.lucide-arrow-down-right').count()]).toEqual([
+        name,
+        change?.verdict === 'down' ? 1 : 0,
+      ]);
+      expect([name, text.includes('no clear change')]).toEqual([name, change?.verdict === 'unclear']);
+      expect(text).toContain(wordsOf(change));
       // oxlint-enable no-await-in-loop
     }
-    const rate = (await ratesOf(`groupId=${top.id}&${range}`)).at(-1)?.value as number;
-    const response = page.getByRole('region', { name: 'Response rate' });
-    const said = oneLine(await response.innerText());
-    expect(said).toContain(`${score(rate)} %`);
-    // Beside it the number of people: at least as many as answered the question with the most answers.
-    const ofWeek = Object.values((await resultsOf(`groupId=${top.id}&${range}`)).values[0] ?? {}).flatMap(
-      (byGroup) => byGroup[top.id]?.[fourDigits(last)]?.answers ?? [],
-    );
-    expect(said).toContain(`At least ${Math.max(...ofWeek)} of the 5`);
-    expect(said).toMatch(/of the 5\d\d people asked have answered\.$/);
+    // What a value is based on, and what a clear change is.
+    const [kpi] = own.kpis as [GroupResults['kpis'][number]];
+    await tiles
+      .first()
+      .getByRole('button', { name: `Details of ${kpi.name}` })
+      .click();
+    const details = page.getByRole('dialog', { name: kpi.name });
+    const { questions } = lastShown(kpi.rolling) as RollingFigure;
+    await details.getByText(new RegExp(`^From ${questions} questions?, weeks? \\d+( to \\d+)?$`)).waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      // oxlint-disable no-await-in-loop -- two
+      await page.emulateMedia({ colorScheme });
+      expect([colorScheme, await axeFaults(page)]).toEqual([colorScheme, []]);
+      // oxlint-enable no-await-in-loop
+    }
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'What is a clear change?' }).click();
+    await page.getByText('docs/statistics.md').waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+
+    // The response: how many of the people asked answered.
+    const rate = own.rates.findLast(({ value }) => value !== null)!;
+    const response = oneLine(await page.getByRole('region', { name: 'Response rate' }).innerText());
+    expect(response).toContain(`${score(rate.value as number)} %`);
+    expect(response).toContain(`${rate.answered} of ${rate.asked} people answered in w. 46`);
+    expect(score(rate.value as number)).toBe(Math.round((100 * rate.answered!) / rate.asked!));
     // While a week is open there is no rate, because it would still change; only the number of people.
     await page.goto('/rounds');
     await page.getByText('Answered so far').waitFor();
     expect(await page.getByRole('main').getByText('%').count()).toBe(0);
     await page.goto('/');
-    await page.getByRole('region', { name: 'Biggest changes in 13 weeks' }).waitFor();
 
     const silent = await withheldGroup();
     await choose(page, /^Group: /, silent.name);
@@ -155,6 +214,52 @@ test.skipIf(!hasBrowser())(
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole('link', { name: /^Go to / }).click();
     await tiles.first().waitFor();
+  },
+);
+
+test.skipIf(!hasBrowser())(
+  'the overview begins with its findings, each linked to its evidence, and compares with what is chosen',
+  long,
+  async () => {
+    const page = await openConsole(world, browser, world.administrator.email, { path: '/' });
+    const own = await readAs<GroupResults>(world.administrator.email, `/groups/${top.id}`);
+    const first = page.getByRole('main').getByRole('region').first();
+    await first.getByRole('heading', { level: 2, name: 'In short' }).waitFor();
+    const links = first.getByRole('link');
+    expect(await links.count()).toBe(own.findings.length);
+    const response = own.findings.find(({ kind }) => kind === 'response');
+    expect(response).toMatchObject({ kind: 'response', week: last });
+    const { answered, asked } = response as { answered: number; asked: number };
+    const percent = Math.round((100 * answered) / asked);
+    const sentence = `${percent} % answered (${answered} of ${asked}).`;
+    expect(oneLine(await links.nth(own.findings.indexOf(response!)).innerText())).toBe(sentence);
+    await first.getByRole('link', { name: sentence }).click();
+    await page.getByRole('heading', { level: 2, name: 'Response rate' }).waitFor();
+
+    // A subgroup, with and without a comparison. The choice stays in the address.
+    const sub = groups.find(({ name }) => name === 'Workshops') as Group;
+    await page.goto(`/?group=${sub.id}`);
+    const tiles = page.getByRole('region', { name: 'KPIs' }).getByRole('listitem');
+    await tiles.first().getByText(`vs ${top.name}`).waitFor();
+    const compared = await readAs<GroupResults>(
+      world.administrator.email,
+      `/groups/${sub.id}?compare=company`,
+    );
+    for (const { name, difference } of compared.kpis) {
+      // oxlint-disable-next-line no-await-in-loop -- few
+      const text = oneLine(await tiles.filter({ hasText: name }).innerText());
+      expect([name, text]).toEqual([name, expect.stringContaining(difference ? points(difference) : '')]);
+    }
+    const extremes = page.getByRole('region', { name: `Highest and lowest against ${top.name}` });
+    expect(await extremes.getByRole('listitem').count()).toBe(2 * Math.min(3, Math.floor(kpis.length / 2)));
+    await page.getByRole('combobox', { name: /^Compare with: / }).click();
+    await page.getByRole('option', { name: 'Nothing' }).click();
+    await page.getByRole('region', { name: 'Highest and lowest', exact: true }).waitFor();
+    expect(await tiles.getByText(`vs ${top.name}`).count()).toBe(0);
+    expect(new URL(page.url()).searchParams.get('compare')).toBe('none');
+    await page.reload();
+    await page.getByRole('combobox', { name: 'Compare with: Nothing' }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
   },
 );
 
@@ -174,22 +279,34 @@ const textIn = (cell: string): string =>
     ? 'withheld'
     : cell;
 
-/** Returns the values of each column, by group. A header is a KPI, with a week if not the current one: "Role clarity w. 44". */
-async function columnsOf(headers: string[]): Promise<Map<number, number | null>[]> {
-  const scope = `groupId=${top.id}&includeSubgroups=true&${range}`;
-  return Promise.all(
-    headers.map(async (header) => {
-      const kpi = kpis.find(({ name }) => header.startsWith(name)) as Kpi;
-      const number = / w\. (\d+)$/.exec(header)?.[1] ?? fourDigits(last).slice(2);
-      const values = await kpiValues(kpi.id, scope);
-      const ofWeek = values.filter(({ yearWeek }) => yearWeek.endsWith(number));
-      return new Map(ofWeek.map(({ groupId, value }) => [groupId, value]));
-    }),
-  );
+/** Returns the number of a cell, without what is said about it: "70 rose 5, Trend of Autonomy in Shops" is "70". */
+const numberIn = (cell: string): string => /^[\d+−±.]+/.exec(textIn(cell))?.[0] ?? textIn(cell);
+
+/** Returns the rolling values of each KPI by group, computed from the data interface. Null: withheld; missing: not asked. */
+async function rollingColumns(first: Week): Promise<Map<number, number | null>[]> {
+  const window = `fromDate=${first}&toDate=${lastDay(last)}`;
+  const results = await resultsOf(`groupId=${top.id}&includeSubgroups=true&${window}`);
+  const [byQuestion = {}] = results.values;
+  const parts = await world.pool<{ kpi: string; question: number }[]>`
+    select kpi_id as kpi, question_id as question from kpi_questions where account_id = ${world.accountId}`;
+  return kpis.map(({ id }) => {
+    const questions = parts.filter(({ kpi }) => kpi === id).map(({ question }) => byQuestion[question] ?? {});
+    const entries = groups.flatMap((group): [number, number | null][] => {
+      const asked = questions.map((byGroup) => byGroup[group.id]).filter((byWeek) => byWeek !== undefined);
+      const latest = asked.flatMap((byWeek) => {
+        const weeks = Object.entries(byWeek).toSorted(([a], [b]) => a.localeCompare(b));
+        return weeks.findLast(([, { value }]) => value !== null)?.[1].value ?? [];
+      });
+      if (asked.length === 0) return [];
+      const sum = latest.reduce((total, value) => total + value, 0);
+      return [[group.id, latest.length > 0 ? sum / latest.length : null]];
+    });
+    return new Map(entries);
+  });
 }
 
 test.skipIf(!hasBrowser())(
-  'the heat map equals the data interface cell by cell, explains withheld cells, sorts, compares, and equals its CSV',
+  'the heat map equals the data interface cell by cell, marks clear changes, explains withheld cells, sorts, compares, and equals its CSV',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/heat-map' });
@@ -197,28 +314,43 @@ test.skipIf(!hasBrowser())(
     await table.waitFor();
     const whole = await heatTable(page);
     const [, , ...headers] = whole.columns;
+    const map = await readAs<HeatMap>(world.administrator.email, '/heat-map');
+    expect(headers).toEqual(map.kpis.map(({ name }) => name));
     expect(headers.length).toBe(kpis.length);
     expect(whole.rows.length).toBe(groups.length);
-    const columns = await columnsOf(headers);
+    const all = await rollingColumns(map.firstWeek?.week as Week);
+    const columns = headers.map((name) => all[kpis.findIndex((kpi) => kpi.name === name)]!);
     const idOf = new Map(groups.map(({ id, name }) => [name, id]));
     expect(idOf.size).toBe(groups.length);
+    const rowOf = new Map(map.rows.map((row) => [row.name, row]));
     const expected = ([name = '']: string[]) =>
       columns.map((values) => cellOf(values.get(idOf.get(name) as number)));
 
+    // Each cell, its arrow only for a clear change, and the response.
+    for (const cells of whole.rows) {
+      const row = rowOf.get(cells[0] as string)!;
+      expect([row.name, ...cells.slice(2).map(numberIn)]).toEqual([row.name, ...expected(cells)]);
+      const rises = cells.slice(2).map((cell) => / (rose|fell) [\d.]+/.exec(cell)?.[1] ?? null);
+      expect([row.name, ...rises]).toEqual([
+        row.name,
+        ...row.changes.map((by) => (by === null ? null : by > 0 ? 'rose' : 'fell')),
+      ]);
+      expect(cells[1]).toMatch(row.answered === undefined ? '' : `${row.answered} of ${row.asked}`);
+    }
+    expect(map.rows.some(({ answered }) => answered !== undefined)).toBe(true);
+
     // The CSV has the same figures with one decimal.
     const [titles = [], ...records] = await csvOf(page);
-    expect(titles.slice(0, 4)).toEqual(['Group', 'Path', 'People', 'Response rate, %']);
-    expect(titles.length).toBe(4 + kpis.length + 1);
+    expect(titles.slice(0, 6)).toEqual(['Group', 'Path', 'People', 'Response rate, %', 'Answered', 'Asked']);
     expect(titles.at(-1)).toBe('Based partly on handed-out links');
     expect(records.map(([name]) => name).toSorted()).toEqual(whole.rows.map(([name]) => name).toSorted());
-    for (const [name = '', , , , ...cells] of records) {
-      const row = whole.rows.find(([one]) => one === name) as string[];
+    const places = headers.map((name) => titles.indexOf(name));
+    for (const record of records) {
       const exact = columns.map((values) => {
-        const value = values.get(idOf.get(name) as number);
+        const value = values.get(idOf.get(record[0] as string) as number);
         return value === undefined ? '' : value === null ? 'withheld' : String(Math.round(value * 1000) / 10);
       });
-      expect([name, ...cells]).toEqual([name, ...exact, '']);
-      expect([name, ...row.slice(2).map(textIn)]).toEqual([name, ...expected(row)]);
+      expect([record[0], ...places.map((place) => record[place])]).toEqual([record[0], ...exact]);
     }
 
     // One level only: every cell again, and at least one withheld with its reason.
@@ -231,7 +363,7 @@ test.skipIf(!hasBrowser())(
     expect(rows[0]?.[0]).toBe(top.name); // stays for comparison
     const shown = { figures: 0, hidden: 0 };
     for (const row of rows) {
-      expect([row[0], ...row.slice(2).map(textIn)]).toEqual([row[0], ...expected(row)]);
+      expect([row[0], ...row.slice(2).map(numberIn)]).toEqual([row[0], ...expected(row)]);
       for (const cell of row.slice(2)) shown[textIn(cell) === 'withheld' ? 'hidden' : 'figures']++;
     }
     expect([shown.figures > 50, shown.hidden > 0, shown]).toEqual([true, true, shown]);
@@ -240,7 +372,7 @@ test.skipIf(!hasBrowser())(
     // Sorted by a KPI, withheld values are last; then ascending; then in the order of the tree again.
     const numbers = async () => {
       const [, ...ranked] = (await heatTable(page)).rows;
-      return ranked.map((row) => (/^\d+$/.test(row[2] as string) ? Number(row[2]) : -1));
+      return ranked.map((row) => Number(/^\d+/.exec(numberIn(row[2] as string))?.[0] ?? -1));
     };
     const head = table.getByRole('columnheader').nth(2);
     const unsorted = await numbers();
@@ -254,20 +386,35 @@ test.skipIf(!hasBrowser())(
       unsorted.filter((one) => one >= 0).toSorted((a, b) => a - b),
     );
 
-    // The difference from the company, in points.
-    await page.getByRole('radio', { name: 'Difference from company' }).check();
+    // The difference from the company, in points. Only clear differences have a colour.
+    await page.getByRole('radio', { name: 'Difference' }).check();
     const compared = (await heatTable(page)).rows;
-    for (const row of compared.slice(1)) {
-      const differences = columns.map((values) => {
-        const [own, company] = [values.get(idOf.get(row[0] as string) as number), values.get(top.id)];
-        if (typeof own !== 'number' || typeof company !== 'number') return undefined;
-        const by = score(own) - score(company);
-        return by === 0 ? '±0' : by > 0 ? `+${by}` : `−${-by}`;
-      });
-      const cells = row.slice(2).map((cell, i) => (differences[i] === undefined ? undefined : cell));
-      expect([row[0], ...cells]).toEqual([row[0], ...differences]);
+    for (const cells of compared.slice(1)) {
+      const row = rowOf.get(cells[0] as string)!;
+      const differences = row.differences.map((by, kpi) =>
+        by === null ? undefined : points({ by, verdict: row.clear.includes(kpi) ? 'up' : 'unclear' }),
+      );
+      const found = cells
+        .slice(2)
+        .map((cell, i) => (differences[i] === undefined ? undefined : numberIn(cell)));
+      expect([row.name, ...found]).toEqual([row.name, ...differences]);
     }
-    expect(await axeFaults(page)).toEqual([]);
+    const colours = await table
+      .locator('tbody a[href^="/trends"]')
+      .evaluateAll((cells) =>
+        cells.map((cell) => (cell as unknown as { style: { background: string } }).style.background),
+      );
+    const isClear = compared.slice(1).flatMap(([name]) => {
+      const { differences, clear } = rowOf.get(name as string)!;
+      return differences.flatMap((by, kpi) => (by === null ? [] : [clear.includes(kpi)]));
+    });
+    expect(colours.map((colour) => colour.startsWith('var(--heat-'))).toEqual(isClear);
+    for (const colorScheme of ['dark', 'light'] as const) {
+      // oxlint-disable no-await-in-loop -- two
+      await page.emulateMedia({ colorScheme });
+      expect([colorScheme, await axeFaults(page)]).toEqual([colorScheme, []]);
+      // oxlint-enable no-await-in-loop
+    }
 
     // A control shows its new value at once, however long the page takes.
     type Radio = { click: () => void; checked: boolean };
@@ -277,6 +424,16 @@ test.skipIf(!hasBrowser())(
       return radio.checked;
     });
     expect(isChecked).toBe(true);
+
+    // A cell leads to the trend of its KPI in its group.
+    await table
+      .locator('tbody tr')
+      .first()
+      .getByRole('link', { name: new RegExp(headers[0] as string) })
+      .click();
+    await page.getByRole('heading', { level: 2, name: headers[0] as string }).waitFor();
+    const { searchParams } = new URL(page.url());
+    expect(searchParams.get('kpi')).toBe(map.kpis[0]?.id);
   },
 );
 
@@ -318,6 +475,12 @@ test.skipIf(!hasBrowser())(
     await hatched.nth(4).tap();
     const said = page.getByRole('dialog');
     expect(await said.innerText()).toMatch(words);
+    // Between two rows, so that the headings do not hide a part of one.
+    await page.evaluate(`(() => {
+      const scroller = document.querySelector('main [data-scroller]');
+      const { height } = scroller.querySelector('tbody tr').getBoundingClientRect();
+      scroller.scrollTo(0, Math.round(scroller.scrollTop / height) * height);
+    })()`);
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await said.waitFor({ state: 'detached' });
@@ -365,14 +528,25 @@ test.skipIf(!hasBrowser())(
     await choose(page, /^Add a group/, other.name);
     const table = page.getByRole('table', { name: 'Week by week' });
     await table.getByRole('columnheader', { name: other.name }).waitFor();
-    const [own, others] = await Promise.all(
-      [top, other].map(({ id }) => kpiValues(kpi.id, `groupId=${id}&${range}`)),
-    );
+    const [trend, own, others] = await Promise.all([
+      readAs<Trend>(world.administrator.email, `/trends?groupIds=${top.id},${other.id}&kpiId=${kpi.id}`),
+      kpiValues(kpi.id, `groupId=${top.id}&${range}`),
+      kpiValues(kpi.id, `groupId=${other.id}&${range}`),
+    ]);
+    // The rolling value with its margin, and the value of the week alone, which is that of the data interface.
+    const cellIn = (series: Trend['series'][number], week: string, value: number | null | undefined) => {
+      const rolling = series.rolling.find((one) => one.week === week);
+      const shown = typeof rolling?.value === 'number' ? String(score(rolling.value)) : 'withheld';
+      const interval = typeof rolling?.margin === 'number' ? ` ${margin(rolling.margin)}` : '';
+      const alone = value === undefined ? '' : ` that week ${cellOf(value)}`;
+      return `${shown}${interval}${alone}`;
+    };
     const rows = await table.getByRole('row').allInnerTexts();
     expect(rows.slice(1).map((row) => oneLine(row).replace(/^w\. (\d+), \d{4} /, '$1 '))).toEqual(
-      own!.toReversed().map(({ yearWeek, date, value }) => {
-        const beside = others!.find((one) => one.date === date)?.value;
-        return [yearWeek.slice(4), cellOf(value), cellOf(beside)].join(' ');
+      own.toReversed().map(({ yearWeek, date, value }) => {
+        const beside = others.find((one) => one.date === date)?.value;
+        const [first, second] = trend.series as [Trend['series'][number], Trend['series'][number]];
+        return [yearWeek.slice(4), cellIn(first, date, value), cellIn(second, date, beside)].join(' ');
       }),
     );
     const slider = page.getByRole('slider', { name: /^Trend by week/ });
@@ -397,7 +571,13 @@ test.skipIf(!hasBrowser())(
     );
     const answered = page.getByRole('region', { name: 'Answers of w. 46, 2026' });
     const facts = oneLine(await answered.innerText());
-    expect(facts).toContain(`Score ${score(figures?.value as number)}`);
+    const { figures: byWeek } = await readAs<QuestionResults>(
+      world.administrator.email,
+      `/groups/${top.id}/questions/${question.id}`,
+    );
+    const figure = byWeek.find((one) => one.week === last)!;
+    expect(facts).toContain(oneLine(`Score ${score(figures?.value as number)} ${margin(figure.margin)}`));
+    expect(facts).toContain(wordsOf(figure.change));
     expect(facts).toContain(`Answers ${figures?.answers}`);
 
     // Comments, by a word of one of them.
@@ -412,7 +592,9 @@ test.skipIf(!hasBrowser())(
     await page.getByRole('searchbox', { name: 'Search comments' }).fill(sought);
     await found.getByText(new RegExp(`^${matching.length} comments?$`)).waitFor();
     const texts = await page.getByRole('region').getByRole('listitem').getByRole('paragraph').allInnerTexts();
-    expect(texts.filter((_, i) => i % 2 === 0).toSorted()).toEqual(matching.toSorted());
+    expect(texts.toSorted()).toEqual(matching.toSorted());
+    const marks = await page.locator('main mark').allInnerTexts();
+    expect(new Set(marks.map((text) => text.toUpperCase()))).toEqual(new Set([sought]));
     expect(await axeFaults(page)).toEqual([]);
   },
 );
@@ -421,7 +603,27 @@ test.skipIf(!hasBrowser())(
   'a manager sees only their own groups; the address of another group is not found',
   long,
   async () => {
+    // One group has no heat map. Its overview has what matters to its manager.
     const page = await openConsole(world, browser, world.manager.email, { path: '/heat-map' });
+    const tiles = page.getByRole('region', { name: 'KPIs' }).getByRole('listitem');
+    await tiles.first().waitFor();
+    expect(new URL(page.url()).pathname).toBe('/');
+    const navigation = page.getByRole('navigation').first();
+    expect(await navigation.getByRole('link', { name: 'Heat map' }).count()).toBe(0);
+    await page.getByRole('region', { name: /^Highest and lowest/ }).waitFor();
+    await page
+      .getByRole('region', { name: 'Response rate' })
+      .getByText(/^\d+ of \d+ people answered/)
+      .waitFor();
+    const sections = page.getByRole('main').getByRole('heading', { level: 2 });
+    expect(await sections.first().innerText()).toBe('In short');
+    expect(await axeFaults(page)).toEqual([]);
+
+    const second = groups.find(({ name }) => name === 'Workshops') as Group;
+    await world.pool`
+      insert into memberships (account_id, user_id, kind, group_id)
+      select account_id, user_id, 'inheritedAdminOf', ${second.id} from users
+      where  account_id = ${world.accountId} and email = ${world.manager.email}`;
     const own = await world.pool<{ id: number; name: string }[]>`
     with recursive open as (
       select m.group_id, m.kind
@@ -439,10 +641,11 @@ test.skipIf(!hasBrowser())(
     join   groups g using (group_id)
     where  g.account_id = ${world.accountId}`;
     expect([own.length > 0, own.length < groups.length]).toEqual([true, true]);
+    await page.goto('/heat-map');
     await page.getByRole('table', { name: 'Heat map' }).waitFor();
     const { rows } = await heatTable(page);
     expect(rows.map(([name]) => name).toSorted()).toEqual(own.map(({ name }) => name).toSorted());
-    const navigation = page.getByRole('navigation').first();
+    expect(await navigation.getByRole('link', { name: 'Heat map' }).count()).toBe(1);
     expect(await navigation.getByRole('link', { name: 'Runs' }).count()).toBe(0);
 
     const foreign = groups.find(({ id }) => id !== top.id && !own.some((one) => one.id === id)) as Group;
@@ -465,6 +668,11 @@ test.skipIf(!hasBrowser())(
       expect([path, closed!.status, words(closed!)]).toEqual([path, 404, words(none!)]);
     }
     await page.getByRole('link', { name: 'Go to the overview' }).click();
-    await page.getByRole('heading', { level: 1, name: own[0]?.name as string }).waitFor();
+    await page
+      .getByText(/of \d+ people answered/)
+      .first()
+      .waitFor();
+    const heading = await page.getByRole('heading', { level: 1 }).innerText();
+    expect(own.map(({ name }) => name)).toContain(heading);
   },
 );

@@ -1,6 +1,8 @@
 // The console: results of the groups that the caller may see, for managers and administrators.
+import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { Pool } from '../../db/db.ts';
 import { audit } from '../../accounts/audit.ts';
+import type { Words } from '../../results/data/words-thread.ts';
 import { actorOf, type Console, Download } from '../core/console.ts';
 import {
   commentTable,
@@ -13,13 +15,14 @@ import {
 } from './csv.ts';
 import { readHeatMap } from './heat-map.ts';
 import { readOverview, readStart } from './overview.ts';
-import { readComments, readQuestion, readQuestions } from './questions.ts';
+import { readCommentExport, readComments, readCommentWords } from './comments.ts';
+import { readQuestion, readQuestions } from './questions.ts';
 import { readTrend } from './trends.ts';
 
 /** The maximum number of comments in a file, and in one window of the list. */
 const [mostInFile, mostInList] = [100_000, 500];
 
-export function serveResults(console: Console, pool: Promise<Pool>): void {
+export function serveResults(console: Console, pool: Promise<Pool>, words: Words): void {
   console.serve('GET /results', async (who, { query }) => readStart(await pool, who, languageOf(query)));
   console.serve('GET /results/groups/{groupId}', async (who, { params, query }) =>
     readOverview(await pool, who, { ...params, ...spanOf(query) }),
@@ -32,7 +35,7 @@ export function serveResults(console: Console, pool: Promise<Pool>): void {
   const heatMap = async (who: Parameters<typeof readHeatMap>[1], query: HeatQuery) =>
     readHeatMap(await pool, who, {
       week: query.week,
-      latest: query.latest !== 'false',
+      compare: query.compare,
       language: languageOf(query),
     });
   console.serve('GET /results/heat-map', (who, { query }) => heatMap(who, query));
@@ -47,6 +50,7 @@ export function serveResults(console: Console, pool: Promise<Pool>): void {
   });
 
   serveQuestions(console, pool);
+  serveComments(console, pool, words);
 }
 
 function serveQuestions(console: Console, pool: Promise<Pool>): void {
@@ -63,25 +67,30 @@ function serveQuestions(console: Console, pool: Promise<Pool>): void {
       return csv(`question-${read.question.id}`, questionTable(read, tableTexts.in(languageOf(query))));
     },
   );
+}
 
+function serveComments(console: Console, pool: Promise<Pool>, words: Words): void {
   console.serve('GET /results/comments', async (who, { query }) => {
     const { offset = '0', limit = '100', ...filters } = query;
     const page = { offset: Number(offset), limit: Math.min(Number(limit), mostInList) };
     return readComments(await pool, who, { ...filters, language: languageOf(query) }, page);
   });
+  console.serve('GET /results/comments/words', async (who, { query }) =>
+    readCommentWords(await pool, words, who, { ...query, language: languageOf(query) }),
+  );
   console.serve('GET /results/comments/csv', async (who, { query }) => {
     const wanted = { ...query, language: languageOf(query) };
-    const { rows } = await readComments(await pool, who, wanted, { offset: 0, limit: mostInFile });
-    const details = { count: rows.length };
+    const read = await readCommentExport(await pool, who, wanted, { offset: 0, limit: mostInFile });
+    const details = { count: read.rows.length };
     await audit(await pool, who.accountId, actorOf(who), 'comments exported', {
       subject: query.groupId,
       details,
     });
-    return csv('comments', commentTable(rows, tableTexts.in(languageOf(query))));
+    return csv('comments', commentTable(read, tableTexts.in(languageOf(query))));
   });
 }
 
-type HeatQuery = { week?: string; latest?: 'true' | 'false'; language?: 'en' | 'sv' };
+type HeatQuery = { week?: string; compare?: Comparison; language?: 'en' | 'sv' };
 
 /** Returns the filters of the heat map page, which apply to its file too. */
 const filtersOf = ({
@@ -101,10 +110,11 @@ type HeatFileQuery = { level?: string; subtreeOf?: string; by?: 'score' | 'diffe
 
 const languageOf = ({ language = 'en' }: { language?: string }) => language;
 
-/** Returns the number of weeks (26 by default) and the language. */
-const spanOf = (query: { weeks?: string; language?: string }) => ({
+/** Returns the number of weeks (26 by default), the language, and the comparison. */
+const spanOf = (query: { weeks?: string; language?: string; compare?: Comparison }) => ({
   weeks: Number(query.weeks ?? 26),
   language: languageOf(query),
+  compare: query.compare,
 });
 
 const trendOf = ({

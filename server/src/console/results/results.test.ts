@@ -222,13 +222,14 @@ async function expectGroup(
   const values = weekValues(expected.kpi.get(id));
   // A KPI without any published value is left out, as it is in the data interface.
   expect(known?.values ?? values.filter(({ value }) => value === null)).toEqual(values);
-  expect(overview.rates.map(({ week, value, handedOut }) => ({ week, value, handedOut }))).toEqual(
-    weekValues(expected.rates.get(id)),
+  const rates = weekValues(expected.rates.get(id));
+  expect(overview.rates.map(({ week, value }) => [week, value === null])).toEqual(
+    rates.map(({ week, value }) => [week, value === null]),
   );
-  for (const { week, value, people } of overview.rates) {
-    expect([week, people === null]).toEqual([week, value === null]);
-    const asked = overview.last?.week.week === week ? overview.last.questions : [];
-    for (const { answers } of asked) expect(answers ?? 0).toBeLessThanOrEqual(people ?? 0);
+  for (const [i, { week, value, asked, answered }] of overview.rates.entries()) {
+    expect([week, value]).toEqual([week, value === null ? null : (answered as number) / (asked as number)]);
+    // Someone who answers only some of the questions counts fully here, and partly in the data interface.
+    expect(value ?? 0).toBeGreaterThanOrEqual(rates[i]?.value ?? 0);
   }
   const trend = await get<Trend>(request, `/results/trends?groupIds=${id}&weeks=13`);
   expect(trend.series[0]?.values).toEqual(overview.rates);
@@ -259,28 +260,52 @@ async function expectGroup(
   expect([comments.total, overview.comments.total]).toEqual([all.length, all.length]);
 }
 
-/** Expects each week's heat map to agree, with and without KPIs of earlier weeks. */
+/** Returns the mean of the latest shown figures of questions in a group, up to a week. */
+function rollingIn(
+  expected: InterfaceResults,
+  questionIds: number[],
+  group: number,
+  week: string,
+): number | null | 'none' {
+  const asked = questionIds
+    .map((id) => Object.entries(expected.values[id]?.[group] ?? {}))
+    .map((weeks) => weeks.filter(([one]) => one <= fourDigits(week)))
+    .filter((weeks) => weeks.length > 0);
+  const latest = asked.flatMap((weeks) => weeks.findLast(([, { value }]) => value !== null)?.[1].value ?? []);
+  if (latest.length > 0) return latest.reduce((sum, value) => sum + value, 0) / latest.length;
+  return asked.length > 0 ? null : 'none';
+}
+
+/** Expects each week's heat map to agree. */
 async function expectHeatMaps(
   request: SendRequest,
   start: ResultsStart,
   expected: InterfaceResults,
 ): Promise<void> {
+  const questions = Object.keys(expected.values)
+    .map(Number)
+    .toSorted((a, b) => a - b);
   for (const { week } of start.weeks) {
-    for (const latest of [true, false]) {
-      const map = await get<HeatMap>(request, `/results/heat-map?week=${week}&latest=${latest}`);
-      expect(latest || map.kpis.every((one) => one.week.week === week)).toBe(true);
-      for (const row of map.rows) {
-        const rate = expected.rates.get(row.id)?.find(({ date }) => date === week);
-        expect([week, row.id, row.rate]).toEqual([week, row.id, rate?.value]);
-        for (const [i, column] of map.kpis.entries()) {
-          const value = expected.kpi.get(row.id)?.find(({ date }) => date === column.week.week);
-          expect([week, row.id, row.values[i]]).toEqual([
-            week,
-            row.id,
-            value === undefined ? 'none' : value.value,
-          ]);
-        }
-      }
+    const map = await get<HeatMap>(request, `/results/heat-map?week=${week}&compare=none`);
+    for (const row of map.rows) {
+      const rate = expected.rates.get(row.id)?.find(({ date }) => date === week);
+      expect([week, row.id, row.rate === undefined, row.rate === null]).toEqual([
+        week,
+        row.id,
+        rate === undefined,
+        rate?.value === null,
+      ]);
+      expect(row.asked === undefined ? undefined : (row.answered ?? 0) / row.asked).toBe(
+        row.rate ?? undefined,
+      );
+      const column = map.kpis.findIndex(({ id }) => id === 'both');
+      if (column < 0) continue;
+      const own = questions.slice(0, 2);
+      expect([week, row.id, row.values[column]]).toEqual([
+        week,
+        row.id,
+        rollingIn(expected, own, row.id, week),
+      ]);
     }
   }
 }
@@ -348,6 +373,7 @@ describe('access to results', () => {
         `/results/trends?groupIds=${id}`,
         `/results/trends/csv?groupIds=${id}`,
         `/results/comments?groupId=${id}`,
+        `/results/comments/words?groupId=${id}`,
         `/results/comments/csv?groupId=${id}`,
       ])
         statuses.add((await request(`GET ${path}`)).status);
@@ -379,13 +405,62 @@ describe('access to results', () => {
       { kind: 'inheritedAdminOf', groupId: ids['sales'] as number },
     ]);
     const overview = await get<GroupResults>(request, `/results/groups/${ids['north']}`);
-    expect(overview).toMatchObject({ company: null, path: [{ name: 'sales' }], kpis: [{ company: null }] });
+    expect(overview).toMatchObject({ company: null, path: [{ name: 'sales' }] });
     expect(await get<HeatMap>(request, '/results/heat-map')).toMatchObject({ companyId: null });
     const admin = await signedIn(account, 'Administrator');
     expect(await get<GroupResults>(admin, `/results/groups/${ids['north']}`)).toMatchObject({
       company: { name: 'company' },
-      kpis: [{ company: { value: expect.any(Number) as number } }],
+      comparison: { kind: 'company', group: { name: 'company' } },
+      kpis: [{ difference: { value: expect.any(Number) as number } }],
     });
+  });
+
+  test('a manager can compare only as the account allows, and no other response contains the figures of closed groups', async () => {
+    const request = await signedIn(account, 'Manager', [
+      { kind: 'adminOf', groupId: ids['north'] as number },
+    ]);
+    const allow = (names: string[]) =>
+      world.pool`update accounts set manager_comparisons = ${names} where account_id = ${account.id}`;
+    const [asked] = await get<ResultQuestion[]>(request, `/results/groups/${ids['north']}/questions`);
+    const read = async (compare: string) => {
+      const query = `compare=${compare}`;
+      const overview = await get<GroupResults>(request, `/results/groups/${ids['north']}?${query}`);
+      const page = await get<QuestionResults>(
+        request,
+        `/results/groups/${ids['north']}/questions/${asked?.id}?${query}`,
+      );
+      const map = await get<HeatMap>(request, `/results/heat-map?${query}`);
+      return {
+        comparisons: [overview, page, map].map(({ comparison }) => comparison),
+        differences: [
+          overview.kpis[0]?.difference,
+          overview.last?.questions[0]?.difference,
+          page.figures[0]?.difference,
+          map.rows[0]?.differences[0],
+        ],
+        estimates: [overview.kpis[0]?.bestEstimate, page.figures[0]?.bestEstimate],
+      };
+    };
+    await allow([]);
+    for (const compare of ['company', 'parent', 'halfYear', 'none']) {
+      expect([compare, await read(compare)]).toEqual([
+        compare,
+        {
+          comparisons: [1, 2, 3].map(() => ({ kind: 'none', group: null, available: ['none'] })),
+          differences: Array(4).fill(null),
+          estimates: [null, null],
+        },
+      ]);
+    }
+    await allow(['parent']);
+    const { comparisons, differences } = await read('company');
+    expect(comparisons.map(({ kind, available }) => [kind, available])).toEqual(
+      [1, 2, 3].map(() => ['parent', ['parent', 'none']]),
+    );
+    expect(comparisons[0]?.group).toEqual({ id: ids['sales'], name: 'sales' });
+    expect(differences.every((one) => one !== null)).toBe(true);
+    await allow(['company', 'parent', 'halfYear']);
+    expect((await read('none')).differences).toEqual(Array(4).fill(null));
   });
 
   test('the next accessible ancestor is shown as the parent if the groups between are not accessible', async () => {
@@ -414,8 +489,10 @@ describe('access to results', () => {
     expect((await stranger(`GET /results/trends?groupIds=${ids['north']}`)).status).toBe(404);
     expect(await get<HeatMap>(stranger, '/results/heat-map')).toEqual({
       week: null,
+      firstWeek: null,
       kpis: [],
       rows: [],
+      comparison: { kind: 'halfYear', group: null, available: ['halfYear', 'none'] },
       companyId: null,
     });
   });
@@ -459,7 +536,7 @@ describe('access to results', () => {
         (await get<GroupResults>(request, `/results/groups/${id}?${query}`)).kpis.map((one) => one.name),
         (await get<HeatMap>(request, `/results/heat-map?${query}`)).kpis.map((one) => one.name),
         [(await get<Trend>(request, `/results/trends?groupIds=${id}&kpiId=${kpiId}&${query}`)).kpi?.name],
-        [csv.text.split('\r\n')[0]?.split(',').at(-2)?.replace(/^'/, '')],
+        [csv.text.split('\r\n')[0]?.split(',')[6]?.replace(/^'/, '')],
       ];
     };
     expect(new Set((await namesIn('sv')).flat())).toEqual(new Set(['Kraft']));
@@ -483,14 +560,17 @@ describe('access to results', () => {
   test('CSV: scores from 0 to 100, a text for withheld values, and escaped formulas', async () => {
     const request = await signedIn(account, 'Administrator');
     const comments = (await request(`GET /results/comments/csv?groupId=${ids['company']}`)).text;
-    expect(comments.split('\r\n')[0]).toBe('\uFEFFWeek,Question,Comment,Based partly on handed-out links');
-    expect(comments).toContain("2026-W45,Happy?,'=Words of north1,\r\n");
+    expect(comments.split('\r\n')[0]).toBe(
+      '\uFEFFWeek,Monday,Group,Question,Comment,Comments on the question that week,' +
+        'Answers to the question that week,Based partly on handed-out links',
+    );
+    expect(comments).toContain("2026-W45,2026-11-02,company,Happy?,'=Words of north1,18,18,\r\n");
     const map = (await request('GET /results/heat-map/csv?language=sv')).text.split('\r\n');
     expect(map[0]).toBe(
-      '\uFEFFGrupp,Sökväg,Medarbetare,"Svarsfrekvens, %",\'=Energy,Bygger delvis på utdelade länkar',
+      '\uFEFFGrupp,Sökväg,Medarbetare,"Svarsfrekvens, %",Svarade,Tillfrågade,\'=Energy,"\'=Energy, tydlig förändring",Bygger delvis på utdelade länkar',
     );
     expect(map.find((line) => line.startsWith('north'))).toMatch(
-      /^north,company \/ sales,0,100,\d+(\.\d)?,$/,
+      /^north,company \/ sales,0,100,6,6,\d+(\.\d)?,,$/,
     );
   });
 
@@ -524,14 +604,14 @@ describe('access to results', () => {
     ]);
     const [head, company, ...others] = await fileOf('by=difference');
     expect([head, company]).toEqual([
-      expect.stringMatching(/, difference from company"?,Based partly on handed-out links$/),
-      expect.stringMatching(/,0,$/),
+      expect.stringMatching(/, difference from company","'=Energy, clear",Based partly on handed-out links$/),
+      expect.stringMatching(/,18,18,,,$/),
     ]);
     const own = rows.find(({ id }) => id === companyId)?.values[0] as number;
     for (const { id, name, values } of rows) {
       if (id === companyId || typeof values[0] !== 'number') continue;
       const by = Math.round((values[0] - own) * 1000) / 10;
-      expect(others.find((line) => line.startsWith(`${name},`))).toMatch(new RegExp(`,${by},$`));
+      expect(others.find((line) => line.startsWith(`${name},`))).toMatch(new RegExp(`,${by},No,$`));
     }
   });
 
@@ -576,14 +656,12 @@ describe('access to results', () => {
           (await trend('')).series[0]?.values.at(-1)?.handedOut,
           (await trend('&kpiId=energy')).series[0]?.values.at(-1)?.handedOut,
         ],
-        company: [overview.kpis[0]?.company?.handedOut, page.companyFigure?.handedOut],
         map: rows.filter(({ handedOut }) => handedOut.length > 0).map((row) => [row.name, row.handedOut]),
         files: await Promise.all(files),
       };
     };
     const none = {
       pages: Array(7).fill(false),
-      company: [false, false],
       map: [],
       files: [[], [], [], [], []],
     };
@@ -591,7 +669,6 @@ describe('access to results', () => {
     await mark(true);
     expect(await read()).toEqual({
       pages: Array(7).fill(true),
-      company: [false, false],
       map: [['north', ['rate', 0]]],
       files: [[` %; '=Energy"`], [` %; '=Energy"`], ['north'], ['Yes'], Array(6).fill('Yes')],
     });
@@ -606,7 +683,6 @@ describe('access to results', () => {
     expect(await compared()).toHaveLength(1);
     await mark(false);
     await mark(true, company);
-    expect((await read()).company).toEqual([true, true]);
     // A difference from a marked figure of the company is marked as well.
     expect((await compared()).length).toBeGreaterThan(3);
     await mark(false, company);

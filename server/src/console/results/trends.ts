@@ -1,9 +1,16 @@
 // The trend of a KPI, or of the response rate, in several groups.
-import type { Trend } from '@soundings/contract/console/results.ts';
+import type { RollingFigure, Trend } from '@soundings/contract/console/results.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import { selectKpi, kpiValuesShown, ratesShown } from '../../results/data/results-shown.ts';
+import {
+  neededFor,
+  noReadings,
+  readingsShown,
+  rollingFigure,
+  statisticsShown,
+} from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
 import { groupNamed, readGroups, readWeeks, withPeople } from './reading.ts';
 import { windowOfWeeks } from './weeks.ts';
@@ -30,6 +37,7 @@ export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<T
       ? ratesShown(pool, accountId, groupId, window)
       : kpiValuesShown(pool, accountId, groupId, kpi.id, window);
   };
+  const rollingOf = await readRolling(pool, who, { kpiId, groupIds: chosen.map(({ id }) => id), axis });
   return {
     kpi: kpi && { id: kpi.id, name: kpiNameIn(kpi, wanted.language) },
     weeks: axis,
@@ -37,7 +45,26 @@ export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<T
       chosen.map(async (group) => ({
         group: await withPeople(pool, who, groups, group),
         values: await valuesOf(group.id),
+        rolling: rollingOf(group.id),
       })),
     ),
   };
+}
+
+/** Returns a function that returns the rolling values of a group; none for the response rate. */
+async function readRolling(
+  pool: Pool,
+  { accountId }: Who,
+  { kpiId, groupIds, axis }: { kpiId: string | undefined; groupIds: number[]; axis: Trend['weeks'] },
+): Promise<(groupId: number) => RollingFigure[]> {
+  const window = windowOfWeeks(axis);
+  if (!window || kpiId === undefined) return () => [];
+  const statistics = await statisticsShown(pool, accountId, window);
+  const kpi = statistics.kpis.find(({ id }) => id === kpiId);
+  if (!kpi) return () => [];
+  const readings = await readingsShown(pool, accountId, groupIds, neededFor(window), kpi.questionIds);
+  return (groupId) =>
+    axis.flatMap(
+      ({ week }) => rollingFigure(kpi, week, readings.get(groupId) ?? noReadings, statistics) ?? [],
+    );
 }

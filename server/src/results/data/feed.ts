@@ -13,6 +13,14 @@ import {
   selectRateFeed,
 } from './feed.sql.ts';
 import { type Asked, findScope, streamedResponse, type Pools, type Reader } from './results.ts';
+import {
+  neededForWeek,
+  noReadings,
+  readingsShown,
+  type Statistics,
+  statisticsShown,
+} from './statistics-shown.ts';
+import { type FeedMeasures, kpiFeedMeasures, noMeasures, questionFeedMeasures } from './feed-measures.ts';
 import { worded } from './shape.ts';
 
 export type FeedWanted = {
@@ -24,7 +32,7 @@ export type FeedWanted = {
 const selects = { kpi: selectKpiFeed, responserate: selectRateFeed, question: selectQuestionFeed };
 
 const header =
-  'metric,metricId,metricName,groupId,groupExternalId,groupName,week,monday,value,answers,status,handedOut\r\n';
+  'metric,metricId,metricName,groupId,groupExternalId,groupName,week,monday,value,answers,status,handedOut,rolling,standardError,change,isClear\r\n';
 
 /** All possible weeks. */
 const always = { first: '0001-01-01', last: '9999-12-27' };
@@ -38,7 +46,9 @@ export async function feedResponse(
 ): Promise<StreamedResponse> {
   const { accountId } = reader;
   const scope = await findScope(pool, accountId, { ...asked, withSubgroups: true });
-  const [groups, kpis, questions] = await Promise.all([
+  const window = asked.window ?? always;
+  const [statistics, groups, kpis, questions] = await Promise.all([
+    statisticsShown(pool, accountId, window),
     selectGroupWords(pool, accountId, scope),
     selectKpis(pool, accountId),
     selectQuestions(pool, accountId),
@@ -54,22 +64,60 @@ export async function feedResponse(
     if (format === 'csv') yield byteOrderMark + header;
     for (const metric of feedMetrics.filter((one) => metrics.includes(one))) {
       // oxlint-disable-next-line no-await-in-loop -- the metrics come one after another
-      for await (const rows of selects[metric](reads, accountId, scope, asked.window ?? always)) {
+      for await (const rows of selects[metric](reads, accountId, scope, window)) {
         let text = '';
+        // oxlint-disable-next-line no-await-in-loop -- one batch of rows after another
+        const measuresOf = await readMeasures(pool, accountId, metric, rows, statistics);
         for (const row of rows) {
           const group = groupById.get(row.groupId);
           if (!group) continue; // created since this response began
           const metricName = metricNames[metric].get(row.metricId) ?? '';
-          text += lineOf({ ...row, metric, metricName, group, weekName: weekName(row.week) });
+          text += lineOf({
+            ...row,
+            metric,
+            metricName,
+            group,
+            weekName: weekName(row.week),
+            ...measuresOf(row),
+          });
         }
         yield text;
       }
     }
   }
-  return streamedResponse(reader, { window: asked.window ?? always, now: asked.now }, lines);
+  return streamedResponse(reader, { window, now: asked.now }, lines);
 }
 
-type Line = FeedRow & {
+/** Returns a function that returns what the feed adds to a row: rolling values, standard errors and changes. */
+async function readMeasures(
+  pool: Pools['pool'],
+  accountId: number,
+  metric: FeedMetric,
+  rows: readonly FeedRow[],
+  statistics: Statistics,
+): Promise<(row: FeedRow) => FeedMeasures> {
+  const kpis = new Map(statistics.kpis.map((kpi) => [kpi.id, kpi]));
+  const metricIds = [...new Set(rows.map(({ metricId }) => metricId))];
+  const ids =
+    metric === 'question'
+      ? metricIds.map(Number)
+      : [...new Set(metricIds.flatMap((id) => kpis.get(id)?.questionIds ?? []))];
+  const weeks = rows.map(({ week }) => week).toSorted();
+  const [first, last] = [weeks[0], weeks.at(-1)];
+  if (metric === 'responserate' || first === undefined || last === undefined) return () => noMeasures;
+  const window = { first: neededForWeek(first, statistics, 'none', ids).first, last };
+  const groupIds = [...new Set(rows.map(({ groupId }) => groupId))];
+  const readings = await readingsShown(pool, accountId, groupIds, window, ids);
+  return ({ metricId, groupId, week, isOpen }) => {
+    const own = readings.get(groupId) ?? noReadings;
+    if (isOpen) return noMeasures;
+    if (metric === 'question') return questionFeedMeasures(Number(metricId), week, own, statistics);
+    const kpi = kpis.get(metricId);
+    return kpi ? kpiFeedMeasures(kpi, week, own, statistics) : noMeasures;
+  };
+}
+
+type Line = FeedRow & FeedMeasures & {
   metric: FeedMetric;
   metricName: string;
   group: { id: number; externalId: string | null; name: string };
@@ -85,8 +133,11 @@ function csvLine(line: Line): string {
   const id = metric === 'question' ? metricId : textCell(metricId); // question ids are numbers and need no quoting
   const about = `${metric},${id},${textCell(metricName)}`;
   const where = `${group.id},${textCell(group.externalId ?? '')},${textCell(group.name)}`;
-  return `${about},${where},${line.weekName},${week},${value ?? ''},${answers ?? ''},${statusOf(line)},${handedOut}\r\n`;
+  return `${about},${where},${line.weekName},${week},${value ?? ''},${answers ?? ''},${statusOf(line)},${handedOut},${addedTo(line)}\r\n`;
 }
+
+const addedTo = ({ rolling, standardError, change, isClear }: FeedMeasures) =>
+  `${rolling ?? ''},${standardError ?? ''},${change ?? ''},${isClear ?? ''}`;
 
 function ndjsonLine(line: Line): string {
   const { metric, metricId, metricName, group, week, value, answers } = line;
@@ -103,6 +154,10 @@ function ndjsonLine(line: Line): string {
     answers,
     status: statusOf(line),
     handedOut: line.handedOut,
+    rolling: line.rolling,
+    standardError: line.standardError,
+    change: line.change,
+    isClear: line.isClear,
   };
   return `${JSON.stringify(row)}\n`;
 }

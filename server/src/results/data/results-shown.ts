@@ -4,17 +4,16 @@ import type { AnswerData } from '@soundings/contract/data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { selectQuestions } from '../../questions/questions.ts';
-import { type CommentFilter, type KpiWeekRow, type KpiWords, type MarkedComment, type Scope, selectCommentPage, selectKpi, selectKpiLastWeeks, selectKpiWeeks, selectValuedKpis, selectWeekRates } from './results.sql.ts';
+import { type LatestFigures, selectLatestFigures } from './latest-figures.sql.ts';
+import { type KpiWords, type Scope, selectKpi, selectValuedKpis, selectWeekRates } from './results.sql.ts';
 import { selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
 import { answerData, worded, type WordedQuestion } from './shape.ts';
 import type { Window } from './window.ts';
 
-export type { CommentFilter, KpiWeekRow, KpiWords, MarkedComment, Scope, Window };
+export type { KpiWords, LatestFigures, Scope, Window };
 export {
-  selectCommentPage,
   selectKpi,
-  selectKpiLastWeeks,
-  selectKpiWeeks,
+  selectLatestFigures,
   selectValuedKpis,
   selectWeekRates,
 };
@@ -24,8 +23,8 @@ export const alwaysShown: Window = { first: '0001-01-01', last: '9999-12-27' };
 
 /** `value`: null if withheld. `handedOut`: whether too many of its answers came through links that the employer handed out (P14). */
 export type WeekValue = { week: Week; value: number | null; handedOut: boolean };
-/** `people`: how many people were asked in the week; null if unknown or if the rate is withheld. */
-export type WeekRate = WeekValue & { people: number | null };
+/** How many people the rate is based on, and how many of them answered; null if unknown or withheld. */
+export type WeekRate = WeekValue & { asked: number | null; answered: number | null };
 
 /** Returns the values of a KPI in a group, by week. Empty if the group or KPI does not exist. */
 export async function kpiValuesShown(
@@ -49,10 +48,17 @@ export async function ratesShown(
   window: Window,
 ): Promise<WeekRate[]> {
   const rows = await selectGroupRates(pool, accountId, groupId, window);
-  return rows.flatMap(({ week, value, people, handedOut }) =>
-    week === null ? [] : [{ week, value, people, handedOut: handedOut === true }],
+  return rows.flatMap(({ week, value, asked, answered, handedOut }) =>
+    week === null ? [] : [rateOf({ week, value, asked, answered, handedOut: handedOut === true })],
   );
 }
+
+/**
+ * Returns a rate that agrees with its numbers of people: people who answered only some of their questions count fully. Where the numbers
+ * are not known, it is the rate of the data interface.
+ */
+export const rateOf = <T extends WeekRate>(rate: T): T =>
+  rate.asked !== null && rate.answered !== null ? { ...rate, value: rate.answered / rate.asked } : rate;
 
 /** Returns the results of questions in a group, by question and week. Empty if the group does not exist. */
 export async function resultsShown(

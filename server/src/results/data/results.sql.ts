@@ -82,66 +82,24 @@ export const selectKpiValues = (
   return selectValues(pool, accountId, scope, { values, preferred: pool`v.asked_whole` }, window);
 };
 
-/** Returns for each KPI the last week in which one of the groups was asked it, preferably as a whole. */
-export async function selectKpiLastWeeks(
-  db: Db,
-  accountId: AccountId,
-  groupIds: readonly number[],
-  { first, last }: Window,
-): Promise<Map<string, Week>> {
-  const rows = await db<{ kpiId: string; week: Week }[]>`
-    select v.kpi_id as "kpiId", coalesce(max(v.week) filter (where v.asked_whole), max(v.week)) as "week"
-    from   kpis k
-    join   kpi_values v on v.account_id = k.account_id and v.kpi_id = k.kpi_id
-    join   groups g on g.account_id = v.account_id and g.group_id = v.group_id
-    where  k.account_id = ${accountId} and k.has_values and g.group_id = any(${groupIds as number[]})
-      and  v.week between ${first} and ${last}
-    group  by v.kpi_id`;
-  return new Map(rows.map(({ kpiId, week }) => [kpiId, week]));
-}
+export type WeekRateRow = {
+  groupId: number;
+  week: Week;
+  value: number | null;
+  asked: number | null;
+  answered: number | null;
+  handedOut: boolean;
+};
 
-/**
- * `values`: a JSON array with one entry per column: a number, null if it is withheld, or "none" if the KPI was not asked.
- * `handedOut`: a JSON array with the indexes of the columns marked as handed out (P14); null if there are none.
- */
-export type KpiWeekRow = { groupId: number; values: string; handedOut: string | null };
-
-/**
- * Returns the values of several KPIs, each of one week, with one row per group. With 2,000 groups and 12 KPIs, the driver would
- * take longer to parse one row per value than the server takes for the whole query.
- */
-export async function selectKpiWeeks(
-  db: Db,
-  accountId: AccountId,
-  scope: Scope,
-  columns: readonly { kpiId: string; week: Week }[],
-): Promise<KpiWeekRow[]> {
-  return db<KpiWeekRow[]>`
-    with ${groupsIn(db, accountId, scope)}
-    select s.group_id as "groupId",
-           '[' || string_agg(case when v.week is null then '"none"' else coalesce(v.value::text, 'null') end, ','
-                             order by c.place) || ']' as "values",
-           '[' || string_agg((c.place - 1)::text, ',' order by c.place) filter (where v.handed_out) || ']' as "handedOut"
-    from   scope s
-    cross  join unnest(${columns.map(({ kpiId }) => kpiId)}::text[], ${columns.map(({ week }) => week)}::date[])
-                with ordinality as c(kpi_id, week, place)
-    left   join lateral (
-      select v.week, v.value, v.handed_out
-      from   kpi_values v
-      where  v.account_id = ${accountId} and v.kpi_id = c.kpi_id and v.group_id = s.group_id and v.week = c.week
-      offset 0
-    ) v on true
-    group  by s.group_id`;
-}
-
-/** Returns the response rates of all groups in a week. */
-export async function selectWeekRates(
-  db: Db,
-  accountId: AccountId,
-  week: Week,
-): Promise<{ groupId: number; value: number | null; handedOut: boolean }[]> {
-  return db<{ groupId: number; value: number | null; handedOut: boolean }[]>`
-    select g.group_id as "groupId", r.value as "value", r.handed_out as "handedOut"
+/** Returns the response rates of all groups in a week, and how many people they are based on. */
+export async function selectWeekRates(db: Db, accountId: AccountId, week: Week): Promise<WeekRateRow[]> {
+  return db<WeekRateRow[]>`
+    select g.group_id   as "groupId",
+           r.week       as "week",
+           r.value      as "value",
+           r.asked      as "asked",
+           r.answered   as "answered",
+           r.handed_out as "handedOut"
     from   groups g
     join   response_rates r on r.account_id = g.account_id and r.group_id = g.group_id and r.week = ${week}
     where  g.account_id = ${accountId}`;
@@ -233,82 +191,6 @@ export function selectResults(
     order  by r.question_id, r.group_id, r.week`,
     batch,
   );
-}
-
-export type CommentRow = { questionId: number; groupId: number; week: Week; text: string };
-/** `handedOut`: whether the group's comments on the question are marked as handed out (P14). */
-export type MarkedComment = CommentRow & { handedOut: boolean };
-
-/** Joins the comments shown in the groups of `scope`: g is the group's row, c the text. */
-const commentsIn = (
-  db: Db,
-  accountId: AccountId,
-  { first, last }: Window,
-  questionIds: number[] | undefined,
-) => db`
-    scope s
-    join   comment_groups g on g.account_id = ${accountId} and g.group_id = s.group_id
-                           and g.week between ${first} and ${last}
-    join   comments c on c.account_id = ${accountId} and c.week = g.week and c.question_id = g.question_id
-                     and c.position = g.position
-    where  ${questionIds ? db`g.question_id = any(${questionIds})` : true}`;
-
-/** Yields the comments shown in the groups by question, group and week, in their published order. */
-export function selectComments(
-  pool: Pool,
-  accountId: AccountId,
-  scope: Scope,
-  window: Window,
-  questionIds: number[] | undefined,
-): AsyncIterable<CommentRow[]> {
-  return inBatches(
-    pool<CommentRow[]>`
-    with ${groupsIn(pool, accountId, scope)}
-    select g.question_id as "questionId",
-           g.group_id    as "groupId",
-           g.week        as "week",
-           c.text        as "text"
-    from   ${commentsIn(pool, accountId, window, questionIds)}
-    order  by g.question_id, g.group_id, g.week, g.position`,
-    batch,
-  );
-}
-
-/** `search`: part of the text, in any case. `undefined` means no restriction. */
-export type CommentFilter = {
-  window: Window;
-  questionIds: number[] | undefined;
-  search: string | undefined;
-};
-
-/** Returns a page of the comments shown in a group, newest week first with questions mixed, and their total number. */
-export async function selectCommentPage(
-  db: Db,
-  accountId: AccountId,
-  groupId: number,
-  { window, questionIds, search }: CommentFilter,
-  { offset, limit }: { offset: number; limit: number },
-): Promise<{ total: number; rows: MarkedComment[] }> {
-  const scope = { groupId, withSubgroups: false };
-  const found = db`
-    from   ${commentsIn(db, accountId, window, questionIds)}
-      and  ${search === undefined ? true : db`strpos(lower(c.text), lower(${search})) > 0`}`;
-  const [counted, rows] = await Promise.all([
-    db<{ total: number }[]>`
-    with ${groupsIn(db, accountId, scope)}
-    select count(*)::integer as "total" ${found}`,
-    db<MarkedComment[]>`
-    with ${groupsIn(db, accountId, scope)}
-    select g.question_id as "questionId",
-           g.group_id    as "groupId",
-           g.week        as "week",
-           c.text        as "text",
-           g.handed_out  as "handedOut"
-    ${found}
-    order  by g.week desc, g.position, g.question_id
-    offset ${offset} limit ${limit}`,
-  ]);
-  return { total: counted[0]!.total, rows };
 }
 
 /** `questionIds`: ascending, as the inside of a JSON array, because the driver takes much longer to parse an array. */

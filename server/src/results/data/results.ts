@@ -8,7 +8,8 @@ import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { StreamedResponse } from '../../http/responses.ts';
 import { selectQuestions } from '../../questions/questions.ts';
-import { type AskedRow, type CommentRow, type KpiHead, type ResultRow, type Scope, selectAsked, selectComments, selectGroupIdOf, selectKpi, selectKpiValues, selectRates, selectResults, selectScope, type ValueRow } from './results.sql.ts';
+import { type CommentRow, selectComments } from './comments.sql.ts';
+import { type AskedRow, type KpiHead, type ResultRow, type Scope, selectAsked, selectGroupIdOf, selectKpi, selectKpiValues, selectRates, selectResults, selectScope, type ValueRow } from './results.sql.ts';
 import { selectGroupAsked, selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
 import {
   answerData,

@@ -38,8 +38,8 @@ export async function selectGroupKpiValues(
   }));
 }
 
-/** `people`: how many people were asked in the week; null if the rate is withheld or the week closed before this was stored. */
-export type GroupRateRow = Marked & { people: number | null };
+/** How many people the rate is based on, and how many of them answered; null if it is withheld or the week closed before they were stored. */
+export type GroupRateRow = Marked & { asked: number | null; answered: number | null };
 
 /** Returns the response rates of a group by week; without a window, the latest one. One row of nulls if there are none. */
 export async function selectGroupRates(
@@ -49,10 +49,10 @@ export async function selectGroupRates(
   window: Window | undefined,
 ): Promise<GroupRateRow[]> {
   return db<GroupRateRow[]>`
-    select v.week as "week", v.value as "value", v.people as "people", v.handed_out as "handedOut"
+    select v.week as "week", v.value as "value", v.asked as "asked", v.answered as "answered", v.handed_out as "handedOut"
     from   groups g
     left   join lateral (
-      select v.week, v.value, v.people, v.handed_out
+      select v.week, v.value, v.asked, v.answered, v.handed_out
       from   response_rates v
       where  v.account_id = ${accountId} and v.group_id = ${groupId}
         and  ${window ? db`v.week between ${window.first} and ${window.last}` : true}

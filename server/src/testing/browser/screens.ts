@@ -54,21 +54,27 @@ const screens: Screen[] = [
   {
     name: 'overview',
     title: 'Overview',
-    description: 'KPIs compared with recent weeks, the response rate and the largest changes.',
+    description: 'What stands out, KPIs with their intervals and clear changes, and the response.',
     path: '/',
     onPhone: true,
   },
   {
     name: 'heat-map',
     title: 'Heat map',
-    description: 'Groups by KPI. A withheld figure shows the reason.',
+    description: 'Groups by KPI, with arrows for clear changes. A withheld figure shows the reason.',
     path: '/heat-map',
   },
   {
     name: 'trends',
     title: 'Trends',
-    description: 'One KPI over the weeks, for several groups.',
+    description: 'One KPI over the weeks, for several groups, with intervals.',
     path: '/trends',
+  },
+  {
+    name: 'drivers',
+    title: 'Connections',
+    description: 'Which KPIs go along with an outcome, with intervals, and what that does not say.',
+    path: '/drivers',
   },
   {
     name: 'results-question',

@@ -1,45 +1,68 @@
-// The heat map: groups by KPIs in a week, as scores or as differences from the company.
-import type { HeatMap, ResultsStart, ResultWeek } from '@soundings/contract/console/results.ts';
+// The heat map: groups by the rolling values of KPIs, as scores or as differences from the comparison.
+import type { HeatMap, HeatRow, ResultsStart, ResultWeek } from '@soundings/contract/console/results.ts';
+import { periodOfWeek } from '@soundings/contract/periods.ts';
 import { shownRows } from '@soundings/contract/heat-rows.ts';
+import { Navigate } from '@tanstack/react-router';
+import { ArrowDownRight, ArrowUpRight, FileText } from 'lucide-react';
 import { useMemo } from 'react';
-import { useAddress, useData } from '../../hooks/data.ts';
-import { useFormat, useLanguage, useText } from '../../text/text.tsx';
-import { useWeekText } from '../../text/weeks.ts';
-import { Button } from '../../ui/Button.tsx';
-import { Empty } from '../../ui/page/Empty.tsx';
-import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
-import { Page, ToolbarGap, ToolbarText } from '../../ui/page/Page.tsx';
-import { Segmented } from '../../ui/form/Segmented.tsx';
-import { Select } from '../../ui/form/Select.tsx';
-import { Loaded } from '../../ui/page/States.tsx';
-import { boundsOf, difference, score } from './figures.ts';
+import { addressOf } from '../../../api.ts';
+import { useAddress, useData } from '../../../hooks/data.ts';
+import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
+import { useWeekText } from '../../../text/weeks.ts';
+import { Button, LinkButton } from '../../../ui/Button.tsx';
+import { Empty } from '../../../ui/page/Empty.tsx';
+import { GroupFinder } from '../../../ui/form/GroupFinder.tsx';
+import { Page, ToolbarGap, ToolbarText } from '../../../ui/page/Page.tsx';
+import { Segmented } from '../../../ui/form/Segmented.tsx';
+import type { Range } from '../../../ui/charts/scale.ts';
+import { Select } from '../../../ui/form/Select.tsx';
+import { Loaded } from '../../../ui/page/States.tsx';
+import { ClearHelp, ComparisonSelect } from '../clear.tsx';
+import { boundsOf, differenceBounds, heatFigure, score } from '../figures.ts';
 import { HeatTable } from './HeatTable.tsx';
-import { CsvLink, Started } from './parts.tsx';
+import { comparisonIn, CsvLink, Started } from '../parts.tsx';
 import css from './HeatTable.module.css';
-import results from './results.module.css';
-import { useSigned } from './texts.ts';
+import results from '../results.module.css';
+import { useSigned } from '../texts.ts';
 
 export function HeatMapPage() {
   const t = useText();
   return <Started title={t('nav.heatMap')}>{(start) => <Map start={start} />}</Started>;
 }
 
-type Key = 'week' | 'only' | 'level' | 'subtreeOf' | 'by' | 'sort';
+type Key = 'week' | 'compare' | 'level' | 'subtreeOf' | 'by' | 'sort';
 
 function Map({ start }: { start: ResultsStart }) {
   const t = useText();
   const language = useLanguage();
-  const { short } = useWeekText();
   const [address, setAddress] = useAddress<Key>();
-  const query = { week: address.week, latest: address.only === 'week' ? 'false' : 'true', language };
+  const query = { week: address.week, compare: comparisonIn(address.compare), language };
   const map = useData('GET /results/heat-map', { query } as never);
   const week = map.data?.week;
+  const only = map.data?.rows.length === 1 ? map.data.rows[0] : undefined;
+  // A map of one group says nothing that its overview does not.
+  if (only) return <Navigate to="/" search={{ group: only.id } as never} replace />;
   return (
     <Page
       title={t('nav.heatMap')}
       waits={!map.data}
-      subtitle={week && <Shown week={week} name={short(week)} />}
-      actions={<CsvLink name="GET /results/heat-map/csv" query={{ ...query, ...filtersOf(address) }} />}
+      subtitle={week && <Shown week={week} firstWeek={map.data?.firstWeek ?? null} />}
+      actions={
+        <>
+          {week && (
+            <LinkButton
+              href={addressOf('GET /results/reports.zip', {
+                query: { period: periodOfWeek(week.week).name, compare: query.compare, language },
+              })}
+              download
+              icon={FileText}
+            >
+              {t('results.allReports')}
+            </LinkButton>
+          )}
+          <CsvLink name="GET /results/heat-map/csv" query={{ ...query, ...filtersOf(address) }} />
+        </>
+      }
       toolbar={
         map.data ? (
           <Toolbar start={start} map={map.data} address={address} setAddress={setAddress} />
@@ -58,9 +81,14 @@ function Map({ start }: { start: ResultsStart }) {
 /** The filters and the order, which also apply to the file. */
 const filtersOf = ({ level, subtreeOf, by, sort }: Address['address']) => ({ level, subtreeOf, by, sort });
 
-function Shown({ week, name }: { week: ResultWeek; name: string }) {
+/** "Results of w. 47, final · rolling since w. 35". */
+function Shown({ week, firstWeek }: { week: ResultWeek; firstWeek: ResultWeek | null }) {
   const t = useText();
-  return week.state === 'live' ? t('results.live', { week: name }) : t('results.finalOf', { week: name });
+  const { short, label } = useWeekText();
+  const name = short(week);
+  const state =
+    week.state === 'live' ? t('results.live', { week: name }) : t('results.finalOf', { week: name });
+  return firstWeek ? `${state} · ${t('results.rollingFrom', { week: label(firstWeek, week) })}` : state;
 }
 
 type Address = {
@@ -80,15 +108,6 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
         value={weekIn(start, map, address.week)}
         onChange={(value) => setAddress({ week: value === start.weeks[0]?.week ? undefined : value })}
         options={weeks}
-      />
-      <Select
-        label={t('nav.kpis')}
-        value={address.only ?? ''}
-        onChange={(value) => setAddress({ only: value })}
-        options={[
-          { value: '', label: t('results.latestOfEach'), hint: t('results.latestOfEachHint') },
-          { value: 'week', label: t('results.askedThen') },
-        ]}
       />
       {levels > 1 && (
         <Select
@@ -118,17 +137,24 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
           onChange={(id) => setAddress({ subtreeOf: id === undefined ? undefined : String(id) })}
         />
       )}
-      {map.companyId !== null && (
+      <ComparisonSelect
+        comparison={map.comparison}
+        wanted={comparisonIn(address.compare)}
+        onChange={(kind) => setAddress({ compare: kind })}
+      />
+      {map.comparison.kind !== 'none' && (
         <Segmented
           label={t('results.colourBy')}
           value={address.by ?? 'score'}
           onChange={(value) => setAddress({ by: value === 'score' ? undefined : value })}
           options={[
             { value: 'score', label: t('results.score') },
-            { value: 'difference', label: t('results.toCompany') },
+            { value: 'difference', label: t('results.difference') },
           ]}
         />
       )}
+      <ToolbarGap />
+      <ClearHelp />
     </>
   );
 }
@@ -143,47 +169,38 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
   const language = useLanguage();
   const sort = address.sort ?? 'tree';
   const company = map.rows.find(({ id }) => id === map.companyId);
-  const isDifference = address.by === 'difference' && company !== undefined;
+  const isDifference = address.by === 'difference' && map.comparison.kind !== 'none';
   const { rows, bounds } = useMemo(() => {
     const { compare } = new Intl.Collator(language, { numeric: true });
     const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));
-    const filters = { level: numberOf(address.level), subtreeOf: numberOf(address.subtreeOf), sort };
+    const filters = {
+      level: numberOf(address.level),
+      subtreeOf: numberOf(address.subtreeOf),
+      sort,
+      isDifference,
+    };
     const shown = shownRows(map, filters, compare);
     const scores = map.rows.flatMap(({ values }) =>
       values.filter((value) => typeof value === 'number').map(score),
     );
-    return { rows: shown, bounds: isDifference ? { low: -20, high: 20 } : boundsOf(scores) };
+    return { rows: shown, bounds: isDifference ? differenceBounds : boundsOf(scores) };
   }, [map, address, sort, language, isDifference]);
   const of = map.rows.length - (company ? 1 : 0);
   if (map.kpis.length === 0) return <Empty title={t('results.noKpis')} text={t('results.noKpisText')} />;
   return (
     <>
-      <div className={css['heatNotes']} data-above>
-        <HeatLegend low={bounds.low} high={bounds.high} isDifference={isDifference} />
-        <span className={css['note']}>
-          <span className={results['hatchSmall']} aria-hidden />
-          {t('results.withheldEither')}
-        </span>
-        {map.rows.some(({ handedOut }) => handedOut.length > 0) && (
-          <span className={css['note']}>
-            <span className={css['handedOutSmall']} aria-hidden>
-              00
-            </span>
-            {t('results.handedOut')}
-          </span>
-        )}
-        <ToolbarGap />
-        <ToolbarText>{t('results.groupsShown', { shown: number(rows.length), count: of })}</ToolbarText>
-      </div>
+      <Notes map={map} bounds={bounds} isDifference={isDifference}>
+        {t('results.groupsShown', { shown: number(rows.length), count: of })}
+      </Notes>
       <HeatTable
         map={map}
         rows={rows}
         company={company}
-        bounds={bounds}
-        valueOf={(value, kpi) =>
-          isDifference ? difference(value, numberOr(company?.values[kpi])) : score(value)
+        figureOf={(row, kpi) =>
+          isDifference && !isComparable(map, row)
+            ? heatFigure(row, kpi, { bounds: undefined, isDifference: false })
+            : heatFigure(row, kpi, { bounds, isDifference })
         }
-        isDifference={isDifference}
         isTree={sort === 'tree' && address.level === undefined}
         sort={sort}
         onSort={(next) => setAddress({ sort: next === 'tree' ? undefined : next })}
@@ -202,7 +219,47 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
   );
 }
 
-const numberOr = (value: number | null | 'none' | undefined) => (typeof value === 'number' ? value : null);
+/** Whether a row can have a difference. The company has none from itself, and no group above it: its row shows scores. */
+const isComparable = ({ companyId, comparison }: HeatMap, { id }: HeatRow) =>
+  id !== companyId || comparison.kind === 'halfYear';
+
+type NotesProps = { map: HeatMap; bounds: Range; isDifference: boolean; children: string };
+
+/** What colours, arrows and hatching stand for. */
+function Notes({ map, bounds, isDifference, children }: NotesProps) {
+  const t = useText();
+  return (
+    <div className={css['heatNotes']} data-above>
+      <HeatLegend low={bounds.low} high={bounds.high} isDifference={isDifference} />
+      <span className={css['note']}>
+        <span className={results['hatchSmall']} aria-hidden />
+        {t('results.withheldEither')}
+      </span>
+      <span className={css['note']}>
+        <ArrowUpRight aria-hidden size={13} strokeWidth={2} />
+        {t('results.clearUp')}
+        <ArrowDownRight aria-hidden size={13} strokeWidth={2} />
+        {t('results.clearDown')}
+      </span>
+      {isDifference && (
+        <span className={css['note']}>
+          <span className={css['noColour']} aria-hidden />
+          {t('results.noColour')}
+        </span>
+      )}
+      {map.rows.some(({ handedOut }) => handedOut.length > 0) && (
+        <span className={css['note']}>
+          <span className={css['handedOutSmall']} aria-hidden>
+            00
+          </span>
+          {t('results.handedOut')}
+        </span>
+      )}
+      <ToolbarGap />
+      <ToolbarText>{children}</ToolbarText>
+    </div>
+  );
+}
 
 function HeatLegend({ low, high, isDifference }: { low: number; high: number; isDifference: boolean }) {
   const t = useText();

@@ -1,21 +1,22 @@
-// The comments of a group, with a search and filters for question and week; in random order within a week.
-import type { ResultComment, ResultsStart } from '@soundings/contract/console/results.ts';
+// The comments of a group by question, with a search, filters for question and week, and the words that stand out.
+import type { FoundComment, FoundComments, ResultsStart } from '@soundings/contract/console/results.ts';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { MessageSquareText } from 'lucide-react';
-import { api, type ApiError } from '../../api.ts';
-import { useAddress, useData } from '../../hooks/data.ts';
-import { useFormat, useLanguage, useText } from '../../text/text.tsx';
-import { useWeekText } from '../../text/weeks.ts';
-import { Button } from '../../ui/Button.tsx';
-import { Empty } from '../../ui/page/Empty.tsx';
-import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
-import { Page, ToolbarGap, ToolbarText } from '../../ui/page/Page.tsx';
-import { SearchField } from '../../ui/form/SearchField.tsx';
-import { Section } from '../../ui/page/Section.tsx';
-import { Select } from '../../ui/form/Select.tsx';
-import { Failed, Skeleton } from '../../ui/page/States.tsx';
-import { CommentList, CsvLink, Started } from './parts.tsx';
-import css from './results.module.css';
+import { api, type ApiError } from '../../../api.ts';
+import { useAddress, useData } from '../../../hooks/data.ts';
+import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
+import { useWeekText } from '../../../text/weeks.ts';
+import { Button } from '../../../ui/Button.tsx';
+import { Empty } from '../../../ui/page/Empty.tsx';
+import { GroupFinder } from '../../../ui/form/GroupFinder.tsx';
+import { Page, ToolbarGap, ToolbarText } from '../../../ui/page/Page.tsx';
+import { SearchField } from '../../../ui/form/SearchField.tsx';
+import { Select } from '../../../ui/form/Select.tsx';
+import { Failed, Skeleton } from '../../../ui/page/States.tsx';
+import { CommentCards } from './CommentCards.tsx';
+import { CommentWords } from './CommentWords.tsx';
+import { CsvLink, Started } from '../parts.tsx';
+import css from '../results.module.css';
 
 export function CommentsPage() {
   const t = useText();
@@ -23,10 +24,17 @@ export function CommentsPage() {
 }
 
 type Start = ResultsStart & { group: { id: number; name: string } };
-type Key = 'group' | 'question' | 'week' | 'search';
+type Key = 'group' | 'question' | 'week' | 'search' | 'word';
 const size = 100;
 
-type Filters = { groupId: string; questionId?: string; week?: string; search?: string; language: string };
+type Filters = {
+  groupId: string;
+  questionId?: string;
+  week?: string;
+  search?: string;
+  word?: string;
+  language: string;
+};
 
 /** Fetches the comments in windows, each on request. */
 function useComments(filters: Filters) {
@@ -53,6 +61,7 @@ function Comments({ start }: { start: Start }) {
     questionId: address.question,
     week: address.week,
     search: address.search,
+    word: address.word,
     language,
   };
   const read = useComments(filters);
@@ -72,12 +81,21 @@ function Comments({ start }: { start: Start }) {
         </>
       }
     >
+      <CommentWords
+        scope={{ groupId, questionId: address.question, week: address.week }}
+        chosen={address.word}
+        onChoose={(word) => setAddress({ word })}
+        hasGroups={start.groups > 1}
+      />
       {read.data ? (
         <List
+          questions={read.data.pages[0]!.questions}
           comments={read.data.pages.flatMap(({ rows }) => rows)}
           groupId={Number(groupId)}
-          isFiltered={Boolean(address.question ?? address.week ?? address.search)}
-          onClear={() => setAddress({ question: undefined, week: undefined, search: undefined })}
+          isFiltered={Boolean(address.question ?? address.week ?? address.search ?? address.word)}
+          onClear={() =>
+            setAddress({ question: undefined, week: undefined, search: undefined, word: undefined })
+          }
         />
       ) : read.error ? (
         <Failed error={read.error as unknown as ApiError} onRetry={() => void read.refetch()} />
@@ -150,16 +168,16 @@ function Filter({ start, groupId, address, setAddress }: FilterProps) {
 }
 
 type ListProps = {
-  comments: readonly ResultComment[];
+  questions: FoundComments['questions'];
+  comments: readonly FoundComment[];
   groupId: number;
   isFiltered: boolean;
   onClear: () => void;
 };
 
-/** The comments by week, newest first. */
-function List({ comments, groupId, isFiltered, onClear }: ListProps) {
+/** The comments by question, or why there are none. */
+function List({ questions, comments, groupId, isFiltered, onClear }: ListProps) {
   const t = useText();
-  const { full } = useWeekText();
   if (comments.length === 0 && isFiltered)
     return (
       <Empty
@@ -172,10 +190,5 @@ function List({ comments, groupId, isFiltered, onClear }: ListProps) {
     return (
       <Empty icon={MessageSquareText} title={t('results.noComments')} text={t('results.noCommentsText')} />
     );
-  const weeks = [...Map.groupBy(comments, ({ week }) => week).values()];
-  return weeks.map((own) => (
-    <Section key={own[0]!.week} title={full(own[0]!)}>
-      <CommentList comments={own} groupId={groupId} hideWeek />
-    </Section>
-  ));
+  return <CommentCards questions={questions} comments={comments} groupId={groupId} />;
 }

@@ -1,0 +1,192 @@
+// A simulated company for the benchmark of statistics: people with steady attitudes, who answer some weeks with the mood of the day. The
+// real disclosure procedure decides what is published of them.
+import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
+import { scaledMean } from '@soundings/server/src/questions/types.ts';
+import { chooseCells, chooseDistributions, setsOf } from '@soundings/server/src/results/disclosure.ts';
+import type { Setting, WeekFigures } from '@soundings/server/src/results/statistics/history.ts';
+import type { GroupDistribution } from '@soundings/server/src/results/statistics/pooled-variance.ts';
+import type { Reading } from '@soundings/server/src/results/statistics/readings.ts';
+import { randomFrom } from './company.ts';
+
+/** The question that is asked every week, and those of a KPI that are asked once in 13 weeks, in these weeks. */
+export const weekly = 1;
+const rotating = new Map([
+  [0, 2],
+  [3, 3],
+  [5, 4],
+  [8, 5],
+  [10, 6],
+]);
+export const kpiWeeks = 13;
+export const kpis = [
+  { id: 'weekly', questionIds: [weekly] },
+  { id: 'rotating', questionIds: [...rotating.values()] },
+];
+const firstWeek = '2024-01-01';
+export const weekNumber = (i: number): Week => addWeeks(firstWeek, i);
+
+const [response, replaced] = [0.75, 0.02];
+/** How many people are in groups with 50, 100 and 300 answers. */
+const exact = [67, 67, 67, 133, 133, 133, 400, 400, 400];
+const [logUniform, divisions] = [31, 6];
+/** The share of the steady part, and of the mood of a week, that all questions have in common. */
+const [sharedAttitude, sharedMood] = [0.4, 0.3];
+/** Where an attitude becomes the next higher answer from 1 to 5. */
+const cuts = [-1.6, -0.8, 0.1, 1.1];
+const thresholds = { figures: 5, distribution: 10 };
+
+export type Company = {
+  setting: Setting;
+  leaves: number[];
+  /** Adds to the attitude of everyone in a leaf, now and later. In standard deviations of answers. */
+  shift: (leaf: number, by: number) => void;
+  /** Replaces people, asks the questions of the next week, and publishes what may be shown. */
+  nextWeek: (season: number) => WeekFigures;
+  /** Returns the mean answer that all people of a group would give on average to a question. */
+  truth: (groupId: number, questionId: number) => number;
+  /** The shifts of a group: the mean of those of its people. */
+  shiftOf: (groupId: number) => number;
+};
+
+type Person = { leaf: number; steady: Float64Array };
+
+/** Returns the probability that a standard normal variable is below x (Abramowitz and Stegun 26.2.17). */
+function below(x: number): number {
+  const t = 1 / (1 + 0.2316419 * Math.abs(x));
+  const tail =
+    ((((1.330274429 * t - 1.821255978) * t + 1.781477937) * t - 0.356563782) * t + 0.31938153) *
+    t *
+    0.3989422804014327 *
+    Math.exp((-x * x) / 2);
+  return x > 0 ? 1 - tail : tail;
+}
+
+/** Returns the mean answer (0 to 1) for an attitude with normal noise. */
+const expected = (attitude: number, noise: number) =>
+  cuts.reduce((sum, cut) => sum + (noise > 0 ? below((attitude - cut) / noise) : Number(attitude > cut)), 0) /
+  4;
+
+/** How much an attitude must shift so that answers shift by one standard deviation, as is about the same at any size. */
+function shiftForOne(): number {
+  const chances = [-Infinity, ...cuts, Infinity].map((cut) => below(cut));
+  const shares = chances.slice(1).map((one, i) => one - (chances[i] as number));
+  const mean = shares.reduce((sum, share, i) => sum + (share * i) / 4, 0);
+  const variance = shares.reduce((sum, share, i) => sum + share * (i / 4 - mean) ** 2, 0);
+  return (0.5 / ((expected(0.5, 1) - expected(0, 1)) / Math.sqrt(variance))) * 1;
+}
+const one = shiftForOne();
+
+export function simulatedCompany(seed: number, steadyShare: number): Company {
+  const random = randomFrom(seed);
+  let spare: number | undefined;
+  const normal = (): number => {
+    if (spare !== undefined) {
+      const known = spare;
+      spare = undefined;
+      return known;
+    }
+    const [length, angle] = [Math.sqrt(-2 * Math.log(1 - random())), 2 * Math.PI * random()];
+    spare = length * Math.sin(angle);
+    return length * Math.cos(angle);
+  };
+  const sizes = [...exact, ...Array.from({ length: logUniform }, () => Math.round(5 * 100 ** random()))];
+  const leaves = sizes.map((_, i) => 100 + i);
+  const parents = new Map<number, number | null>([[1, null]]);
+  for (let i = 0; i < divisions; i++) parents.set(10 + i, 1);
+  for (const [i, leaf] of leaves.entries()) parents.set(leaf, 10 + (i % divisions));
+  const parentOf = (groupId: number) => parents.get(groupId) ?? null;
+  const groupsOf = new Map(leaves.map((leaf) => [leaf, [leaf, parentOf(leaf) as number, 1]]));
+  const questionCount = 1 + rotating.size;
+  const effects = new Map(
+    leaves.map((leaf) => [leaf, Float64Array.from({ length: questionCount + 1 }, () => 0.25 * normal())]),
+  );
+  const shifts = new Map(leaves.map((leaf) => [leaf, 0]));
+  const newPerson = (leaf: number): Person => {
+    const general = normal();
+    const own = () => Math.sqrt(sharedAttitude) * general + Math.sqrt(1 - sharedAttitude) * normal();
+    return {
+      leaf,
+      steady: Float64Array.from({ length: questionCount + 1 }, () => Math.sqrt(steadyShare) * own()),
+    };
+  };
+  const people = sizes.flatMap((size, i) =>
+    Array.from({ length: size }, () => newPerson(leaves[i] as number)),
+  );
+  const members = new Map<number, number>();
+  for (const { leaf } of people)
+    for (const id of groupsOf.get(leaf) as number[]) members.set(id, (members.get(id) ?? 0) + 1);
+  const noise = Math.sqrt(1 - steadyShare);
+  let season = 0;
+  const attitudeOf = ({ leaf, steady }: Person, question: number) =>
+    (steady[question] as number) +
+    ((effects.get(leaf) as Float64Array)[question] as number) +
+    one * (shifts.get(leaf) as number) +
+    season;
+  let week = -1;
+  return {
+    setting: { parentOf, typeOf: () => 1, kpis, kpiWeeks },
+    leaves,
+    shift: (leaf, by) => void shifts.set(leaf, (shifts.get(leaf) as number) + by),
+    nextWeek(wanted) {
+      week++;
+      season = wanted;
+      for (const [i, person] of people.entries()) if (random() < replaced) people[i] = newPerson(person.leaf);
+      const answering = people.filter(() => random() < response);
+      const moods = answering.map(() => normal());
+      const asked = [weekly, rotating.get(week % kpiWeeks)].filter((id) => id !== undefined);
+      const readings = new Map<number, Map<number, Reading>>();
+      const distributions = new Map<number, GroupDistribution[]>();
+      const sets = setsOf(
+        answering.length,
+        (person) => groupsOf.get((answering[person] as Person).leaf) as number[],
+        () => 1,
+      );
+      const cells = chooseCells(sets, answering.length, thresholds.figures);
+      const spread = chooseDistributions(cells, () => 1, thresholds.distribution);
+      for (const question of asked) {
+        const values = answering.map((person, i) => {
+          const mood = Math.sqrt(sharedMood) * (moods[i] as number) + Math.sqrt(1 - sharedMood) * normal();
+          const attitude = attitudeOf(person, question) + noise * mood;
+          return 1 + cuts.filter((cut) => attitude > cut).length;
+        });
+        for (const { group } of sets) {
+          const shown = cells.shown.get(group);
+          const sum = (shown ?? []).reduce((total, person) => total + (values[person] as number), 0);
+          const own = readings.get(group) ?? new Map<number, Reading>();
+          readings.set(
+            group,
+            own.set(question, {
+              week: weekNumber(week),
+              value: shown ? scaledMean(1, sum, shown.length) : null,
+              answers: shown?.length ?? null,
+              asked: members.get(group) as number,
+              handedOut: false,
+            }),
+          );
+        }
+        const list = [...spread.shown].map(([groupId, included]) => {
+          const distribution: Record<string, number> = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0 };
+          for (const person of included) {
+            const name = String(values[person]);
+            distribution[name] = (distribution[name] as number) + 1;
+          }
+          return { groupId, distribution };
+        });
+        distributions.set(question, list);
+      }
+      return { week: weekNumber(week), readings, distributions };
+    },
+    truth(groupId, questionId) {
+      const own = people.filter(({ leaf }) => (groupsOf.get(leaf) as number[]).includes(groupId));
+      return (
+        own.reduce((sum, person) => sum + expected(attitudeOf(person, questionId), noise), 0) / own.length
+      );
+    },
+    shiftOf(groupId) {
+      const own = leaves.filter((leaf) => (groupsOf.get(leaf) as number[]).includes(groupId));
+      const size = (leaf: number) => members.get(leaf) as number;
+      const all = own.reduce((sum, leaf) => sum + size(leaf), 0);
+      return own.reduce((sum, leaf) => sum + size(leaf) * (shifts.get(leaf) as number), 0) / all;
+    },
+  };
+}

@@ -1,0 +1,314 @@
+// Statistics: how often intervals and verdicts are right, on simulated companies whose true attitudes are known (docs/statistics.md). The
+// pure functions of the service compute them from the figures that its disclosure procedure publishes. Nothing is timed.
+import { isClear, type Test } from '@soundings/server/src/results/statistics/marks.ts';
+import { marginOf, testOf } from '@soundings/server/src/results/statistics/measures.ts';
+import { isShown, type Reading } from '@soundings/server/src/results/statistics/readings.ts';
+import {
+  emptyHistory,
+  forget,
+  type History,
+  type WeekStatistics,
+  spreadIn,
+} from '@soundings/server/src/results/statistics/history.ts';
+import {
+  type Compared,
+  kpiChange,
+  latestOf,
+  questionChange,
+  windowEnding,
+} from '@soundings/server/src/results/statistics/rolling.ts';
+import { weekStatistics } from '@soundings/server/src/results/statistics/week-statistics.ts';
+import { randomFrom } from './company.ts';
+import type { Row } from './measure.ts';
+import type { Plans, Sized } from './plans.ts';
+import { type Company, kpis, kpiWeeks, simulatedCompany, weekly, weekNumber } from './statistics.company.ts';
+
+/** How many companies of each kind are simulated for each steady share, and for how many weeks. */
+type Plan = { unchanged: number; changing: number; changed: number; seasonal: number; weeks: number };
+
+export const statisticsPlans: Plans<Plan> = {
+  whole: { unchanged: 26, changing: 12, changed: 20, seasonal: 3, weeks: 42 },
+  smoke: { unchanged: 1, changing: 1, changed: 1, seasonal: 0, weeks: 30 },
+};
+
+const steadyShares = [0, 0.3, 0.6, 0.9];
+/** From this week on, the account has history enough. */
+const settled = 14;
+/** The week in which groups change once, by half a standard deviation, and the share of groups that do. */
+const [changeWeek, changedShare, half] = [28, 0.15, 0.5];
+/** In companies that change all the time: the share of groups that change each week. */
+const changingShare = 0.05;
+
+type Count = { hits: number; all: number };
+const count = (): Count => ({ hits: 0, all: 0 });
+const shareOf = ({ hits, all }: Count) => hits / all;
+const add = (to: Count, isHit: boolean) => {
+  to.all++;
+  if (isHit) to.hits++;
+};
+
+/** What is counted for one steady share. */
+type Tally = {
+  coverage: Count;
+  marked: Count;
+  seasonal: Count;
+  falseMarks: Count;
+  power: { hundred: Count; threeHundred: Count; kpi: Count };
+  weeks: number;
+};
+
+const emptyTally = (): Tally => ({
+  coverage: count(),
+  marked: count(),
+  seasonal: count(),
+  falseMarks: count(),
+  power: { hundred: count(), threeHundred: count(), kpi: count() },
+  weeks: 0,
+});
+
+/** A tested change. `metric`: a question or a KPI. */
+type Tested = { metric: number | string; groupId: number; change: Compared; isMarked: boolean };
+
+export const benchStatistics: Sized<Plan> = (plan) => async (say) => {
+  const tallies = steadyShares.map((share, place) => {
+    const tally = emptyTally();
+    const company = (kind: number, i: number) => simulatedCompany(1 + i + 1000 * (kind + 10 * place), share);
+    for (let i = 0; i < plan.unchanged; i++) runUnchanged(company(0, i), plan, tally);
+    for (let i = 0; i < plan.changing; i++) runChanging(company(1, i), plan, tally, i + 100 * place);
+    for (let i = 0; i < plan.changed; i++) runChanged(company(2, i), plan, tally, i + 100 * place);
+    for (let i = 0; i < plan.seasonal; i++) runSeasonal(company(3, i), plan, tally, i + 100 * place);
+    const { hundred, threeHundred, kpi } = tally.power;
+    const parts = [
+      tally.coverage,
+      tally.marked,
+      tally.falseMarks,
+      hundred,
+      threeHundred,
+      kpi,
+      tally.seasonal,
+    ];
+    say(`steady share ${share}: ${parts.map((one) => percent(shareOf(one))).join(', ')}`);
+    return tally;
+  });
+  return { rows: rowsOf(tallies), postgres: 'not used' };
+};
+
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+
+/** Adds the next week of a company to its history and returns its tested changes. */
+function nextWeek(company: Company, history: History, i: number, season = 0) {
+  const figures = company.nextWeek(season);
+  const statistics = weekStatistics(history, figures, company.setting);
+  forget(history, weekNumber(i - 56));
+  return { figures, statistics, tested: testedIn(history, statistics) };
+}
+
+function testedIn(history: History, { week, questions, kpis: ofKpis }: WeekStatistics): Tested[] {
+  const spreadOf = spreadIn(history);
+  const tested: Tested[] = [];
+  const addOne = (
+    metric: Tested['metric'],
+    groupId: number,
+    change: Compared | undefined,
+    isMarked: (test: Test) => boolean,
+  ) => {
+    if (change && change.variance > 0)
+      tested.push({ metric, groupId, change, isMarked: isMarked(testOf(change)) });
+  };
+  for (const [groupId, readings] of history.readings) {
+    for (const { questionId, cutoffs } of questions) {
+      const reading = readings.get(questionId)?.at(-1) as Reading | undefined;
+      if (!reading || reading.week !== week || !isShown(reading)) continue;
+      const change = questionChange({ questionId, reading }, readings, history.asked, spreadOf);
+      addOne(questionId, groupId, change, (test) => isClear(test, cutoffs.change));
+    }
+    for (const { kpiId, factor, cutoffs } of ofKpis) {
+      const { questionIds } = kpis.find(({ id }) => id === kpiId) as (typeof kpis)[number];
+      const latest = latestOf(readings, questionIds, windowEnding(week, kpiWeeks));
+      if (latest.length === 0) continue;
+      const change = kpiChange(latest, readings, history.asked, { spreadOf, factor });
+      addOne(kpiId, groupId, change, (test) => isClear(test, cutoffs.change));
+    }
+  }
+  return tested;
+}
+
+/** A company in which nothing changes: any mark is false. */
+function runUnchanged(company: Company, { weeks }: Plan, tally: Tally): void {
+  const history = emptyHistory();
+  for (let i = 0; i < weeks; i++) {
+    const { figures, statistics, tested } = nextWeek(company, history, i);
+    tally.weeks++;
+    if (i > 0)
+      add(
+        tally.marked,
+        tested.some(({ isMarked }) => isMarked),
+      );
+    const spread = statistics.questions.find(({ questionId }) => questionId === weekly);
+    if (i < settled || i % 4 !== 0 || !spread) continue;
+    for (const [groupId, readings] of figures.readings) {
+      const reading = readings.get(weekly);
+      if (!reading || !isShown(reading)) continue;
+      const error = Math.abs(reading.value - company.truth(groupId, weekly));
+      add(tally.coverage, error <= marginOf(reading, spread));
+    }
+  }
+}
+
+/** A company in which all groups share the movements of a season, and nothing else changes. */
+function runSeasonal(company: Company, { weeks }: Plan, tally: Tally, seed: number): void {
+  const history = emptyHistory();
+  const random = randomFrom(seed);
+  for (let i = 0; i < weeks; i++) {
+    const { tested } = nextWeek(company, history, i, 0.4 * (random() - 0.5));
+    tally.weeks++;
+    if (i >= settled)
+      add(
+        tally.seasonal,
+        tested.some(({ isMarked }) => isMarked),
+      );
+  }
+}
+
+/** A company in which some groups change in each week. A mark is false if the group did not move in its direction. */
+function runChanging(company: Company, { weeks }: Plan, tally: Tally, seed: number): void {
+  const history = emptyHistory();
+  const random = randomFrom(seed + 77);
+  const shifted = new Set<number>();
+  /** The shifts of each group by week. */
+  const shifts: Map<number, number>[] = [];
+  for (let i = 0; i < weeks; i++) {
+    for (const leaf of company.leaves) {
+      if (i === 0 || random() >= changingShare) continue;
+      company.shift(leaf, shifted.has(leaf) ? -half : half);
+      if (!shifted.delete(leaf)) shifted.add(leaf);
+    }
+    const { tested } = nextWeek(company, history, i);
+    shifts.push(new Map([...history.readings.keys()].map((id) => [id, company.shiftOf(id)])));
+    tally.weeks++;
+    for (const one of tested) {
+      if (one.isMarked) add(tally.falseMarks, !isTrue(one, history, shifts));
+    }
+  }
+}
+
+/** Returns whether a group really moved in the direction of its change, on average over the questions compared. */
+function isTrue(
+  { metric, groupId, change }: Tested,
+  history: History,
+  shifts: Map<number, number>[],
+): boolean {
+  const weeks = new Map(shifts.map((_, i) => [weekNumber(i), i]));
+  const at = (week: string) =>
+    (shifts[weeks.get(week) as number] as Map<number, number>).get(groupId) as number;
+  const ids =
+    typeof metric === 'number'
+      ? [metric]
+      : (kpis.find(({ id }) => id === metric) as (typeof kpis)[number]).questionIds;
+  const last = weekNumber(shifts.length - 1);
+  const latest = latestOf(
+    history.readings.get(groupId) as Map<number, Reading[]>,
+    ids,
+    windowEnding(last, kpiWeeks),
+  );
+  const moved = latest.reduce((sum, { questionId, reading }) => {
+    const own = history.readings.get(groupId)?.get(questionId) as Reading[];
+    const before = own.findLast((one) => one.week < reading.week && isShown(one));
+    return before ? sum + at(reading.week) - at(before.week) : sum;
+  }, 0);
+  return moved * change.by > 0;
+}
+
+/** A company in which some groups change once. Counts whether that is found. */
+function runChanged(company: Company, { weeks }: Plan, tally: Tally, seed: number): void {
+  const history = emptyHistory();
+  const random = randomFrom(seed + 177);
+  // The first nine have the sizes for which power is measured: two of each always change.
+  const changed = new Set(
+    company.leaves.filter((_, place) => (place < 9 ? place % 3 > 0 : random() < changedShare)),
+  );
+  const at = Math.min(changeWeek, weeks - kpiWeeks);
+  for (let i = 0; i < weeks; i++) {
+    if (i === at) for (const leaf of changed) company.shift(leaf, half);
+    const { tested, figures } = nextWeek(company, history, i);
+    tally.weeks++;
+    for (const { metric, groupId, isMarked, change } of tested) {
+      if (!changed.has(groupId)) continue;
+      const people = figures.readings.get(groupId)?.get(weekly)?.asked;
+      const isFound = isMarked && change.by > 0;
+      if (i === at && metric === weekly && people === 133) add(tally.power.hundred, isFound);
+      if (i === at && metric === weekly && people === 400) add(tally.power.threeHundred, isFound);
+      if (i === at + kpiWeeks - 1 && metric === 'rotating' && people === 67) add(tally.power.kpi, isFound);
+    }
+  }
+}
+
+function rowsOf(tallies: readonly Tally[]): Row[] {
+  const total = (of: (tally: Tally) => Count): Count => {
+    const all = tallies.map(of);
+    return {
+      hits: all.reduce((sum, { hits }) => sum + hits, 0),
+      all: all.reduce((sum, one) => sum + one.all, 0),
+    };
+  };
+  const row = (
+    what: string,
+    of: (tally: Tally) => Count,
+    target?: string,
+    isMet?: (share: number) => boolean,
+  ): Row[] => [
+    {
+      what,
+      measured: percent(shareOf(total(of))),
+      ...(target !== undefined && isMet && { target, met: isMet(shareOf(total(of))) }),
+    },
+    ...tallies.map((tally, i) => ({
+      what: `– steady share ${steadyShares[i]}`,
+      measured: percent(shareOf(of(tally))),
+    })),
+  ];
+  const kpiPower = tallies[steadyShares.indexOf(0.6)]?.power.kpi ?? count();
+  return [
+    {
+      what: 'Simulated weeks',
+      measured: tallies.reduce((sum, { weeks }) => sum + weeks, 0).toLocaleString('en'),
+    },
+    ...row(
+      '95 % intervals that contain the truth',
+      (one) => one.coverage,
+      '95 ± 1 %',
+      (share) => Math.abs(share - 0.95) <= 0.01,
+    ),
+    ...row(
+      'Weeks with any mark though nothing changed',
+      (one) => one.marked,
+      '≤ 8 %',
+      (share) => share <= 0.08,
+    ),
+    ...row(
+      'False ones among all marks',
+      (one) => one.falseMarks,
+      '≤ 6 %',
+      (share) => share <= 0.06,
+    ),
+    ...row(
+      'Half a standard deviation found, one question, 100 answers',
+      (one) => one.power.hundred,
+      '≥ 50 %',
+      (share) => share >= 0.5,
+    ),
+    ...row(
+      'Half a standard deviation found, one question, 300 answers',
+      (one) => one.power.threeHundred,
+      '≥ 95 %',
+      (share) => share >= 0.95,
+    ),
+    {
+      what: 'Half a standard deviation found, KPI of five questions over 13 weeks, 50 answers, steady share 0.6',
+      measured: percent(shareOf(kpiPower)),
+      target: '≥ 80 %',
+      met: shareOf(kpiPower) >= 0.8,
+    },
+    ...row('Weeks with any mark though only a season moves all groups', (one) => one.seasonal),
+  ];
+}

@@ -1,0 +1,167 @@
+// Key drivers: which KPIs go along with an outcome over groups, and what that does not say.
+import type { Drivers, KpiDriver } from '@soundings/contract/console/drivers.ts';
+import type { ResultGroup, ResultWeek } from '@soundings/contract/console/results.ts';
+import { useAddress, useData } from '../../hooks/data.ts';
+import { useFormat, useLanguage, useText } from '../../text/text.tsx';
+import { useWeekText } from '../../text/weeks.ts';
+import { Intervals } from '../../ui/charts/Intervals.tsx';
+import { Select } from '../../ui/form/Select.tsx';
+import { Empty } from '../../ui/page/Empty.tsx';
+import { Page, ToolbarGap } from '../../ui/page/Page.tsx';
+import { Section } from '../../ui/page/Section.tsx';
+import { Loaded } from '../../ui/page/States.tsx';
+import { CsvLink, spans, Started, useSpanOptions } from './parts.tsx';
+import css from './results.module.css';
+
+export function DriversPage() {
+  const t = useText();
+  return <Started title={t('nav.drivers')}>{() => <Chosen />}</Started>;
+}
+
+const usualSpan = '13';
+
+function Chosen() {
+  const t = useText();
+  const language = useLanguage();
+  const [address, setAddress] = useAddress<'outcome' | 'weeks'>();
+  const weeks = (spans as readonly string[]).includes(address.weeks ?? '') ? address.weeks : usualSpan;
+  const query = { outcome: address.outcome, weeks, language };
+  const drivers = useData('GET /results/drivers', { query } as never);
+  const spanOptions = useSpanOptions();
+  const outcomes = drivers.data?.outcomes ?? [];
+  return (
+    <Page
+      title={t('nav.drivers')}
+      waits={!drivers.data}
+      subtitle={t('drivers.text')}
+      actions={<CsvLink name="GET /results/drivers/csv" query={query} />}
+      toolbar={
+        drivers.data ? (
+          <>
+            {outcomes.length > 0 && (
+              <Select
+                label={t('drivers.outcome')}
+                value={drivers.data.outcome?.id ?? ''}
+                onChange={(outcome) => setAddress({ outcome })}
+                options={outcomes.map(({ id, kind, name }) => ({
+                  value: id,
+                  label: name,
+                  hint: kind === 'question' ? t('drivers.question') : undefined,
+                }))}
+              />
+            )}
+            <Select
+              label={t('results.span')}
+              hideLabel
+              value={weeks as string}
+              onChange={(value) => setAddress({ weeks: value })}
+              options={spanOptions}
+            />
+          </>
+        ) : (
+          <ToolbarGap />
+        )
+      }
+    >
+      <Loaded response={drivers}>{(read) => <Content drivers={read} />}</Loaded>
+    </Page>
+  );
+}
+
+function Content({ drivers }: { drivers: Drivers }) {
+  const t = useText();
+  const { percent } = useFormat();
+  const { outcome, state, groups, leastGroups, weeks, tree, leftOut } = drivers;
+  if (!outcome) return <Empty title={t('drivers.none')} text={t('drivers.noneText')} />;
+  if (state === 'few') {
+    const text = t('drivers.fewText', { count: groups, least: leastGroups });
+    return <Empty title={t('drivers.few')} text={text} />;
+  }
+  if (state === 'same') return <Empty title={t('drivers.same')} text={t('drivers.sameText')} />;
+  return (
+    <>
+      {state === 'noKpis' ? (
+        <Empty title={t('drivers.noKpis')} text={t('drivers.noKpisText')} />
+      ) : (
+        <Section
+          title={t('drivers.goesAlong', { name: outcome.name })}
+          description={<Basis groups={groups} weeks={weeks} tree={tree} />}
+        >
+          <p className={css['prose']}>
+            {t('drivers.explained', {
+              share: percent(drivers.explained ?? 0),
+              name: outcome.name,
+              file: 'docs/drivers.md',
+            })}
+          </p>
+          <Bars drivers={drivers.drivers} />
+          {drivers.handedOut && <p className={css['soft']}>{t('drivers.handedOut')}</p>}
+        </Section>
+      )}
+      {state === 'computed' && <Limits name={outcome.name} />}
+      {leftOut.length > 0 && (
+        <Section title={t('drivers.leftOut')}>
+          <ul className={css['marks']}>
+            {leftOut.map(({ id, name, reason }) => (
+              <li key={id}>
+                <span>
+                  {name}: <span className={css['soft']}>{t(`drivers.reason.${reason}`)}</span>
+                </span>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </>
+  );
+}
+
+/** The groups and the weeks that are compared. */
+function Basis({ groups, weeks, tree }: { groups: number; weeks: ResultWeek[]; tree: ResultGroup | null }) {
+  const t = useText();
+  const { short } = useWeekText();
+  const first = weeks[0];
+  const last = weeks.at(-1);
+  if (!first || !last) return null;
+  const about = { groups, weeks: weeks.length, first: short(first), last: short(last) };
+  return tree ? t('drivers.basisOf', { ...about, tree: tree.name }) : t('drivers.basis', about);
+}
+
+function Bars({ drivers }: { drivers: readonly KpiDriver[] }) {
+  const t = useText();
+  const { percent } = useFormat();
+  const hintOf = ({ isClear, correlation }: KpiDriver) => {
+    if (!isClear) return t('drivers.unclear');
+    return correlation < 0 ? t('drivers.reverse') : undefined;
+  };
+  return (
+    <Intervals
+      label={t('drivers.share')}
+      headings={[t('drivers.kpi'), t('drivers.share'), t('drivers.interval')]}
+      rows={drivers.map((driver) => ({
+        key: driver.id,
+        label: driver.name,
+        hint: hintOf(driver),
+        value: driver.weight,
+        low: driver.low,
+        high: driver.high,
+        range: t('drivers.range', { low: percent(driver.low), high: percent(driver.high) }),
+        isPale: !driver.isClear,
+      }))}
+    />
+  );
+}
+
+function Limits({ name }: { name: string }) {
+  const t = useText();
+  return (
+    <Section title={t('drivers.limits')}>
+      <ul className={css['limits']}>
+        <li>{t('drivers.limitCause', { name })}</li>
+        <li>{t('drivers.limitPeople')}</li>
+        <li>{t('drivers.limitMood')}</li>
+        <li>{t('drivers.limitOthers')}</li>
+      </ul>
+    </Section>
+  );
+}

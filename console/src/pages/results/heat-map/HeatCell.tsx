@@ -1,0 +1,189 @@
+// The cells of the heat map: the response, and a number for each KPI that leads to its trend. Withheld figures have a reason that
+// opens when pressed.
+import type { HeatMap, HeatRow } from '@soundings/contract/console/results.ts';
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import { ArrowDownRight, ArrowUpRight } from 'lucide-react';
+import { createContext, type MouseEvent, useContext } from 'react';
+import type { useText } from '../../../text/text.tsx';
+import { cx } from '../../../ui/cx.ts';
+import { type createReasons, OneReason } from '../../../ui/floating/Reason.tsx';
+import { type HeatFigure, pointsOf } from '../figures.ts';
+import css from './HeatTable.module.css';
+import type { useWithheldText } from '../texts.ts';
+
+export type HeatTableProps = {
+  map: HeatMap;
+  rows: readonly HeatRow[];
+  company: HeatRow | undefined;
+  /** Returns what a cell of a KPI, by its index, shows. */
+  figureOf: (row: HeatRow, kpi: number) => HeatFigure;
+  /** Whether rows are in tree order and indented. */
+  isTree: boolean;
+  sort: string;
+  onSort: (sort: string) => void;
+};
+
+/**
+ * What every row and cell needs. Shared through a context, because creating number formats takes longer than drawing a cell, and
+ * because React's tools inspect the properties of each component.
+ */
+type Shared = HeatTableProps & {
+  t: ReturnType<typeof useText>;
+  number: (value: number) => string;
+  signed: (value: number) => string;
+  hidden: ReturnType<typeof useWithheldText>;
+  /** The popup with the reasons of withheld cells. */
+  reasons: ReturnType<typeof createReasons>;
+  trendOf: ReturnType<typeof useTrendLink>;
+};
+export const HeatContext = createContext<Shared | undefined>(undefined);
+export const useHeat = (): Shared => useContext(HeatContext) as Shared;
+
+export const indentOf = (levels: number) => `calc(var(--heat-indent) * ${Math.min(levels, 6)})`;
+
+/** Returns the properties of a link to the trend of a KPI in a group. The router's own links would take too long in each cell. */
+export function useTrendLink() {
+  const navigate = useNavigate();
+  const { options } = useRouter();
+  return (kpi: string, groupId: number) => {
+    const search = { kpi, groups: groupId };
+    return {
+      href: `/trends${options.stringifySearch(search)}`,
+      onClick(event: MouseEvent) {
+        if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+        event.preventDefault();
+        void navigate({ to: '/trends', search: search as never });
+      },
+    };
+  };
+}
+
+/** "389 of 474"; undefined if the numbers are not known. */
+function answeredOf({ asked, answered }: HeatRow, t: Shared['t']): string | undefined {
+  return asked === undefined || answered === undefined
+    ? undefined
+    : t('results.answeredOf', { answered, asked });
+}
+
+/** The response below the name, instead of the column, on phones. */
+export function PhoneRate({ row, indent }: { row: HeatRow; indent: number }) {
+  const { t, number } = useHeat();
+  const value = typeof row.rate === 'number' ? `${Math.round(row.rate * 100)} %` : '';
+  const isHandedOut = row.handedOut.includes('rate');
+  const answered = value && answeredOf(row, t);
+  return (
+    <span className={css['phoneRate']} style={{ paddingInlineStart: indentOf(indent) }}>
+      {value && <span className="visually-hidden">{t('results.responseShort')} </span>}
+      <span className={cx(isHandedOut && css['handedOutRate'])}>{value}</span>
+      {isHandedOut && <span className="visually-hidden"> {t('results.handedOutShort')}</span>}
+      {value && ' · '}
+      {answered || (
+        <>
+          <span aria-hidden>{number(row.people)}</span>
+          <span className="visually-hidden">
+            {t('results.people', { count: row.people, number: number(row.people) })}
+          </span>
+        </>
+      )}
+    </span>
+  );
+}
+
+export function Rate({ row }: { row: HeatRow }) {
+  const { map, t, hidden, reasons } = useHeat();
+  const { rate } = row;
+  if (typeof rate !== 'number') {
+    return (
+      <td className={css['rateCell']}>
+        {rate === null ? (
+          <OneReason
+            reasons={reasons}
+            text={hidden.figure(map.week, row.people)}
+            className={css['hatchRateButton']}
+          >
+            <span className="visually-hidden">{hidden.figure(map.week, row.people)}</span>
+            <span aria-hidden className={css['hatchRate']} />
+          </OneReason>
+        ) : (
+          <span className="visually-hidden">{t('results.notAsked')}</span>
+        )}
+      </td>
+    );
+  }
+  const value = `${Math.round(rate * 100)} %`;
+  return (
+    <td className={css['rateCell']}>
+      <span className={css['rateLine']}>
+        {row.handedOut.includes('rate') ? (
+          <OneReason reasons={reasons} text={t('results.handedOut')} className={css['handedOutRate']}>
+            {value}
+            <span className="visually-hidden"> {t('results.handedOutShort')}</span>
+          </OneReason>
+        ) : (
+          <span>{value}</span>
+        )}{' '}
+        <span className={css['people']}>{answeredOf(row, t)}</span>
+      </span>
+    </td>
+  );
+}
+
+export function Cell({ row, kpi }: { row: HeatRow; kpi: number }) {
+  const { map, figureOf, t, hidden, reasons } = useHeat();
+  const figure = figureOf(row, kpi);
+  if (figure.kind === 'none') {
+    return (
+      <td>
+        <span className="visually-hidden">{t('results.notAsked')}</span>
+      </td>
+    );
+  }
+  if (figure.kind !== 'shown') {
+    const reason =
+      figure.kind === 'withheld' ? hidden.figure(map.week, row.people) : t('results.nothingToCompare');
+    return (
+      // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control
+      <td>
+        <OneReason reasons={reasons} text={reason} className={cx(css['score'], css['hatch'])}>
+          <span aria-hidden>–</span>
+          <span className="visually-hidden">{reason}</span>
+        </OneReason>
+      </td>
+    );
+  }
+  return (
+    <td>
+      <Figure row={row} kpi={kpi} figure={figure} />
+    </td>
+  );
+}
+
+type FigureProps = { row: HeatRow; kpi: number; figure: Extract<HeatFigure, { kind: 'shown' }> };
+
+/** A number that leads to the trend of its KPI in its group, with an arrow if it has changed clearly. */
+function Figure({ row, kpi, figure: { value, isDifference, step, change, isHandedOut } }: FigureProps) {
+  const { map, t, signed, trendOf } = useHeat();
+  const { id, name } = map.kpis[kpi] as HeatMap['kpis'][number];
+  const Arrow = change !== null && change < 0 ? ArrowDownRight : ArrowUpRight;
+  const points = Math.abs(pointsOf(change ?? 0, true));
+  return (
+    <a
+      {...trendOf(id, row.id)}
+      className={cx(css['score'], css['toTrend'], isHandedOut && css['handedOutScore'])}
+      style={{ background: step === null ? 'var(--well)' : `var(--heat-${step})` }}
+    >
+      <span>{isDifference ? signed(value) : value}</span>
+      {change !== null && (
+        <>
+          <Arrow aria-hidden size={12} strokeWidth={2.25} />
+          <span className="visually-hidden">
+            {' '}
+            {t(change < 0 ? 'results.fell' : 'results.rose', { points })}
+          </span>
+        </>
+      )}
+      {isHandedOut && <span className="visually-hidden"> {t('results.handedOutShort')}</span>}
+      <span className="visually-hidden">, {t('results.trendOf', { kpi: name, group: row.name })}</span>
+    </a>
+  );
+}

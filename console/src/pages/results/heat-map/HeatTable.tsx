@@ -1,0 +1,191 @@
+// The table of the heat map: its headings and rows. Draws only the rows in view of thousands.
+import type { HeatRow } from '@soundings/contract/console/results.ts';
+import { Link } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowDown, ArrowUp } from 'lucide-react';
+import { type CSSProperties, type ReactNode, useEffect, useState } from 'react';
+import { useFormat, useText } from '../../../text/text.tsx';
+import { useMedia } from '../../../hooks/media.ts';
+import { usePrinting } from '../../../hooks/printing.ts';
+import { cx } from '../../../ui/cx.ts';
+import { createReasons, ManyReasons } from '../../../ui/floating/Reason.tsx';
+import { useScroller } from '../../../ui/table/scroller.ts';
+import {
+  Cell,
+  HeatContext,
+  type HeatTableProps,
+  indentOf,
+  PhoneRate,
+  Rate,
+  useHeat,
+  useTrendLink,
+} from './HeatCell.tsx';
+import css from './HeatTable.module.css';
+import results from '../results.module.css';
+import { useWithheldText, useSigned } from '../texts.ts';
+
+/** In px, as in results.module.css; on phones the response rate is below the name. */
+const [rowHeight, phoneRowHeight] = [34, 48];
+/** From this number of rows, only those in view are drawn. */
+const long = 120;
+
+/** Returns the ref of the rows' container, which rows to draw, and the space before and after them. */
+function useVisible(count: number, height: number) {
+  const { body, scroller, margin } = useScroller<HTMLTableSectionElement>();
+  const isPrinting = usePrinting();
+  const virtual = useVirtualizer({
+    count,
+    getScrollElement: () => scroller,
+    estimateSize: () => height,
+    scrollMargin: margin,
+    overscan: 12,
+    enabled: count > long,
+  });
+  useEffect(() => virtual.measure(), [virtual, count, height]);
+  if (count <= long || isPrinting) return { body, first: 0, last: count - 1, before: 0, after: 0 };
+  const items = virtual.getVirtualItems();
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  return { body, first, last, before: first * height, after: (count - 1 - last) * height };
+}
+
+export function HeatTable(props: HeatTableProps) {
+  // On narrow screens the table scrolls on its own in both directions, so that names and headings stay visible.
+  const isNarrow = useMedia('(max-width: 960px)');
+  return <Heat key={String(isNarrow)} {...props} isNarrow={isNarrow} />;
+}
+
+function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
+  const { map, rows, company } = props;
+  const t = useText();
+  const { number } = useFormat();
+  const [reasons] = useState(createReasons);
+  const shared = {
+    ...props,
+    t,
+    number,
+    signed: useSigned(),
+    hidden: useWithheldText(),
+    reasons,
+    trendOf: useTrendLink(),
+  };
+  const isPhone = useMedia('(max-width: 720px)');
+  const { body, first, last, before, after } = useVisible(rows.length, isPhone ? phoneRowHeight : rowHeight);
+  const above = company ? 3 : 2;
+  return (
+    // oxlint-disable-next-line react/jsx-no-constructed-context-values -- any change here changes every cell
+    <HeatContext value={shared}>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolling areas must be reachable by keyboard */}
+      <div
+        className={css['heatFrame']}
+        data-above
+        {...(isNarrow && {
+          'data-scroller': true,
+          tabIndex: 0,
+          role: 'group',
+          'aria-label': t('results.heatScrolls'),
+        })}
+      >
+        <table
+          className={css['heat']}
+          style={{ '--kpis': map.kpis.length } as CSSProperties}
+          aria-label={t('nav.heatMap')}
+          aria-rowcount={rows.length + above - 1}
+        >
+          <colgroup>
+            <col className={css['nameColumn']} />
+            <col className={css['rateColumn']} />
+            {map.kpis.map(({ id }) => (
+              <col key={id} />
+            ))}
+          </colgroup>
+          <Head />
+          <tbody ref={body}>
+            {before > 0 && <Room height={before} columns={map.kpis.length + 2} />}
+            {rows.slice(first, last + 1).map((row, i) => (
+              <Row key={row.id} row={row} index={first + i + above} />
+            ))}
+            {after > 0 && <Room height={after} columns={map.kpis.length + 2} />}
+          </tbody>
+        </table>
+        <ManyReasons reasons={reasons} />
+      </div>
+    </HeatContext>
+  );
+}
+
+const Room = ({ height, columns }: { height: number; columns: number }) => (
+  <tr aria-hidden>
+    {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control */}
+    <td colSpan={columns} style={{ blockSize: height, padding: 0 }} />
+  </tr>
+);
+
+function Head() {
+  const { map, company, t } = useHeat();
+  return (
+    <thead>
+      <tr aria-rowindex={1}>
+        <Title sortKey="name" className={css['nameHead']}>
+          {t('results.group')}
+        </Title>
+        <Title sortKey="rate" className={css['rateHead']}>
+          {t('results.responseShort')}
+        </Title>
+        {map.kpis.map(({ id, name }, i) => (
+          <Title key={id} sortKey={`kpi:${i}`} className={css['kpiHead']}>
+            {name}
+          </Title>
+        ))}
+      </tr>
+      {company && <Row row={company} index={2} isCompany />}
+    </thead>
+  );
+}
+
+type TitleProps = { sortKey: string; className: string | undefined; children: ReactNode };
+
+/** Sorts in descending order first (names ascending), then reversed, then in tree order again. */
+function Title({ sortKey, className, children }: TitleProps) {
+  const { sort, onSort } = useHeat();
+  const isUp = sort === sortKey;
+  const isDown = sort === `-${sortKey}`;
+  const order = sortKey === 'name' ? ['tree', 'name', '-name'] : ['tree', `-${sortKey}`, sortKey];
+  const next = order[(Math.max(0, order.indexOf(sort)) + 1) % 3] as string;
+  const Arrow = isDown ? ArrowDown : ArrowUp;
+  return (
+    <th scope="col" className={className} aria-sort={isUp ? 'ascending' : isDown ? 'descending' : 'none'}>
+      <button type="button" className={css['sort']} onClick={() => onSort(next)}>
+        <span className={css['sortName']}>{children}</span>
+        {(isUp || isDown) && <Arrow aria-hidden size={13} />}
+      </button>
+    </th>
+  );
+}
+
+function Row({ row, index, isCompany }: { row: HeatRow; index: number; isCompany?: boolean }) {
+  const { map, isTree, number, t } = useHeat();
+  const indent = isTree && !isCompany ? row.level - 1 : 0;
+  return (
+    <tr aria-rowindex={index} className={cx(isCompany && css['company'])}>
+      {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control */}
+      <th scope="row" className={cx(css['name'], (isCompany || (isTree && row.level <= 2)) && css['strong'])}>
+        <span className={css['nameLine']} style={{ paddingInlineStart: indentOf(indent) }}>
+          <Link to="/" search={{ group: row.id } as never} className={results['plain']} title={row.name}>
+            {row.name}
+          </Link>
+          <span
+            className={css['people']}
+            title={t('results.people', { count: row.people, number: number(row.people) })}
+          >
+            {number(row.people)}
+          </span>
+        </span>
+        <PhoneRate row={row} indent={indent} />
+      </th>
+      <Rate row={row} />
+      {map.kpis.map(({ id }, i) => (
+        <Cell key={id} row={row} kpi={i} />
+      ))}
+    </tr>
+  );
+}

@@ -1,0 +1,91 @@
+// The console: reports, one A4 page about a group and a week or quarter. A report contains its texts, in the requested language, so
+// that the page and the PDF say the same. Its figures are those of the results pages.
+import { Type } from 'typebox';
+import { comparisons } from '../comparisons.ts';
+import { operation } from './operation.ts';
+import type { ChosenComparison, Verdict } from './results.ts';
+
+/** A change or difference as text, such as "+4". Arrows and colours are for those that are clear. */
+export type ReportMark = { text: string; verdict: Verdict };
+
+/** A row about a KPI or question. */
+export type ReportRow = {
+  name: string;
+  /** What the figure is based on; empty: not known. */
+  note: string;
+  /** The score from 0 to 100, or the word for a withheld figure. An asterisk marks what was partly handed out (P14). */
+  value: string;
+  /** The score and half the width of its interval, 0 to 100, for the chart; null: withheld, or not known. */
+  score: number | null;
+  margin: number | null;
+  /** Null: nothing to compare. */
+  change: ReportMark | null;
+  /** The comparison's own score, and the difference; null: nothing to compare. */
+  compared: number | null;
+  difference: ReportMark | null;
+};
+
+export type ReportSection<Item> = { title: string; note: string; items: Item[] };
+
+export type ReportComment = { text: string; source: string };
+
+export type Report = {
+  /** ISO 639-1. */
+  language: string;
+  company: string;
+  group: { id: number; name: string };
+  /** The groups above it that the caller can see, and its number of people. */
+  about: string;
+  /** The name of the period in addresses, such as 2026-W38 or 2026-Q3, and as readers see it. */
+  period: { name: string; title: string; dates: string };
+  comparison: ChosenComparison;
+  /** Null: not known, or withheld. `share`: 0 to 1. */
+  response: { title: string; rate: string; text: string; share: number } | null;
+  /** Sentences; at least one. */
+  findings: ReportSection<string>;
+  /** `heads`: of the columns. `compared` and `difference` are empty if nothing is compared. */
+  kpis: ReportSection<ReportRow> & {
+    heads: { name: string; score: string; change: string; compared: string; difference: string };
+  };
+  strongest: ReportSection<ReportRow>;
+  weakest: ReportSection<ReportRow>;
+  /** As many of the newest as the page has room for. `note`: how many were left out. */
+  comments: ReportSection<ReportComment>;
+  /** How anonymity is kept. */
+  anonymity: { title: string; text: string };
+  /** What the marks on this page mean. */
+  legend: string;
+  /** When it was created. */
+  created: string;
+};
+
+const closed = { additionalProperties: false };
+const reportQuery = Type.Object(
+  {
+    period: Type.Optional(
+      Type.String({
+        pattern: '^\\d{4}-(W\\d{2}|Q[1-4])$',
+        description:
+          'A week such as 2026-W38, or a quarter such as 2026-Q3. Default: the last week with results.',
+      }),
+    ),
+    compare: Type.Optional(
+      Type.Enum([...comparisons], {
+        description: 'What to compare with: company, parent, halfYear or none.',
+      }),
+    ),
+    language: Type.Optional(Type.Enum(['en', 'sv'], { description: 'en or sv.' })),
+  },
+  closed,
+);
+
+export const reportsOperations = {
+  'GET /results/groups/{groupId}/report': operation<Report>()({
+    minimumRole: 'Manager',
+    query: reportQuery,
+  }),
+  /** The report as PDF. */
+  'GET /results/groups/{groupId}/report.pdf': operation()({ minimumRole: 'Manager', query: reportQuery }),
+  /** A PDF for each group that the caller can see and that has results in the period. */
+  'GET /results/reports.zip': operation()({ minimumRole: 'Manager', query: reportQuery }),
+};

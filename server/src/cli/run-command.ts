@@ -1,0 +1,128 @@
+// Runs one soundings command, with or without a running service. Each area of commands has a file. cli.ts is the program.
+import { audit } from '../accounts/audit.ts';
+import { migrationSteps } from '../answers/seal-open-weeks.ts';
+import type { Config } from '../base/config.ts';
+import { Fault } from '../base/errors.ts';
+import { version } from '../base/version.ts';
+import { asFault, openPool, type Pool } from '../db/db.ts';
+import { openEmbedded } from '../db/embedded.ts';
+import { migrate } from '../db/migrate.ts';
+import { AnswerKeys } from '../sealing/answer-keys.ts';
+import { accountCommands } from './accounts.ts';
+import { fileCommands } from './files.ts';
+import { historyCommands } from './history.ts';
+import { keyCommands } from './keys.ts';
+import { accountOf, type Command, readOptions, UsageError } from './options.ts';
+import { peopleCommands } from './people.ts';
+import { privacyCommands } from './privacy.ts';
+import { questionCommands } from './questions.ts';
+import { reportCommands } from './reports.ts';
+import { runCommands } from './runs.ts';
+import { scheduleCommands } from './schedules.ts';
+import { simulationCommands } from './simulation.ts';
+import { tokenCommands } from './tokens.ts';
+import { weekCommands } from './weeks.ts';
+
+type Commands = Record<string, Command>;
+
+/** What a command gets from the process that runs it. */
+export type Surroundings = {
+  config: () => Config;
+  /** Reads standard input to its end. */
+  input: () => string;
+  /** Write to standard output and to standard error. */
+  print: (output: string) => void;
+  printError: (output: string) => void;
+};
+
+const commandsWith = (config: () => Config, canMail = () => config().smtpUrl !== undefined): Commands => ({
+  ...accountCommands(canMail),
+  ...tokenCommands(canMail),
+  ...peopleCommands,
+  ...runCommands,
+  ...fileCommands,
+  ...historyCommands,
+  ...keyCommands,
+  ...questionCommands,
+  ...scheduleCommands,
+  ...weekCommands(config),
+  ...simulationCommands(config),
+  ...reportCommands,
+  ...privacyCommands(config),
+  migrate: {
+    usage: '\n    Updates the database schema to this version. Every other command does this as well.',
+    options: {},
+    run: async (pool, _values, keys) => ({ applied: await migrate(pool, migrationSteps(keys)) }),
+    format: ({ applied }: { applied: string[] }) =>
+      applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.',
+  },
+});
+
+function usage(commands: Commands, names = Object.keys(commands)): string {
+  const lines = names.map((name) => `  npx soundings ${name} ${commands[name]?.usage}`);
+  return `${lines.join('\n')}\n  npx soundings version\n\nAdd --json to any command for JSON output.\n`;
+}
+
+/** Runs a command with its arguments and returns the exit status: 1 if it fails, 2 after wrong usage. */
+export async function runCommand(args: string[], surroundings: Surroundings): Promise<number> {
+  try {
+    surroundings.print(`${(await outputOf(args, surroundings)).replace(/\n$/, '')}\n`);
+    return 0;
+  } catch (thrown) {
+    const error = asFault(thrown);
+    const isExpected = error instanceof Fault || error instanceof UsageError;
+    const details =
+      error instanceof Fault ? error.details.slice(1).map(({ message }) => `\n- ${message}`) : [];
+    const text = isExpected ? `${error.message}${details.join('')}` : (error as Error).stack;
+    surroundings.printError(`${text}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+async function outputOf(written: string[], { config, input }: Surroundings): Promise<string> {
+  const commands = commandsWith(config);
+  const args = written[0] === '--version' ? ['version', ...written.slice(1)] : written;
+  const name = [args.slice(0, 2).join(' '), args[0] ?? ''].find(
+    (one) => Object.hasOwn(commands, one) || one === 'version',
+  );
+  if (args.length === 0 || args[0] === 'help' || args[0] === '--help') return usage(commands);
+  if (name === undefined)
+    throw new UsageError(
+      `Unknown command "${args.slice(0, 2).join(' ')}". Run npx soundings help for a list.`,
+    );
+  const rest = args.slice(name.split(' ').length);
+  if (name === 'version')
+    return rest.includes('--json')
+      ? JSON.stringify({ version })
+      : `soundings ${version}, Node ${process.version}`;
+  const command = commands[name] as Command;
+  if (rest.includes('--help')) return usage(commands, [name]);
+  const { json, ...values } = readOptions(command, rest, usage(commands, [name]));
+  const result = await withDatabase(config(), command, async (pool, keys) => {
+    if (name !== 'migrate') await migrate(pool, migrationSteps(keys));
+    const output = await command.run(pool, values, keys, input);
+    if (command.isLogged !== false && values['account'] !== undefined) {
+      const details = { options: Object.keys(values) }; // without their values, which may be personal data
+      await audit(pool, accountOf(values), { origin: 'command' }, 'command run', { subject: name, details });
+    }
+    return output;
+  });
+  return json ? JSON.stringify(result) : command.format(result as never);
+}
+
+async function withDatabase<T>(
+  { databaseUrl, dataDir, answerKeys }: Config,
+  { connect }: Command,
+  work: (pool: Pool, keys: AnswerKeys) => Promise<T>,
+): Promise<T> {
+  const embedded =
+    databaseUrl === undefined ? await openEmbedded(dataDir, { role: 'command', log: () => {} }) : undefined;
+  const url = databaseUrl ?? (embedded?.url as string);
+  const pool = connect ? await connect(url) : openPool(url, 2);
+  try {
+    return await work(pool, new AnswerKeys(pool, answerKeys));
+  } finally {
+    await pool.end({ timeout: 5 });
+    await embedded?.stop();
+  }
+}

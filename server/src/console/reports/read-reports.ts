@@ -1,0 +1,310 @@
+// Reads what the reports of several groups are about. The number of statements does not depend on the number of groups, up to
+// `groupsAtOnce`. Everything is a published figure, and read by the same functions as the results pages.
+import type { Comparison } from '@soundings/contract/comparisons.ts';
+import type { GroupResults, ResultGroup } from '@soundings/contract/console/results.ts';
+import { type Period, periodNamed, periodOfWeek } from '@soundings/contract/periods.ts';
+import { type Week, weeksFrom } from '@soundings/contract/weeks.ts';
+import { accountById } from '../../accounts/accounts.ts';
+import { Fault } from '../../base/errors.ts';
+import { quote } from '../../base/text.ts';
+import type { AccountId, Pool } from '../../db/db.ts';
+import { kpiNameIn } from '../../questions/questions.ts';
+import { isScaled } from '../../questions/types.ts';
+import {
+  type KpiWords,
+  questionsWorded,
+  rateOf,
+  selectValuedKpis,
+  type ShownQuestion,
+} from '../../results/data/results-shown.ts';
+import {
+  type ComparedWith,
+  kpiDifferenceShown,
+  neededFor,
+  noReadings,
+  questionMeasures,
+  readingsShown,
+  rollingFigure,
+  type Statistics,
+  statisticsShown,
+} from '../../results/data/statistics-shown.ts';
+import type { Readings } from '../../results/statistics/readings.ts';
+import type { Who } from '../core/console.ts';
+import { allowedComparisons, comparisonOf } from '../results/comparing.ts';
+import { findingsOf, mostChanged, mostIn } from '../results/findings.ts';
+import {
+  commentOf,
+  headOf,
+  type OpenGroups,
+  readCountedGroups,
+  readGroups,
+  readWeeks,
+} from '../results/reading.ts';
+import type { Weeks } from '../results/weeks.ts';
+import type { ReportData, ReportKpi, ReportQuestion } from './report-data.ts';
+import { selectGroupRates, selectNewestComments } from './reports.sql.ts';
+
+/** How many groups are read at once. More would need more memory, without being faster. */
+const groupsAtOnce = 100;
+
+/** More comments than a page has room for. */
+const mostComments = 15;
+
+/** `period`: such as 2026-W38 or 2026-Q3; by default the last week with results. `day`: today, YYYY-MM-DD. */
+export type ReportsWanted = {
+  period: string | undefined;
+  compare: Comparison | undefined;
+  language: string;
+  day: string;
+};
+
+/** What all reports of a period share. */
+type Shared = {
+  who: Who;
+  company: string;
+  groups: OpenGroups;
+  people: ReadonlyMap<number, number>;
+  weeks: Weeks;
+  period: Period;
+  /** The last week of the period with results. */
+  week: Week;
+  questions: ReadonlyMap<number, ShownQuestion>;
+  kpis: readonly KpiWords[];
+  allowed: ReadonlySet<Comparison>;
+  statistics: Statistics;
+  wanted: ReportsWanted;
+};
+
+/**
+ * Yields what the reports of open groups are about, in the order of `groupIds`; undefined: of all groups that the caller can see, in
+ * the order of the tree. Throws a Fault if a group is not open, or if the period has no results.
+ */
+export async function* readReports(
+  pool: Pool,
+  who: Who,
+  groupIds: readonly number[] | undefined,
+  wanted: ReportsWanted,
+): AsyncGenerator<ReportData> {
+  const shared = await readShared(pool, who, wanted);
+  const ids = groupIds ?? [...shared.people.keys()];
+  for (const id of ids) {
+    if (!shared.groups.byId.has(id))
+      throw new Fault('not_found', 'group not found', 'This group does not exist.');
+  }
+  for (let at = 0; at < ids.length; at += groupsAtOnce) {
+    // oxlint-disable-next-line no-await-in-loop -- as many groups at a time as fit in memory
+    yield* await readSome(pool, shared, ids.slice(at, at + groupsAtOnce));
+  }
+}
+
+/** Returns a caller who may see all groups, for the soundings command. */
+export const asAdministrator = (accountId: AccountId, timezone: string): Who => ({
+  sessionId: 0,
+  accountId,
+  userId: 0,
+  role: 'Administrator',
+  timezone,
+  version: '',
+  isProved: true,
+  address: '',
+});
+
+async function readShared(pool: Pool, who: Who, wanted: ReportsWanted): Promise<Shared> {
+  const { accountId } = who;
+  const [account, groups, counted, weeks, questions, kpis, allowed] = await Promise.all([
+    accountById(pool, accountId),
+    readGroups(pool, who),
+    readCountedGroups(pool, who, wanted.language),
+    readWeeks(pool, who),
+    questionsWorded(pool, accountId, wanted.language),
+    selectValuedKpis(pool, accountId),
+    allowedComparisons(pool, who),
+  ]);
+  const { period, week } = periodIn(weeks, wanted.period);
+  return {
+    who,
+    company: account.name,
+    groups,
+    people: new Map(counted.rows.map(({ id, people }) => [id, people])),
+    weeks,
+    period,
+    week,
+    questions,
+    kpis,
+    allowed,
+    statistics: await statisticsShown(pool, accountId, { first: period.first, last: week }),
+    wanted,
+  };
+}
+
+/** Returns the period of a name and its last week with results. Throws a Fault if there is none. */
+export function periodIn(weeks: Weeks, name: string | undefined): { period: Period; week: Week } {
+  const newest = weeks.shown[0];
+  const period = name === undefined ? newest && periodOfWeek(newest.week) : periodNamed(name);
+  // The newest week is first.
+  const week = period && weeks.shown.find((one) => one.week >= period.first && one.week <= period.last)?.week;
+  if (period && week) return { period, week };
+  const message =
+    name === undefined
+      ? 'There are no results yet. Reports can be created when the first week has closed.'
+      : `There are no results for ${quote(name)}. Choose a week or quarter with results.`;
+  throw new Fault('invalid', 'invalid parameter', message, {
+    details: [{ type: 'invalid parameter', message, path: 'period' }],
+  });
+}
+
+async function readSome(pool: Pool, shared: Shared, ids: readonly number[]): Promise<ReportData[]> {
+  const { who, groups, period, week, questions } = shared;
+  const scaled = [...questions.values()].filter(({ type }) => isScaled(type));
+  const others = ids.flatMap((id) => [
+    groups.topOf(id)?.id,
+    groups.parentOf(id)?.id,
+    ...groups.children(id).map((child) => child.id),
+  ]);
+  const all = [...new Set([...ids, ...others.filter((id) => id !== undefined)])];
+  const window = { first: period.first, last: week };
+  const [readings, rates, comments] = await Promise.all([
+    readingsShown(
+      pool,
+      who.accountId,
+      all,
+      neededFor(window),
+      scaled.map(({ id }) => id),
+    ),
+    selectGroupRates(pool, who.accountId, ids, window),
+    selectNewestComments(pool, who.accountId, ids, window, mostComments),
+  ]);
+  const ratesOf = Map.groupBy(rates, ({ groupId }) => groupId);
+  const commentsOf = Map.groupBy(comments, ({ groupId }) => groupId);
+  return ids.map((id) => {
+    const own = commentsOf.get(id) ?? [];
+    return reportIn(shared, id, readings, {
+      rates: (ratesOf.get(id) ?? []).map((rate) => rateOf(rate)),
+      comments: { total: own[0]?.total ?? 0, newest: own.map((one) => commentOf(one, questions)) },
+    });
+  });
+}
+
+function reportIn(
+  shared: Shared,
+  groupId: number,
+  readings: ReadonlyMap<number, Readings>,
+  { rates, comments }: Pick<ReportData, 'rates' | 'comments'>,
+): ReportData {
+  const { groups, period, week, weeks, wanted, statistics } = shared;
+  const comparison = comparisonOf(groups, groupId, shared.allowed, wanted.compare);
+  const readingsOf = (id: number | undefined) => readings.get(id ?? 0) ?? noReadings;
+  const compared: ComparedWith = { kind: comparison.kind, whole: readingsOf(comparison.group?.id) };
+  const own = readingsOf(groupId);
+  const kpis = kpisOf(shared, own, compared);
+  // A week alone asks only some questions, so the others have their figures from the weeks of the rolling KPIs.
+  const first = period.kind === 'week' ? statistics.windowOf(week).first : period.first;
+  const children = groups.children(groupId);
+  return {
+    company: shared.company,
+    group: { ...headOf(groups.byId.get(groupId) as ResultGroup), people: shared.people.get(groupId) ?? 0 },
+    path: groups.above(groupId),
+    period,
+    week,
+    isLive: weeks.named(week).state === 'live',
+    comparison,
+    findings: findingsIn(shared, kpis, { own, compared, rates, children, readingsOf }),
+    kpis,
+    rates,
+    questions: questionsOf(shared, { first, last: week }, own, compared),
+    comments,
+    thresholds: thresholdsIn(weeks, first < period.first ? first : period.first, week),
+    day: wanted.day,
+  };
+}
+
+function kpisOf(
+  { kpis, statistics, week, wanted }: Shared,
+  own: Readings,
+  compared: ComparedWith,
+): ReportKpi[] {
+  return kpis.flatMap((words) => {
+    const kpi = statistics.kpis.find(({ id }) => id === words.id);
+    const rolling = kpi && rollingFigure(kpi, week, own, statistics);
+    if (!rolling) return [];
+    const difference = kpiDifferenceShown(kpi, week, own, compared, statistics);
+    return [{ id: words.id, name: kpiNameIn(words, wanted.language), rolling, difference }];
+  });
+}
+
+/** Returns the last shown figure of each question in a window. */
+function questionsOf(
+  { questions, statistics }: Shared,
+  { first, last }: { first: Week; last: Week },
+  own: Readings,
+  compared: ComparedWith,
+): ReportQuestion[] {
+  return [...own].flatMap(([id, readings]) => {
+    const question = questions.get(id);
+    const reading = readings.findLast((one) => one.week >= first && one.week <= last && one.value !== null);
+    if (!question || !reading || reading.value === null) return [];
+    const { week, value, answers, handedOut } = reading;
+    const { margin, difference } = questionMeasures(
+      id,
+      week,
+      own,
+      { compared, parent: undefined },
+      statistics,
+    );
+    return [{ text: question.text, week, value, answers, margin, difference, handedOut }];
+  });
+}
+
+/** Returns the findings of the overview, as they were in the last week of the period. */
+function findingsIn(
+  { statistics, week, weeks, questions }: Shared,
+  kpis: readonly ReportKpi[],
+  {
+    own,
+    compared,
+    rates,
+    children,
+    readingsOf,
+  }: {
+    own: Readings;
+    compared: ComparedWith;
+    rates: ReportData['rates'];
+    children: readonly ResultGroup[];
+    readingsOf: (id: number) => Readings;
+  },
+): ReportData['findings'] {
+  const rolled = kpis.map((one) => ({ ...one, rolling: [one.rolling] }));
+  const changed = mostChanged(rolled);
+  const kpi = statistics.kpis.find(({ id }) => id === changed?.id);
+  const change = changed?.rolling.at(-1)?.change;
+  const changeIn = ({ id }: ResultGroup) =>
+    (kpi && rollingFigure(kpi, week, readingsOf(id), statistics)?.change) ?? null;
+  const asked = [...own].flatMap(([id, readings]) => {
+    const question = questions.get(id);
+    if (!question || !readings.some((one) => one.week === week)) return [];
+    const measures = questionMeasures(id, week, own, { compared, parent: undefined }, statistics);
+    return [{ id, text: question.text, week, ...measures }];
+  });
+  return findingsOf({
+    kpis: rolled,
+    largestIn: change
+      ? mostIn(
+          children.map((group) => ({ group, change: changeIn(group) })),
+          change,
+        )
+      : null,
+    questionIdsOf: (kpiId) => statistics.kpis.find(({ id }) => id === kpiId)?.questionIds ?? [],
+    last: { week: weeks.named(week), questions: asked } as GroupResults['last'],
+    rates,
+  });
+}
+
+/** Returns the smallest thresholds of the weeks behind a report. */
+function thresholdsIn(weeks: Weeks, first: Week, last: Week): ReportData['thresholds'] {
+  const all = weeksFrom(first, last).flatMap((week) => weeks.named(week).thresholds ?? []);
+  if (all.length === 0) return null;
+  return {
+    figures: Math.min(...all.map(({ figures }) => figures)),
+    comments: Math.min(...all.map(({ comments }) => comments)),
+  };
+}

@@ -1,0 +1,58 @@
+// What a report is about, before it is put into words.
+import type {
+  ChosenComparison,
+  Difference,
+  Finding,
+  RateFigure,
+  ResultComment,
+  ResultGroup,
+  ResultKpi,
+  RollingFigure,
+} from '@soundings/contract/console/results.ts';
+import type { Period } from '@soundings/contract/periods.ts';
+import type { Week } from '@soundings/contract/weeks.ts';
+
+/** A KPI in the last week of the period that has a value. */
+export type ReportKpi = ResultKpi & { rolling: RollingFigure; difference: Difference | null };
+
+/** The last figure of a question in the period. */
+export type ReportQuestion = {
+  text: string;
+  week: Week;
+  value: number;
+  answers: number | null;
+  margin: number | null;
+  difference: Difference | null;
+  handedOut: boolean;
+};
+
+export type ReportData = {
+  company: string;
+  group: ResultGroup & { people: number };
+  /** The groups above it that the reader may see, from the top. */
+  path: ResultGroup[];
+  period: Period;
+  /** The last week of the period with results; null: there is none. */
+  week: Week | null;
+  /** Whether that week is still open. */
+  isLive: boolean;
+  comparison: ChosenComparison;
+  findings: Finding[];
+  kpis: ReportKpi[];
+  rates: RateFigure[];
+  /** All questions with a mean that is shown, in any order. */
+  questions: ReportQuestion[];
+  /** The newest, and how many there are in the period. */
+  comments: { total: number; newest: ResultComment[] };
+  /** The smallest thresholds of the period's weeks; null: nothing was asked. */
+  thresholds: { figures: number; comments: number } | null;
+  /** The day on which the report is created, YYYY-MM-DD. */
+  day: string;
+};
+
+/** Whether there is anything to show. */
+export const hasResults = ({ kpis, rates, questions, comments }: ReportData): boolean =>
+  kpis.some(({ rolling }) => rolling.value !== null) ||
+  rates.some(({ value }) => value !== null) ||
+  questions.length > 0 ||
+  comments.total > 0;

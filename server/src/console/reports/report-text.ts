@@ -1,0 +1,289 @@
+// Puts a report into words: what its page and its PDF say. Pure.
+import type { Report, ReportMark, ReportRow } from '@soundings/contract/console/reports.ts';
+import type {
+  Change,
+  Difference,
+  Finding,
+  RateFigure,
+  ResultComment,
+  Verdict,
+} from '@soundings/contract/console/results.ts';
+import type { Period } from '@soundings/contract/periods.ts';
+import { localeOf } from '@soundings/contract/texts.ts';
+import { lastDay, sixDigits, type Week } from '@soundings/contract/weeks.ts';
+import { catalogue } from '../../base/texts.ts';
+import type { ReportData, ReportKpi, ReportQuestion } from './report-data.ts';
+import type { Arguments } from './text/arguments.ts';
+import en from './text/en/report.json' with { type: 'json' };
+import sv from './text/sv/report.json' with { type: 'json' };
+
+export const reportTexts = catalogue<typeof en, Arguments['report']>({ en, sv });
+type Texts = ReturnType<typeof reportTexts.in>;
+
+/** How many KPIs, and how many questions of each kind, a page has room for. */
+const [mostKpis, mostQuestions] = [12, 3];
+
+/** What a language needs: its texts and its numbers. `year`: weeks of other years are named with theirs. */
+type Words = { t: Texts; locale: string; year: string };
+
+/** Returns the report in a language, with all of its newest comments. */
+export function reportOf(data: ReportData, language: string): Report {
+  const t = reportTexts.in(language);
+  const words = { t, locale: localeOf(language), year: sixDigits(data.period.last).slice(0, 4) };
+  const { comparison, kpis, comments } = data;
+  const compared = comparedWith(data, t);
+  return {
+    language,
+    company: data.company,
+    group: { id: data.group.id, name: data.group.name },
+    about: aboutOf(data, words),
+    period: periodOf(data, words),
+    comparison,
+    response: responseOf(data, words),
+    findings: {
+      title: t('findings'),
+      note: '',
+      items: findingsOf(data, words),
+    },
+    kpis: {
+      title: t('kpis'),
+      note: [
+        compared === '' ? t('scores') : t('scoresCompared', { name: compared }),
+        ...(kpis.length > mostKpis ? [t('moreKpis', { count: kpis.length - mostKpis })] : []),
+      ].join(' · '),
+      heads: {
+        name: t('kpi'),
+        score: t('score'),
+        change: t('change'),
+        compared: compared !== '' && comparison.kind === 'halfYear' ? t('earlier') : compared,
+        difference: compared === '' ? '' : t('difference'),
+      },
+      items: kpis.slice(0, mostKpis).map((kpi) => kpiRow(kpi, words)),
+    },
+    ...questionsOf(data.questions, compared, words),
+    comments: {
+      title: t('comments'),
+      note: '',
+      items: comments.newest.map((one) => ({ text: one.text, source: sourceOf(one, words) })),
+    },
+    anonymity: { title: t('anonymity'), text: anonymityText(data.thresholds, t) },
+    legend: [t('legend'), ...(isHandedOut(data) ? [t('handedOut')] : [])].join(' '),
+    created: t('created', { day: dayText(data.day, words) }),
+  };
+}
+
+/** Returns the note about comments that a report leaves out; empty if there are none. */
+export const leftOutText = (count: number, language: string): string =>
+  count > 0 ? reportTexts.in(language)('commentsLeftOut', { count }) : '';
+
+/** Returns what is compared with; empty if there is nothing, or no figure of it. */
+function comparedWith({ comparison, kpis, questions }: ReportData, t: Texts): string {
+  if ([...kpis, ...questions].every(({ difference }) => difference === null)) return '';
+  return comparison.kind === 'halfYear' ? t('halfYear') : (comparison.group?.name ?? '');
+}
+
+/** "Nordwind AB › Retail · 474 people". */
+const aboutOf = ({ path, group }: ReportData, { t, locale }: Words) =>
+  [
+    ...(path.length > 0 ? [path.map(({ name }) => name).join(' › ')] : []),
+    t('people', { count: group.people, number: group.people.toLocaleString(locale) }),
+  ].join(' · ');
+
+/** "Week 38, 2026". */
+export function periodTitle({ kind, first, name }: Period, t: Texts): string {
+  const { year, number } = partsOf(first);
+  return kind === 'week' ? t('week', { number, year }) : t('quarter', { quarter: name.slice(-1), year });
+}
+
+function periodOf({ period, isLive }: ReportData, { t, locale }: Words): Report['period'] {
+  const title = periodTitle(period, t);
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
+  const dates = format.formatRange(new Date(period.first), new Date(lastDay(period.last)));
+  // Intl sets thin spaces around the dash, which few fonts have.
+  const plain = dates.replaceAll(/[\u2009\u202f]/g, ' ');
+  return { name: period.name, title, dates: isLive ? `${plain}, ${t('live')}` : plain };
+}
+
+/** Returns how many of those asked answered: in a week, or on average in the weeks of a quarter. */
+function responseOf({ rates, period }: ReportData, { t, locale }: Words): Report['response'] {
+  const shown = rates.filter(({ value }) => value !== null);
+  if (shown.length === 0) return null;
+  const mark = shown.some(({ handedOut }) => handedOut) ? ' *' : '';
+  const known = shown.filter(isKnown);
+  const title = t('response');
+  if (known.length === 0) {
+    const share = shown.reduce((total, { value }) => total + (value as number), 0) / shown.length;
+    return { title, rate: percent(share, locale), text: t('responseRate') + mark, share };
+  }
+  const sum = (key: 'answered' | 'asked') => known.reduce((total, one) => total + one[key], 0);
+  const share = sum('asked') === 0 ? 0 : sum('answered') / sum('asked');
+  const mean = (key: 'answered' | 'asked') => Math.round(sum(key) / known.length).toLocaleString(locale);
+  const people = { answered: mean('answered'), asked: mean('asked') };
+  return {
+    title,
+    rate: percent(share, locale),
+    text:
+      (period.kind === 'week'
+        ? t('responseOfWeek', people)
+        : t('responseOfQuarter', { ...people, weeks: known.length })) + mark,
+    share,
+  };
+}
+
+const percent = (share: number, locale: string) => share.toLocaleString(locale, { style: 'percent' });
+
+const isKnown = (rate: RateFigure): rate is RateFigure & { asked: number; answered: number } =>
+  rate.value !== null && rate.asked !== null && rate.answered !== null;
+
+/** Returns the findings as sentences. The response is left out, because it has a place of its own. */
+function findingsOf(data: ReportData, words: Words): string[] {
+  const texts = data.findings.flatMap((one) => findingText(one, data, words));
+  return texts.length > 0 ? texts : [words.t('noFindings')];
+}
+
+function findingText(finding: Finding, { comparison }: ReportData, words: Words): string[] {
+  const { t } = words;
+  const of = (change: { by: number; verdict: Verdict }) => ({
+    direction: change.verdict === 'up' ? ('up' as const) : ('other' as const),
+    points: Math.max(1, score(Math.abs(change.by))),
+  });
+  switch (finding.kind) {
+    case 'kpi': {
+      const about = {
+        ...of(finding.change),
+        name: finding.kpi.name,
+        week: weekText(finding.change.since, words),
+      };
+      return [
+        finding.mostIn === null
+          ? t('findingKpi', about)
+          : t('findingKpiMost', { ...about, group: finding.mostIn.name }),
+      ];
+    }
+    case 'difference': {
+      const about = { ...of(finding.difference), name: finding.kpi.name };
+      const group = comparison.group?.name;
+      return [
+        group === undefined ? t('findingHalfYear', about) : t('findingDifference', { ...about, group }),
+      ];
+    }
+    case 'question':
+      return [
+        t('findingQuestion', {
+          ...of(finding.change),
+          text: finding.question.text,
+          week: weekText(finding.change.since, words),
+        }),
+      ];
+    case 'response':
+      return [];
+  }
+}
+
+function kpiRow({ name, rolling, difference }: ReportKpi, words: Words): ReportRow {
+  const { t } = words;
+  const { questions, firstWeek, lastWeek } = rolling;
+  const first = weekText(firstWeek, words);
+  const weeks =
+    firstWeek === lastWeek
+      ? first
+      : t('weekSpan', { first: partsOf(firstWeek).number, last: partsOf(lastWeek).number });
+  return {
+    ...figureOf(rolling, words),
+    name,
+    note: t('kpiNote', { count: questions, weeks }),
+    change: markOf(rolling.change, t),
+    ...comparedOf(difference, t),
+  };
+}
+
+/** Returns the questions with the highest and the lowest means. None is in both lists. */
+function questionsOf(
+  questions: readonly ReportQuestion[],
+  compared: string,
+  words: Words,
+): Pick<Report, 'strongest' | 'weakest'> {
+  const { t } = words;
+  const sorted = questions.toSorted((a, b) => b.value - a.value || (a.text < b.text ? -1 : 1));
+  const weak = Math.min(mostQuestions, Math.floor(sorted.length / 2));
+  const strong = Math.min(mostQuestions, sorted.length - weak);
+  const rowOf = (question: ReportQuestion): ReportRow => ({
+    ...figureOf(question, words),
+    name: question.text,
+    note:
+      question.answers === null
+        ? weekText(question.week, words)
+        : t('questionNote', { count: question.answers, week: weekText(question.week, words) }),
+    change: null,
+    ...comparedOf(question.difference, t),
+  });
+  const noteOf = (rows: ReportRow[]) =>
+    rows.some(({ difference }) => difference !== null && difference.verdict !== 'unclear')
+      ? t('differenceFrom', { name: compared })
+      : '';
+  const highest = sorted.slice(0, strong).map(rowOf);
+  const lowest = (weak === 0 ? [] : sorted.slice(-weak)).toReversed().map(rowOf);
+  return {
+    strongest: { title: t('strongest'), note: noteOf(highest), items: highest },
+    weakest: { title: t('weakest'), note: noteOf(lowest), items: lowest },
+  };
+}
+
+const score = (value: number) => Math.round(value * 100);
+
+/** Returns "68 ± 4", with an asterisk for what was partly handed out, or the word for a withheld figure. */
+function figureOf(
+  figure: { value: number | null; margin: number | null; handedOut: boolean },
+  { t }: Words,
+): Pick<ReportRow, 'value' | 'score' | 'margin'> {
+  const { value, margin, handedOut } = figure;
+  if (value === null) return { value: t('withheld'), score: null, margin: null };
+  const interval = margin === null ? '' : ` ± ${Math.max(1, score(margin))}`;
+  return {
+    value: `${score(value)}${interval}${handedOut ? ' *' : ''}`,
+    score: value * 100,
+    margin: margin === null ? null : margin * 100,
+  };
+}
+
+const comparedOf = (difference: Difference | null, t: Texts): Pick<ReportRow, 'compared' | 'difference'> =>
+  difference === null
+    ? { compared: null, difference: null }
+    : { compared: difference.value * 100, difference: markOf(difference, t) };
+
+/** Returns "+4" for a clear change or difference, and words for others. */
+function markOf(change: Change | Difference | null, t: Texts): ReportMark | null {
+  if (change === null) return null;
+  const { by, verdict } = change;
+  if (verdict === 'unclear') return { text: t('unclear'), verdict };
+  const points = Math.max(1, score(Math.abs(by)));
+  return { text: `${verdict === 'up' ? '+' : '−'}${points}`, verdict };
+}
+
+const partsOf = (week: Week) => {
+  const digits = sixDigits(week);
+  return { year: digits.slice(0, -2), number: String(Number(digits.slice(-2))) };
+};
+
+/** "week 38", with the year if it differs from that of the period. */
+function weekText(week: Week, { t, year }: Words): string {
+  const parts = partsOf(week);
+  return parts.year === year ? t('weekShort', { number: parts.number }) : t('weekFull', parts);
+}
+
+const sourceOf = ({ question, week, handedOut }: ResultComment, words: Words) =>
+  `${question} · ${weekText(week, words)}${handedOut ? ' *' : ''}`;
+
+const anonymityText = (thresholds: ReportData['thresholds'], t: Texts) =>
+  thresholds?.figures === 1
+    ? t('notAnonymousText')
+    : t('anonymityText', { figures: thresholds?.figures ?? 5, comments: thresholds?.comments ?? 10 });
+
+const isHandedOut = ({ kpis, rates, questions, comments }: ReportData) =>
+  rates.some(({ handedOut }) => handedOut) ||
+  kpis.some(({ rolling }) => rolling.handedOut) ||
+  questions.some(({ handedOut }) => handedOut) ||
+  comments.newest.some(({ handedOut }) => handedOut);
+
+const dayText = (day: string, { locale }: Words) =>
+  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(day));

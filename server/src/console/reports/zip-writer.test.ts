@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { needs } from '../../testing/programs.ts';
+import { zipOf, type ZipEntry } from './zip-writer.ts';
+
+async function* entriesOf(entries: ZipEntry[]) {
+  yield* entries;
+}
+async function archive(entries: ZipEntry[]): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of zipOf(entriesOf(entries))) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+const entries: ZipEntry[] = [
+  { name: 'Åsele – rapport.txt', bytes: Buffer.from('å ä ö') },
+  { name: 'empty.txt', bytes: Buffer.alloc(0) },
+  { name: 'large.bin', bytes: Buffer.alloc(300_000, 'abc') },
+];
+
+test('another program reads the files of an archive, with their names, and finds no fault', async (context) => {
+  needs(context, 'python3', 'python3');
+  const folder = await mkdtemp(join(tmpdir(), 'zip-'));
+  try {
+    await writeFile(join(folder, 'a.zip'), await archive(entries));
+    const program =
+      'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; z.extractall(sys.argv[2])';
+    await promisify(execFile)('python3', ['-X', 'utf8', '-c', program, join(folder, 'a.zip'), folder]);
+    for (const { name, bytes } of entries)
+      // oxlint-disable-next-line no-await-in-loop -- few
+      expect([name, (await readFile(join(folder, name))).equals(bytes)]).toEqual([name, true]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('the same files give the same bytes, and no files an empty archive', async () => {
+  expect((await archive(entries)).equals(await archive(entries))).toBe(true);
+  expect((await archive([])).length).toBe(22);
+});

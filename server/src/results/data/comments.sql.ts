@@ -1,0 +1,172 @@
+// SQL of reading published comments. Every statement starts from existing groups, so the comments of a deleted group disappear
+// from every response at once.
+import type { Week } from '@soundings/contract/weeks.ts';
+import { type AccountId, type Db, inBatches, type Pool } from '../../db/db.ts';
+import { batch, groupsIn, type Scope } from './results.sql.ts';
+import type { Window } from './window.ts';
+
+export type CommentRow = { questionId: number; groupId: number; week: Week; text: string };
+/** `handedOut`: whether the group's comments on the question are marked as handed out (P14). */
+export type MarkedComment = CommentRow & { handedOut: boolean };
+
+/** `questionIds`: undefined means all. */
+export type CommentScope = { window: Window; questionIds: number[] | undefined };
+export type Span = { offset: number; limit: number };
+
+/** Joins the comments shown in the groups of `scope`: g is the group's row, c the text. */
+const commentsIn = (
+  db: Db,
+  accountId: AccountId,
+  { first, last }: Window,
+  questionIds: number[] | undefined,
+) => db`
+    scope s
+    join   comment_groups g on g.account_id = ${accountId} and g.group_id = s.group_id
+                           and g.week between ${first} and ${last}
+    join   comments c on c.account_id = ${accountId} and c.week = g.week and c.question_id = g.question_id
+                     and c.position = g.position
+    where  ${questionIds ? db`g.question_id = any(${questionIds})` : true}`;
+
+/** The columns of a MarkedComment. */
+const marked = (db: Db) => db`
+           g.question_id as "questionId",
+           g.group_id    as "groupId",
+           g.week        as "week",
+           c.text        as "text",
+           g.handed_out  as "handedOut"`;
+
+const one = (groupId: number): Scope => ({ groupId, withSubgroups: false });
+
+/** Yields the comments shown in the groups by question, group and week, in their published order. */
+export function selectComments(
+  pool: Pool,
+  accountId: AccountId,
+  scope: Scope,
+  window: Window,
+  questionIds: number[] | undefined,
+): AsyncIterable<CommentRow[]> {
+  return inBatches(
+    pool<CommentRow[]>`
+    with ${groupsIn(pool, accountId, scope)}
+    select g.question_id as "questionId",
+           g.group_id    as "groupId",
+           g.week        as "week",
+           c.text        as "text"
+    from   ${commentsIn(pool, accountId, window, questionIds)}
+    order  by g.question_id, g.group_id, g.week, g.position`,
+    batch,
+  );
+}
+
+/** Returns the newest comments shown in a group, with questions mixed within a week, and the number of all. */
+export async function selectNewestComments(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  { window, questionIds }: CommentScope,
+  limit: number,
+): Promise<{ total: number; rows: MarkedComment[] }> {
+  const found = db`from ${commentsIn(db, accountId, window, questionIds)}`;
+  const [counted, rows] = await Promise.all([
+    db<{ total: number }[]>`
+    with ${groupsIn(db, accountId, one(groupId))}
+    select count(*)::integer as "total" ${found}`,
+    db<MarkedComment[]>`
+    with ${groupsIn(db, accountId, one(groupId))}
+    select ${marked(db)}
+    ${found}
+    order  by g.week desc, g.position, g.question_id
+    limit  ${limit}`,
+  ]);
+  return { total: counted[0]!.total, rows };
+}
+
+export type CellCount = { questionId: number; week: Week; comments: number };
+
+/** Returns how many comments are shown in a group, by question and week. */
+export async function selectCommentCounts(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  { window, questionIds }: CommentScope,
+): Promise<CellCount[]> {
+  return db<CellCount[]>`
+    with ${groupsIn(db, accountId, one(groupId))}
+    select g.question_id as "questionId", g.week as "week", count(*)::integer as "comments"
+    from   ${commentsIn(db, accountId, window, questionIds)}
+    group  by g.question_id, g.week`;
+}
+
+/** Returns the comments shown in a group, question by question in the order of `questionIds`, newest week first. */
+const byQuestion = (
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  { window, questionIds }: { window: Window; questionIds: number[] },
+  span: Span | undefined,
+) => db<MarkedComment[]>`
+    with ${groupsIn(db, accountId, one(groupId))}
+    select ${marked(db)}
+    from   ${commentsIn(db, accountId, window, questionIds)}
+    order  by array_position(${questionIds}::integer[], g.question_id), g.week desc, g.position
+    ${span ? db`offset ${span.offset} limit ${span.limit}` : db``}`;
+
+/** Returns a part of the comments shown in a group, by question in the order of `questionIds`, newest week first. */
+export async function selectCommentPage(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  scope: { window: Window; questionIds: number[] },
+  span: Span,
+): Promise<MarkedComment[]> {
+  return byQuestion(db, accountId, groupId, scope, span);
+}
+
+/** Yields all of them in the same order. */
+export const selectCommentsByQuestion = (
+  pool: Pool,
+  accountId: AccountId,
+  groupId: number,
+  scope: { window: Window; questionIds: number[] },
+): AsyncIterable<MarkedComment[]> =>
+  inBatches(byQuestion(pool, accountId, groupId, scope, undefined), batch);
+
+/** `isHere`: whether the comment is shown in the group, not only in the company. */
+export type ComparedComment = { questionId: number; text: string; isHere: boolean };
+
+/**
+ * Returns the comments that are shown in a group or in its company, each once: at most `most` of them, the newest weeks first, and
+ * within a week in their random order.
+ */
+export async function selectComparedComments(
+  db: Db,
+  accountId: AccountId,
+  { groupId, companyId }: { groupId: number; companyId: number },
+  { window: { first, last }, questionIds }: CommentScope,
+  most: number,
+): Promise<ComparedComment[]> {
+  return db<ComparedComment[]>`
+    with shown as (
+      select g.week, g.question_id, g.position, bool_or(g.group_id = ${groupId}) as is_here
+      from   groups o
+      join   comment_groups g on g.account_id = o.account_id and g.group_id = o.group_id
+                             and g.week between ${first} and ${last}
+      where  o.account_id = ${accountId} and o.group_id = any(${[groupId, companyId]})
+        and  ${questionIds ? db`g.question_id = any(${questionIds})` : true}
+      group  by g.week, g.question_id, g.position
+      order  by g.week desc, g.position, g.question_id
+      limit  ${most}
+    )
+    select s.question_id as "questionId", c.text as "text", s.is_here as "isHere"
+    from   shown s
+    join   comments c on c.account_id = ${accountId} and c.week = s.week and c.question_id = s.question_id
+                     and c.position = s.position
+    order  by c.week, c.question_id, c.position`;
+}
+
+/** Returns the version of an account, which every change of its results raises. */
+export async function selectVersion(db: Db, accountId: AccountId): Promise<string | undefined> {
+  const [account] = await db<{ version: string }[]>`
+    select version::text as "version" from accounts where account_id = ${accountId}`;
+  return account?.version;
+}

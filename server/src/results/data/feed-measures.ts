@@ -1,0 +1,59 @@
+// What the feed adds to published figures: rolling values, standard errors and changes.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { Kpi } from '../../questions/questions.ts';
+import type { Measured } from '../statistics/measures.ts';
+import { isShown, type Readings } from '../statistics/readings.ts';
+import { kpiChange, latestOf, questionChange, rollingOf, valueOf } from '../statistics/rolling.ts';
+import { type Statistics, verdictOf } from './statistics-shown.ts';
+
+/** What the feed adds to a figure. `isClear`: whether the change is clear; null: there is none. */
+export type FeedMeasures = {
+  rolling: number | null;
+  standardError: number | null;
+  change: number | null;
+  isClear: boolean | null;
+};
+
+export const noMeasures: FeedMeasures = { rolling: null, standardError: null, change: null, isClear: null };
+
+const errorIn = ({ variance }: Measured): number | null => (variance > 0 ? Math.sqrt(variance) : null);
+
+/** Returns what the feed adds to a KPI value: the rolling value with its standard error, and its change. */
+export function kpiFeedMeasures(
+  { id, questionIds }: Pick<Kpi, 'id' | 'questionIds'>,
+  week: Week,
+  readings: Readings,
+  statistics: Statistics,
+): FeedMeasures {
+  const latest = latestOf(readings, questionIds, statistics.windowOf(week));
+  if (latest.length === 0) return noMeasures;
+  const { factor, cutoffOf } = statistics.kpiAt(id, week);
+  const { spreadOf, asked } = statistics;
+  const change = kpiChange(latest, readings, asked, { spreadOf, factor });
+  return {
+    rolling: valueOf(latest),
+    standardError: errorIn(rollingOf(latest, spreadOf, factor)),
+    change: change?.by ?? null,
+    isClear: change ? verdictOf(change, cutoffOf('change')) !== 'unclear' : null,
+  };
+}
+
+/** Returns what the feed adds to the figure of a question: its standard error, and its change. */
+export function questionFeedMeasures(
+  questionId: number,
+  week: Week,
+  readings: Readings,
+  { spreadOf, asked, questionCutoff }: Statistics,
+): FeedMeasures {
+  const reading = readings.get(questionId)?.find((one) => one.week === week);
+  if (!reading || !isShown(reading)) return noMeasures;
+  const latest = { questionId, reading };
+  const change = questionChange(latest, readings, asked, spreadOf);
+  return {
+    rolling: null,
+    standardError: errorIn(rollingOf([latest], spreadOf, 1)),
+    change: change?.by ?? null,
+    isClear: change ? verdictOf(change, questionCutoff(questionId, week, 'change')) !== 'unclear' : null,
+  };
+}
+

@@ -1,0 +1,355 @@
+// Rolling KPI values, intervals, changes, differences and best estimates as they are shown: computed when they are read, from published
+// figures and the few parameters that the account stores per question, KPI and week (docs/statistics.md).
+import type {
+  BestEstimate,
+  Change,
+  Comparison,
+  Difference,
+  RollingFigure,
+  Verdict,
+} from '@soundings/contract/console/results.ts';
+import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Pool } from '../../db/db.ts';
+import { type Kpi, selectKpis } from '../../questions/questions.ts';
+import { type Cutoff, isClear, type Tested } from '../statistics/marks.ts';
+import { marginOfMeasured, marginOf, type Measured, meanVariance, shrunk, smallGroup, testOf } from '../statistics/measures.ts';
+import { type AskedWeeks, comparableWeeks, earliestComparable, isShown, type Reading, type Readings, type ShownReading } from '../statistics/readings.ts';
+import {
+  type Differing,
+  halfYear,
+  isAskedIn,
+  kpiChange,
+  kpiDifference,
+  kpiSinceHalfYear,
+  type KpiWindow,
+  type Latest,
+  latestOf,
+  questionChange,
+  rollingOf,
+  type SpreadOf,
+  valueOf,
+  windowEnding,
+} from '../statistics/rolling.ts';
+import { maxKpiWeeks } from '../statistics/rotation.ts';
+import { kpiWeeksOf } from '../statistics/statistics.ts';
+import { selectKpiStatistics, selectQuestionStatistics } from '../statistics/statistics.sql.ts';
+import { spreadIn } from '../statistics/history.ts';
+import { selectAskedWeeks, selectReadings } from './statistics-shown.sql.ts';
+import type { Window } from './window.ts';
+
+/** What is known about the figures of an account in a span of weeks. */
+export type Statistics = {
+  kpis: readonly Kpi[];
+  asked: AskedWeeks;
+  spreadOf: SpreadOf;
+  /** Returns the window of rolling values in a week. */
+  windowOf: (week: Week) => KpiWindow;
+  /** Returns the cutoff of a question; undefined if the statistics of the week are not computed yet. */
+  questionCutoff: (questionId: number, week: Week, kind: Tested) => Cutoff | undefined;
+  groupVarianceOf: (questionId: number, week: Week) => number | null;
+  kpiAt: (kpiId: string, week: Week) => KpiParameters;
+};
+
+type KpiParameters = {
+  factor: number;
+  groupVariance: number | null;
+  cutoffOf: (kind: Tested) => Cutoff | undefined;
+};
+
+/** Returns the weeks whose figures are needed to show and compare those of a window. */
+export const neededFor = ({ first, last }: Window): Window => ({
+  // There is nothing before the first of all possible weeks.
+  first: first < '1900' ? first : addWeeks(first, -comparableWeeks - maxKpiWeeks),
+  last,
+});
+
+/** Reads the statistics that are needed for a window. */
+export async function statisticsShown(pool: Pool, accountId: AccountId, window: Window): Promise<Statistics> {
+  const { first, last } = neededFor(window);
+  const [kpis, weeks, questions, kpiRows, currentWeeks] = await Promise.all([
+    selectKpis(pool, accountId),
+    selectAskedWeeks(pool, accountId, { first, last }),
+    selectQuestionStatistics(pool, accountId, first, last),
+    selectKpiStatistics(pool, accountId, first, last),
+    kpiWeeksOf(pool, accountId),
+  ]);
+  const asked = new Map<number, Week[]>();
+  for (const { week, questionIds } of weeks) {
+    for (const id of questionIds) asked.set(id, [...(asked.get(id) ?? []), week]);
+  }
+  const spreads = new Map<number, Map<Week, (typeof questions)[number]>>();
+  for (const one of questions) {
+    const own = spreads.get(one.questionId) ?? new Map<Week, (typeof questions)[number]>();
+    spreads.set(one.questionId, own.set(one.week, one));
+  }
+  const ofKpi = Map.groupBy(kpiRows, ({ kpiId }) => kpiId);
+  const isDue = new Set(weeks.filter(({ isComputed }) => !isComputed).map(({ week }) => week));
+  return {
+    kpis,
+    asked,
+    spreadOf: spreadIn({ spreads }),
+    windowOf: (week) =>
+      windowEnding(
+        week,
+        weeks.findLast((one) => one.week <= week && one.kpiWeeks !== null)?.kpiWeeks ?? currentWeeks,
+      ),
+    questionCutoff: (id, week, kind) =>
+      isDue.has(week) ? undefined : spreads.get(id)?.get(week)?.cutoffs[kind],
+    groupVarianceOf: (id, week) => spreads.get(id)?.get(week)?.groupVariance ?? null,
+    kpiAt(kpiId, week) {
+      const row = ofKpi.get(kpiId)?.findLast((one) => one.week <= week);
+      // In a week that asked nothing, the verdicts of the last week before it stay.
+      const cutoffs = isDue.has(week) ? {} : (row?.cutoffs ?? {});
+      const cutoffOf = (kind: Tested) => cutoffs[kind];
+      return { factor: row?.factor ?? 1, groupVariance: row?.groupVariance ?? null, cutoffOf };
+    },
+  };
+}
+
+const listOf = (text: string): (number | null)[] => JSON.parse(`[${text}]`) as (number | null)[];
+
+/**
+ * Returns the readings of questions in a window, by group; `groupIds` undefined: of all groups. Groups without readings are missing.
+ */
+export async function readingsShown(
+  pool: Pool,
+  accountId: AccountId,
+  groupIds: readonly number[] | undefined,
+  window: Window,
+  questionIds: readonly number[],
+): Promise<Map<number, Readings>> {
+  const rows = await selectReadings(pool, accountId, groupIds, window, questionIds);
+  const weeks = new Map<number, Week>();
+  const weekAt = (days: number): Week => {
+    const known = weeks.get(days) ?? addWeeks(window.first, days / 7);
+    weeks.set(days, known);
+    return known;
+  };
+  return new Map(
+    rows.map((row) => {
+      const [ids, days, values] = [listOf(row.questionIds), listOf(row.days), listOf(row.values)];
+      const [answers, asked, handedOut] = [listOf(row.answers), listOf(row.asked), listOf(row.handedOut)];
+      const readings = new Map<number, Reading[]>();
+      for (const [i, id] of ids.entries()) {
+        const own = readings.get(id as number) ?? [];
+        readings.set(id as number, own);
+        own.push({
+          week: weekAt(days[i] as number),
+          value: values[i] as number | null,
+          answers: answers[i] as number | null,
+          asked: asked[i] as number | null,
+          handedOut: handedOut[i] === 1,
+        });
+      }
+      for (const own of readings.values()) own.sort((a, b) => (a.week < b.week ? -1 : 1));
+      return [row.groupId, readings];
+    }),
+  );
+}
+
+export const noReadings: Readings = new Map();
+
+/** Returns the verdict on a change or difference. */
+export function verdictOf(measured: Measured, cutoff: Cutoff | undefined): Verdict {
+  if (!(measured.variance > 0) || !isClear(testOf(measured), cutoff)) return 'unclear';
+  return measured.by > 0 ? 'up' : 'down';
+}
+
+const marginIn = (measured: Measured): number | null =>
+  measured.variance > 0 ? marginOfMeasured(measured) : null;
+
+/** Returns the rolling value of a KPI in a group; undefined if none of its questions was asked in the window. */
+export function rollingFigure(
+  { id, questionIds }: Pick<Kpi, 'id' | 'questionIds'>,
+  week: Week,
+  readings: Readings,
+  statistics: Statistics,
+): RollingFigure | undefined {
+  const window = statistics.windowOf(week);
+  const latest = latestOf(readings, questionIds, window);
+  if (latest.length === 0) {
+    if (!isAskedIn(readings, questionIds, window)) return undefined;
+    const { first: firstWeek, last: lastWeek } = window;
+    return { week, value: null, handedOut: false, questions: 0, firstWeek, lastWeek, margin: null, change: null };
+  }
+  const { factor, cutoffOf } = statistics.kpiAt(id, week);
+  const { spreadOf, asked } = statistics;
+  const weeks = latest.map(({ reading }) => reading.week).toSorted();
+  const change = kpiChange(latest, readings, asked, { spreadOf, factor });
+  return {
+    week,
+    value: valueOf(latest),
+    handedOut: latest.some(({ reading }) => reading.handedOut),
+    questions: latest.length,
+    firstWeek: weeks[0] as Week,
+    lastWeek: weeks.at(-1) as Week,
+    margin: marginIn(rollingOf(latest, spreadOf, factor)),
+    change: change ? shownChange(change, cutoffOf('change')) : null,
+  };
+}
+
+function shownChange(
+  change: Measured & { since: Week; questions: number },
+  cutoff: Cutoff | undefined,
+): Change {
+  const { by, since, questions } = change;
+  return { by, since, questions, verdict: verdictOf(change, cutoff) };
+}
+
+const shownDifference = (differing: Differing | undefined, cutoff: Cutoff | undefined): Difference | null =>
+  differing ? { value: differing.value, by: differing.by, verdict: verdictOf(differing, cutoff) } : null;
+
+/** What a group is compared with. `whole`: the readings of the company or the parent. */
+export type ComparedWith = { kind: Comparison; whole: Readings };
+
+/** Returns the difference of a KPI's rolling value from a comparison; null if there is nothing to compare. */
+export function kpiDifferenceShown(
+  { id, questionIds }: Pick<Kpi, 'id' | 'questionIds'>,
+  week: Week,
+  readings: Readings,
+  { kind, whole }: ComparedWith,
+  statistics: Statistics,
+): Difference | null {
+  if (kind === 'none') return null;
+  const latest = latestOf(readings, questionIds, statistics.windowOf(week));
+  const cutoff = statistics.kpiAt(id, week).cutoffOf(kind);
+  return shownDifference(differenceIn(latest, { kind, whole }, readings, week, statistics), cutoff);
+}
+
+function differenceIn(
+  latest: readonly Latest[],
+  { kind, whole }: ComparedWith,
+  readings: Readings,
+  week: Week,
+  { spreadOf, windowOf }: Statistics,
+): Differing | undefined {
+  if (kind !== 'halfYear') return kpiDifference(latest, whole, spreadOf);
+  const { first, last } = windowOf(week);
+  const then = { first: addWeeks(first, -halfYear), last: addWeeks(last, -halfYear) };
+  const ids = latest.map(({ questionId }) => questionId);
+  return kpiSinceHalfYear(latest, latestOf(readings, ids, then), spreadOf);
+}
+
+/** Returns the best estimate of a small group's rolling KPI value; null if the group is not small, or nothing is known about it. */
+export function kpiEstimate(
+  { id, questionIds }: Pick<Kpi, 'id' | 'questionIds'>,
+  week: Week,
+  readings: Readings,
+  parent: Readings,
+  statistics: Statistics,
+): BestEstimate | null {
+  const latest = latestOf(readings, questionIds, statistics.windowOf(week));
+  const { factor, groupVariance } = statistics.kpiAt(id, week);
+  if (latest.length === 0 || !latest.some(({ reading }) => reading.answers < smallGroup)) return null;
+  const above = kpiDifference(latest, parent, statistics.spreadOf);
+  const { variance } = rollingOf(latest, statistics.spreadOf, factor);
+  if (!above || groupVariance === null || !(variance > 0)) return null;
+  const value = valueOf(latest);
+  return shrunk(value, value - above.by, groupVariance, variance);
+}
+
+/** The interval, change, difference and best estimate of a question in a week. */
+export type QuestionMeasures = {
+  margin: number | null;
+  change: Change | null;
+  difference: Difference | null;
+  bestEstimate: BestEstimate | null;
+};
+
+/** `parent`: the readings of the group above, for the best estimate; undefined: there is none that may be shown. */
+export function questionMeasures(
+  questionId: number,
+  week: Week,
+  readings: Readings,
+  { compared, parent }: { compared: ComparedWith; parent: Readings | undefined },
+  statistics: Statistics,
+): QuestionMeasures {
+  const reading = readings.get(questionId)?.find((one) => one.week === week);
+  if (!reading || !isShown(reading)) return { margin: null, change: null, difference: null, bestEstimate: null };
+  const { asked, spreadOf, questionCutoff } = statistics;
+  const latest = { questionId, reading };
+  const spread = spreadOf(questionId, week);
+  const change = questionChange(latest, readings, asked, spreadOf);
+  const { kind } = compared;
+  return {
+    margin: spread ? marginOf(reading, spread) : null,
+    change: change ? shownChange(change, questionCutoff(questionId, week, 'change')) : null,
+    difference:
+      kind === 'none'
+        ? null
+        : shownDifference(
+            differenceIn([latest], compared, readings, week, statistics),
+            questionCutoff(questionId, week, kind),
+          ),
+    bestEstimate: questionEstimate(latest, parent?.get(questionId), statistics),
+  };
+}
+
+function questionEstimate(
+  { questionId, reading }: Latest,
+  parent: readonly Reading[] | undefined,
+  { spreadOf, groupVarianceOf }: Statistics,
+): BestEstimate | null {
+  const above = parent?.find((one): one is ShownReading => one.week === reading.week && isShown(one));
+  const spread = spreadOf(questionId, reading.week);
+  const groupVariance = groupVarianceOf(questionId, reading.week);
+  if (!above || !spread || groupVariance === null || reading.answers >= smallGroup) return null;
+  const error = spread.variance * meanVariance(reading, spread.presentShare);
+  return shrunk(reading.value, above.value, groupVariance, error);
+}
+
+/** The first and last week of the figures that rolling values of one week and their comparisons need, as few weeks as possible. */
+export function neededForWeek(
+  week: Week,
+  { kpis, asked, windowOf }: Statistics,
+  kind: Comparison,
+  ids: readonly number[] = kpis.flatMap(({ questionIds }) => questionIds),
+): Window {
+  const { first, last } = windowOf(week);
+  const starts = ids.map((id) => {
+    const weeks = asked.get(id);
+    const inWindow = weeks?.find((one) => one >= first && one <= last);
+    return inWindow === undefined ? first : earliestComparable(inWindow, weeks);
+  });
+  const halfYearAgo = kind === 'halfYear' ? [addWeeks(first, -halfYear)] : [];
+  return { first: [...starts, ...halfYearAgo].reduce((a, b) => (a < b ? a : b), first), last };
+}
+
+/** A rolling value with what is shown of it beside others. `value`: 'none' if it was not asked in the window. */
+export type KpiCell = {
+  value: number | null | 'none';
+  handedOut: boolean;
+  /** Null: none, or not clear. */
+  clearChange: number | null;
+  difference: Difference | null;
+};
+
+/** Returns the cell of a KPI and a group in a table of many groups. */
+export function kpiCell(
+  { id, questionIds }: Pick<Kpi, 'id' | 'questionIds'>,
+  week: Week,
+  readings: Readings,
+  compared: ComparedWith,
+  statistics: Statistics,
+): KpiCell {
+  const window = statistics.windowOf(week);
+  const latest = latestOf(readings, questionIds, window);
+  if (latest.length === 0) {
+    const value = isAskedIn(readings, questionIds, window) ? null : 'none';
+    return { value, handedOut: false, clearChange: null, difference: null };
+  }
+  const { factor, cutoffOf } = statistics.kpiAt(id, week);
+  const { spreadOf, asked } = statistics;
+  const cutoff = cutoffOf('change');
+  const change = cutoff && kpiChange(latest, readings, asked, { spreadOf, factor });
+  const { kind } = compared;
+  return {
+    value: valueOf(latest),
+    handedOut: latest.some(({ reading }) => reading.handedOut),
+    clearChange: change && verdictOf(change, cutoff) !== 'unclear' ? change.by : null,
+    difference:
+      kind === 'none'
+        ? null
+        : shownDifference(differenceIn(latest, compared, readings, week, statistics), cutoffOf(kind)),
+  };
+}

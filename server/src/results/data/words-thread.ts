@@ -1,0 +1,27 @@
+// Finds the words that stand out on a thread, because half a second of computing would block other requests. At most one computation
+// at a time, including the reading of its comments, so that only one company's comments are in memory; the last results are kept.
+import { computeOnThread, keepResults } from '../../jobs/threads.ts';
+import type { StandingWord, WrittenComment } from '../words.ts';
+
+/** Returns the words that stand out; see wordsThatStandOut. */
+export type FindWords = (comments: readonly WrittenComment[]) => Promise<StandingWord[] | undefined>;
+
+/** Computes what `key` stands for, or returns what is kept for it. `compute` finds words with the function that it receives. */
+export type Words = <T>(key: string, compute: (find: FindWords) => Promise<T>) => Promise<T>;
+
+/** The limits of the thread. */
+const limits = { heapMb: 512, milliseconds: 60_000 };
+/** How many results are kept. Each takes a few kB. */
+const mostKept = 100;
+
+/** `thread` is the module that computes. */
+export function openWords(thread: URL): Words {
+  const find: FindWords = async (comments) => {
+    const found = await computeOnThread<{ words: StandingWord[] | undefined }>(thread, comments, limits);
+    if (!found) throw new Error('The thread for words took too long.');
+    return found.words;
+  };
+  const keep = keepResults<unknown>(mostKept);
+  return <T>(key: string, compute: (find: FindWords) => Promise<T>) =>
+    keep(key, () => compute(find)) as Promise<T>;
+}

@@ -1,0 +1,223 @@
+// Intervals, changes and marks: what they guarantee, for known numbers and for random ones.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cutoffOf, isClear, type Test } from './marks.ts';
+import { changeOf, differenceOf, marginOf, meanOf, meanOfSteady, shrunk, testOf } from './measures.ts';
+import { excessOf, quantile95, rootOf, twoSidedT } from './normal.ts';
+import { minimumAnswers, pooledVariance, spreadOf } from './pooled-variance.ts';
+import { previousOf, type Reading, type ShownReading } from './readings.ts';
+import { kpiChange, latestOf, valueOf, windowEnding } from './rolling.ts';
+import { rotationWeeks } from './rotation.ts';
+import { varianceBetween } from './week-statistics.ts';
+
+const reading = (
+  week: string,
+  value: number,
+  answers: number,
+  asked: number | null = null,
+): ShownReading => ({
+  week,
+  value,
+  answers,
+  asked,
+  handedOut: false,
+});
+const spread = { variance: 0.0625, steadyShare: 0.6, presentShare: 0.6, sharedMovement: 0 };
+const shares = fc.double({ min: 0, max: 0.95, noNaN: true });
+const answers = fc.integer({ min: 5, max: 500 });
+
+describe('the t distribution', () => {
+  test.each([
+    // From published tables.
+    [2.228138852, 10, 0.05],
+    [2.085963447, 20, 0.05],
+    [2.84533971, 20, 0.01],
+    [1.983971519, 100, 0.05],
+    [3.290526731, 1e7, 0.001],
+  ])('%d with %d degrees of freedom has the probability %d', (t, freedom, probability) => {
+    expect(twoSidedT(t, freedom)).toBeCloseTo(probability, 7);
+    expect(twoSidedT(-t, freedom)).toBe(twoSidedT(t, freedom));
+  });
+
+  test('its 95 % quantiles are those of the tables', () => {
+    expect(quantile95(10)).toBeCloseTo(2.2281, 3);
+    expect(quantile95(20)).toBeCloseTo(2.086, 3);
+    expect(quantile95(1e9)).toBeCloseTo(1.96, 4);
+  });
+
+  test('its limited squares have the mean that is subtracted, so that a normal sample has no excess', () => {
+    const quantiles = Array.from({ length: 20_000 }, (_, i) => (i + 0.5) / 20_000);
+    const squares = quantiles.map((one) => rootOf((x) => 1 - one - twoSidedT(x, 1e7), 0, 10) ** 2);
+    expect(Math.abs(excessOf(squares))).toBeLessThan(0.001);
+  });
+});
+
+describe('the pooled variance of answers', () => {
+  const parents: Record<number, number | null> = { 1: null, 2: 1, 3: 1 };
+  const parentOf = (id: number) => parents[id] ?? null;
+  const of = (...counts: number[]) =>
+    Object.fromEntries(counts.map((count, i) => [String(i + 1), count])) as Record<string, number>;
+
+  test('is within groups: groups that differ but agree internally have none', () => {
+    const groups = [
+      { groupId: 2, distribution: of(30, 0, 0, 0, 0) },
+      { groupId: 3, distribution: of(0, 0, 0, 0, 30) },
+    ];
+    expect(spreadOf(1, groups, parentOf)).toEqual({ squares: 0, freedom: 58, answers: 60, cells: 2 });
+  });
+
+  test('counts no answer twice: of a parent only what its subgroups do not contain', () => {
+    const groups = [
+      { groupId: 1, distribution: of(10, 0, 0, 0, 20) },
+      { groupId: 2, distribution: of(5, 0, 0, 0, 5) },
+    ];
+    const sums = spreadOf(1, groups, parentOf);
+    expect(sums).toMatchObject({ answers: 30, cells: 2, freedom: 28 });
+    expect(sums?.squares).toBeCloseTo(10 * 0.25 + 5 * 0.75 ** 2 + 15 * 0.25 ** 2);
+  });
+
+  test('is never that of a single group, and never of fewer than 50 answers', () => {
+    expect(spreadOf(1, [{ groupId: 1, distribution: of(50, 0, 0, 0, 50) }], parentOf)).toBeNull();
+    const few = { squares: 2, freedom: 28, answers: minimumAnswers - 20, cells: 2 };
+    expect(pooledVariance([few])).toBeNull();
+    expect(pooledVariance([few, few])).toBeCloseTo(4 / 56);
+    expect(pooledVariance([{ ...few, squares: 5, answers: 80, freedom: 78 }, few])).toBeCloseTo(5 / 78);
+  });
+});
+
+describe('intervals', () => {
+  test('are those of a mean of independent answers if nothing is steady', () => {
+    const margin = marginOf(reading('2026-01-05', 0.5, 400, 500), { ...spread, presentShare: 0 });
+    expect(margin).toBeCloseTo(1.96 * (0.25 / 20), 3);
+  });
+
+  test('are narrower the more of the people asked have answered, and never narrower with fewer answers', () => {
+    fc.assert(
+      fc.property(answers, answers, shares, (n, more, presentShare) => {
+        const own = { ...spread, presentShare };
+        const of = (asked: number | null, count = n) =>
+          marginOf(reading('2026-01-05', 0.5, count, asked), own);
+        expect(of(n)).toBeLessThanOrEqual(of(n + more));
+        expect(of(n + more)).toBeLessThanOrEqual(of(null));
+        expect(of(n + more, n + more)).toBeLessThanOrEqual(of(n + more));
+      }),
+    );
+  });
+});
+
+describe('changes', () => {
+  test('have the variance of both readings, and that of shared movements', () => {
+    const [now, before] = [reading('2026-02-02', 0.6, 50, 100), reading('2026-01-05', 0.5, 25, 50)];
+    const change = changeOf(now, before, { ...spread, sharedMovement: 0.001 });
+    expect(change.by).toBeCloseTo(0.1);
+    expect(change.variance).toBeCloseTo(0.0625 * (1 / 50 - 0.6 / 100 + 1 / 25 - 0.6 / 50 + 0.001));
+  });
+
+  test('the mean of several questions: independent between weeks, correlated within one', () => {
+    const one = { by: 0.1, variance: 0.01, freedom: 40, answers: 10 };
+    expect(meanOf(['a', 'b'].map((week) => ({ ...one, week }))).variance).toBeCloseTo(0.005);
+    expect(meanOf(['a', 'a'].map((week) => ({ ...one, week }))).variance).toBeCloseTo(0.01);
+    expect(meanOfSteady([one, one]).variance).toBeCloseTo(0.01);
+  });
+
+  test('the difference of a group from the whole is that of a random group of the same size', () => {
+    const { variance } = differenceOf(reading('w', 0.6, 20), reading('w', 0.5, 100), spread);
+    expect(variance).toBeCloseTo(0.0625 * (1 / 20 - 1 / 100));
+  });
+
+  test('a reading is compared with the last shown one before it, not with a withheld or too early one', () => {
+    const hidden: Reading = { week: '2026-01-19', value: null, answers: null, asked: 9, handedOut: false };
+    const [first, second] = [reading('2026-01-05', 0.5, 9), reading('2026-01-12', 0.5, 9)];
+    const now = reading('2026-01-26', 0.5, 9);
+    const asked = [first, second, hidden, now].map(({ week }) => week);
+    expect(previousOf([first, second, hidden, now], now, asked)).toBe(second);
+    expect(previousOf([first, now], now, ['2025-12-01', ...asked])).toBe(first);
+    expect(previousOf([reading('2024-01-01', 0.5, 9), now], now, ['2024-01-01', now.week])).toBeUndefined();
+  });
+});
+
+describe('rolling values', () => {
+  test('compare only the same questions: a KPI whose weeks ask different questions does not move if they do not', () => {
+    const readings = new Map([
+      [1, [reading('2026-01-05', 0.9, 50), reading('2026-01-19', 0.9, 50)]],
+      [2, [reading('2026-01-12', 0.1, 50), reading('2026-01-26', 0.1, 50)]],
+    ]);
+    const asked = new Map([...readings].map(([id, list]) => [id, list.map(({ week }) => week)]));
+    for (const week of ['2026-01-19', '2026-01-26']) {
+      const latest = latestOf(readings, [1, 2], windowEnding(week, 2));
+      expect(valueOf(latest)).toBeCloseTo(0.5);
+      const change = kpiChange(latest, readings, asked, { spreadOf: () => spread, factor: 1 });
+      expect(change?.by).toBe(0);
+    }
+    const first = latestOf(readings, [1, 2], windowEnding('2026-01-12', 2));
+    expect(kpiChange(first, readings, asked, { spreadOf: () => spread, factor: 1 })).toBeUndefined();
+  });
+
+  test('cover as many weeks as the schedules need, at most 13', () => {
+    const pulse = { repeat: 'weeks' as const, repeatWeeks: 1, perWeek: 3, everyWeeks: 4, pool: 20 };
+    expect(rotationWeeks([pulse])).toBe(7);
+    expect(rotationWeeks([pulse, { ...pulse, perWeek: null, everyWeeks: null, repeatWeeks: 2 }])).toBe(7);
+    expect(rotationWeeks([{ ...pulse, pool: 100 }])).toBe(13);
+    expect(rotationWeeks([{ ...pulse, perWeek: null, everyWeeks: null, repeat: 'monthly' }])).toBe(5);
+    expect(rotationWeeks([])).toBe(13);
+  });
+});
+
+describe('marks', () => {
+  const tests = fc.array(fc.record({ probability: fc.double({ min: 0, max: 1, noNaN: true }), answers }), {
+    minLength: 1,
+    maxLength: 60,
+  });
+
+  test('with equal sizes are those of Benjamini and Hochberg at 4 %', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 0, max: 0.2, noNaN: true }), { minLength: 1 }), (all) => {
+        const equal = all.map((probability): Test => ({ probability, answers: 20 }));
+        const sorted = all.toSorted((a, b) => a - b);
+        const last = sorted.findLastIndex((one, i) => one <= (0.04 * (i + 1)) / all.length);
+        const cutoff = cutoffOf(equal);
+        expect(equal.filter((one) => isClear(one, cutoff))).toHaveLength(last + 1);
+      }),
+    );
+  });
+
+  test('do not depend on the order, and a more extreme test among them is clear too', () => {
+    fc.assert(
+      fc.property(tests, (all) => {
+        const cutoff = cutoffOf(all);
+        expect(cutoffOf(all.toReversed())?.level).toBe(cutoff?.level);
+        for (const one of all.filter((each) => isClear(each, cutoff)))
+          expect(isClear({ ...one, probability: one.probability / 2 }, cutoff)).toBe(true);
+      }),
+    );
+  });
+
+  test('nothing is clear without a cutoff, nor is a change that is smaller than its standard error', () => {
+    expect(isClear({ probability: 0, answers: 9 }, undefined)).toBe(false);
+    expect(testOf({ by: 0.09, variance: 0.01, freedom: 40, answers: 10 }).probability).toBe(1);
+    expect(testOf({ by: 0.09, variance: Number.NaN, freedom: 40, answers: 10 }).probability).toBe(1);
+  });
+});
+
+describe('best estimates', () => {
+  test('are between the group and the one above it, and their intervals are narrower', () => {
+    const figure = fc.double({ min: 0, max: 1, noNaN: true });
+    const variance = fc.double({ min: 1e-6, max: 0.1, noNaN: true });
+    fc.assert(
+      fc.property(figure, figure, variance, variance, (value, above, groupVariance, error) => {
+        const best = shrunk(value, above, groupVariance, error);
+        expect(best.value).toBeGreaterThanOrEqual(Math.min(value, above) - 1e-12);
+        expect(best.value).toBeLessThanOrEqual(Math.max(value, above) + 1e-12);
+        expect(best.margin).toBeLessThanOrEqual(1.96 * Math.sqrt(error));
+        expect(best.weight).toBeCloseTo(groupVariance / (groupVariance + error));
+      }),
+    );
+  });
+
+  test('the variance between groups is what their errors do not explain; unknown for fewer than ten', () => {
+    const groups = Array.from({ length: 20 }, (_, i) => ({ by: i % 2 === 0 ? 0.1 : -0.1, error: 0.004 }));
+    expect(varianceBetween(groups)).toBeCloseTo(0.006, 6);
+    expect(varianceBetween(groups.map((one) => ({ ...one, error: 0.02 })))).toBe(0);
+    expect(varianceBetween(groups.slice(0, 9))).toBeNull();
+  });
+});

@@ -1,0 +1,61 @@
+// Readings: the published figures of a question in a group, week by week, and which of them can be compared. Pure.
+import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
+
+/** A published figure. `value` and `answers` are null if it is withheld. `asked`: how many people were asked; null if not known. */
+export type Reading = {
+  week: Week;
+  value: number | null;
+  answers: number | null;
+  asked: number | null;
+  handedOut: boolean;
+};
+export type ShownReading = Reading & { value: number; answers: number };
+
+/** The readings of a group by question, each oldest first. */
+export type Readings = ReadonlyMap<number, readonly Reading[]>;
+
+/** The weeks in which the account asked each question, oldest first. */
+export type AskedWeeks = ReadonlyMap<number, readonly Week[]>;
+
+/** How many weeks apart two readings may be to be compared: a year and a few weeks, for annual surveys. */
+export const comparableWeeks = 56;
+/** How many earlier times the account asked a question are searched for a reading to compare with. */
+const earlierTimes = 3;
+
+export const isShown = (reading: Reading): reading is ShownReading =>
+  reading.value !== null && reading.answers !== null;
+
+/** Returns the latest shown reading of the weeks from `first` to `last`. */
+export function latestIn(
+  readings: readonly Reading[] | undefined,
+  first: Week,
+  last: Week,
+): ShownReading | undefined {
+  return readings?.findLast(
+    (one): one is ShownReading => one.week <= last && one.week >= first && isShown(one),
+  );
+}
+
+// The feed asks for the same few weeks thousands of times.
+const limits = new Map<Week, Week>();
+const limitsKept = 10_000;
+
+/** Returns the first week in which a reading can be compared with one of the week `week`. */
+export function earliestComparable(week: Week, asked: readonly Week[] | undefined): Week {
+  const earlier = (asked ?? []).filter((one) => one < week).slice(-earlierTimes);
+  const limit = limits.get(week) ?? addWeeks(week, -comparableWeeks);
+  if (limits.size < limitsKept) limits.set(week, limit);
+  return earlier[0] !== undefined && earlier[0] > limit ? earlier[0] : limit;
+}
+
+/** Returns the last shown reading before another one, from the last few times the question was asked. */
+export function previousOf(
+  readings: readonly Reading[] | undefined,
+  { week }: Reading,
+  asked: readonly Week[] | undefined,
+): ShownReading | undefined {
+  const first = earliestComparable(week, asked);
+  return readings?.findLast(
+    (one): one is ShownReading => one.week < week && one.week >= first && isShown(one),
+  );
+}

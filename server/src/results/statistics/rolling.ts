@@ -1,0 +1,159 @@
+// The rolling value of a KPI, and what it is compared with: the mean of its questions' latest shown figures in a window of weeks.
+// The same functions serve the statistics of a week, and every reader of results. Pure.
+import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
+import {
+  changeOf,
+  changeOverHalfYear,
+  differenceOf,
+  type Measured,
+  meanOf,
+  meanOfSteady,
+  meanVariance,
+  type Spread,
+} from './measures.ts';
+import {
+  type AskedWeeks,
+  isShown,
+  latestIn,
+  previousOf,
+  type Readings,
+  type ShownReading,
+} from './readings.ts';
+
+/** How many weeks earlier a group is compared with itself. */
+export const halfYear = 26;
+
+/** The first and the last week of a window. */
+export type KpiWindow = { first: Week; last: Week };
+
+/** Returns the window of `weeks` weeks that ends with a week. */
+export const windowEnding = (last: Week, weeks: number): KpiWindow => ({
+  first: addWeeks(last, 1 - weeks),
+  last,
+});
+
+/** The latest shown reading of a question. */
+export type Latest = { questionId: number; reading: ShownReading };
+
+/** Returns the spread of a question in a week; undefined if it is not known. */
+export type SpreadOf = (questionId: number, week: Week) => Spread | undefined;
+
+/** Returns the latest shown readings of a KPI's questions in a window, in the order of their ids. */
+export function latestOf(readings: Readings, questionIds: readonly number[], window: KpiWindow): Latest[] {
+  return questionIds.flatMap((questionId) => {
+    const reading = latestIn(readings.get(questionId), window.first, window.last);
+    return reading ? [{ questionId, reading }] : [];
+  });
+}
+
+/** Returns whether one of the questions was asked in a window, with a figure or withheld. */
+export const isAskedIn = (readings: Readings, questionIds: readonly number[], { first, last }: KpiWindow) =>
+  questionIds.some((id) => readings.get(id)?.some(({ week }) => week >= first && week <= last) ?? false);
+
+/** Returns the mean of the latest readings. */
+export const valueOf = (latest: readonly Latest[]): number =>
+  latest.reduce((sum, { reading }) => sum + reading.value, 0) / latest.length;
+
+/** A quantity that is not tested, because the spread of its question is not known. */
+const untested = (by: number, answers: number): Measured => ({
+  by,
+  variance: Number.NaN,
+  freedom: Number.NaN,
+  answers,
+});
+
+/** Returns the rolling value with its variance. `factor`: see KpiParameters. */
+export function rollingOf(latest: readonly Latest[], spreadOf: SpreadOf, factor: number): Measured {
+  const measured = latest.map(({ questionId, reading }) => {
+    const spread = spreadOf(questionId, reading.week);
+    const { value: by, answers, week } = reading;
+    if (!spread) return { ...untested(by, answers), week };
+    const variance = spread.variance * meanVariance(reading, spread.presentShare);
+    return { by, variance, freedom: 4 * answers, answers, week };
+  });
+  return meanOf(measured, factor);
+}
+
+/** `since`: the earliest of the earlier weeks. `questions`: how many were compared. */
+export type Compared = Measured & { since: Week; questions: number };
+
+/** Returns the change of a question; undefined if there is nothing to compare. */
+export function questionChange(
+  { questionId, reading }: Latest,
+  readings: Readings,
+  asked: AskedWeeks,
+  spreadOf: SpreadOf,
+): Compared | undefined {
+  const before = previousOf(readings.get(questionId), reading, asked.get(questionId));
+  if (!before) return undefined;
+  const spread = spreadOf(questionId, reading.week);
+  const measured = spread
+    ? changeOf(reading, before, spread, spreadOf(questionId, before.week))
+    : untested(reading.value - before.value, reading.answers);
+  return { ...measured, since: before.week, questions: 1 };
+}
+
+/** Returns the change of a KPI over the questions that were also shown before; undefined if there are none. */
+export function kpiChange(
+  latest: readonly Latest[],
+  readings: Readings,
+  asked: AskedWeeks,
+  { spreadOf, factor }: { spreadOf: SpreadOf; factor: number },
+): Compared | undefined {
+  const changes = latest.flatMap((one) => {
+    const change = questionChange(one, readings, asked, spreadOf);
+    return change ? [{ ...change, week: one.reading.week }] : [];
+  });
+  return comparedOf(changes, meanOf(changes, factor));
+}
+
+function comparedOf(changes: readonly { since: Week }[], mean: Measured): Compared | undefined {
+  if (changes.length === 0) return undefined;
+  const since = changes.reduce((first, one) => (one.since < first ? one.since : first), changes[0]!.since);
+  return { ...mean, since, questions: changes.length };
+}
+
+/** A difference from a comparison. `value`: the comparison's figure over the questions that both have. */
+export type Differing = Measured & { value: number };
+
+/** Returns the difference of readings from those of a group that contains this one, over figures of the same weeks. */
+export function kpiDifference(
+  latest: readonly Latest[],
+  whole: Readings,
+  spreadOf: SpreadOf,
+): Differing | undefined {
+  const differences = latest.flatMap(({ questionId, reading }) => {
+    const other = whole.get(questionId)?.find(({ week }) => week === reading.week);
+    if (!other || !isShown(other)) return [];
+    const spread = spreadOf(questionId, reading.week);
+    const measured = spread
+      ? differenceOf(reading, other, spread)
+      : untested(reading.value - other.value, reading.answers);
+    return [{ ...measured, value: other.value }];
+  });
+  return differingOf(differences, meanOfSteady(differences));
+}
+
+/** Returns the difference of readings from those of the same group half a year earlier. */
+export function kpiSinceHalfYear(
+  latest: readonly Latest[],
+  earlier: readonly Latest[],
+  spreadOf: SpreadOf,
+): Differing | undefined {
+  const byQuestion = new Map(earlier.map(({ questionId, reading }) => [questionId, reading]));
+  const differences = latest.flatMap(({ questionId, reading }) => {
+    const before = byQuestion.get(questionId);
+    if (!before || before.week >= reading.week) return [];
+    const spread = spreadOf(questionId, reading.week);
+    const measured = spread
+      ? changeOverHalfYear(reading, before, spread)
+      : untested(reading.value - before.value, reading.answers);
+    return [{ ...measured, value: before.value }];
+  });
+  return differingOf(differences, meanOfSteady(differences));
+}
+
+function differingOf(differences: readonly { value: number }[], mean: Measured): Differing | undefined {
+  if (differences.length === 0) return undefined;
+  return { ...mean, value: differences.reduce((sum, { value }) => sum + value, 0) / differences.length };
+}

@@ -1,0 +1,233 @@
+// The statistics of a week: the few parameters per question and KPI from which every interval and verdict is computed when results are
+// read (docs/statistics.md). Computed from published figures only. Pure.
+import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
+import { type Cutoffs, cutoffOf, type Test, type Tested } from './marks.ts';
+import {
+  addKpiRatios,
+  addMoves,
+  addReadings,
+  addSpreads,
+  factorOf,
+  type History,
+  type KpiStatistics,
+  type QuestionStatistics,
+  type Setting,
+  type WeekFigures,
+  type WeekStatistics,
+  listIn,
+  movementsIn,
+  spreadIn,
+  spreadsIn,
+  topOf,
+} from './history.ts';
+import { type Measured, meanVariance, type Spread, testOf } from './measures.ts';
+import { excessOf, rootOf } from './normal.ts';
+import { pooledVariance, spreadOf } from './pooled-variance.ts';
+import { comparableWeeks, isShown, type Reading, type Readings } from './readings.ts';
+import {
+  halfYear,
+  kpiChange,
+  kpiDifference,
+  kpiSinceHalfYear,
+  type Latest,
+  latestOf,
+  questionChange,
+  rollingOf,
+  windowEnding,
+} from './rolling.ts';
+
+/** How many groups are needed to know how much groups differ. */
+const enoughGroups = 10;
+
+/** Adds a week whose statistics were computed before. */
+export function recall(
+  history: History,
+  figures: WeekFigures,
+  statistics: WeekStatistics,
+  setting: Setting,
+): void {
+  addSpreads(history, statistics);
+  addReadings(history, figures);
+  addMoves(history, figures, setting, statistics.questions);
+  addKpiRatios(history, statistics);
+}
+
+/** Computes the statistics of a week and adds it to the history, which contains all weeks before it. */
+export function weekStatistics(history: History, figures: WeekFigures, setting: Setting): WeekStatistics {
+  const { week } = figures;
+  const spreads = [...figures.distributions].flatMap(([questionId, groups]) => {
+    const sums = spreadOf(setting.typeOf(questionId), groups, setting.parentOf);
+    return sums ? [{ questionId, sums }] : [];
+  });
+  for (const { questionId, sums } of spreads) listIn(history.sums, questionId).push({ week, sums });
+  const first = addWeeks(week, -comparableWeeks);
+  const movementOf = movementsIn(history, first, week);
+  const asked = [...new Set([...figures.readings.values()].flatMap((one) => [...one.keys()]))].toSorted(
+    (a, b) => a - b,
+  );
+  const measured = asked.flatMap((questionId) => {
+    const sums = (history.sums.get(questionId) ?? []).filter((one) => one.week >= first);
+    const variance = pooledVariance(sums.map((one) => one.sums));
+    if (variance === null) return [];
+    return [{ questionId, variance, ...movementOf(questionId) }];
+  });
+  for (const { questionId, ...spread } of measured) spreadsIn(history, questionId).set(week, spread);
+  addReadings(history, figures);
+  const questions = withCutoffs(history, figures, setting, measured);
+  addMoves(history, figures, setting, measured);
+  const statistics = { week, spreads, questions, kpis: kpiStatistics(history, week, setting) };
+  addKpiRatios(history, statistics);
+  return statistics;
+}
+
+/** Tests by kind of comparison. */
+type Tests = Record<Tested, Test[]>;
+const noTests = (): Tests => ({ change: [], company: [], parent: [], halfYear: [] });
+const cutoffsOf = (tests: Tests): Cutoffs =>
+  Object.fromEntries(
+    Object.entries(tests).flatMap(([kind, list]) => {
+      const cutoff = cutoffOf(list);
+      return cutoff ? [[kind, cutoff]] : [];
+    }),
+  );
+
+function addTest(tests: Tests, kind: Tested, measured: Measured | undefined): void {
+  if (measured && measured.variance > 0) tests[kind].push(testOf(measured));
+}
+
+const noReadings: Readings = new Map();
+
+/** Adds the cutoffs and the variance between groups. All questions of a week are looked at together. */
+function withCutoffs(
+  history: History,
+  { week, readings }: WeekFigures,
+  { parentOf, kpiWeeks }: Setting,
+  measured: readonly (Spread & { questionId: number })[],
+): QuestionStatistics[] {
+  const tests = noTests();
+  const spreads = new Map(measured.map(({ questionId, ...spread }) => [questionId, spread]));
+  const spreadAt = spreadIn(history);
+  const then = windowEnding(addWeeks(week, -halfYear), kpiWeeks);
+  const around = new Map(
+    measured.map(({ questionId }) => [questionId, [] as { by: number; error: number }[]]),
+  );
+  for (const [groupId, own] of readings) {
+    const [top, parent] = [topOf(groupId, parentOf), parentOf(groupId)];
+    const all = history.readings.get(groupId) as Map<number, Reading[]>;
+    for (const [questionId, reading] of own) {
+      const spread = spreads.get(questionId);
+      if (!spread || !isShown(reading)) continue;
+      const latest = [{ questionId, reading }];
+      addTest(tests, 'change', questionChange(latest[0] as Latest, all, history.asked, spreadAt));
+      addTest(tests, 'halfYear', kpiSinceHalfYear(latest, latestOf(all, [questionId], then), spreadAt));
+      const differs = (other: number | null) =>
+        other === null
+          ? undefined
+          : kpiDifference(latest, history.readings.get(other) ?? noReadings, spreadAt);
+      addTest(tests, 'company', differs(top));
+      const above = differs(parent);
+      addTest(tests, 'parent', above);
+      const error = spread.variance * meanVariance(reading, spread.presentShare);
+      if (above) around.get(questionId)?.push({ by: above.by, error });
+    }
+  }
+  const cutoffs = cutoffsOf(tests);
+  return measured.map((one) => ({
+    ...one,
+    groupVariance: varianceBetween(around.get(one.questionId) ?? []),
+    cutoffs,
+  }));
+}
+
+/** Returns how much groups differ from the group above them, beyond their errors (Paule and Mandel 1982); null if they are too few. */
+export function varianceBetween(groups: readonly { by: number; error: number }[]): number | null {
+  if (groups.length < enoughGroups) return null;
+  const excess = (variance: number) =>
+    groups.reduce((sum, { by, error }) => sum + by ** 2 / (variance + error), 0) - groups.length;
+  if (excess(0) <= 0) return 0;
+  let [low, high] = [0, 1];
+  for (let i = 0; i < 40; i++) {
+    const middle = (low + high) / 2;
+    if (excess(middle) > 0) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+/** The minimum number of groups from which a week's ratio is computed. */
+const enoughForRatio = 10;
+
+function kpiStatistics(history: History, week: Week, setting: Setting): KpiStatistics[] {
+  const { kpis, kpiWeeks, parentOf } = setting;
+  const window = windowEnding(week, kpiWeeks);
+  const then = windowEnding(addWeeks(week, -halfYear), kpiWeeks);
+  const spreadAt = spreadIn(history);
+  const tests = noTests();
+  const found = kpis.map(({ id, questionIds }) => {
+    const factor = factorOf(history, id, addWeeks(week, -comparableWeeks));
+    const how = { spreadOf: spreadAt, factor };
+    const changes = new Map<number, { by: number; variance: number; isNew: boolean; shared: number }>();
+    const around: { by: number; error: number }[] = [];
+    for (const [groupId, readings] of history.readings) {
+      const latest = latestOf(readings, questionIds, window);
+      if (latest.length === 0) continue;
+      const change = kpiChange(latest, readings, history.asked, how);
+      addTest(tests, 'change', change);
+      if (change && change.variance > 0) {
+        const plain = kpiChange(latest, readings, history.asked, {
+          spreadOf: withoutShared(spreadAt),
+          factor: 1,
+        });
+        // Before attitudes are known to be steady, changes vary less than predicted, but not because of the KPI.
+        const isNew =
+          latest.some(({ reading }) => reading.week === week) &&
+          latest.every(
+            ({ questionId, reading }) => (spreadAt(questionId, reading.week)?.steadyShare ?? 0) > 0,
+          );
+        changes.set(groupId, {
+          by: change.by,
+          variance: plain?.variance ?? 0,
+          isNew,
+          shared: change.questions,
+        });
+      }
+      addTest(tests, 'halfYear', kpiSinceHalfYear(latest, latestOf(readings, questionIds, then), spreadAt));
+      const differs = (other: number | null) =>
+        other === null
+          ? undefined
+          : kpiDifference(latest, history.readings.get(other) ?? noReadings, spreadAt);
+      addTest(tests, 'company', differs(topOf(groupId, parentOf)));
+      const parent = differs(parentOf(groupId));
+      addTest(tests, 'parent', parent);
+      const error = rollingOf(latest, spreadAt, factor).variance;
+      if (parent && error > 0) around.push({ by: parent.by, error });
+    }
+    return { kpiId: id, factor, ...ratioOf(changes, parentOf), groupVariance: varianceBetween(around) };
+  });
+  const cutoffs = cutoffsOf(tests);
+  return found.map((one) => ({ ...one, cutoffs }));
+}
+
+const withoutShared =
+  (spreadAt: ReturnType<typeof spreadIn>) =>
+  (questionId: number, week: Week): Spread | undefined => {
+    const spread = spreadAt(questionId, week);
+    return spread && { ...spread, sharedMovement: 0 };
+  };
+
+/** Returns how the changes of groups, compared with the top of their tree, vary in relation to what their questions' variances say. */
+function ratioOf(
+  changes: ReadonlyMap<number, { by: number; variance: number; isNew: boolean; shared: number }>,
+  parentOf: Setting['parentOf'],
+): { ratio: number | null; pairs: number } {
+  const ratios = [...changes].flatMap(([groupId, { by, variance, isNew, shared }]) => {
+    const top = topOf(groupId, parentOf);
+    const whole = top === null ? undefined : changes.get(top);
+    const rest = variance - (whole?.variance ?? 0);
+    if (!isNew || !whole || whole.shared !== shared || rest <= 0) return [];
+    return [(by - whole.by) ** 2 / rest];
+  });
+  const isEnough = ratios.length >= enoughForRatio;
+  const scale = (by: number) => -excessOf(ratios.values().map((one) => one / by));
+  return { ratio: isEnough ? rootOf(scale, 0.01, 100) : null, pairs: ratios.length };
+}
