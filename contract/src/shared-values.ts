@@ -35,7 +35,7 @@ export const personSorts = ['name', 'email', 'role', 'created'] as const;
 export type PersonSort = (typeof personSorts)[number];
 
 /** The outcomes of runs. `processing`: the run has not finished. */
-export const runOutcomes = ['processing', 'validated', 'applied', 'held', 'refused', 'failed'] as const;
+export const runOutcomes = ['processing', 'validated', 'applied', 'pending', 'refused', 'failed'] as const;
 export type RunOutcome = (typeof runOutcomes)[number];
 
 /** The meanings that a column of a file can have. An attribute is `attribute:` and its name. `ignore` skips the column. */

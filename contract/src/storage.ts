@@ -11,7 +11,7 @@ export const fileOutcomes = [
   'validated',
   'applied',
   'refused',
-  'held',
+  'pending',
   'failed',
 ] as const;
 
@@ -28,7 +28,7 @@ export const FileReport = Type.Object(
       description:
         'waiting: not processed yet. processing: being processed now. applied: the changes were made. validated: the file is ' +
         'valid, but the account only validates files. refused: the file has errors or the upload was rejected; nothing was ' +
-        'applied. held: the file would exceed a change limit; nothing is applied until an administrator approves it. failed: ' +
+        'applied. pending: the file would exceed a change limit; nothing is applied until an administrator approves it. failed: ' +
         'the file could not be processed.',
     }),
     place: Type.Optional(

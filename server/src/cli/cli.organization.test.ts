@@ -214,6 +214,15 @@ describe('runs list and run approve', () => {
     ]);
   });
 
+  test('lists a run that awaits approval as "held", the name in the description of the command', async () => {
+    const id = await newAccount();
+    await pool`
+      insert into runs (account_id, run_id, source, file, validate_only, outcome)
+      values (${id}, ${newId()}, 'file', 'users.csv', false, 'pending')`;
+    const runs = await json<Run[]>(['runs', 'list', '--account', id]);
+    expect(runs.map(({ outcome }) => outcome)).toEqual(['held']);
+  });
+
   test('a run that is not pending, does not exist, or belongs to another account cannot be approved', async () => {
     const [id, other] = await Promise.all([newAccount(), newAccount()]);
     const [ours, theirs] = [await push(id, {}), await push(other, {})];

@@ -17,7 +17,8 @@ export const runCommands: Record<string, Command> = {
         source,
         ...(file !== null && { file }),
         validateOnly,
-        outcome,
+        // The description of this command names the outcome "held". Everything else calls it "pending".
+        outcome: outcome === 'pending' ? 'held' : outcome,
         summary,
         ...(details !== null && { details }),
       }));

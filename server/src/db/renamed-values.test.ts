@@ -1,4 +1,4 @@
-// Migration 0034 on an installation with data: stored names get their new values, and everything else stays unchanged.
+// Migrations 0034 and 0036 on an installation with data: stored names get their new values, and everything else stays unchanged.
 import { runMigrations } from 'graphile-worker';
 import { randomUUID } from 'node:crypto';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -30,7 +30,7 @@ async function earlierDatabase(): Promise<{ pool: Pool; url: string }> {
   return { pool, url };
 }
 
-test('renames reasons of missed weeks, actions of the audit log, error types of reports and waiting jobs', async () => {
+test('renames reasons of missed weeks, actions of the audit log, outcomes and error types of reports, and waiting jobs', async () => {
   const { pool, url } = await earlierDatabase();
   await pool`insert into accounts (name, timezone, language, threshold) values ('Earlier', 'UTC', 'en', 5)`;
   await pool.unsafe(`
@@ -61,6 +61,12 @@ test('renames reasons of missed weeks, actions of the audit log, error types of 
   await pool`
     insert into runs (account_id, run_id, source, validate_only, outcome, details)
     values (1, ${randomUUID()}, 'api', true, 'refused', '[{"type":"made by hand","message":"He was made by hand"}]')`;
+  await pool`
+    insert into runs (account_id, run_id, source, validate_only, outcome)
+    values (1, ${randomUUID()}, 'file', false, 'held'), (1, ${randomUUID()}, 'file', false, 'applied')`;
+  await pool`
+    insert into files (account_id, name, size, via, report)
+    values (1, 'held.csv', 1, 'console', ${pool.json({ file: 'held.csv', outcome: 'held', message: 'It is "held".' })})`;
   await runMigrations({ connectionString: url });
   await pool`select graphile_worker.add_job('forget old runs'), graphile_worker.add_job('close week')`;
 
@@ -74,8 +80,12 @@ test('renames reasons of missed weeks, actions of the audit log, error types of 
     { action: 'run pending', subject: 'one', day: '2026-02-01' },
     { action: 'token created', subject: 'two', day: '2026-02-02' },
   ]);
-  const [run] = await pool`select details from runs`;
+  const [run] = await pool`select details from runs where source = 'api'`;
   expect(run!['details']).toEqual([{ type: 'manually created', message: 'He was made by hand' }]);
+  const outcomes = await pool`select outcome from runs where source = 'file' order by outcome`;
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['applied', 'pending']);
+  const [file] = await pool`select report from files`;
+  expect(file!['report']).toEqual({ file: 'held.csv', outcome: 'pending', message: 'It is "held".' });
   const jobs = await pool<
     { name: string }[]
   >`select task_identifier as name from graphile_worker.jobs order by id`;

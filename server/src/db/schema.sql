@@ -227,7 +227,7 @@ create table runs (
   file           text,
   validate_only  boolean     not null,
   outcome        text        not null
-                 check (outcome in ('processing', 'validated', 'applied', 'refused', 'held', 'failed')),
+                 check (outcome in ('processing', 'validated', 'applied', 'refused', 'pending', 'failed')),
   message        text,
   settings       json,
   summary        json,
@@ -251,7 +251,7 @@ comment on table runs is 'Every organization request and file: its sender, its s
 comment on column runs.run_id is
   'The id of the request, which is also in its response, its x-request-id header and the log. UUIDv7, so it sorts by time.';
 comment on column runs.outcome is
-  'processing: not finished yet. held: awaiting approval. failed: ended without a response, or its process was killed; nothing was applied.';
+  'processing: not finished yet. pending: awaiting approval. failed: ended without a response, or its process was killed; nothing was applied.';
 comment on column runs.details is
   'The errors of a refused run. Invalid email addresses, phone numbers, time zones, languages and attribute values are not quoted; externalIds and keys are.';
 

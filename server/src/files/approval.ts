@@ -88,7 +88,7 @@ export async function repeatFile(
   await lockAccount(tx, accountId);
   const before = await updateToRepeat(tx, accountId, fileId);
   if (!before) return false;
-  if (before.runId !== null && before.outcome === 'held') {
+  if (before.runId !== null && before.outcome === 'pending') {
     const message = 'The file is being processed again. Nothing of this run was applied.';
     await rejectPendingRun(tx, accountId, before.runId, { userId: by.userId, message });
   }

@@ -39,7 +39,7 @@ export async function processFile(
   await inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
     if (!(await lockBegunFile(tx, accountId, file.id, turn.id))) throw turnLost();
-    const wanted = { runId, deleteGroupResults, beyondLimits: 'hold' as const };
+    const wanted = { runId, deleteGroupResults, beyondLimits: 'requireApproval' as const };
     const isRead = laidOut !== undefined && findings.faultCount() === 0;
     const request = isRead ? await requestOf(tx, account, laidOut, findings) : undefined;
     const end = request

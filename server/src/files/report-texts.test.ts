@@ -82,13 +82,13 @@ describe('the message', () => {
     ],
     [
       'why it waits for approval, and how to approve it',
-      report('held', { details: [excess('maxUsersDeleted', 200, 312)] }),
+      report('pending', { details: [excess('maxUsersDeleted', 200, 312)] }),
       'users.csv is awaiting approval: it would remove 312 people, but your limit is 200. Nothing was changed. Review the list of changes ' +
         `and approve it with \`npx soundings run approve --account 7 --id ${runId}\`, or send a corrected file.`,
     ],
     [
       'each exceeded limit',
-      report('held', {
+      report('pending', {
         details: [excess('maxUsersCreated', 0, 1), excess('maxGroupsUpdated', 1_000, 2_000)],
       }),
       'users.csv is awaiting approval: it would create 1 person, but your limit is 0; it would update 2,000 groups, but your limit is ' +
@@ -210,7 +210,7 @@ describe('the mail', () => {
   });
 
   test('of a file that waits for approval contains the limits, the numbers, the command and the effect of removed groups', () => {
-    const mailed = report('held', {
+    const mailed = report('pending', {
       summary: summary([0, 0, 312, 5], [0, 0, 1, 0]),
       details: [excess('maxUsersDeleted', 200, 312)],
     });
@@ -293,7 +293,7 @@ describe('the language of the account', () => {
   });
 
   test('is used throughout a Swedish mail, which contains English only in messages from elsewhere', () => {
-    const pending = report('held', {
+    const pending = report('pending', {
       summary: summary([1, 0, 312, 1184], [0, 0, 1, 0]),
       details: [excess('maxUsersDeleted', 200, 312)],
     });
@@ -418,7 +418,7 @@ describe('text from users and files', () => {
 
   test('contains no one without an error in the file', () => {
     const changes = [{ entity: 'user', externalId: 'anna-ask', action: 'delete' }];
-    const mailed = { ...report('held', { summary: summary([0, 0, 1, 0]) }), changes };
+    const mailed = { ...report('pending', { summary: summary([0, 0, 1, 0]) }), changes };
     const { subject, text, html } = englishMail(mailed);
     expect(subject + text + html).not.toContain('anna-ask');
   });

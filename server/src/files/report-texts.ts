@@ -54,7 +54,7 @@ export function messageOf(report: MailedFileReport, accountId: number): string {
       const changes = changesOf(summary) || 'none';
       return [`${title}. ${t('onlyChecked')} ${t('heading.wouldChange')}: ${changes}.`, ...noticed].join(' ');
     }
-    case 'held': {
+    case 'pending': {
       const approve =
         runId === undefined ? 'approve it' : `approve it with \`${approval(accountId, runId)}\``;
       return (
@@ -105,7 +105,7 @@ const tones: Record<FileReport['outcome'], MailContent['tone']> = {
   processing: 'plain',
   applied: 'good',
   validated: 'good',
-  held: 'warn',
+  pending: 'warn',
   refused: 'bad',
   failed: 'bad',
 };
@@ -124,7 +124,7 @@ function blocksOf(report: MailedFileReport, clean: Sanitized, accountId: number,
       return [text(isUnchanged(summary) ? t('nothingToDo') : t('applied')), ...figures, ...noticed];
     case 'validated':
       return [text(t('onlyChecked')), heading(t('heading.wouldChange')), ...figures, ...gone, ...noticed];
-    case 'held':
+    case 'pending':
       return [
         text(`${capital(excessOf(clean.faults, t))}. ${t('nothingChanged')}`),
         ...(figures.length > 0 ? [heading(t('heading.wouldChange')), ...figures, ...gone] : []),

@@ -45,6 +45,6 @@ export async function storeReport(
   const isDoubtful = warnings.some(
     ({ type }) => ignoring.has(type) || (!informational.has(type) && (summary?.users.deleted ?? 0) > 0),
   );
-  const isMailed = account.notifySuccess || isDoubtful || ['refused', 'held', 'failed'].includes(outcome);
+  const isMailed = account.notifySuccess || isDoubtful || ['refused', 'pending', 'failed'].includes(outcome);
   if (isMailed) await addMails(tx, account.id, id, account.notify);
 }

@@ -73,7 +73,7 @@ export async function takePendingRun(
   if (!run)
     throw new Fault('not_found', 'run not found', `Run ${runId} does not exist in account ${accountId}.`);
   const { outcome, organization, planDigest, file, summary } = run;
-  if (outcome !== 'held' || !organization || planDigest === null) {
+  if (outcome !== 'pending' || !organization || planDigest === null) {
     throw runNotPending(runId, outcome);
   }
   await deletePendingRun(tx, accountId, runId);

@@ -37,7 +37,7 @@ export function runEnd(
 }
 
 function messageOf(outcome: RunEnd['outcome'], findings: Findings): string | null {
-  if (outcome === 'held')
+  if (outcome === 'pending')
     return 'This run would make more changes than allowed. Nothing is applied until an administrator approves it.';
   if (outcome === 'refused') {
     const count = findings.faultCount();

@@ -3,7 +3,7 @@ import type { Change, Settings, Summary, Warning } from '@soundings/contract/org
 import type { Detail } from '@soundings/contract/problem.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
 
-export type Outcome = 'processing' | 'validated' | 'applied' | 'refused' | 'held' | 'failed';
+export type Outcome = 'processing' | 'validated' | 'applied' | 'refused' | 'pending' | 'failed';
 
 export type RunRow = {
   id: string;

@@ -54,6 +54,5 @@ export async function auditRun(db: Db, accountId: AccountId, runId: string): Pro
   const { source: origin, tokenId, userId, address, file, outcome, summary } = run;
   const details = { ...(file !== null && { file }), ...(summary && { summary }) };
   const actor = { origin, tokenId, userId, address };
-  const action = outcome === 'held' ? 'run pending' : (`run ${outcome}` as const);
-  await audit(db, accountId, actor, action, { subject: runId, details });
+  await audit(db, accountId, actor, `run ${outcome}`, { subject: runId, details });
 }

@@ -92,8 +92,8 @@ export type Wanted = {
   organization: SentOrganization;
   deleteGroupResults: DeleteGroupResults;
   isGone?: PushHooks['isGone'];
-  /** What to do if there are more changes than the settings allow: refuse them (the default), hold them for approval, or apply them. */
-  beyondLimits?: 'refuse' | 'hold' | 'apply';
+  /** What to do with more changes than the settings allow: refuse them (default), wait for approval, or apply them. */
+  beyondLimits?: 'refuse' | 'requireApproval' | 'apply';
   /** The digest of the changes that were shown for a pending run. Other changes are not applied. */
   shown?: string;
 };
@@ -101,7 +101,7 @@ export type Wanted = {
 /** The result. A refusal is returned rather than thrown, so that the transaction commits the run that records it. */
 export type Synchronized =
   | { outcome: 'validated' | 'applied'; plan: Plan; refusal?: undefined }
-  | { outcome: 'held'; plan: Plan; refusal: Fault }
+  | { outcome: 'pending'; plan: Plan; refusal: Fault }
   | { outcome: 'refused'; plan?: Plan; refusal: Fault };
 
 /**
@@ -130,12 +130,12 @@ async function synchronize(
   const weeksOfRemoved = await selectWeeksOfGroups(tx, accountId, plan.groups.remove);
   warnOfEffects({ plan, organization, targetTree, owners, pending, weeksOfRemoved }, findings);
   if (findings.faultCount() > 0) {
-    const isHeld = isApplied && wanted.beyondLimits === 'hold';
+    const needsApproval = isApplied && wanted.beyondLimits === 'requireApproval';
     // The changes of a refused run are stored too: they show whether the list was complete.
-    if (isHeld)
+    if (needsApproval)
       await storePendingRun(tx, accountId, runId, organization, { plan, digest: digestOf(plan), groupNames });
     else await copyChanges(tx, accountId, runId, plan.changes, groupNames);
-    return endRun(tx, accountId, wanted, findings, { outcome: isHeld ? 'held' : 'refused', plan });
+    return endRun(tx, accountId, wanted, findings, { outcome: needsApproval ? 'pending' : 'refused', plan });
   }
   warnOfMovedGroups(plan, targetTree, findings);
   if (isApplied) {

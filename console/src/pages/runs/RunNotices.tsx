@@ -26,10 +26,10 @@ function Outcome({ run }: { run: Run }) {
   const limits = run.details.filter(({ type }) => type === 'limit exceeded');
   const who = run.decidedBy ?? t('runs.unknownPerson');
   if (run.outcome === 'processing') return <Notice tone="accent">{t('runs.processingText')}</Notice>;
-  if (run.outcome === 'held')
+  if (run.outcome === 'pending')
     return (
-      <Notice tone="warn" title={t('runs.heldTitle')}>
-        <Reasons limits={limits} /> {t('runs.heldText')}
+      <Notice tone="warn" title={t('runs.pendingTitle')}>
+        <Reasons limits={limits} /> {t('runs.pendingText')}
       </Notice>
     );
   if (run.outcome === 'refused' && run.decidedAt !== null)
@@ -99,7 +99,7 @@ function Lost({ run: { lost, lostCount, outcome } }: { run: Run }) {
   const first = lost.slice(0, named);
   return (
     <Notice
-      tone={outcome === 'held' || outcome === 'validated' ? 'warn' : 'neutral'}
+      tone={outcome === 'pending' || outcome === 'validated' ? 'warn' : 'neutral'}
       title={t(outcome === 'refused' ? 'runs.wouldLose' : 'runs.lose', { count: lostCount })}
     >
       <ul>
@@ -117,7 +117,7 @@ function Lost({ run: { lost, lostCount, outcome } }: { run: Run }) {
 function Managers({ run: { managersRemoved, outcome } }: { run: Run }) {
   const t = useText();
   if (managersRemoved.count === 0) return null;
-  const tone = outcome === 'held' || outcome === 'validated' ? 'warn' : 'neutral';
+  const tone = outcome === 'pending' || outcome === 'validated' ? 'warn' : 'neutral';
   return <Notice tone={tone}>{managersNamed(t, managersRemoved)}</Notice>;
 }
 

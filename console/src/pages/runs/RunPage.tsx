@@ -43,7 +43,7 @@ export function RunPage() {
           actions={
             <>
               <Downloads run={run} />
-              {run.outcome === 'held' && <Decision run={run} />}
+              {run.outcome === 'pending' && <Decision run={run} />}
             </>
           }
         >

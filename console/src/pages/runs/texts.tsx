@@ -14,7 +14,7 @@ export const stateOf = ({ outcome, decidedAt }: Pick<RunRow, 'outcome' | 'decide
 const tones: Record<State, Tone> = {
   applied: 'good',
   validated: 'neutral',
-  held: 'warn',
+  pending: 'warn',
   refused: 'bad',
   rejected: 'neutral',
   failed: 'bad',

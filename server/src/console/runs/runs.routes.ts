@@ -52,7 +52,7 @@ export function serveRuns(console: Console, pool: Promise<Pool>, approve: Approv
 
   console.serve('POST /runs/{runId}/approval', async (who, { params, body }) => {
     const { runId, outcome } = await foundRun(await pool, who.accountId, params.runId);
-    if (outcome !== 'held') throw runNotPending(runId, outcome);
+    if (outcome !== 'pending') throw runNotPending(runId, outcome);
     await approve(who.accountId, runId, { by: deciderOf(who), ...body });
   });
 

@@ -86,7 +86,7 @@ async function createPendingRun(): Promise<FilePage> {
   await change({ maxGroupsDeleted: 1 });
   await push({ groups: threeGroups });
   const file = await send('groups.csv', lines('externalId;name', 'g1;The North'));
-  expect(file.state).toBe('held');
+  expect(file.state).toBe('pending');
   return file;
 }
 
@@ -94,7 +94,12 @@ describe('a pending run', () => {
   test('is shown with its reason, its limits and its changes, removals first', async () => {
     const { runId } = await createPendingRun();
     const { body: run } = await ada<Run>(`GET /runs/${runId}?language=en`);
-    expect(run).toMatchObject({ outcome: 'held', via: 'console', sentBy: 'Ada Admin', file: 'groups.csv' });
+    expect(run).toMatchObject({
+      outcome: 'pending',
+      via: 'console',
+      sentBy: 'Ada Admin',
+      file: 'groups.csv',
+    });
     expect(run.limits.find(({ setting }) => setting === 'maxGroupsDeleted')).toEqual({
       setting: 'maxGroupsDeleted',
       limit: 1,
@@ -154,7 +159,7 @@ describe('a pending run', () => {
     await change({ maxUsersDeleted: 2 });
     const columns = 'EmployeeID;FirstName;LastName;Email;Department';
     const file = await send('people.csv', lines(columns, 'p4;P4;Roth;p4@example.com;g1'));
-    expect(file.state).toBe('held');
+    expect(file.state).toBe('pending');
     const { body: run } = await ada<Run>(`GET /runs/${file.runId}?language=en`);
     expect(run.summary?.users.deleted).toBe(4);
     expect([run.people, run.managersRemoved]).toEqual([6, { count: 2, names: ['P2 Roth', 'P3 Roth'] }]);

@@ -41,7 +41,7 @@ export type Arguments = {
     'title.applied': { file: string };
     'title.validated': { file: string };
     'title.refused': { file: string; faults: string };
-    'title.held': { file: string };
+    'title.pending': { file: string };
     'title.failed': { file: string };
     'faults': { count: number };
     'faultsOrMore': { count: number };

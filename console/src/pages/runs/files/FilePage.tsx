@@ -86,8 +86,8 @@ function Actions({ file, onColumns }: { file: FileAnswer; onColumns: () => void 
         </Button>
       )}
       {file.runId !== null && isDone(file) && (
-        <LinkButton kind={file.state === 'held' ? 'primary' : 'secondary'} to={`/runs/${file.runId}`}>
-          {t(file.state === 'held' ? 'files.decide' : 'files.toRun')}
+        <LinkButton kind={file.state === 'pending' ? 'primary' : 'secondary'} to={`/runs/${file.runId}`}>
+          {t(file.state === 'pending' ? 'files.decide' : 'files.toRun')}
         </LinkButton>
       )}
     </>
@@ -114,7 +114,7 @@ function FileContent({ file, onColumns }: { file: FileAnswer; onColumns: () => v
           )}
           {summary && (
             <div className={css['short']}>
-              {(file.state === 'validated' || file.state === 'held') && (
+              {(file.state === 'validated' || file.state === 'pending') && (
                 <span className={css['wouldChange']}>{t('files.wouldChange')}:</span>
               )}
               <span>{t('runs.people')}</span>
@@ -149,7 +149,7 @@ const tones = {
   validated: 'neutral',
   applied: 'good',
   refused: 'bad',
-  held: 'warn',
+  pending: 'warn',
   failed: 'bad',
 } as const;
 
