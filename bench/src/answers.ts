@@ -102,7 +102,7 @@ async function open({ pool, keys }: Service, { id }: Account) {
 }
 
 async function carryOut(load: Beside, order: SubmissionOrder): Promise<Submitted> {
-  const given = (await load.ask(order)) as Submitted | { error: string };
+  const given = (await load.request(order)) as Submitted | { error: string };
   if ('error' in given) throw new Error(given.error);
   return given;
 }
@@ -123,7 +123,7 @@ async function measureGiving(
       seconds: (order.seconds ?? seconds) * timeScale,
     });
   await give({ seconds: 3 }); // warms up the service's code and the database's plans
-  const others = await service.askSteadily('/health/live', '', 50, 2000 * timeScale);
+  const others = await service.requestSteadily('/health/live', '', 50, 2000 * timeScale);
   const steady = await give({ rate });
   const health = await others.end();
   say(`${rate} a second: 99 % ${time(percentile(steady.times, 0.99))}`);
@@ -198,14 +198,14 @@ async function measureClosing(
 ): Promise<Row[]> {
   await answerAll(service, { accountId: id, week, questionIds: giving.questionIds });
   await service.pool`vacuum analyze`;
-  const asking = await service.askSteadily('/v1/kpis', token, 50, 3000 * plan.timeScale);
+  const steady = await service.requestSteadily('/v1/kpis', token, 50, 3000 * plan.timeScale);
   const during = { seconds: 8 * plan.timeScale, rate: 100, isClosing: true };
   const answering = carryOut(load, { ...giving, address: service.address, connections, ...during });
   const [ms] = await timed(() =>
     service.command('week', 'close', '--account', String(id), '--week', weekName(week)),
   );
   const given = await answering;
-  const p99 = percentile(await asking.end(), 0.99);
+  const p99 = percentile(await steady.end(), 0.99);
   say(`closing: ${time(ms)}, others 99 % ${time(p99)}`);
   return [
     {

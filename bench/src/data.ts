@@ -197,7 +197,7 @@ async function measureReading(scene: Scene, accounts: Account[]): Promise<Row[]>
   }
   const { first: floor } = await scene.service.beside('bytes.ts', scene.service.databaseUrl, service.address);
   const load = await scene.service.beside('load.ts');
-  const others = await service.askSteadily('/health/live', '', 50, 1000 * plan.timeScale);
+  const others = await service.requestSteadily('/health/live', '', 50, 1000 * plan.timeScale);
   const last = addWeeks(thisWeek, -1);
   const common = { service, uncached, floor: floor as string, load, others, accounts: filled, last, say };
   const reading: Reading = { ...common, effort: plan };
@@ -239,11 +239,11 @@ async function measureClosingBy(
   { service, plan, company, say }: Scene,
   reader: Account,
 ): Promise<Row[]> {
-  const asking = await service.askSteadily('/v1/kpis', reader.token, 50, 1000 * plan.timeScale);
+  const steady = await service.requestSteadily('/v1/kpis', reader.token, 50, 1000 * plan.timeScale);
   await sleep(2000 * plan.timeScale);
-  const idle = await asking.cut(1);
+  const idle = await steady.cut(1);
   const [ms] = await timed(close);
-  const busy = await asking.end();
+  const busy = await steady.end();
   const p99 = percentile(busy, 0.99);
   const people = company.users.length.toLocaleString('en');
   const groups = company.groups.length.toLocaleString('en');

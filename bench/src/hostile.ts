@@ -40,7 +40,7 @@ export const benchHostile: Sized<Plan> = (plan) => async (say, start) => {
     const sftpPort = await freePort();
     const attacked = await service.another({ SFTP_PORT: String(sftpPort), LOG_LEVEL: 'error' });
     const idle = attacked.memory.now() ?? 0;
-    const asking = await attacked.askSteadily('/v1/groups', others.token, 20, 1000);
+    const steady = await attacked.requestSteadily('/v1/groups', others.token, 20, 1000);
     const endWatch = attacked.memory.watch();
     const senders = await Promise.all(
       Array.from({ length: plan.senders }, (_, i) =>
@@ -62,14 +62,14 @@ export const benchHostile: Sized<Plan> = (plan) => async (say, start) => {
             const count = Math.min(atATime, plan.inputs - sent);
             sent += count;
             // oxlint-disable-next-line no-await-in-loop -- one at a time
-            add(survived, (await sender.ask(count)) as Survived);
+            add(survived, (await sender.request(count)) as Survived);
             say(`${sent.toLocaleString('en')} sent; ${summaryOf(survived)}`);
           }
         }),
       ),
     );
     const memory = (endWatch()?.own ?? 0) - idle;
-    const times = await asking.end();
+    const times = await steady.end();
     for (const failure of survived.failures) say(failure);
     for (const line of attacked.errors()) say(line);
     const failed = Object.entries(survived.statuses)

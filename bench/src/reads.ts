@@ -219,9 +219,9 @@ async function steadily(
   address: string,
   { account }: Filled,
 ): Promise<number[]> {
-  const asking = await service.askSteadily(address, account.token, 20, 1000 * effort.timeScale);
+  const steady = await service.requestSteadily(address, account.token, 20, 1000 * effort.timeScale);
   await sleep(effort.rounds * effort.seconds * 4000);
-  return asking.end();
+  return steady.end();
 }
 
 /** Requests the largest response repeatedly, while another account requests a small one. Runs first, before memory has grown. */
@@ -230,9 +230,9 @@ export async function measureStream(reading: Reading): Promise<Row[]> {
   const [fewest, most] = [accounts[0] as Filled, accounts.at(-1) as Filled];
   const little = pathOf({ endpoint: 'KPI values', scope: 'one', weeks: 5 }, fewest, last);
   const large = pathOf({ endpoint: 'KPI values', scope: 'all', weeks: most.weeks }, most, last);
-  const asking = await service.askSteadily(little, fewest.account.token, 50, 1000 * effort.timeScale);
+  const steady = await service.requestSteadily(little, fewest.account.token, 50, 1000 * effort.timeScale);
   await sleep(4000 * effort.timeScale);
-  const idle = await asking.cut(1);
+  const idle = await steady.cut(1);
   const idleMemory = service.memory.now() ?? 0;
   const endWatch = service.memory.watch();
   const order = {
@@ -243,7 +243,7 @@ export async function measureStream(reading: Reading): Promise<Row[]> {
   };
   const { times, bytes } = await loaded(reading, order);
   const peak = endWatch();
-  const busy = await asking.end();
+  const busy = await steady.end();
   const what = `KPI values of all groups, ${most.weeks} weeks, as a stream`;
   const delay = Math.max(...busy) - median(idle);
   return [
@@ -339,7 +339,7 @@ async function alternate(reading: Reading, targets: Target[]): Promise<Sum[]> {
 }
 
 async function loaded({ load }: Reading, order: Order): Promise<Exclude<Loaded, { error: string }>> {
-  const result = (await load.ask(order)) as Loaded;
+  const result = (await load.request(order)) as Loaded;
   if ('error' in result) throw new Error(result.error);
   return result;
 }

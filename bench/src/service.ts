@@ -23,7 +23,7 @@ import { timed } from './measure.ts';
 import type { Counted } from './processes/steady.ts';
 
 export type Account = { id: number; token: string };
-export type Answer = { status: number; body: Buffer };
+export type ReceivedResponse = { status: number; body: Buffer };
 
 export type Service = {
   address: string;
@@ -37,14 +37,14 @@ export type Service = {
   postgres: string;
   account(attribute: { name: string; values: string[] }): Promise<Account>;
   /** Sends a JSON body. */
-  post(path: string, token: string, body: Buffer): Promise<Answer>;
+  post(path: string, token: string, body: Buffer): Promise<ReceivedResponse>;
   /** Returns the milliseconds that another process takes to parse a body with JSON.parse and read the account's rows. */
   floor(account: Account, body: Buffer): Promise<number>;
   /**
    * Sends `rate` requests a second to an address (of any server) from another process. Resolves after `warmUp` ms, when that
    * process begins to count.
    */
-  askSteadily(path: string, token: string, rate: number, warmUp: number): Promise<SteadyRequests>;
+  requestSteadily(path: string, token: string, rate: number, warmUp: number): Promise<SteadyRequests>;
   /** Starts another, fresh process of the service on the same database, with other settings. */
   another(settings?: Record<string, string>): Promise<ServiceProcess>;
   /** Runs the soundings command beside the service. */
@@ -63,13 +63,13 @@ export type SteadyRequests = {
   end(): Promise<number[]>;
 };
 
-export type ServiceProcess = Pick<Service, 'address' | 'askSteadily' | 'memory' | 'stop'> & {
+export type ServiceProcess = Pick<Service, 'address' | 'requestSteadily' | 'memory' | 'stop'> & {
   /** The first lines of its log that are errors. */
   errors(): string[];
 };
 
 /** A process of the benchmark: its first message, and its reply to a message. */
-export type Beside = { first: unknown; ask(message: object | number | string): Promise<unknown> };
+export type Beside = { first: unknown; request(message: object | number | string): Promise<unknown> };
 
 /** The result of a successful command. `memory`: the peak of the command and of all PostgreSQL processes. */
 export type Exited = { ms: number; memory: { own: number; database: number } | undefined; result: unknown };
@@ -120,10 +120,10 @@ export async function startService(): Promise<Service> {
       account: (attribute) => makeAccount(pool, attribute),
       post: (path, token, body) => post(agent, address + path, token, body),
       floor: async ({ id, token }, body) => {
-        const answer = await post(agent, `${floor}/${id}`, token, body);
-        return (JSON.parse(answer.body.toString()) as { ms: number }).ms;
+        const response = await post(agent, `${floor}/${id}`, token, body);
+        return (JSON.parse(response.body.toString()) as { ms: number }).ms;
       },
-      askSteadily: (path, ...how) => askSteadily(beside, new URL(path, address).href, ...how),
+      requestSteadily: (path, ...how) => requestSteadily(beside, new URL(path, address).href, ...how),
       another: (settings) =>
         startAnother(
           { ...environment, ...settings, DATABASE_URL: embedded.url },
@@ -177,7 +177,7 @@ async function startAnother(
   return {
     address,
     errors,
-    askSteadily: (path, ...how) => askSteadily(beside, new URL(path, address).href, ...how),
+    requestSteadily: (path, ...how) => requestSteadily(beside, new URL(path, address).href, ...how),
     memory: memoryOf(child.pid as number, postmaster),
     stop,
   };
@@ -221,9 +221,9 @@ async function whenReady(address: string, child: ChildProcess): Promise<void> {
   for (const deadline = Date.now() + 60_000; Date.now() < deadline;) {
     if (child.exitCode !== null) throw new Error('The service ended before it was ready');
     // oxlint-disable no-await-in-loop -- waiting
-    const answer = await fetch(`${address}/health/ready`).catch(() => undefined);
-    await answer?.arrayBuffer();
-    if (answer?.status === 200) return;
+    const response = await fetch(`${address}/health/ready`).catch(() => undefined);
+    await response?.arrayBuffer();
+    if (response?.status === 200) return;
     await sleep(50);
     // oxlint-enable no-await-in-loop
   }
@@ -264,7 +264,7 @@ async function startBeside(
   const first = await next();
   return {
     first,
-    ask(message) {
+    request(message) {
       child.send(message);
       return next();
     },
@@ -289,32 +289,32 @@ async function runCommand(env: NodeJS.ProcessEnv, postmaster: string, args: stri
   return { ms, memory, result: JSON.parse(output) as unknown };
 }
 
-function post(agent: Agent, address: string, token: string, body: Buffer): Promise<Answer> {
+function post(agent: Agent, address: string, token: string, body: Buffer): Promise<ReceivedResponse> {
   return new Promise((resolve, reject) => {
     const headers = {
       authorization: token,
       'content-type': 'application/json',
       'content-length': body.length,
     };
-    const sending = request(address, { method: 'POST', agent, headers }, (answer) => {
+    const sending = request(address, { method: 'POST', agent, headers }, (response) => {
       const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.once('error', reject);
-      answer.once('end', () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks) }));
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.once('error', reject);
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks) }));
     });
     sending.once('error', reject);
     sending.end(body);
   });
 }
 
-async function askSteadily(
+async function requestSteadily(
   beside: Service['beside'],
   address: string,
   token: string,
   rate: number,
   warmUp: number,
 ): Promise<SteadyRequests> {
-  const { ask } = await beside('steady.ts', address, token, String(rate), String(warmUp));
+  const { request: ask } = await beside('steady.ts', address, token, String(rate), String(warmUp));
   async function send(message: number | 'end'): Promise<number[]> {
     const { times, failed } = (await ask(message)) as Counted;
     if (failed > 0) throw new Error(`${failed} of the steady requests failed`);

@@ -285,13 +285,13 @@ async function measureIdle({ service, plan, target, say }: Scene): Promise<Row> 
   const port = String(await freePort());
   const own = await service.another({ SFTP_PORT: port });
   const clients = await service.beside('idle.ts', port, target.user, token);
-  await clients.ask({ open: 20 }); // allocates what is needed only once
+  await clients.request({ open: 20 }); // allocates what is needed only once
   await sleep(5000 * plan.timeScale);
   const before = own.memory.now();
-  await clients.ask({ open: plan.idleSessions });
+  await clients.request({ open: plan.idleSessions });
   await sleep(5000 * plan.timeScale);
   const after = own.memory.now();
-  await clients.ask({ close: true });
+  await clients.request({ close: true });
   await own.stop();
   const what = `${plan.idleSessions} idle sessions`;
   if (before === undefined || after === undefined) return { what, measured: 'not available on this system' };

@@ -176,14 +176,14 @@ async function measureOthers({ service, plan, company, idleMemory, say }: Scene)
   const reader = await newAccount(service);
   await push(service, reader, bodyOf(makeCompany({ users: 100, groups: 10 })), { created: 100 });
   const { timeScale } = plan;
-  const ask = () => service.askSteadily('/v1/groups', reader.token, 50, 1000 * timeScale);
+  const requestSteadily = () => service.requestSteadily('/v1/groups', reader.token, 50, 1000 * timeScale);
   const few = company.users.length / 20;
   const [whole, changed] = [bodyOf(company), bodyOf(renamed(company, few, 'changed'))];
-  const asking = await ask();
+  const steady = await requestSteadily();
   await sleep(5000 * timeScale);
-  const idle = await asking.end();
+  const idle = await steady.end();
 
-  const askingOn = await ask();
+  const whilePushing = await requestSteadily();
   const endWatch = service.memory.watch();
   for (const until = performance.now() + 21_000 * timeScale; performance.now() < until;) {
     const account = await newAccount(service);
@@ -194,7 +194,7 @@ async function measureOthers({ service, plan, company, idleMemory, say }: Scene)
     await push(service, account, whole, { unchanged: company.users.length });
   }
   const peak = endWatch();
-  const busy = await askingOn.end();
+  const busy = await whilePushing.end();
   say(`others meanwhile: ${busy.length} requests, 99th percentile ${time(percentile(busy, 0.99))}`);
   const row = (what: string, of: (times: number[]) => number): Row => ({
     what: `GET /v1/groups by other accounts during pushes, ${what} (floor: no pushes)`,

@@ -53,8 +53,8 @@ let signInAgain: (() => Promise<void>) | undefined;
 let waiting: Promise<void> | undefined;
 
 /** Sets the handler for an ended session. Requests wait until its promise is fulfilled, and are then sent again. */
-export function onSessionEnd(ask: () => Promise<void>): void {
-  signInAgain = ask;
+export function onSessionEnd(signIn: () => Promise<void>): void {
+  signInAgain = signIn;
 }
 
 let givePassword: (() => Promise<boolean>) | undefined;
@@ -64,8 +64,8 @@ let giving: Promise<boolean> | undefined;
  * Sets the handler for requests that require the password. The request waits: it is sent again once the password has been given
  * (true), or refused if not (false).
  */
-export function onPasswordNeeded(ask: () => Promise<boolean>): void {
-  givePassword = ask;
+export function onPasswordNeeded(enterPassword: () => Promise<boolean>): void {
+  givePassword = enterPassword;
 }
 
 /** Sends a request and returns the response. Throws an ApiError. Waits for the user to sign in again if the session has ended. */
@@ -174,15 +174,15 @@ const isSignedOut = (status: number, problem: Problem | undefined) =>
 const isPasswordNeeded = (status: number, problem: Problem | undefined) =>
   status === 403 && problem?.details?.[0]?.type === 'password required';
 
-async function passwordGiven(ask: () => Promise<boolean>): Promise<boolean> {
-  giving ??= ask().finally(() => {
+async function passwordGiven(enterPassword: () => Promise<boolean>): Promise<boolean> {
+  giving ??= enterPassword().finally(() => {
     giving = undefined;
   });
   return giving;
 }
 
-async function signedInAgain(ask: () => Promise<void>): Promise<void> {
-  waiting ??= ask().finally(() => {
+async function signedInAgain(signIn: () => Promise<void>): Promise<void> {
+  waiting ??= signIn().finally(() => {
     waiting = undefined;
   });
   await waiting;

@@ -66,10 +66,14 @@ function ToSignIn() {
   const navigate = useNavigate();
   const { href } = useLocation();
   // Kept from the first render, because the path changes before this component is removed.
-  const [asked] = useState(href);
+  const [requested] = useState(href);
   useEffect(() => {
-    void navigate({ to: '/sign-in', search: (asked === '/' ? {} : { to: asked }) as never, replace: true });
-  }, [navigate, asked]);
+    void navigate({
+      to: '/sign-in',
+      search: (requested === '/' ? {} : { to: requested }) as never,
+      replace: true,
+    });
+  }, [navigate, requested]);
   return null;
 }
 

@@ -24,7 +24,7 @@ process.on('message', (count: number) => {
     while (left-- > 0) {
       const input = next();
       // oxlint-disable-next-line no-await-in-loop -- one at a time on each connection
-      if (input.kind === 'http') socket = await ask(socket, input);
+      if (input.kind === 'http') socket = await sendRequest(socket, input);
       // oxlint-disable-next-line no-await-in-loop -- as above
       else await sendBytes(input);
     }
@@ -49,7 +49,7 @@ async function open(to: number): Promise<Socket> {
 }
 
 /** Sends a request. Returns the connection if it can be used again. */
-async function ask(before: Socket | undefined, input: Input): Promise<Socket | undefined> {
+async function sendRequest(before: Socket | undefined, input: Input): Promise<Socket | undefined> {
   const socket = before && !before.destroyed ? before : await open(Number(port));
   const isHead = input.bytes.subarray(0, 5).toString('latin1') === 'HEAD ';
   const status = await new Promise<number | undefined>((resolve) => {

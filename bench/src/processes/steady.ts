@@ -28,7 +28,7 @@ for (let i = 0; !state.isEnding || counted.times.length === 0; i++) {
   const early = due - performance.now();
   // oxlint-disable-next-line no-await-in-loop -- the rate is the point
   if (early > 0) await sleep(early);
-  const one = ask(due);
+  const one = sendRequest(due);
   running.add(one);
   void one.then(() => running.delete(one));
 }
@@ -42,7 +42,7 @@ async function cut(atLeast: number): Promise<void> {
   counted = { times: [], failed: 0 };
 }
 
-function ask(due: number): Promise<void> {
+function sendRequest(due: number): Promise<void> {
   const since = Math.min(due, performance.now()); // a timer may be up to 1 ms early
   return new Promise((resolve) => {
     const done = (isSuccess: boolean) => {

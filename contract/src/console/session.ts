@@ -34,7 +34,7 @@ export type SignInFacts = {
 };
 
 /** The result of signing in with a correct email address and password. */
-export type SignInAnswer =
+export type SignInResponse =
   | { state: 'signed in'; session: Session }
   /** They match in several accounts: let the user choose one, and send its id as well. */
   | { state: 'choose account'; accounts: { id: number; name: string }[] }
@@ -94,7 +94,7 @@ export const sessionOperations = {
   'GET /session': operation<Session>()({ minimumRole: 'User' }),
   'GET /sign-in': operation<SignInFacts>()({ minimumRole: 'anybody' }),
   /** Signs in, and ends the browser's previous session. */
-  'POST /session': operation<SignInAnswer>()({
+  'POST /session': operation<SignInResponse>()({
     minimumRole: 'anybody',
     body: object({ email, password, accountId: Type.Optional(id), code: Type.Optional(code) }),
   }),

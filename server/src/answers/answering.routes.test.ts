@@ -589,12 +589,12 @@ describe('without a database', () => {
     expect(await sent.text()).toContain(
       `<form method="post"><textarea hidden name="c${one.ids[6]}">\na &lt;/textarea&gt;\nb</textarea><button`,
     );
-    const answer = await fetch(`${app.address}/a/${one.link}/answers`, {
+    const response = await fetch(`${app.address}/a/${one.link}/answers`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ question: one.ids[0], value: 1 }),
     });
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
     expect(await storedAnswers(one)).toEqual({});
   });
 

@@ -13,9 +13,9 @@ import { selectFiles, recordRefusal, openUpload, type Receiving, tooLarge, type 
 export function serveStorage(server: Server, pool: Promise<Pool>): void {
   server.serve(
     uploadFile,
-    async (ask) => {
-      const name = await receive(await pool, ask);
-      ask.reply.header('content-type', 'text/plain; charset=utf-8');
+    async (context) => {
+      const name = await receive(await pool, context);
+      context.reply.header('content-type', 'text/plain; charset=utf-8');
       return name;
     },
     { bodyLimit: maxFormBytes },

@@ -11,7 +11,7 @@ import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
 import { newToken } from '../base/secrets.ts';
 import { answer, importLines, kpi, later, question, round } from '../testing/surveys.ts';
-import { type Answer, openWorld, type TestAccount, type World } from '../testing/world.ts';
+import { type JsonResponse, openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 let world: World;
 let sides: Record<'one' | 'other', Side>;
@@ -123,7 +123,7 @@ async function send(operation: Operation, token: string | undefined, named: Name
 }
 
 /** Returns the status and body of an error response without its request id. */
-const messageOf = ({ status, body }: Answer<object>) => JSON.stringify([status, { ...body, id: '' }]);
+const messageOf = ({ status, body }: JsonResponse<object>) => JSON.stringify([status, { ...body, id: '' }]);
 
 /** The status for an invalid token: 401 in the data interface, 400 in the other two (§7). */
 const statusOfInvalid: Record<InterfaceName, number> = { data: 401, organization: 400, upload: 400 };

@@ -7,7 +7,7 @@ export type SentResponse = { etag: string; headers: Record<string, string>; byte
 export type ResponseCache = {
   get(key: string): SentResponse | undefined;
   /** Adds a response, unless it is too large. The least recently used responses make room. */
-  add(key: string, answer: SentResponse): void;
+  add(key: string, response: SentResponse): void;
   /** The maximum size of a cached response, in bytes. */
   largest: number;
 };
@@ -21,26 +21,26 @@ export function openResponseCache(maxBytes: number): ResponseCache {
   const cached = new Map<string, SentResponse>();
   const largest = Math.floor(maxBytes / 16);
   let bytes = 0;
-  const sizeOf = (key: string, answer: SentResponse) => answer.bytes.length + 2 * key.length + 512;
-  function remove(key: string, answer: SentResponse): void {
+  const sizeOf = (key: string, response: SentResponse) => response.bytes.length + 2 * key.length + 512;
+  function remove(key: string, response: SentResponse): void {
     cached.delete(key);
-    bytes -= sizeOf(key, answer);
+    bytes -= sizeOf(key, response);
   }
   return {
     largest,
     get(key) {
-      const answer = cached.get(key);
-      if (!answer) return undefined;
+      const response = cached.get(key);
+      if (!response) return undefined;
       cached.delete(key);
-      cached.set(key, answer);
-      return answer;
+      cached.set(key, response);
+      return response;
     },
-    add(key, answer) {
-      if (answer.bytes.length > largest) return;
+    add(key, response) {
+      if (response.bytes.length > largest) return;
       const old = cached.get(key);
       if (old) remove(key, old);
-      cached.set(key, answer);
-      bytes += sizeOf(key, answer);
+      cached.set(key, response);
+      bytes += sizeOf(key, response);
       for (const [oldest, one] of cached) {
         if (bytes <= maxBytes) break;
         remove(oldest, one);

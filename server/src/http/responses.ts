@@ -39,7 +39,7 @@ export class StreamedResponse {
 const minimumBytesPerSecond = 16_384;
 
 /** Caches a response that was sent. `largest`: the maximum size in bytes. */
-export type Keep = { add: (answer: SentResponse) => void; largest: number };
+export type Keep = { add: (response: SentResponse) => void; largest: number };
 
 /** Sends a value as JSON, or text or bytes as they are. The ETag is computed from the bytes. */
 export async function sendValue(

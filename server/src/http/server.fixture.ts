@@ -7,7 +7,7 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { type Answer, openWorld, type TestAccount, type World } from '../testing/world.ts';
+import { type JsonResponse, openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 export let world: World;
 
@@ -24,7 +24,7 @@ export const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0
 export const isProblem = Compile(Problem);
 
 /** Returns the status and type of an error response if it has the common error body; otherwise what is wrong with it. */
-export function refusal({ status, headers, body }: Answer<unknown>): string {
+export function refusal({ status, headers, body }: JsonResponse<unknown>): string {
   const [fault] = isProblem.Errors(body);
   if (fault) return `${status} without the error body: ${fault.message} ${JSON.stringify(body)}`;
   const { id, message, details } = body as Problem;
@@ -42,7 +42,7 @@ export const createManually = (
 ) => inTransaction(world.pool, (tx) => createGroup(tx, account.id, group));
 
 /** Sends the bytes unchanged, and returns what arrives until the service closes the connection or sends nothing for 10 s. */
-export async function raw(...parts: string[]): Promise<Answer<unknown>> {
+export async function raw(...parts: string[]): Promise<JsonResponse<unknown>> {
   const socket = connect(Number(new URL(world.address).port), '127.0.0.1');
   socket.setEncoding('latin1');
   let text = '';

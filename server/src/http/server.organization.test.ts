@@ -9,7 +9,7 @@ import { Compile } from 'typebox/compile';
 import { describe, expect, test } from 'vitest';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { newToken } from '../base/secrets.ts';
-import type { Answer } from '../testing/world.ts';
+import type { JsonResponse } from '../testing/world.ts';
 import { organizationPaths, raw, refusal, world, useService } from './server.fixture.ts';
 
 useService();
@@ -19,7 +19,7 @@ async function sendChunks(path: string, headers: Record<string, string>, size: n
   const chunk = Buffer.alloc(1024 * 1024, ' ');
   const sending = httpRequest(world.address + path, { method: 'POST', headers, agent: false });
   // Once the service has responded, it reads nothing more. What is sent then may fail, which doesn't matter.
-  const responded = new Promise<Answer<unknown>>((resolve, reject) => {
+  const responded = new Promise<JsonResponse<unknown>>((resolve, reject) => {
     let hasResponded = false;
     sending.on('error', (error) => hasResponded || reject(error));
     sending.on('response', (received) => {

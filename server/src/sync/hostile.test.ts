@@ -8,7 +8,7 @@ import { inTransaction } from '../db/db.ts';
 import { defineAttribute } from '../people/attributes.changes.ts';
 import { apply, noLimits, person, rowsOf, unit } from '../testing/organizations.ts';
 import { sharedData } from '../testing/shared.ts';
-import { type Answer, openWorld, type World } from '../testing/world.ts';
+import { type JsonResponse, openWorld, type World } from '../testing/world.ts';
 import { hostileBody, present, saysFalse, settings } from './hostile.fixture.ts';
 
 let world: World;
@@ -71,9 +71,9 @@ describe(`${count} mutated pushes`, () => {
 });
 
 /** Pushes the bodies, 16 at a time from 16 accounts, and returns the responses in the same order. */
-async function responsesTo(bodies: unknown[]): Promise<Answer<Report & Problem>[]> {
+async function responsesTo(bodies: unknown[]): Promise<JsonResponse<Report & Problem>[]> {
   const accounts = await Promise.all(Array.from({ length: 16 }, () => world.account()));
-  const responses: Answer<Report & Problem>[] = [];
+  const responses: JsonResponse<Report & Problem>[] = [];
   let next = 0;
   await Promise.all(
     accounts.map(async (account) => {
@@ -86,9 +86,9 @@ async function responsesTo(bodies: unknown[]): Promise<Answer<Report & Problem>[
   return responses;
 }
 
-const isRefusal = ({ status, body }: Answer<Report & Problem>) =>
+const isRefusal = ({ status, body }: JsonResponse<Report & Problem>) =>
   status === 400 && problemCheck.Check(body) && body.details.length > 0;
-const isValid = (response: Answer<Report & Problem>) => response.status === 200 || isRefusal(response);
+const isValid = (response: JsonResponse<Report & Problem>) => response.status === 200 || isRefusal(response);
 
 describe('texts from the JSON parsing test suite', () => {
   const names = lists === undefined ? [] : readdirSync(`${lists}/json-parsing`);
@@ -162,7 +162,7 @@ describe('naughty strings', () => {
       const responses = await responsesTo(
         strings.map((s) => ({ data: { groups: [group(s)], users: [user(s)] } })),
       );
-      const outcome = ({ status, body }: Answer<Report & Problem>) =>
+      const outcome = ({ status, body }: JsonResponse<Report & Problem>) =>
         status === 200 ? 'accepted' : `${status} ${body.details[0]?.path}`;
       expect(new Set(responses.map(outcome))).toEqual(new Set(['accepted', '400 /data/groups/0/externalId']));
       const accepted = strings.filter((_, i) => responses[i]?.status === 200);
@@ -338,7 +338,7 @@ describe('size', () => {
     ['a language', { data: { users: [person('1', { language: long })] } }],
   ])('does not return a megabyte of text in the response: %s', async (_, body) => {
     const account = await world.account();
-    const response: Answer<Report & Problem> = await account.push(body);
+    const response: JsonResponse<Report & Problem> = await account.push(body);
     expect([200, 400]).toContain(response.status);
     expect(JSON.stringify(response.body).length).toBeLessThan(16 * 1024);
   });

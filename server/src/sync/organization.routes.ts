@@ -7,7 +7,7 @@ import type { Pushes } from './pushes.ts';
 
 export function serveOrganization(server: Server, pushes: Promise<Pushes>): void {
   for (const operation of [postOrganization, postOrganizationShort]) {
-    server.serve(operation, async (ask) => push(ask, await pushes), {
+    server.serve(operation, async (context) => push(context, await pushes), {
       bodyLimit: maxOrganizationBodyBytes,
       encodings: ['gzip'],
     });

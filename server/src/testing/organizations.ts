@@ -48,7 +48,7 @@ export async function apply(
   data: { users?: object[]; groups?: object[] },
   settings: object = {},
 ) {
-  const answer = await account.push({ settings: { validateOnly: false, ...settings }, data });
-  if (answer.status !== 200) throw new Error(`Refused: ${JSON.stringify(answer.body.details)}`);
-  return answer.body;
+  const response = await account.push({ settings: { validateOnly: false, ...settings }, data });
+  if (response.status !== 200) throw new Error(`Refused: ${JSON.stringify(response.body.details)}`);
+  return response.body;
 }

@@ -4,7 +4,7 @@ import type { Problem } from '@soundings/contract/problem.ts';
 import { beginSession } from '../auth/sessions.ts';
 import { inTransaction } from '../db/db.ts';
 import { createUser } from '../people/users.ts';
-import type { Answer, World } from './world.ts';
+import type { JsonResponse, World } from './world.ts';
 
 /**
  * Sends a request and returns the response. `operation`: such as "GET /users". A body that is neither text nor bytes is sent as
@@ -14,7 +14,7 @@ export type SendRequest = <T = Problem>(
   operation: string,
   body?: unknown,
   headers?: Record<string, string>,
-) => Promise<Answer<T> & { text: string }>;
+) => Promise<JsonResponse<T> & { text: string }>;
 
 /** Signs in an existing user. */
 export async function signIn(

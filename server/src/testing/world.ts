@@ -13,7 +13,7 @@ import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { KeyPlace } from '../sealing/epoch-chain.ts';
 import { openTestDatabase } from './database.ts';
 
-export type Answer<T> = { status: number; headers: Headers; body: T };
+export type JsonResponse<T> = { status: number; headers: Headers; body: T };
 
 export type TestAccount = {
   id: number;
@@ -21,7 +21,7 @@ export type TestAccount = {
   token: string;
   tokenOf(...scopes: Scope[]): Promise<string>;
   /** Pushes an organization request: an object, or the exact text or bytes. */
-  push(body: unknown, headers?: Record<string, string>): Promise<Answer<Report & Problem>>;
+  push(body: unknown, headers?: Record<string, string>): Promise<JsonResponse<Report & Problem>>;
   groups(): Promise<Group[]>;
 };
 
@@ -35,7 +35,7 @@ export type World = {
   keyPlace: KeyPlace;
   /** Creates an account with a token and one manually created administrator. */
   account(settings?: { timezone?: string; language?: string }): Promise<TestAccount>;
-  request<T = Problem>(method: string, path: string, init?: RequestInit): Promise<Answer<T>>;
+  request<T = Problem>(method: string, path: string, init?: RequestInit): Promise<JsonResponse<T>>;
   close(): Promise<void>;
 };
 
@@ -78,11 +78,15 @@ export async function openWorld(
   await app.started;
   const { pool, keys } = database;
 
-  async function request<T>(method: string, path: string, init: RequestInit = {}): Promise<Answer<T>> {
-    const answer = await fetch(app.address + path, { ...init, method });
-    const text = await answer.text();
-    const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
-    return { status: answer.status, headers: answer.headers, body: (isJson ? JSON.parse(text) : text) as T };
+  async function request<T>(method: string, path: string, init: RequestInit = {}): Promise<JsonResponse<T>> {
+    const response = await fetch(app.address + path, { ...init, method });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (isJson ? JSON.parse(text) : text) as T,
+    };
   }
 
   async function account(settings = {}): Promise<TestAccount> {

@@ -41,8 +41,8 @@ function OneReport({ start }: { start: Start }) {
   >();
   const periods = usePeriods(start);
   const chosen = periods.some(({ value }) => value === period) ? (period as string) : periods[0]!.value;
-  const asked = { params: { groupId: group }, query: { period: chosen, compare, language } };
-  const report = useData('GET /results/groups/{groupId}/report', asked as never);
+  const request = { params: { groupId: group }, query: { period: chosen, compare, language } };
+  const report = useData('GET /results/groups/{groupId}/report', request as never);
   const isGone = report.error?.status === 404;
   return (
     <Page
@@ -52,7 +52,7 @@ function OneReport({ start }: { start: Start }) {
         !isGone && (
           <>
             <LinkButton
-              href={addressOf('GET /results/groups/{groupId}/report.pdf', asked)}
+              href={addressOf('GET /results/groups/{groupId}/report.pdf', request)}
               download
               icon={Download}
             >
@@ -87,7 +87,7 @@ function OneReport({ start }: { start: Start }) {
           />
           {start.groups > 1 && (
             <LinkButton
-              href={addressOf('GET /results/reports.zip', { query: asked.query })}
+              href={addressOf('GET /results/reports.zip', { query: request.query })}
               download
               icon={FolderDown}
             >

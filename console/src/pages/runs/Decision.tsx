@@ -51,7 +51,7 @@ function textsOf(t: Translate, run: Run) {
 export function Decision({ run }: { run: Run }) {
   const t = useText();
   const refresh = useRefresh();
-  const [asking, setAsking] = useState<'apply' | 'reject'>();
+  const [confirming, setConfirming] = useState<'apply' | 'reject'>();
   const params = { runId: run.runId };
   const texts = textsOf(t, run);
   const isDangerous = texts.typed !== undefined;
@@ -59,13 +59,13 @@ export function Decision({ run }: { run: Run }) {
     refresh('GET /runs', 'GET /runs/{runId}', 'GET /runs/{runId}/changes', 'GET /files', 'GET /session');
   return (
     <>
-      <Button onClick={() => setAsking('reject')}>{t('runs.reject')}</Button>
-      <Button kind={isDangerous ? 'danger' : 'primary'} onClick={() => setAsking('apply')}>
+      <Button onClick={() => setConfirming('reject')}>{t('runs.reject')}</Button>
+      <Button kind={isDangerous ? 'danger' : 'primary'} onClick={() => setConfirming('apply')}>
         {t('runs.apply')}
       </Button>
       <ConfirmDialog
-        open={asking === 'apply'}
-        onClose={() => setAsking(undefined)}
+        open={confirming === 'apply'}
+        onClose={() => setConfirming(undefined)}
         text={<Cost run={run} t={t} />}
         danger={isDangerous}
         {...texts}
@@ -80,8 +80,8 @@ export function Decision({ run }: { run: Run }) {
         }}
       />
       <ConfirmDialog
-        open={asking === 'reject'}
-        onClose={() => setAsking(undefined)}
+        open={confirming === 'reject'}
+        onClose={() => setConfirming(undefined)}
         title={t('runs.rejectTitle')}
         text={t('runs.rejectText')}
         confirm={t('runs.rejectConfirm')}

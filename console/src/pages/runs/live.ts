@@ -20,8 +20,8 @@ export function useLiveFiles(isUnderWay: boolean): void {
   const refresh = useRefresh();
   useEffect(() => {
     if (!isUnderWay) return undefined;
-    const ask = () => void refresh('GET /files', 'GET /files/{fileId}');
-    const timer = setInterval(ask, 2000);
+    const request = () => void refresh('GET /files', 'GET /files/{fileId}');
+    const timer = setInterval(request, 2000);
     return () => {
       clearInterval(timer);
       void refresh('GET /session', 'GET /runs');

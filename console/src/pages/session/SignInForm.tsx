@@ -1,5 +1,5 @@
 // The sign-in form in steps: email and password, the company if they match several, and the two-factor code.
-import type { Session, SignInAnswer } from '@soundings/contract/console/session.ts';
+import type { Session, SignInResponse } from '@soundings/contract/console/session.ts';
 import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { api } from '../../api.ts';
@@ -30,7 +30,7 @@ type Props = {
 export function SignInForm({ as, onDone, other, children }: Props) {
   const [step, setStep] = useState<Step>({ kind: 'password' });
   const [email, setEmail] = useState(as?.email ?? '');
-  function goOn(response: SignInAnswer, given: Given) {
+  function goOn(response: SignInResponse, given: Given) {
     setEmail(given.email);
     if (response.state === 'signed in') onDone(response.session);
     else if (response.state === 'choose account')
@@ -48,7 +48,7 @@ export function SignInForm({ as, onDone, other, children }: Props) {
   );
 }
 
-type OnResponse = (response: SignInAnswer, given: Given) => void;
+type OnResponse = (response: SignInResponse, given: Given) => void;
 
 type PasswordStepProps = Pick<Props, 'as' | 'other'> & {
   /** The initial email address, so that a user who goes back finds what they typed. */

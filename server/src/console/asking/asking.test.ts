@@ -190,7 +190,7 @@ describe('the library', () => {
   test('does not find questions, schedules or KPIs of another account', async () => {
     const { questionId, scheduleId } = stranger;
     const words = { text: 'x', translations: {}, options: [], version: 'x' };
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       request('GET', `/library/questions/${questionId}`),
       request('PUT', `/library/questions/${questionId}`, { body: words }),
       request('PUT', `/library/questions/${questionId}/retired`, { body: { isRetired: true } }),
@@ -207,7 +207,7 @@ describe('the library', () => {
       request('POST', '/rounds/yesterday/close'),
       request('POST', '/rounds/2026-11-09/links', { body: { isReplacing: false } }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 404));
   });
 
   test('saves KPIs that consist only of questions with a value', async () => {
@@ -247,11 +247,11 @@ describe('the library', () => {
       questions: [{ id: scaled }],
     });
     const renamed = { name: 'Place', translations: {}, imageUrl: null, questionIds: [scaled], version: seen };
-    const answers = [
+    const responses = [
       await request('PUT', '/library/kpis/place', { body: renamed }),
       await request('PUT', '/library/kpis/place', { body: { ...renamed, name: 'Office' } }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([204, 409]);
+    expect(responses.map(({ status }) => status)).toEqual([204, 409]);
   });
 });
 

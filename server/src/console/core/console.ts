@@ -56,12 +56,12 @@ export type Console = {
   /** Serves an operation to users who are signed in with its role or a higher one. */
   serve<N extends Name>(
     name: N,
-    handler: (who: Who, ask: OperationContext<N>) => Promise<ResultOf<ConsoleOperations[N]> | Download>,
+    handler: (who: Who, context: OperationContext<N>) => Promise<ResultOf<ConsoleOperations[N]> | Download>,
   ): void;
   /** Serves an operation to anyone. */
   serveAnybody<N extends Name>(
     name: N,
-    handler: (ask: OperationContext<N>) => Promise<ResultOf<ConsoleOperations[N]>>,
+    handler: (context: OperationContext<N>) => Promise<ResultOf<ConsoleOperations[N]>>,
   ): void;
   /** Signs a browser in with the secret of a session, or signs it out. */
   setCookie(reply: FastifyReply, secret: string | undefined): void;
@@ -117,7 +117,7 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
         callers.set(request, who);
       };
       register(server, name, admit, async (request, reply) =>
-        handler(callers.get(request) as Who, askOf(request, reply, read(request))),
+        handler(callers.get(request) as Who, contextOf(request, reply, read(request))),
       );
     },
     serveAnybody(name, handler) {
@@ -128,7 +128,7 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
         server,
         name,
         async () => {},
-        async (request, reply) => handler(askOf(request, reply, read(request))),
+        async (request, reply) => handler(contextOf(request, reply, read(request))),
       );
     },
     secretIn: (request) => cookieOf(request, cookieName),
@@ -164,7 +164,7 @@ function register(
     },
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store').header('vary', 'accept-encoding, cookie');
-      return sendAnswer(request, reply, await handle(request, reply));
+      return sendResult(request, reply, await handle(request, reply));
     },
   });
 }
@@ -180,7 +180,7 @@ function readerOf(name: Name): (request: FastifyRequest) => unknown {
   };
 }
 
-const askOf = (request: FastifyRequest, reply: FastifyReply, body: unknown) =>
+const contextOf = (request: FastifyRequest, reply: FastifyReply, body: unknown) =>
   ({ params: request.params, query: request.query, body, request, reply }) as never;
 
 /**
@@ -203,20 +203,20 @@ function refuseForeign({ method, headers }: FastifyRequest): void {
     );
 }
 
-async function sendAnswer(
+async function sendResult(
   request: FastifyRequest,
   reply: FastifyReply,
-  answer: unknown,
+  result: unknown,
 ): Promise<FastifyReply> {
-  if (answer === undefined) return reply.code(204).send();
-  if (answer instanceof Download) {
-    const { name, type, content } = answer;
+  if (result === undefined) return reply.code(204).send();
+  if (result instanceof Download) {
+    const { name, type, content } = result;
     reply.header('content-type', type).header('content-disposition', dispositionOf(name));
     const isWhole = typeof content === 'string' || content instanceof Uint8Array;
     return reply.send(isWhole ? content : streamOf(content));
   }
   const encoding = acceptedEncoding(request.headers['accept-encoding']);
-  const bytes = Buffer.from(JSON.stringify(answer));
+  const bytes = Buffer.from(JSON.stringify(result));
   const isCompressed = encoding !== 'identity' && bytes.length > 1000;
   if (isCompressed) reply.header('content-encoding', encoding);
   reply.header('content-type', 'application/json; charset=utf-8');

@@ -656,16 +656,16 @@ test.skipIf(!hasBrowser())(
     expect(await axeFaults(page)).toEqual([]);
     // The operations behind the pages give the same response for a group that does not exist.
     const session = await world.sessionOf(world.manager.email);
-    const ask = (path: string) =>
+    const get = (path: string) =>
       world.request('GET', `/api${path}`, { headers: { cookie: `soundings=${session}` } });
     const missing = 2_000_000_000;
     for (const path of ['/results/groups/#', '/results/trends?groupIds=#', '/results/comments?groupId=#']) {
       // oxlint-disable-next-line no-await-in-loop -- three
       const [closed, none] = await Promise.all(
-        [foreign.id, missing].map((id) => ask(path.replace('#', String(id)))),
+        [foreign.id, missing].map((id) => get(path.replace('#', String(id)))),
       );
-      const words = ({ body }: Awaited<ReturnType<typeof ask>>) => ({ ...body, id: undefined });
-      expect([path, closed!.status, words(closed!)]).toEqual([path, 404, words(none!)]);
+      const contentOf = ({ body }: Awaited<ReturnType<typeof get>>) => ({ ...body, id: undefined });
+      expect([path, closed!.status, contentOf(closed!)]).toEqual([path, 404, contentOf(none!)]);
     }
     await page.getByRole('link', { name: 'Go to the overview' }).click();
     await page

@@ -6,7 +6,7 @@ import { lockAccount } from '../../accounts/accounts.ts';
 import { inTransaction } from '../../db/db.ts';
 import { apply } from '../../testing/organizations.ts';
 import { importLines, kpi, later, question, round } from '../../testing/surveys.ts';
-import type { Answer } from '../../testing/world.ts';
+import type { JsonResponse } from '../../testing/world.ts';
 import { closeWeekNow } from '../close-week.ts';
 import {
   allWeeks,
@@ -252,7 +252,7 @@ describe('ETag', () => {
       `/v1/askedquestions?${query}`,
     ];
   };
-  const tagOf = ({ headers }: Answer<unknown>) => headers.get('etag') as string;
+  const tagOf = ({ headers }: JsonResponse<unknown>) => headers.get('etag') as string;
 
   test('an unchanged repeat is a 304 without a body, and when a week closes every changed response has a new ETag', async () => {
     const created = await withSurvey(await openAccount(), tree, [
@@ -288,7 +288,7 @@ describe('ETag', () => {
   test('changes when a week leaves the last five weeks, although nothing was written', async () => {
     const { account, group, question: ids } = await openWeekly(['2026-W45', '2026-W46']);
     const address = `/v1/results?groupId=${group['team']}`;
-    const weeksIn = ({ body }: Answer<ResultsValues[]>) =>
+    const weeksIn = ({ body }: JsonResponse<ResultsValues[]>) =>
       Object.keys(body[0]!.values[0]![ids['mood']!]?.[group['team']!] ?? {});
     const tag = tagOf(await get(account, address));
     try {

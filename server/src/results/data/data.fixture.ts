@@ -12,7 +12,7 @@ import { inTransaction } from '../../db/db.ts';
 import { selectQuestions } from '../../questions/questions.ts';
 import { apply, unit } from '../../testing/organizations.ts';
 import { answer, importLines, kpi, later, question, round, skip } from '../../testing/surveys.ts';
-import { type Answer, openWorld, type TestAccount, type World } from '../../testing/world.ts';
+import { type JsonResponse, openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
 /**
  * The service's clock. A test that sets it has no open week in its account, because weeks that have ended by then may be closed
@@ -47,7 +47,7 @@ function addressPattern(path: string): RegExp {
   return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
 }
 
-export async function get<T>(account: TestAccount, address: string, headers = {}): Promise<Answer<T>> {
+export async function get<T>(account: TestAccount, address: string, headers = {}): Promise<JsonResponse<T>> {
   const got = await world.request<T>('GET', address, {
     headers: { authorization: account.token, ...headers },
   });

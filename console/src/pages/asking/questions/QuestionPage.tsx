@@ -131,7 +131,7 @@ function Actions({ question }: { question: Question }) {
   const toast = useToast();
   const refresh = useRefresh();
   const attempt = useAttempt();
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const { id, isRetired, schedules } = question;
   const retire = async (to: boolean) => {
     await api('PUT /library/questions/{questionId}/retired', {
@@ -154,13 +154,13 @@ function Actions({ question }: { question: Question }) {
           {t('asking.restore')}
         </Button>
       ) : (
-        <Button icon={Archive} onClick={() => setAsking(true)}>
+        <Button icon={Archive} onClick={() => setConfirming(true)}>
           {t('asking.retire')}
         </Button>
       )}
       <ConfirmDialog
-        open={isAsking}
-        onClose={() => setAsking(false)}
+        open={isConfirming}
+        onClose={() => setConfirming(false)}
         title={t('asking.retireTitle')}
         text={
           <>
