@@ -1,30 +1,41 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { longestFirst, type ProjectName, testsByProject } from './server/src/testing/house/projects.ts';
+import {
+  longestFirst,
+  type ProjectName,
+  projectNames,
+  testsByProject,
+} from './server/src/testing/house/projects.ts';
 import { SkippedReporter } from './server/src/testing/house/skipped.ts';
+import { folderOfRun } from './server/src/testing/folder-of-run.ts';
 
 // Compiled modules are kept: each process that a test starts is ready in half the time.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/modules');
 
+/**
+ * Runs one project after another, and the longest files of each first. A worker keeps its modules only if the next file is of
+ * the same project.
+ */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) => {
       const found = longestFirst.findIndex((path) => moduleId.endsWith(path));
       return found < 0 ? longestFirst.length : found;
     };
+    const projectOf = ({ project: { name } }: TestSpecification) => projectNames.indexOf(name as ProjectName);
     // oxlint-disable-next-line unicorn/no-array-sort -- the runner's own, of that name
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => place(a) - place(b));
+    return sorted.toSorted((a, b) => projectOf(a) - projectOf(b) || place(a) - place(b));
   }
 }
 
 const tests = testsByProject();
 /** A test may take long on a busy machine. */
-const patient = { testTimeout: 60_000, hookTimeout: 60_000 };
+const patient = { testTimeout: 120_000, hookTimeout: 120_000 };
 /** A worker loads each module once, for all its test files. So what a module keeps stays from one file to the next. */
 const shared = { isolate: false };
-const withDatabase = { globalSetup: ['server/src/testing/postgres.ts'] };
+const withDatabase = { globalSetup: ['server/src/testing/postgres.ts'], env: { TMPDIR: folderOfRun() } };
 
 const project = <T extends object>(name: ProjectName, more: T) => ({
   test: { name, include: tests[name], ...more },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../server/src/testing/house/cases.ts';
 import { sharedData } from '../../server/src/testing/shared.ts';
 import {
   emailKey,
@@ -60,10 +61,10 @@ describe('isEmail', () => {
     `accepts of isemail's list exactly what SMTP can deliver to by a domain name${absent}`,
     () => {
       type Case = { address: string; category: string; diagnosis: string };
-      const cases = JSON.parse(list('isemail-tests.json')) as Case[];
-      expect(cases.length).toBeGreaterThan(150);
+      const listed = JSON.parse(list('isemail-tests.json')) as Case[];
+      expect(listed.length).toBeGreaterThan(150);
       const deliverable = new Set(['ISEMAIL_VALID_CATEGORY', 'ISEMAIL_DNSWARN', 'ISEMAIL_RFC5321']);
-      const wrong = cases.filter(({ address, category, diagnosis }) => {
+      const wrong = listed.filter(({ address, category, diagnosis }) => {
         const text = address.replace(/[\u2400-\u241f]/g, (c) =>
           String.fromCharCode(c.charCodeAt(0) - 0x2400),
         );
@@ -125,7 +126,7 @@ describe('isEmail', () => {
   });
 
   test('returns at once for texts that are meant to cause backtracking', () => {
-    const start = performance.now();
+    const start = process.threadCpuUsage();
     for (const s of [
       'a.'.repeat(1e6),
       `a@${'a-'.repeat(1e6)}`,
@@ -135,7 +136,7 @@ describe('isEmail', () => {
     ]) {
       expect(isEmail(s)).toBe(false);
     }
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(process.threadCpuUsage(start).user / 1000).toBeLessThan(1_000);
   });
 });
 
@@ -322,7 +323,7 @@ describe('any text', () => {
           for (const t of [s, `a@${s}`, `${s}@a.org`, `Europe/${s}`]) expect(() => check(t)).not.toThrow();
         }
       }),
-      { numRuns: 1_000 },
+      cases(250),
     );
   });
 });

@@ -7,6 +7,7 @@ import { libraryFor } from '../questions/library.ts';
 import type { Question } from '../questions/questions.ts';
 import type { QuestionType } from '../questions/types.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
+import { cases } from '../testing/house/cases.ts';
 import type { Asking } from './answering.ts';
 import { pageAssets } from './answering.routes.ts';
 import { storedValuesIn, type SubmittedValue } from './form.ts';
@@ -120,7 +121,7 @@ describe('foreign texts', () => {
       fc.property(hostile, (text) => {
         expect(withText(text).map(skeleton)).toEqual(plain);
       }),
-      { numRuns: 150 },
+      cases(40),
     );
   });
 

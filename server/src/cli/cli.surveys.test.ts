@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { bareEnvironment } from '../testing/environment.ts';
+import { until } from '../testing/until.ts';
 import {
   ahead,
   aheadMonday,
@@ -97,11 +98,11 @@ describe('history import', () => {
       env: { ...bareEnvironment, DATA_DIR: dataDir },
       stdio: 'ignore',
     });
-    const isWaiting = async () =>
-      (
-        await pool`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into questions%'`
-      ).length > 0;
-    while (!(await isWaiting()));
+    await until(async () => {
+      const waiting =
+        await pool`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into questions%'`;
+      return waiting.length > 0;
+    });
     child.kill('SIGKILL');
     await once(child, 'close');
     end.resolve();

@@ -187,7 +187,7 @@ describe('an address of the attacker', () => {
       mailsTo(address).some(({ text }) => text.includes(words));
     const isDone = ({ email, evil }: Scene) =>
       linksTo(email).length > 0 && said(evil, 'previous email address');
-    await until(async () => scenes.every(isDone), 20_000).catch(() => {});
+    await until(async () => scenes.every(isDone)).catch(() => {});
     expect(
       scenes.map(({ name, email, evil }) => ({
         name,

@@ -28,7 +28,7 @@ const errorOf = (work: Promise<unknown>): Promise<unknown> =>
       () => 'it succeeded',
       (error: unknown) => error,
     ),
-    sleep(5000, 'it still waits'),
+    sleep(40_000, 'it still waits'),
   ]);
 
 /** Ends the connection of `pool` as soon as it waits for the lock 9, which a transaction has meanwhile. Returns the error of `work`. */

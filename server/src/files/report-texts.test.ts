@@ -4,6 +4,7 @@ import { type Detail, detailTypes } from '@soundings/contract/problem.ts';
 import { fileOutcomes } from '@soundings/contract/storage.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../testing/house/cases.ts';
 import { remedyOf } from './catalogue.ts';
 import { type ReportAccount, mailOf, messageOf, type MailedFileReport } from './report-texts.ts';
 
@@ -380,7 +381,7 @@ describe('text from users and files', () => {
         expect(text).not.toMatch(/:\/\/|evil\.e|^Row: 1 · all/im);
         expect(html.match(/<h1/g)).toHaveLength(1);
       }),
-      { numRuns: 150 },
+      cases(40),
     );
   });
 
@@ -412,7 +413,7 @@ describe('text from users and files', () => {
         expect(message).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
         expect([...message].length).toBeLessThan(3_000);
       }),
-      { numRuns: 150 },
+      cases(40),
     );
   });
 

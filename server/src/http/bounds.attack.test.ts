@@ -194,7 +194,7 @@ describe('connections', () => {
     const [silent, slow] = [attack(address), attack(address, 'GET / HTTP/1.1\r\nhost: x\r\nx-a: ')];
     const timer = setInterval(() => slow.socket.write('a'), 50);
     onTestFinished(() => clearInterval(timer));
-    await expect(until(async () => silent.isClosed() && slow.isClosed(), 5_000)).resolves.toBe(true);
+    await expect(until(async () => silent.isClosed() && slow.isClosed())).resolves.toBe(true);
   });
 
   test('are limited for each network, except for connections of a proxy', async () => {

@@ -10,6 +10,7 @@ import { pushOrganization } from '../sync/sync.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { noLimits, person, unit } from '../testing/organizations.ts';
 import { answer, importLines, kpi, linkOf, question, round } from '../testing/surveys.ts';
+import { until } from '../testing/until.ts';
 import { closeWeek } from './close-week.ts';
 import { deleteGroupResults } from './published-figures.ts';
 
@@ -184,10 +185,9 @@ export async function openTransaction(
 
 /** Waits until `count` backends wait for a lock, and returns their IDs. */
 export async function untilWaiting(count = 1): Promise<number[]> {
-  for (const deadline = Date.now() + 20_000; ;) {
+  return until(async () => {
     const rows = await pool<{ pid: number }[]>`
       select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    if (rows.length === count) return rows.map(({ pid }) => pid);
-    if (Date.now() > deadline) throw new Error(`${rows.length} wait for a lock, not ${count}`);
-  }
+    return rows.length === count && rows.map(({ pid }) => pid);
+  });
 }

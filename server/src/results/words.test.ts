@@ -30,7 +30,7 @@ const words = (all: readonly WrittenComment[]) => (wordsThatStandOut(all) ?? [])
 describe('words that stand out', () => {
   test('are not there by chance: at most 5 % of companies list any word of the same comments assigned at random', () => {
     const random = randomFrom(1, 'chance');
-    const companies = cases(400).numRuns;
+    const companies = cases(100).numRuns;
     let [compared, listing] = [0, 0];
     for (let i = 0; i < companies; i++) {
       const all = inRandomGroup(

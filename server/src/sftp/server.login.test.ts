@@ -177,7 +177,8 @@ describe('logging in', () => {
       await invalidate(company);
       const start = performance.now();
       await ended;
-      expect(performance.now() - start).toBeLessThan(1500); // a second, with a margin for a busy machine
+      // A margin for a busy machine: a session ends by itself only after minutes.
+      expect(performance.now() - start).toBeLessThan(20_000);
       await until(async () => (await unfinished(company)) === 0);
       expect(await namesOf(company)).toEqual([]);
     },

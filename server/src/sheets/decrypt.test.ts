@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../base/errors.ts';
+import { sparse } from '../testing/house/cases.ts';
 import { sharedData } from '../testing/shared.ts';
 import { openContainer } from './container.ts';
 import { decryptBook, decryptPackage, excelsPassword } from './decrypt.ts';
@@ -32,10 +33,13 @@ test.each(['standard.xlsx', 'agile.xlsx'])('%s opens with no other password', (n
   expect(opened('velvetsweatshop')).toBeUndefined();
 });
 
+/** The distance of the bytes that are changed in files that take long to decrypt. */
+const rarely = sparse(4001);
+
 test.each([
   ['rc4.xls', 'xls', 67],
-  ['standard.xlsx', 'xlsx', 997],
-  ['agile.xlsx', 'xlsx', 997],
+  ['standard.xlsx', 'xlsx', rarely],
+  ['agile.xlsx', 'xlsx', rarely],
 ] as const)(
   '%s with a wrong byte is read or refused, and never causes a defect',
   async (name, kind, step) => {

@@ -360,7 +360,7 @@ describe('size', () => {
     const invalid = hostile.push(`{"data":{"users":[${'{},'.repeat(1_000_000)}{}]}}`);
     const start = performance.now();
     expect((await other.push({ data: { users: [] } })).status).toBe(200);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(performance.now() - start).toBeLessThan(20_000);
     const { status, body } = await invalid;
     expect(status).toBe(400);
     expect(body.details).toHaveLength(1001);

@@ -400,13 +400,12 @@ describe('runs (decision B14)', () => {
         settings,
         data: { users: [person('1', { email: 'late@example.org' })] },
       });
-      const waiting = async () =>
-        (
-          await world.pool`
-            select 1 from pg_stat_activity
-            where  datname = current_database() and wait_event_type = 'Lock' and query ilike '%from accounts%'`
-        ).length;
-      while ((await waiting()) === 0);
+      await until(async () => {
+        const waiting = await world.pool`
+          select 1 from pg_stat_activity
+          where  datname = current_database() and wait_event_type = 'Lock' and query ilike '%from accounts%'`;
+        return waiting.length > 0;
+      });
       return { pushed };
     });
     expect((await response.pushed).body.details).toMatchObject([{ type: 'duplicate email' }]);

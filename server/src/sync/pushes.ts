@@ -57,7 +57,10 @@ const usual: PushLimits = {
   bytesOfAccount: 128 * 1024 * 1024,
 };
 
-/** Starts the threads. `thread`: the module that runs requests; it receives the database URL as `workerData`. */
+/**
+ * Runs requests on threads, which start with the first request. `thread`: the module that runs requests; it receives the database
+ * URL as `workerData`.
+ */
 export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: PushLimits = usual): Pushes {
   const here = new Map<number, { accountId: AccountId; size: number }>();
   let pushes = 0;
@@ -70,7 +73,6 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
     late: 'Timed out waiting for other changes to this account. This request was not started and nothing was applied. Try again.',
     full: `This account already has ${limits.waiting} organization requests waiting. Wait for their responses before you send more.`,
   });
-  lanes[0].start(); // the first push does not wait for it
 
   function admit(accountId: AccountId, size: number): () => void {
     const sum = (some: { size: number }[]) => some.reduce((total, one) => total + one.size, size);
@@ -201,9 +203,6 @@ function openLane(thread: URL, databaseUrl: string, log: Log) {
   }
 
   return {
-    start(): void {
-      worker ??= startWorker();
-    },
     /** Returns roughly how many bytes the thread is working on. */
     load: () => waiting.values().reduce((sum, { load }) => sum + load, 0),
     run(accountId: AccountId, { run, bytes: body, gzip }: SentPush, gone: AbortSignal): Promise<Uint8Array> {

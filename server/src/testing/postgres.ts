@@ -3,7 +3,6 @@
 import { runMigrations } from 'graphile-worker';
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Pool } from 'pg';
@@ -11,6 +10,7 @@ import type { TestProject } from 'vitest/node';
 import { openPool } from '../db/db.ts';
 import { type Embedded, openEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
+import { folderOfRun } from './folder-of-run.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -38,7 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 type TestServer = { url: string; seed: string; stop: () => Promise<void> };
 
 async function startServer(): Promise<TestServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'soundings-test-'));
+  const directory = await mkdtemp(join(folderOfRun(), 'postgres-'));
   await chmod(directory, 0o755); // PostgreSQL may run as another user
   const [seed, own] = [join(directory, 'seed'), join(directory, 'own')];
   await makeSeed(seed);

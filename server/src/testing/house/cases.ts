@@ -4,3 +4,6 @@ const factor = Number(process.env['CASES'] ?? 1);
 
 /** Returns settings for fast-check: as many cases as given, times CASES. */
 export const cases = (count: number): { numRuns: number } => ({ numRuns: Math.ceil(count * factor) });
+
+/** Returns the distance between the places that a test tries: as large as given, divided by CASES. */
+export const sparse = (distance: number): number => Math.max(1, Math.floor(distance / factor));
