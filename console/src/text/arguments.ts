@@ -163,6 +163,8 @@ export type Arguments = {
     'field.notAfter': { day: string };
     'week.short': { number: number };
     'week.full': { number: number; year: string };
+    'week.sentence': { number: number };
+    'week.sentenceOfYear': { number: number; year: string };
     'print.partly': { printed: number; count: number };
   };
   groups: {
@@ -311,14 +313,11 @@ export type Arguments = {
     'results.finding.halfYear': { kpi: string; points: number; direction: 'other' | 'up' };
     'results.finding.question': { question: string; direction: 'other' | 'up'; points: number; week: string };
     'results.finding.response': { percent: number; answered: number; asked: number };
-    'results.inWeek': { number: number };
-    'results.inWeekOfYear': { number: number; year: string };
     'results.differenceFrom': { name: string };
     'results.versus': { name: string };
     'results.detailsOf': { name: string };
     'results.questionCount': { count: number };
     'results.fromQuestions': { count: number; weeks: string };
-    'results.oneWeek': { week: string };
     'results.weeksFromTo': { first: string; last: string };
     'results.weeksAcross': { first: string; last: string };
     'results.intervalFromTo': { low: string; high: string };

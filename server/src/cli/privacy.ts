@@ -170,7 +170,7 @@ function limitText(limit: PrivacyLimit): string {
     case 'live':
       return `Results are shown while people are still answering. Figures change in batches of at least ${limit.threshold} answers. Anyone who compares figures before and after a batch sees the answers of that batch. ${whereText(limit)}`;
     case 'betweenWeeks':
-      return `Figures of weeks can be compared. ${limit.noise === 0 ? 'Noise is off' : `With noise ±${limit.noise}`}: when one person leaves a team of eight and 95 % of colleagues repeat their answers, the best guess at that person’s answer is right in ${limit.right} % of cases (guessing the most common answer: ${limit.commonest} %). If groups of five are made up of different people each week, ${limit.shuffled} % of all answers can be worked out after twelve weeks. ${whereText(limit)}`;
+      return `Figures of weeks can be compared. ${limit.noise === 0 ? 'Noise is off' : `With noise ±${limit.noise}`}: when one person leaves a team of eight and 95% of colleagues repeat their answers, the best guess at that person’s answer is right in ${limit.right}% of cases (guessing the most common answer: ${limit.commonest}%). If groups of five are made up of different people each week, ${limit.shuffled}% of all answers can be worked out after twelve weeks. ${whereText(limit)}`;
     case 'noMail':
       return `No mail server is configured, so every link is handed out by the employer, to ${counted(limit.people, 'active person', 'active people')}. Anyone with a link can answer in that person’s name.`;
     case 'noAddress':

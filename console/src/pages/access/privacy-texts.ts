@@ -8,7 +8,7 @@ function useMeans() {
   const t = useText();
   const format = useFormat();
   const weekText = useWeekText();
-  const week = (name: string) => weekText.full({ name });
+  const week = (name: string) => weekText.sentence({ name });
   return {
     t,
     format,

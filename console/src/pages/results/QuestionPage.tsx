@@ -137,12 +137,12 @@ function Content({ results }: { results: QuestionResults }) {
 
 function Chosen({ results }: { results: QuestionResults }) {
   const t = useText();
-  const { full } = useWeekText();
+  const { sentence } = useWeekText();
   const hidden = useWithheldText();
   const { chosen, figures, group } = results;
   const own = figures.find(({ week }) => week === chosen?.week);
   if (!chosen || !own) return null;
-  const title = t('results.answeredIn', { week: full(chosen) });
+  const title = t('results.answeredIn', { week: sentence(chosen) });
   if (own.answers === null) {
     return (
       <Section title={title}>
