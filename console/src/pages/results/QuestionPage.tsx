@@ -52,7 +52,7 @@ function Question({ start }: { start: Start }) {
     <Page
       title={data?.question.text ?? t('results.question')}
       waits={!data}
-      subtitle={data && t(`results.type.${data.question.type}` as 'results.type.1')}
+      subtitle={data && t(`questionType.${data.question.type}` as 'questionType.1')}
       crumbs={[{ label: t('nav.overview'), to: '/', search: { group: groupId } }]}
       actions={
         <CsvLink

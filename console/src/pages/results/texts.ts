@@ -43,7 +43,7 @@ export function useComparisonName(): (comparison: ChosenComparison) => string | 
   return ({ kind, group }) => {
     if (kind === 'none') return undefined;
     if (kind === 'halfYear') return t('results.halfYearAgo');
-    return group?.name ?? t(`results.compare.${kind}`);
+    return group?.name ?? t(`compare.${kind}`);
   };
 }
 
