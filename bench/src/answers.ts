@@ -126,7 +126,7 @@ async function measureGiving(
   const others = await service.requestSteadily('/health/live', '', 50, 2000 * timeScale);
   const steady = await give({ rate });
   const health = await others.end();
-  say(`${rate} a second: 99 % ${time(percentile(steady.times, 0.99))}`);
+  say(`${rate} a second: 99% ${time(percentile(steady.times, 0.99))}`);
   const flat: number[] = [];
   const floor: number[] = [];
   for (let i = 0; i < 3; i++) {
@@ -206,7 +206,7 @@ async function measureClosing(
   );
   const given = await answering;
   const p99 = percentile(await steady.end(), 0.99);
-  say(`closing: ${time(ms)}, others 99 % ${time(p99)}`);
+  say(`closing: ${time(ms)}, others 99% ${time(p99)}`);
   return [
     {
       what: `Closing and publishing the week: ${sizeText(plan)}, 5 questions`,

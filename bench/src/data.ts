@@ -247,7 +247,7 @@ async function measureClosingBy(
   const p99 = percentile(busy, 0.99);
   const people = company.users.length.toLocaleString('en');
   const groups = company.groups.length.toLocaleString('en');
-  say(`closing by ${by}: ${time(ms)}, others 99 % ${time(p99)}, longest ${time(Math.max(...busy))}`);
+  say(`closing by ${by}: ${time(ms)}, others 99% ${time(p99)}, longest ${time(Math.max(...busy))}`);
   return [
     {
       what: `Closing a week of ${people} people, ${perWeek} questions and ${groups} groups, by ${by}`,

@@ -87,7 +87,7 @@ function simulated(groups: number, companies: number, say: Say): Row[] {
     if (nothing.drivers.some(({ isClear }) => isClear)) marked++;
   }
   say(`${groups} groups simulated`);
-  const share = (count: number) => `${((100 * count) / companies).toFixed(1)} %`;
+  const share = (count: number) => `${((100 * count) / companies).toFixed(1)}%`;
   return [
     { what: `${groups} groups: the stronger of two drivers is first`, measured: share(first) },
     { what: '– both are the first two', measured: share(found) },
@@ -95,7 +95,7 @@ function simulated(groups: number, companies: number, say: Say): Row[] {
     {
       what: '– companies with any mark although nothing is planted',
       measured: share(marked),
-      target: '≤ 8 %',
+      target: '≤ 8%',
       met: marked <= 0.08 * companies,
     },
   ];

@@ -93,7 +93,7 @@ export const benchStatistics: Sized<Plan> = (plan) => async (say) => {
   return { rows: rowsOf(tallies), postgres: 'not used' };
 };
 
-const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
 
 /** Adds the next week of a company to its history and returns its tested changes. */
 function nextWeek(company: Company, history: History, i: number, season = 0) {
@@ -274,39 +274,39 @@ function rowsOf(tallies: readonly Tally[]): Row[] {
       measured: tallies.reduce((sum, { weeks }) => sum + weeks, 0).toLocaleString('en'),
     },
     ...row(
-      '95 % intervals that contain the truth',
+      '95% intervals that contain the truth',
       (one) => one.coverage,
-      '95 ± 1 %',
+      '95 ± 1%',
       (share) => Math.abs(share - 0.95) <= 0.01,
     ),
     ...row(
       'Weeks with any mark though nothing changed',
       (one) => one.marked,
-      '≤ 8 %',
+      '≤ 8%',
       (share) => share <= 0.08,
     ),
     ...row(
       'False ones among all marks',
       (one) => one.falseMarks,
-      '≤ 6 %',
+      '≤ 6%',
       (share) => share <= 0.06,
     ),
     ...row(
       'Half a standard deviation found, one question, 100 answers',
       (one) => one.power.hundred,
-      '≥ 50 %',
+      '≥ 50%',
       (share) => share >= 0.5,
     ),
     ...row(
       'Half a standard deviation found, one question, 300 answers',
       (one) => one.power.threeHundred,
-      '≥ 95 %',
+      '≥ 95%',
       (share) => share >= 0.95,
     ),
     {
       what: 'Half a standard deviation found, KPI of five questions over 13 weeks, 50 answers, steady share 0.6',
       measured: percent(shareOf(kpiPower)),
-      target: '≥ 80 %',
+      target: '≥ 80%',
       met: shareOf(kpiPower) >= 0.8,
     },
     ...row('Weeks with any mark though only a season moves all groups', (one) => one.seasonal),

@@ -83,8 +83,8 @@ async function measurePushes({ service, plan, idleMemory, say }: Scene, users: n
   const steps: Record<string, { sent: Company; expected: Partial<Summary['users']> }> = {
     'first import': { sent: company, expected: { created: users } },
     unchanged: { sent: company, expected: { unchanged: users } },
-    '1 % changed': { sent: changed, expected: { updated: few, unchanged: users - few } },
-    '10 % removed': { sent: removed, expected: { deleted: many, unchanged: users - many } },
+    '1% changed': { sent: changed, expected: { updated: few, unchanged: users - few } },
+    '10% removed': { sent: removed, expected: { deleted: many, unchanged: users - many } },
   };
   const measured = new Map(Object.keys(steps).map((name) => [name, [] as Measured[]]));
   for (let round = 0; round < plan.rounds; round++) {

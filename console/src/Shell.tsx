@@ -62,7 +62,7 @@ const isBad = ({ code }: SystemWarning) =>
 function Warnings() {
   const t = useText();
   const { moment } = useFormat();
-  const { full } = useWeekText();
+  const { sentence } = useWeekText();
   const isShown = hasRole(useSession(), 'Administrator');
   const { data = [] } = useData('GET /warnings', undefined, { when: isShown, everyMs: 5 * 60_000 });
   const textOf = (warning: SystemWarning) => {
@@ -73,7 +73,7 @@ function Warnings() {
       case 'secretsKeyMissing':
         return t(`warning.${warning.code}Text`);
       case 'lateWeek':
-        return t('warning.lateWeekText', { week: full(warning) });
+        return t('warning.lateWeekText', { week: sentence(warning) });
       case 'forgottenProxy':
         return t('warning.forgottenProxyText', { address: warning.address });
       default:

@@ -52,6 +52,10 @@ const topFiles = [
 
 // The files that other parts may import. All of base and http is public.
 const publicFiles = [
+  // The texts of the privacy report, which the soundings command prints with the words of the console.
+  '../../console/src/pages/access/privacy-sentences.ts',
+  '../../console/src/text/arguments.ts',
+  '../../console/src/text/en/access.json',
   'db/db.ts',
   'db/embedded.ts',
   'db/migrate.ts',
@@ -63,6 +67,7 @@ const publicFiles = [
   'mail/mail.ts',
   'mail/mailer.ts',
   'mail/template.ts',
+  'mail/test-mail.ts',
   'accounts/accounts.ts',
   'accounts/account-notices.ts',
   'accounts/allowlist.ts',
@@ -171,6 +176,7 @@ const publicFiles = [
 // Files whose functions depend only on their arguments: no database, clock or network.
 const pureFiles = [
   'mail/template.ts',
+  'mail/test-mail.ts',
   'auth/browser-names.ts',
   'accounts/account-notices-mail.ts',
   'auth/sign-in-links-mail.ts',

@@ -11,17 +11,24 @@ const partsOf = (week: Named): { year: string; number: number } =>
     : { year: String(week.year), number: week.number };
 
 /**
- * A week is written "w. 46, 2026". The year is omitted ("w. 46") where space is tight and the year is clear: on axes, beside the
- * dates of the week, and for the page's own week and others of the same year. 2026-W46 is used only in files and commands.
+ * A week is "Week 46, 2026" by itself, "week 46, 2026" in a sentence, and "W46" in tables and charts. The year is omitted where it
+ * is clear: beside the dates of the week, and for the page's own week and others of the same year. 2026-W46 is used only in files
+ * and commands.
  */
 export function useWeekText() {
   const t = useText();
   return useMemo(() => {
     const full = (week: Named) => t('week.full', partsOf(week));
     const short = (week: Named) => t('week.short', { number: partsOf(week).number });
+    /** "week 46" within a sentence, with the year if it differs from that of `than`. */
+    const sentence = (week: Named, than?: Named) =>
+      than !== undefined && partsOf(week).year === partsOf(than).year
+        ? t('week.sentence', { number: partsOf(week).number })
+        : t('week.sentenceOfYear', partsOf(week));
     return {
       full,
       short,
+      sentence,
       /** Includes the year if it differs from that of `than`. */
       label: (week: Named, than: Named | undefined) =>
         than === undefined || partsOf(week).year === partsOf(than).year ? short(week) : full(week),

@@ -6,7 +6,7 @@ import type { ResultGroup, ResultKpi, ResultWeek } from './results.ts';
 /** What drivers can be shown for: a KPI, or a recommendation question (eNPS). `id` is the value of the parameter `outcome`. */
 export type DriverOutcome = { id: string; kind: 'kpi' | 'question'; name: string };
 
-/** `weight`: the share of the outcome's differences between groups that goes along with the KPI, 0 to 1, with its 95 % interval. */
+/** `weight`: the share of the outcome's differences between groups that goes along with the KPI, 0 to 1, with its 95% interval. */
 export type KpiDriver = ResultKpi & {
   weight: number;
   low: number;

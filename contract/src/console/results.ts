@@ -52,7 +52,7 @@ export type BestEstimate = { value: number; margin: number; weight: number };
 
 /**
  * The rolling value of a KPI in a week: the mean of the latest shown figure of each of its questions in the weeks of the window.
- * `questions`: how many; `firstWeek` and `lastWeek`: the weeks their figures come from. `margin`: half the width of the 95 %
+ * `questions`: how many; `firstWeek` and `lastWeek`: the weeks their figures come from. `margin`: half the width of the 95%
  * interval; null: not known. `change`: since the same questions were last asked before; null: nothing can be compared.
  */
 export type RollingFigure = Figure & {
@@ -99,7 +99,7 @@ export type QuestionFigures = {
   enps: number | null;
   /** Whether the figures are partly based on links or cards that the employer handed out. */
   handedOut: boolean;
-  /** Half the width of the 95 % interval of `value`; null: not known. */
+  /** Half the width of the 95% interval of `value`; null: not known. */
   margin: number | null;
   /** Since the question was last shown for the group; null: nothing to compare. */
   change: Change | null;

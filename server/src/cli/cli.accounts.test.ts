@@ -437,11 +437,11 @@ describe('privacy report', () => {
     const { status, out, err } = await soundings(command);
     expect({ status, err }).toEqual({ status: 0, err: '' });
     expect(out).toContain(`Privacy report: `);
-    expect(out).toMatch(/minimum answers behind a figure +5 +6\n/);
+    expect(out).toMatch(/Minimum answers behind a figure +5 +6\n/);
     expect(out).toContain('Means and response rates based on fewer than 5 answers.');
     expect(out).toContain(`No mail server is configured`);
     await json(['account', 'set', '--account', id, '--threshold', '8']);
-    expect((await soundings(command)).out).toMatch(/minimum answers behind a figure +8 +6\n/);
+    expect((await soundings(command)).out).toMatch(/Minimum answers behind a figure +8 +6\n/);
     expect(await refused(['privacy', 'report', '--account', '999999'])).toContain('999999');
   });
 });

@@ -78,7 +78,7 @@ describe('the message', () => {
     [
       'what would be changed',
       report('validated', { summary: summary([0, 2, 0, 0]), warnings: [badEmail, badEmail] }),
-      'users.csv was checked and has no errors. Nothing was changed, because this account is set to check files only. ' +
+      'Dry run of users.csv: no errors. Nothing was changed, because this account is set to check files only. ' +
         'Changes it would make: 2 people updated. There are 2 warnings.',
     ],
     [
@@ -166,7 +166,7 @@ describe('the mail', () => {
     expect(subjects).toEqual([
       'users.csv is waiting to be processed – Acme',
       'users.csv is being processed – Acme',
-      'users.csv was checked and has no errors – Acme',
+      'Dry run of users.csv: no errors – Acme',
       'users.csv was applied – Acme',
       'users.csv has 2 errors, so nothing was changed – Acme',
       'users.csv is awaiting approval – Acme',

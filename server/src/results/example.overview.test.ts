@@ -324,7 +324,7 @@ describe('the overview of the demo company', () => {
     );
     expect(others).toEqual([{ kind: 'response', week: company.week, asked, answered }]);
     expect(text).toContain(
-      `**${Math.round((answered / asked) * 100)} % answered (${answered} of ${asked}).**`,
+      `**${Math.round((answered / asked) * 100)}% answered (${answered} of ${asked}).**`,
     );
   });
 

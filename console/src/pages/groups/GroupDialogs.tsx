@@ -194,7 +194,7 @@ function AdoptDialog({ group, onClose }: DialogProps) {
     submit: (body) => api('POST /groups/{groupId}/adopt', { params: { groupId: group.id }, body }),
     done: async () => {
       await refresh();
-      return t('groups.adopted', { name: group.name });
+      return t('groups.handedOver', { name: group.name });
     },
     onClose,
   });
@@ -202,13 +202,13 @@ function AdoptDialog({ group, onClose }: DialogProps) {
     <FormDialog
       form={form}
       onClose={onClose}
-      title={t('groups.adoptTitle', { name: group.name })}
-      description={t('groups.adoptText')}
-      confirm={t('groups.adoptConfirm')}
+      title={t('groups.handOverTitle', { name: group.name })}
+      description={t('groups.handOverText')}
+      confirm={t('groups.handOverConfirm')}
     >
       <TextField
         label={t('groups.externalId')}
-        hint={t('groups.adoptHint')}
+        hint={t('groups.handOverHint')}
         {...form.field('externalId')}
         required
         mono
@@ -216,7 +216,7 @@ function AdoptDialog({ group, onClose }: DialogProps) {
         maxLength={maxExternalIdLength}
       />
       <Notice tone="warn" title={t('groups.next')}>
-        {t('groups.adoptNext')}
+        {t('groups.handOverNext')}
       </Notice>
     </FormDialog>
   );
@@ -235,7 +235,7 @@ function ReleaseDialog({ group, onClose }: DialogProps) {
       }),
     done: async () => {
       await refresh();
-      return t('groups.released', { name: group.name });
+      return t('groups.takenOver', { name: group.name });
     },
     onClose,
   });
@@ -243,12 +243,12 @@ function ReleaseDialog({ group, onClose }: DialogProps) {
     <FormDialog
       form={form}
       onClose={onClose}
-      title={t('groups.releaseTitle', { name: group.name })}
-      description={t('groups.releaseText')}
-      confirm={t('groups.releaseConfirm')}
+      title={t('groups.takeOverTitle', { name: group.name })}
+      description={t('groups.takeOverText')}
+      confirm={t('groups.takeOverConfirm')}
     >
       <RadioField
-        label={t('groups.releaseNext')}
+        label={t('groups.takeOverNext')}
         {...form.field('keep')}
         options={[
           { value: 'keep', label: t('groups.keepId', { externalId }), hint: t('groups.keepIdHint') },

@@ -142,8 +142,8 @@ export function useGroupItems(
     { label: t('groups.moveTo'), icon: Move, onSelect: () => onAction('move') },
     'line',
     managed
-      ? { label: t('groups.release'), icon: LockOpen, onSelect: () => onAction('release') }
-      : { label: t('groups.adopt'), icon: Lock, onSelect: () => onAction('adopt') },
+      ? { label: t('groups.takeOver'), icon: LockOpen, onSelect: () => onAction('release') }
+      : { label: t('groups.handOver'), icon: Lock, onSelect: () => onAction('adopt') },
     'line',
     { label: t('groups.remove'), icon: Trash2, danger: true, onSelect: () => onAction('remove'), ...locked },
   ];

@@ -21,9 +21,9 @@ export function HandoverDialog({ way, chosen, onDone, onClose }: HandoverProps) 
   const name = way === 'adopt' ? 'POST /users/adopt' : 'POST /users/release';
   const plan = useData(name, { body: { chosen, isPreview: true } });
   const texts = (count: number) => ({
-    text: t(way === 'adopt' ? 'people.adoptMany' : 'people.releaseMany', { count }),
-    confirm: t(way === 'adopt' ? 'people.adoptManyConfirm' : 'people.releaseManyConfirm', { count }),
-    done: t(way === 'adopt' ? 'people.adoptedMany' : 'people.releasedMany', { count }),
+    text: t(way === 'adopt' ? 'people.handOverMany' : 'people.takeOverMany', { count }),
+    confirm: t(way === 'adopt' ? 'people.handOverManyConfirm' : 'people.takeOverManyConfirm', { count }),
+    done: t(way === 'adopt' ? 'people.handedOverMany' : 'people.takenOverMany', { count }),
   });
   async function handOver(seen: Handover['seen']): Promise<string> {
     const done = await api(name, { body: { chosen, isPreview: false, seen } });
@@ -35,7 +35,7 @@ export function HandoverDialog({ way, chosen, onDone, onClose }: HandoverProps) 
     <PlanDialog
       plan={plan}
       onClose={onClose}
-      title={t(way === 'adopt' ? 'people.adoptManyTitle' : 'people.releaseManyTitle')}
+      title={t(way === 'adopt' ? 'people.handOverManyTitle' : 'people.takeOverManyTitle')}
     >
       {(data) => (
         <Confirm
@@ -61,8 +61,8 @@ export function HandoverDialog({ way, chosen, onDone, onClose }: HandoverProps) 
 
 const consequencesOf = (t: Translate, way: 'adopt' | 'release') =>
   way === 'adopt'
-    ? [t('people.adoptManyLists'), t('people.adoptManyOmits'), t('people.adoptManyLocks')]
-    : [t('people.releaseManyKeeps'), t('people.releaseManyLists'), t('people.releaseBack')];
+    ? [t('people.handOverManyLists'), t('people.handOverManyOmits'), t('people.handOverManyLocks')]
+    : [t('people.takeOverManyKeeps'), t('people.takeOverManyLists'), t('people.takeOverBack')];
 
 /** The people who don't change, and why. */
 function Unchanged({

@@ -90,10 +90,10 @@ export function ChoiceBar(props: {
       )}
       <ToolbarGap />
       <Button icon={ArrowUpFromLine} onClick={() => onHand('adopt')}>
-        {t('people.adopt')}
+        {t('people.handOver')}
       </Button>
       <Button icon={ArrowDownToLine} onClick={() => onHand('release')}>
-        {t('people.release')}
+        {t('people.takeOver')}
       </Button>
       <Button kind="quiet" icon={X} onClick={choice.none}>
         {t('people.chooseNone')}

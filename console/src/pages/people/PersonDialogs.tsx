@@ -45,7 +45,7 @@ function AdoptDialog({ person, onClose }: DialogProps) {
       }),
     done: async () => {
       await refresh();
-      return t('people.adopted', { name });
+      return t('people.handedOver', { name });
     },
     onClose,
   });
@@ -55,14 +55,14 @@ function AdoptDialog({ person, onClose }: DialogProps) {
     <FormDialog
       form={form}
       onClose={onClose}
-      title={t('people.adoptTitle', { name })}
-      description={t('people.adoptText')}
-      confirm={t('people.adoptConfirm')}
+      title={t('people.handOverTitle', { name })}
+      description={t('people.handOverText')}
+      confirm={t('people.handOverConfirm')}
     >
       {person.externalId === null && (
         <TextField
           label={t('people.externalId')}
-          hint={t('people.adoptHint')}
+          hint={t('people.handOverHint')}
           {...form.field('externalId')}
           required
           mono
@@ -72,7 +72,11 @@ function AdoptDialog({ person, onClose }: DialogProps) {
       )}
       <Consequences
         title={t('people.next')}
-        items={[t('people.adoptLists', { id }), t('people.adoptOmits', { id }), t('people.adoptLocks')]}
+        items={[
+          t('people.handOverLists', { id }),
+          t('people.handOverOmits', { id }),
+          t('people.handOverLocks'),
+        ]}
       />
     </FormDialog>
   );
@@ -86,18 +90,18 @@ function ReleaseDialog({ person, onClose }: DialogProps) {
   return (
     <ConfirmDialog
       onClose={onClose}
-      title={t('people.releaseTitle', { name })}
+      title={t('people.takeOverTitle', { name })}
       text={
         <Consequences
           title={t('people.next')}
-          items={[t('people.releaseKeeps'), t('people.releaseLists', { id }), t('people.releaseBack')]}
+          items={[t('people.takeOverKeeps'), t('people.takeOverLists', { id }), t('people.takeOverBack')]}
         />
       }
-      confirm={t('people.releaseConfirm')}
+      confirm={t('people.takeOverConfirm')}
       onConfirm={async () => {
         await api('POST /users/{userId}/release', { params: { userId: person.id } });
         await refresh();
-        return t('people.released', { name });
+        return t('people.takenOver', { name });
       }}
     />
   );

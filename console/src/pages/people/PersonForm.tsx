@@ -170,7 +170,7 @@ function Memberships({ form, person }: PartProps) {
             <div key={kind} className={css['kind']}>
               <GroupFinder
                 multiple
-                label={t(`people.kind.${kind}`)}
+                label={t(`change.${kind}`)}
                 hint={t(isLocked ? 'people.kindLocked' : `people.kindText.${kind}`)}
                 {...field}
                 {...(error !== undefined && { error })}

@@ -40,7 +40,7 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
   const setActive = useSetActive(person);
   const isOneself = useSession().user.id === person.id;
   const { managed, active, email, signIn } = person;
-  const oneself = isOneself ? t('people.ownAccount') : undefined;
+  const oneself = isOneself ? t('fault.own account') : undefined;
   const noLink = !active ? t('people.linkInactive') : email === null ? t('people.linkNoEmail') : undefined;
   return (
     <Menu
@@ -68,9 +68,9 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
           ...disabledFor(managed ? t('people.lockedReason') : oneself),
         },
         managed
-          ? { label: t('people.release'), icon: ArrowDownToLine, onSelect: () => onDo('release') }
+          ? { label: t('people.takeOver'), icon: ArrowDownToLine, onSelect: () => onDo('release') }
           : {
-              label: t('people.adopt'),
+              label: t('people.handOver'),
               icon: ArrowUpFromLine,
               onSelect: () => onDo('adopt'),
               ...disabledFor(oneself),

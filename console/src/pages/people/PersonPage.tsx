@@ -94,7 +94,7 @@ function Known({ person, fields }: { person: Person; fields: PersonFields }) {
           <Notice
             title={t('people.managedTitle')}
             actions={
-              <Button onClick={() => setDoing({ what: 'release', person })}>{t('people.release')}</Button>
+              <Button onClick={() => setDoing({ what: 'release', person })}>{t('people.takeOver')}</Button>
             }
           >
             {t('people.managedText')}

@@ -111,7 +111,7 @@ function Groups({ person }: { person: Person }) {
     );
   return (
     <Section title={t('people.groups')}>
-      <Facts items={kinds.map((kind) => [t(`people.kind.${kind}`), groupsOf(kind)])} />
+      <Facts items={kinds.map((kind) => [t(`change.${kind}`), groupsOf(kind)])} />
     </Section>
   );
 }

@@ -117,7 +117,7 @@ function Compare({
 }) {
   const t = useText();
   if (value === undefined || available === undefined || available.length < 2) return null;
-  const options = available.map((one) => ({ value: one, label: t(`reports.compare.${one}`) }));
+  const options = available.map((one) => ({ value: one, label: t(`compare.${one}`) }));
   return <Select label={t('reports.compare')} value={value} onChange={onChange} options={options} />;
 }
 

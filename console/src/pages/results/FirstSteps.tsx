@@ -22,7 +22,7 @@ export function FirstSteps({ start }: { start: ResultsStart }) {
 
 function Steps({ start: { groups, running }, hasSchedule }: { start: ResultsStart; hasSchedule: boolean }) {
   const t = useText();
-  const { short } = useWeekText();
+  const { sentence } = useWeekText();
   const hasGroups = groups > 0;
   return (
     <Section title={t('results.first')} description={t('results.firstText')}>
@@ -52,7 +52,11 @@ function Steps({ start: { groups, running }, hasSchedule }: { start: ResultsStar
         <Step
           number={3}
           title={t('results.firstResults')}
-          text={running ? t('results.firstRuns', { week: short(running) }) : t('results.firstResultsText')}
+          text={
+            running
+              ? t('results.firstRuns', { week: sentence(running, running) })
+              : t('results.firstResultsText')
+          }
         />
       </ol>
     </Section>

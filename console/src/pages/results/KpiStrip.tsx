@@ -94,11 +94,11 @@ function Shown({ kpi, results, last }: TileProps & { last: RollingFigure }) {
 /** Where the value comes from, its interval, what it is compared with, and the best estimate. */
 function Details({ kpi, results: { weeks, group, comparison }, last }: TileProps & { last: RollingFigure }) {
   const t = useText();
-  const { short, span } = useWeekNames(weeks.at(-1));
+  const { sentence, span } = useWeekNames(weeks.at(-1));
   const interval = useInterval();
   const differenceOf = useDifferenceDetail();
   const estimateOf = useBestEstimate();
-  const changeOf = useChangeDetail(short);
+  const changeOf = useChangeDetail(sentence);
   const items: (Detail | undefined)[] = [
     [t('results.interval'), interval(last)],
     changeOf(last.change),
@@ -139,13 +139,13 @@ function Details({ kpi, results: { weeks, group, comparison }, last }: TileProps
   );
 }
 
-function useChangeDetail(short: (week: string) => string) {
+function useChangeDetail(sentence: (week: string) => string) {
   const t = useText();
   const signed = useSigned();
   return (change: RollingFigure['change']): Detail | undefined => {
     if (!change) return undefined;
     const by = signed(clearPoints(change));
-    const text = t('results.changeSince', { by, week: short(change.since), count: change.questions });
+    const text = t('results.changeSince', { by, week: sentence(change.since), count: change.questions });
     const clear = t(directionOf(change) ? 'results.clearChange' : 'results.noClearChange');
     return [t('results.change'), `${text}: ${clear}`];
   };

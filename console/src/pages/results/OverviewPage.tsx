@@ -109,17 +109,17 @@ function GroupGone() {
   );
 }
 
-/** "511 people · results up to w. 46, final". */
+/** "511 people · results up to week 46, final". */
 function About({ results: { group, weeks, running } }: { results: GroupResults }) {
   const t = useText();
   const { number } = useFormat();
-  const { short } = useWeekText();
+  const { short, sentence } = useWeekText();
   const last = weeks.at(-1);
   return (
     <span className={css['about']}>
       <span>
         {t('results.people', { count: group.people, number: number(group.people) })}
-        {last && ` · ${t('results.upTo', { week: short(last) })}`}
+        {last && ` · ${t('results.upTo', { week: sentence(last, last) })}`}
         {last?.state === 'final' && `, ${t('results.final')}`}
       </span>
       {last?.state === 'live' && <Badge tone="warn">{t('results.live', { week: short(last) })}</Badge>}
@@ -162,12 +162,12 @@ function Content({ results }: { results: GroupResults }) {
 /** The comments of the last week; if there are none, the newest ones. */
 function LastComments({ results }: { results: GroupResults }) {
   const t = useText();
-  const { label } = useWeekText();
+  const { sentence } = useWeekText();
   const { comments, group, last, weeks } = results;
   const { week, rows } = lastComments(results);
   const title =
     week !== undefined && last
-      ? t('results.commentsIn', { week: label(last.week, weeks.at(-1)) })
+      ? t('results.commentsIn', { week: sentence(last.week, weeks.at(-1)) })
       : t('results.newestComments');
   return (
     <Section

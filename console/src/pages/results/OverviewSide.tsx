@@ -19,8 +19,8 @@ export const OverviewSide = ({ results }: { results: GroupResults }) => (
 /** How many of the people asked answered, only for closed weeks. For older weeks, the rate of the data interface. */
 function Response({ results: { weeks, rates, group } }: { results: GroupResults }) {
   const t = useText();
-  const { number } = useFormat();
-  const { label } = useWeekText();
+  const { number, percent } = useFormat();
+  const { sentence } = useWeekText();
   const hidden = useWithheldText();
   const points = pointsOn(weeks, rates);
   const last = lastShown(points);
@@ -36,12 +36,13 @@ function Response({ results: { weeks, rates, group } }: { results: GroupResults 
   }
   const value = Math.round(points[last] as number);
   const { asked = null, answered = null, handedOut } = rates.find((rate) => rate.week === week.week) ?? {};
-  const name = label(week, weeks.at(-1));
+  const name = sentence(week, weeks.at(-1));
   return (
     <Section title={t('results.response')}>
       <div>
         <p className={css['rate']}>
-          <span className={css['big']}>{value}</span> % {handedOut && <HandedOut />}
+          <span className={css['big']}>{value}</span>
+          {percent(value / 100).slice(String(value).length)} {handedOut && <HandedOut />}
         </p>
         <span className={css['rateTrack']} aria-hidden>
           <span style={{ inlineSize: `${value}%` }} />

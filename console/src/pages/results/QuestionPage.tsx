@@ -52,7 +52,7 @@ function Question({ start }: { start: Start }) {
     <Page
       title={data?.question.text ?? t('results.question')}
       waits={!data}
-      subtitle={data && t(`results.type.${data.question.type}` as 'results.type.1')}
+      subtitle={data && t(`questionType.${data.question.type}` as 'questionType.1')}
       crumbs={[{ label: t('nav.overview'), to: '/', search: { group: groupId } }]}
       actions={
         <CsvLink
@@ -137,12 +137,12 @@ function Content({ results }: { results: QuestionResults }) {
 
 function Chosen({ results }: { results: QuestionResults }) {
   const t = useText();
-  const { full } = useWeekText();
+  const { sentence } = useWeekText();
   const hidden = useWithheldText();
   const { chosen, figures, group } = results;
   const own = figures.find(({ week }) => week === chosen?.week);
   if (!chosen || !own) return null;
-  const title = t('results.answeredIn', { week: full(chosen) });
+  const title = t('results.answeredIn', { week: sentence(chosen) });
   if (own.answers === null) {
     return (
       <Section title={title}>

@@ -15,12 +15,12 @@ type Asked = NonNullable<GroupResults['last']>['questions'][number];
 
 export function WeekAnswers({ results: { last, group, weeks } }: { results: GroupResults }) {
   const t = useText();
-  const { label } = useWeekText();
+  const { sentence } = useWeekText();
   const { short } = useWeekNames(weeks.at(-1));
   if (!last) return <div />;
   return (
     <Section
-      title={t('results.answersOf', { week: label(last.week, weeks.at(-1)) })}
+      title={t('results.answersOf', { week: sentence(last.week, weeks.at(-1)) })}
       description={t('results.distributionHelp')}
     >
       <ul className={css['asked']}>

@@ -87,7 +87,7 @@ export function ComparisonSelect(props: {
       // Shown even while its figures are loading.
       value={comparison.available.find((kind) => kind === wanted) ?? comparison.kind}
       onChange={onChange}
-      options={comparison.available.map((kind) => ({ value: kind, label: t(`results.compare.${kind}`) }))}
+      options={comparison.available.map((kind) => ({ value: kind, label: t(`compare.${kind}`) }))}
     />
   );
 }

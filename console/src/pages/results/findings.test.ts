@@ -53,12 +53,12 @@ describe('a finding', () => {
       [
         'Workload fell 11 points since week 38, most in Clothing.',
         '“I have enough time.” rose 1 point since week 38.',
-        '82 % answered (389 of 474).',
+        '82% answered (389 of 474).',
       ],
       [
         'Workload har gått ned 11 poäng sedan vecka 38, mest i Clothing.',
         '”I have enough time.” har gått upp 1 poäng sedan vecka 38.',
-        '82 % svarade (389 av 474).',
+        '82 % svarade (389 av 474).',
       ],
     ]);
     expect(sentences({ ...fall, mostIn: null } as Finding, differenceOf(0.05, 'up'))).toEqual([

@@ -50,7 +50,7 @@ export function Started({
   const language = useLanguage();
   const start = useData('GET /results', { query: { language } });
   const isAdministrator = hasRole(useSession(), 'Administrator');
-  const { short } = useWeekText();
+  const { sentence } = useWeekText();
   if (start.data?.group && start.data.weeks.length > 0)
     return children({ ...start.data, group: start.data.group });
   return (
@@ -65,7 +65,7 @@ export function Started({
               title={t('results.noneYet')}
               text={
                 read.running
-                  ? t('results.firstRuns', { week: short(read.running) })
+                  ? t('results.firstRuns', { week: sentence(read.running, read.running) })
                   : t('results.noneYetText')
               }
             />

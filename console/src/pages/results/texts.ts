@@ -17,25 +17,21 @@ export function useSigned(): (value: number) => string {
 /** Returns texts for weeks that may be outside the span of the page, by their Mondays. `than`: the newest week of the page. */
 export function useWeekNames(than: { year: number; number: number } | undefined) {
   const t = useText();
-  const { label, full } = useWeekText();
+  const { label, sentence } = useWeekText();
   const named = (week: string) => ({ name: weekName(week) });
   const numberOf = (week: string) => Number(weekName(week).slice(6));
   const yearOf = (week: string) => weekName(week).slice(0, 4);
-  const isOfYear = (week: string) => than === undefined || Number(yearOf(week)) === than.year;
   return {
-    /** "w. 38", with the year if it is another one. */
+    /** "W38", with the year if it is another one. */
     short: (week: string) => label(named(week), than),
     /** "week 38", for sentences. */
-    sentence: (week: string) =>
-      isOfYear(week)
-        ? t('results.inWeek', { number: numberOf(week) })
-        : t('results.inWeekOfYear', { number: numberOf(week), year: yearOf(week) }),
+    sentence: (week: string) => sentence(named(week), than ?? named(week)),
     /** "weeks 34 to 38". */
     span(first: string, last: string): string {
       if (yearOf(first) !== yearOf(last))
-        return t('results.weeksAcross', { first: full(named(first)), last: full(named(last)) });
+        return t('results.weeksAcross', { first: sentence(named(first)), last: sentence(named(last)) });
       return first === last
-        ? t('results.oneWeek', { week: String(numberOf(first)) })
+        ? sentence(named(first), named(first))
         : t('results.weeksFromTo', { first: String(numberOf(first)), last: String(numberOf(last)) });
     },
   };
@@ -47,7 +43,7 @@ export function useComparisonName(): (comparison: ChosenComparison) => string | 
   return ({ kind, group }) => {
     if (kind === 'none') return undefined;
     if (kind === 'halfYear') return t('results.halfYearAgo');
-    return group?.name ?? t(`results.compare.${kind}`);
+    return group?.name ?? t(`compare.${kind}`);
   };
 }
 

@@ -12,8 +12,8 @@ import type { Log } from '../../base/log.ts';
 import type { Sealer } from '../../base/sealer.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
 import { hostKeys } from '../../sftp/host-keys.ts';
-import { renderMail } from '../../mail/template.ts';
 import type { Mailer } from '../../mail/mail.ts';
+import { testMail } from '../../mail/test-mail.ts';
 import {
   type AuditFilter,
   selectAuditEntries,
@@ -170,9 +170,8 @@ function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptio
       throw refused('no address', 'You have no email address to send it to. Add one first.');
     if (!mailer)
       throw refused('no mail server', 'No mail server is configured. Set SMTP_URL and restart the service.');
-    const { subject, letter } = testLetter(language, account.name);
     try {
-      await mailer.send({ to: user.email, subject, ...renderMail(letter) });
+      await mailer.send({ to: user.email, ...testMail(language, account.name) });
     } catch (error) {
       throw refused('mail rejected', `The mail server rejected the email: ${(error as Error).message}`);
     }
@@ -185,31 +184,6 @@ const refused = (
   type: 'invalid value' | 'no address' | 'no mail server' | 'mail rejected',
   message: string,
 ) => new Fault('invalid', type, message);
-
-function testLetter(language: 'en' | 'sv', about: string) {
-  const words = {
-    en: [
-      'Test email from Soundings',
-      'This email was sent from the settings. Email from Soundings reaches you.',
-    ],
-    sv: [
-      'Testmejl från Soundings',
-      'Det här mejlet skickades från inställningarna. Mejl från Soundings kommer fram till dig.',
-    ],
-  } as const;
-  const [title, text] = words[language];
-  return {
-    subject: title,
-    letter: {
-      language,
-      about,
-      tone: 'good' as const,
-      title,
-      blocks: [{ kind: 'text' as const, text }],
-      footer: [],
-    },
-  };
-}
 
 function serveAudit(console: Console, pool: Promise<Pool>): void {
   console.serve('GET /audit', async (who, { query: { offset = '0', limit = '100', ...query } }) => {

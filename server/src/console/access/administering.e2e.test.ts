@@ -269,7 +269,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await press(page, 'Actions for Siv Ekström');
     await page.getByRole('menuitem', { name: 'Hand over to HR system…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Hand Siv Ekström over to your HR system?' });
-    await dialog.getByLabel('externalId').fill('hr-900');
+    await dialog.getByLabel('External ID').fill('hr-900');
     await dialog.getByText(/If hr-900 is missing from the next full list, the person is removed/).waitFor();
     await press(dialog, 'Hand over');
     await page.getByText('Siv Ekström handed over').waitFor();

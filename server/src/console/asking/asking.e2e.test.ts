@@ -64,7 +64,7 @@ test.skipIf(!hasBrowser())(
 
     // Its calendar: next Monday with its questions.
     const cell = page.getByRole('button', {
-      name: 'w. 48, 2026: Scheduled: 1 question to 30 people, as of today.',
+      name: 'Week 48, 2026: Scheduled: 1 question to 30 people, as of today.',
     });
     await cell.click();
     const dialog = page.getByRole('dialog');
@@ -106,7 +106,7 @@ async function makeSchedule(page: Page, questionId: number): Promise<number> {
   await page.keyboard.press('Escape');
   await page.getByRole('spinbutton', { name: 'Every' }).fill('2');
   await effect.getByText('30 people').waitFor();
-  await effect.getByText('w. 48, 2026 · 1 question').waitFor();
+  await effect.getByText('Week 48, 2026 · 1 question').waitFor();
   expect(await axeFaults(page)).toEqual([]);
   await page.getByRole('button', { name: 'Create schedule' }).click();
   await page.getByRole('heading', { level: 1, name: /Tools check/ }).waitFor();
@@ -212,15 +212,15 @@ test.skipIf(!hasBrowser())(
 
     // The dialog explains the effects, and requires the number of the week.
     await page.getByRole('button', { name: 'Close now…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Close w. 47, 2026 now?' });
+    const dialog = page.getByRole('dialog', { name: 'Close week 47, 2026 now?' });
     await dialog.getByText('This can’t be undone.').waitFor();
     await dialog.getByText(/All personal links of the week stop working/).waitFor();
-    const close = dialog.getByRole('button', { name: 'Close w. 47' });
+    const close = dialog.getByRole('button', { name: 'Close week 47' });
     expect(await close.isDisabled()).toBe(true);
     expect(await axeFaults(page)).toEqual([]);
     await dialog.getByRole('textbox', { name: 'Type 47 to confirm' }).fill('47');
     await close.click();
-    await page.getByText('w. 47, 2026 closed. Its figures are published.').waitFor();
+    await page.getByText('Week 47, 2026 closed. Its figures are published.').waitFor();
     await page.getByRole('heading', { level: 2, name: 'Closed weeks' }).waitFor();
     expect(await page.getByRole('button', { name: 'Close now…' }).count()).toBe(0);
     expect((await fetch(world.address + first?.path)).status).toBe(404);
@@ -236,7 +236,7 @@ test.skipIf(!hasBrowser())(
     // The overview shows them: (4·1 + 3·0.25 + 0.75) / 8 is 69 of 100.
     await page.goto('/');
     await page.getByText(/results up to w\. 47, final/).waitFor();
-    const answers = page.getByRole('region', { name: 'Answers of w. 47' });
+    const answers = page.getByRole('region', { name: 'Answers of week 47' });
     const [text] = await world.pool<{ text: string }[]>`
       select text from questions where account_id = ${world.accountId} and question_id = ${question}`;
     const own = answers

@@ -56,7 +56,7 @@ describe('a report in words', () => {
       'en',
     ).kpis.items;
     expect(clear).toMatchObject({ value: '51 ± 4', change: { text: '−11', verdict: 'down' } });
-    expect(clear!.note).toBe('5 questions, w. 34–38');
+    expect(clear!.note).toBe('5 questions, W34–38');
     expect(unclear).toMatchObject({ change: { text: 'not clear', verdict: 'unclear' }, difference: null });
     expect(unclear!.value).toMatch(/ \*$/);
     expect(withheld).toMatchObject({ value: 'withheld', score: null, margin: null, change: null });

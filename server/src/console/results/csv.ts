@@ -97,6 +97,10 @@ export type HeatTableFilters = HeatFilters & {
   compare: (a: string, b: string) => number;
 };
 
+/** Why a row has no difference for a KPI: not asked (empty), withheld, or nothing to compare its value with. */
+const wordFor = (value: HeatRow['values'][number] | undefined, t: Texts): Cell =>
+  value === 'none' ? null : typeof value === 'number' ? t('incomparable') : t('withheld');
+
 /** Returns a row for the company and for each group that matches: scores with their clear changes, or differences from the comparison. */
 export function heatTable(map: HeatMap, filters: HeatTableFilters, t: Texts): string {
   const { kpis, rows, companyId, comparison } = map;
@@ -122,8 +126,7 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, t: Texts): st
     }
     const difference = row.differences[kpi];
     if (row.id === comparison.group?.id) return [null, null];
-    if (difference === null || difference === undefined)
-      return [row.values[kpi] === 'none' ? null : t('withheld'), null];
+    if (difference === null || difference === undefined) return [wordFor(row.values[kpi], t), null];
     return [points(difference), t(row.clear.includes(kpi) ? 'yes' : 'no')];
   };
   return tableOf([

@@ -191,8 +191,8 @@ test.skipIf(!hasBrowser())(
     // The response: how many of the people asked answered.
     const rate = own.rates.findLast(({ value }) => value !== null)!;
     const response = oneLine(await page.getByRole('region', { name: 'Response rate' }).innerText());
-    expect(response).toContain(`${score(rate.value as number)} %`);
-    expect(response).toContain(`${rate.answered} of ${rate.asked} people answered in w. 46`);
+    expect(response).toContain(`${score(rate.value as number)}%`);
+    expect(response).toContain(`${rate.answered} of ${rate.asked} people answered in week 46`);
     expect(score(rate.value as number)).toBe(Math.round((100 * rate.answered!) / rate.asked!));
     // While a week is open there is no rate, because it would still change; only the number of people.
     await page.goto('/rounds');
@@ -231,7 +231,7 @@ test.skipIf(!hasBrowser())(
     expect(response).toMatchObject({ kind: 'response', week: last });
     const { answered, asked } = response as { answered: number; asked: number };
     const percent = Math.round((100 * answered) / asked);
-    const sentence = `${percent} % answered (${answered} of ${asked}).`;
+    const sentence = `${percent}% answered (${answered} of ${asked}).`;
     expect(oneLine(await links.nth(own.findings.indexOf(response!)).innerText())).toBe(sentence);
     await first.getByRole('link', { name: sentence }).click();
     await page.getByRole('heading', { level: 2, name: 'Response rate' }).waitFor();
@@ -569,7 +569,7 @@ test.skipIf(!hasBrowser())(
     expect(counts.map(([, count = '']) => Number(count.replace(',', '')))).toEqual(
       ['1', '2', '3', '4', '5'].map((key) => figures?.distribution?.[key] ?? 0),
     );
-    const answered = page.getByRole('region', { name: 'Answers of w. 46, 2026' });
+    const answered = page.getByRole('region', { name: 'Answers of week 46, 2026' });
     const facts = oneLine(await answered.innerText());
     const { figures: byWeek } = await readAs<QuestionResults>(
       world.administrator.email,

@@ -355,7 +355,7 @@ test.skipIf(!hasBrowser())(
     const dialog = page.getByRole('dialog', { name: 'Columns of enheter.csv' });
     await dialog.getByRole('radio', { name: 'Groups' }).check(whileRead);
     for (const [header, means] of [
-      ['Nummer X', 'externalId'],
+      ['Nummer X', 'External ID'],
       ['Rufname', 'Name'],
       ['Haengt an', 'Parent group'],
     ] as const) {

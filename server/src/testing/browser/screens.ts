@@ -72,7 +72,7 @@ const screens: Screen[] = [
   },
   {
     name: 'drivers',
-    title: 'Connections',
+    title: 'Drivers',
     description: 'Which KPIs go along with an outcome, with intervals, and what that does not say.',
     path: '/drivers',
   },

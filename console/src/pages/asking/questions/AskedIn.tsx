@@ -48,7 +48,7 @@ function Weeks({ rows }: { rows: AskedWeek[] }) {
   const days = useDays();
   const { full } = useWeekText();
   const columns: Column<AskedWeek>[] = [
-    { key: 'week', title: t('asking.week'), width: 110, cell: full },
+    { key: 'week', title: t('asking.week'), width: 130, cell: full },
     { key: 'days', title: t('asking.days'), width: 170, wideOnly: true, cell: days.span },
     {
       key: 'groups',

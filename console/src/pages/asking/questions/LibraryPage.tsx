@@ -125,7 +125,7 @@ function Toolbar({ library, filters, change, count }: ToolbarProps) {
         label={t('asking.type')}
         value={filters.type ?? ''}
         onChange={(type) => change({ type })}
-        options={[any, ...allTypes.map((type) => ({ value: type, label: t(`asking.type.${type}`) }))]}
+        options={[any, ...allTypes.map((type) => ({ value: type, label: t(`questionType.${type}`) }))]}
       />
       <Select
         label={t('asking.missing')}
@@ -220,7 +220,7 @@ function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
       width: 150,
       sortable: true,
       wideOnly: true,
-      cell: ({ type }) => t(`asking.type.${type}`),
+      cell: ({ type }) => t(`questionType.${type}`),
     },
     {
       key: 'languages',

@@ -27,7 +27,7 @@ export function TypeFields({ form, shape, setShape }: Omit<Props, 'library'>) {
         hint={t('asking.typeFixed')}
         options={allTypes.map((one) => ({
           value: one,
-          label: t(`asking.type.${one}`),
+          label: t(`questionType.${one}`),
           hint: t(`asking.typeText.${one}`),
         }))}
       />

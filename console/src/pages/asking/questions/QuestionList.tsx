@@ -17,7 +17,7 @@ export function QuestionList({ questions }: { questions: QuestionWords[] }) {
             {textOf(question)}
           </Link>
           <span className={css['end']}>
-            {question.isRetired ? t('asking.retired') : t(`asking.type.${question.type}`)}
+            {question.isRetired ? t('asking.retired') : t(`questionType.${question.type}`)}
           </span>
         </li>
       ))}

@@ -120,7 +120,7 @@ function Subtitle({ question: { key, type, isRetired } }: { question: Question }
   const t = useText();
   return (
     <span className={css['inline']}>
-      <code>{key}</code> · {t(`asking.type.${type}`)}
+      <code>{key}</code> · {t(`questionType.${type}`)}
       {isRetired && <Badge tone="warn">{t('asking.retired')}</Badge>}
     </span>
   );
@@ -205,7 +205,7 @@ function Fixed({ question, library }: { question: Question; library: Library }) 
           [
             t('asking.type'),
             <span key="type" className={css['inline']}>
-              {t(`asking.type.${question.type}`)} {lock}
+              {t(`questionType.${question.type}`)} {lock}
             </span>,
           ],
           [t('asking.baseLanguage'), nameOf(question.language)],

@@ -64,7 +64,7 @@ export function QuestionPicker({ label, hint, error, value, onChange, questions,
               <Checkbox label={textOf(one)} value={chosen.has(one.id)} onChange={() => turn(one.id)} />
               <span className={css['text']}>{textOf(one)}</span>
               <span className={css['type']}>
-                {one.isRetired ? t('asking.retired') : t(`asking.type.${one.type}`)}
+                {one.isRetired ? t('asking.retired') : t(`questionType.${one.type}`)}
               </span>
             </label>
           </li>

@@ -36,7 +36,7 @@ function translated({ type, text, language: own, translations, options }: Questi
 function Preview({ preview }: { preview: SchedulePreview }) {
   const t = useText();
   const days = useDays();
-  const { full } = useWeekText();
+  const { sentence } = useWeekText();
   const { nameOf } = useLanguages();
   const { id, name, company, questions, next, isLate, words: textsByLanguage } = preview;
   const [language, setLanguage] = useState(textsByLanguage[preview.language] ? preview.language : 'en');
@@ -52,7 +52,7 @@ function Preview({ preview }: { preview: SchedulePreview }) {
         next
           ? t(isLate ? 'asking.previewLate' : 'asking.previewNext', {
               day: days.day(next.day),
-              week: full(next),
+              week: sentence(next),
             })
           : t('asking.previewLast')
       }

@@ -16,7 +16,7 @@ export function CloseWeekDialog({ week, onClose }: { week: OpenWeek; onClose: ()
   return (
     <ConfirmDialog
       onClose={onClose}
-      title={t('asking.closeTitle', { week: weekText.full(week) })}
+      title={t('asking.closeTitle', { week: weekText.sentence(week) })}
       text={
         <>
           <p>{t('asking.closeText')}</p>
@@ -30,7 +30,7 @@ export function CloseWeekDialog({ week, onClose }: { week: OpenWeek; onClose: ()
           />
         </>
       }
-      confirm={t('asking.closeConfirm', { week: weekText.short(week) })}
+      confirm={t('asking.closeConfirm', { week: weekText.sentence(week, week) })}
       typed={weekText.number(week)}
       danger
       onConfirm={async () => {

@@ -22,7 +22,7 @@ export function LinksDialog({
   onClose: () => void;
 }) {
   const t = useText();
-  const { full } = useWeekText();
+  const { sentence } = useWeekText();
   const [isReplacing, setReplacing] = useState(false);
   async function download() {
     const { name, csv, people } = await api('POST /rounds/{week}/links', {
@@ -33,7 +33,7 @@ export function LinksDialog({
     save(name, new Blob(['\uFEFF', csv], { type: 'text/csv;charset=utf-8' }));
     return t('asking.linksCreated', { count: people });
   }
-  const title = t('asking.linksTitle', { week: full(week) });
+  const title = t('asking.linksTitle', { week: sentence(week) });
   if (week.linkable === 0)
     return (
       <Dialog

@@ -102,7 +102,7 @@ function Coming({ rows }: { rows: Rounds['coming'] }) {
       width: 150,
       cell: ({ day, isLate }) => (isLate ? t('asking.lateSince', { day: days.day(day) }) : days.day(day)),
     },
-    { key: 'week', title: t('asking.week'), width: 120, wideOnly: true, cell: full },
+    { key: 'week', title: t('asking.week'), width: 130, wideOnly: true, cell: full },
     {
       key: 'questions',
       title: t('asking.asks'),

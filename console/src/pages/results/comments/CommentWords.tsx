@@ -23,7 +23,7 @@ type WordsProps = {
 export function CommentWords({ scope, chosen, onChoose, hasGroups }: WordsProps) {
   const t = useText();
   const language = useLanguage();
-  const { full } = useWeekText();
+  const { sentence } = useWeekText();
   const words = useData('GET /results/comments/words', { query: { ...scope, language } } as never);
   if (words.data?.state === 'company' && !hasGroups && chosen === undefined) return null;
   const weeks = words.data?.weeks;
@@ -32,7 +32,7 @@ export function CommentWords({ scope, chosen, onChoose, hasGroups }: WordsProps)
       title={t('results.words')}
       description={
         weeks
-          ? t('results.wordsCompared', { first: full(weeks.first), last: full(weeks.last) })
+          ? t('results.wordsCompared', { first: sentence(weeks.first), last: sentence(weeks.last) })
           : t('results.wordsComparedShort')
       }
       actions={<How words={words.data?.words ?? []} />}

@@ -30,6 +30,7 @@ export type HeatTableProps = {
 type Shared = HeatTableProps & {
   t: ReturnType<typeof useText>;
   number: (value: number) => string;
+  percent: (share: number) => string;
   signed: (value: number) => string;
   hidden: ReturnType<typeof useWithheldText>;
   /** The popup with the reasons of withheld cells. */
@@ -67,8 +68,8 @@ function answeredOf({ asked, answered }: HeatRow, t: Shared['t']): string | unde
 
 /** The response below the name, instead of the column, on phones. */
 export function PhoneRate({ row, indent }: { row: HeatRow; indent: number }) {
-  const { t, number } = useHeat();
-  const value = typeof row.rate === 'number' ? `${Math.round(row.rate * 100)} %` : '';
+  const { t, number, percent } = useHeat();
+  const value = typeof row.rate === 'number' ? percent(row.rate) : '';
   const isHandedOut = row.handedOut.includes('rate');
   const answered = value && answeredOf(row, t);
   return (
@@ -90,7 +91,7 @@ export function PhoneRate({ row, indent }: { row: HeatRow; indent: number }) {
 }
 
 export function Rate({ row }: { row: HeatRow }) {
-  const { map, t, hidden, reasons } = useHeat();
+  const { map, t, percent, hidden, reasons } = useHeat();
   const { rate } = row;
   if (typeof rate !== 'number') {
     return (
@@ -110,7 +111,7 @@ export function Rate({ row }: { row: HeatRow }) {
       </td>
     );
   }
-  const value = `${Math.round(rate * 100)} %`;
+  const value = percent(rate);
   return (
     <td className={css['rateCell']}>
       <span className={css['rateLine']}>

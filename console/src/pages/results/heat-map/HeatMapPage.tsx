@@ -81,14 +81,15 @@ function Map({ start }: { start: ResultsStart }) {
 /** The filters and the order, which also apply to the file. */
 const filtersOf = ({ level, subtreeOf, by, sort }: Address['address']) => ({ level, subtreeOf, by, sort });
 
-/** "Results of w. 47, final · rolling since w. 35". */
+/** "Results of week 47, final · rolling since week 35". */
 function Shown({ week, firstWeek }: { week: ResultWeek; firstWeek: ResultWeek | null }) {
   const t = useText();
-  const { short, label } = useWeekText();
-  const name = short(week);
+  const { short, sentence } = useWeekText();
   const state =
-    week.state === 'live' ? t('results.live', { week: name }) : t('results.finalOf', { week: name });
-  return firstWeek ? `${state} · ${t('results.rollingFrom', { week: label(firstWeek, week) })}` : state;
+    week.state === 'live'
+      ? t('results.live', { week: short(week) })
+      : t('results.finalOf', { week: sentence(week, week) });
+  return firstWeek ? `${state} · ${t('results.rollingFrom', { week: sentence(firstWeek, week) })}` : state;
 }
 
 type Address = {

@@ -57,12 +57,13 @@ export function HeatTable(props: HeatTableProps) {
 function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
   const { map, rows, company } = props;
   const t = useText();
-  const { number } = useFormat();
+  const { number, percent } = useFormat();
   const [reasons] = useState(createReasons);
   const shared = {
     ...props,
     t,
     number,
+    percent,
     signed: useSigned(),
     hidden: useWithheldText(),
     reasons,

@@ -48,7 +48,7 @@ function PasswordDialog({ email, onClose }: { email: string; onClose: () => void
       confirm={t('profile.setNewPassword')}
     >
       <Username email={email} />
-      <PasswordField {...form.field('password')} label={t('profile.presentPassword')} />
+      <PasswordField {...form.field('password')} label={t('profile.currentPassword')} />
       <PasswordField
         {...form.field('newPassword')}
         label={t('session.newPassword')}

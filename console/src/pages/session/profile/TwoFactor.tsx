@@ -85,7 +85,7 @@ function SettingUp({ email, onClose }: DialogProps) {
       ) : (
         <PasswordForm
           email={email}
-          action={t('profile.goOn')}
+          action={t('profile.continue')}
           send={(password) => api('POST /profile/two-factor', { body: { password } })}
           onDone={setSetup}
           onClose={onClose}
