@@ -1,4 +1,4 @@
-// Statistics: how often intervals and verdicts are right, on simulated companies whose true attitudes are known (docs/statistics.md). The
+// Statistics: how often intervals and verdicts are right, on simulated companies whose true attitudes are known (docs/administrators/statistics.md). The
 // pure functions of the service compute them from the figures that its disclosure procedure publishes. Nothing is timed.
 import { isClear, type Test } from '@soundings/server/src/results/statistics/marks.ts';
 import { marginOf, testOf } from '@soundings/server/src/results/statistics/measures.ts';

@@ -41,7 +41,7 @@ export const getGroups = {
   },
 } satisfies Operation;
 
-/** A boolean parameter. Only the texts true and false are accepted (decision 6). */
+/** A boolean parameter. Only the texts true and false are accepted (decision E6). */
 const flag = (description: string) =>
   Type.Optional(
     Type.Enum(['true', 'false'], { description: `${description} true or false. Default: false.` }),

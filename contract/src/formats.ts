@@ -4,7 +4,7 @@ import { maxEmailLength, maxExternalIdLength } from './limits.ts';
 
 /**
  * Whether a text has 1 to 255 characters (code points), no white space at either end (as String.prototype.trim defines it)
- * and no control characters (Unicode Cc). Source: docs/interfaces.md, "Everywhere".
+ * and no control characters (Unicode Cc). Source: docs/integrators/gaps.md, "Everywhere".
  */
 export function isExternalId(s: string): boolean {
   if (s === '' || s.length > 2 * maxExternalIdLength) return false;

@@ -1,7 +1,7 @@
 // Describes an operation of an interface once: for the server, for the OpenAPI documents and for clients.
 import type { TSchema } from 'typebox';
 
-/** The scopes of tokens: which interfaces a token may use (decision 3). */
+/** The scopes of tokens: which interfaces a token may use (decision E3). */
 export type Scope = 'data' | 'organization' | 'files';
 export const scopes: readonly Scope[] = ['data', 'organization', 'files'];
 
@@ -26,7 +26,7 @@ export type Operation = {
   scope: Scope;
   /** An object schema of the path parameters. */
   params?: TSchema;
-  /** An object schema of the query parameters. Others are rejected (decision 6). */
+  /** An object schema of the query parameters. Others are rejected (decision E6). */
   query: TSchema;
   body?: TSchema;
   /** Set if the body is a form instead of JSON. Its fields are those of `body`. */

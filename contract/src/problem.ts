@@ -1,10 +1,10 @@
-// The JSON body of every error, the same for all interfaces (§2.3, decision 4).
+// The JSON body of every error, the same for all interfaces (§2.3, decision E4).
 import { Type, type Static } from 'typebox';
 import { formatFaults } from './formats.ts';
 
 export const Detail = Type.Object(
   {
-    type: Type.String({ description: 'The kind of error: a code listed in docs/errors.md.' }),
+    type: Type.String({ description: 'The kind of error: a code listed in docs/integrators/errors.md.' }),
     message: Type.String({ description: 'What is wrong and how to fix it.' }),
     path: Type.Optional(
       Type.String({ description: 'Where: a JSON pointer into the body, or the name of a parameter.' }),
@@ -37,7 +37,7 @@ export const Problem = Type.Object(
 export type Problem = Static<typeof Problem>;
 
 /**
- * Every type of error and warning that a response, a report or the command can contain, with its meaning. docs/errors.md is
+ * Every type of error and warning that a response, a report or the command can contain, with its meaning. docs/integrators/errors.md is
  * generated from this list. A type is never given a second meaning.
  */
 export const detailTypes = {

@@ -1,4 +1,4 @@
-// ISO 8601 weeks (decision 8). A week is identified by its Monday, as YYYY-MM-DD. These texts sort chronologically and mean the
+// ISO 8601 weeks (decision E8). A week is identified by its Monday, as YYYY-MM-DD. These texts sort chronologically and mean the
 // same in every time zone.
 
 /** A week: its Monday, YYYY-MM-DD. */

@@ -1,4 +1,4 @@
-// The programs in docs/examples/bi: docs/bi.md quotes them exactly, and their output is what the page shows.
+// The programs in docs/examples/bi: docs/integrators/bi.md quotes them exactly, and their output is what the page shows.
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { openWorld, type TestAccount, type World } from './testing/world.ts';
 
 const docs = new URL('../../docs/', import.meta.url);
 const examples = new URL('examples/bi/', docs);
-const page = readFileSync(new URL('bi.md', docs), 'utf8');
+const page = readFileSync(new URL('integrators/bi.md', docs), 'utf8');
 
 /** Returns the code blocks of the page in a language. */
 const blocksOf = (word: string) =>
@@ -38,17 +38,17 @@ test.each(Object.entries(languages))(
 
 test('the page names every program in the folder', () => {
   expect(readdirSync(examples).toSorted()).toEqual(Object.keys(languages).toSorted());
-  for (const name of Object.keys(languages)) expect(page).toContain(`(examples/bi/${name})`);
+  for (const name of Object.keys(languages)) expect(page).toContain(`(../examples/bi/${name})`);
 });
 
-describe('a program that reads the company of docs/example.md', () => {
+describe('a program that reads the company of docs/start/example.md', () => {
   let world: World;
   let account: TestAccount;
   beforeAll(async () => {
     world = await openWorld();
     account = await world.account();
     await inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { threshold: 3 }));
-    const example = readFileSync(new URL('example.md', docs), 'utf8');
+    const example = readFileSync(new URL('start/example.md', docs), 'utf8');
     await account.push(/```json groups\n(.*?)```/s.exec(example)?.[1]);
     const survey = fileURLToPath(new URL('examples/survey.ndjson', docs));
     await importHistory(world.pool, world.keys, account.id, survey, Date.now());

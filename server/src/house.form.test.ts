@@ -115,7 +115,7 @@ describe('texts', () => {
     'server/src/db/renamed-values.test.ts': ['by hand', 'nobody', 'whoever'], // earlier values
     'server/src/layout/groups.test.ts': ['nobody'], // a name
     'server/src/cli/cli.organization.test.ts': ['nobody'],
-    'docs/questions.md': ['told, tells', 'silences'], // questions and titles of studies, as they are published
+    'docs/administrators/questions.md': ['told, tells', 'silences'], // questions and titles of studies, as they are published
     'server/src/questions/library.ts': ['told, tells'],
     'server/src/auth/two-factor.ts': ['second step'], // 30-second steps, and the context of stored secrets
     'server/src/db/schema.sql': ['second step'],

@@ -1,4 +1,4 @@
-// The console: key drivers, which KPIs go along with an outcome over the published figures of groups. docs/drivers.md explains them.
+// The console: key drivers, which KPIs go along with an outcome over the published figures of groups. docs/administrators/drivers.md explains them.
 import { Type } from 'typebox';
 import { operation } from './operation.ts';
 import type { ResultGroup, ResultKpi, ResultWeek } from './results.ts';

@@ -35,7 +35,7 @@ export type RateFigure = Figure & { asked: number | null; answered: number | nul
 
 export type { Comparison };
 
-/** Whether a change or difference is clear, and its direction; `unclear`: no clear change. docs/statistics.md explains the test. */
+/** Whether a change or difference is clear, and its direction; `unclear`: no clear change. docs/administrators/statistics.md explains the test. */
 export type Verdict = 'up' | 'down' | 'unclear';
 
 /**

@@ -1,4 +1,4 @@
-// Identifies the caller of a request: from the Authorization header to the account (§5, decision 2). For files, it also checks
+// Identifies the caller of a request: from the Authorization header to the account (§5, decision E2). For files, it also checks
 // the sender's address (§5.4).
 import type { Numbers, Scope } from '@soundings/contract/operation.ts';
 import { Fault } from '../base/errors.ts';

@@ -1,4 +1,4 @@
-// API tokens of an account (decision 3).
+// API tokens of an account (decision E3).
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import { numberForms, type Numbers, type Scope, scopes as allScopes } from '@soundings/contract/operation.ts';
 import { Fault } from '../base/errors.ts';

@@ -381,7 +381,7 @@ describe('a dump of the whole database', () => {
     expect(Object.keys(rows.find(({ table }) => table === 'participants')!.row).toSorted()).toEqual(
       ['account_id', 'user_id', 'week'].toSorted(),
     );
-    // With the week's key it could be found, as docs/privacy.md says. The database has the key only in wrapped form.
+    // With the week's key it could be found, as docs/privacy/privacy.md says. The database has the key only in wrapped form.
     const key = (await database.keys.of(database.pool, accountId, week))!;
     expect(respondentOf(key, { userId: userIds[3]! })).toBe(answer!['respondent']);
     const secret = Buffer.from(key.secret);

@@ -1,5 +1,5 @@
 // Attacks on personal links from outside, by someone who has an email, changes an address or hands out links. Each must fail: a
-// link lets its holder answer, reveals nothing that was answered elsewhere, and changes none of it (privacy.md P13, P14).
+// link lets its holder answer, reveals nothing that was answered elsewhere, and changes none of it (rules.md P13, P14).
 import type { Problem } from '@soundings/contract/problem.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { inTransaction } from '../db/db.ts';

@@ -27,7 +27,7 @@ type Setting = {
   sentence: string;
 };
 
-/** All settings, in the order of docs/configuration.md, which is generated from this table. */
+/** All settings, in the order of docs/operators/configuration.md, which is generated from this table. */
 export const settings = [
   { name: 'HOST', kind: 'text', fallback: '127.0.0.1', sentence: 'The address to listen on.' },
   { name: 'PORT', kind: 'port', fallback: '8080', sentence: 'The port for HTTP(S).' },

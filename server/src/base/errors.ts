@@ -13,7 +13,7 @@ export type FaultKind =
   | 'too_many' // the rate limit is exceeded; try again later
   | 'unavailable'; // cannot be handled now; try again
 
-/** Codes are the same as the types of details. docs/errors.md lists them; their meaning never changes. */
+/** Codes are the same as the types of details. docs/integrators/errors.md lists them; their meaning never changes. */
 export type FaultCode = DetailType;
 
 /** An error with a message and details for the caller. The cause is only logged. */

@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const tokenForm = /^snd_([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/;
 
-/** Returns a new token: `snd_`, 40 random base-62 characters and their checksum (decision 3). */
+/** Returns a new token: `snd_`, 40 random base-62 characters and their checksum (decision E3). */
 export function newToken(): string {
   const body = randomText(40);
   return `snd_${body}${checksum(body)}`;

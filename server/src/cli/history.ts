@@ -6,8 +6,8 @@ export const historyCommands: Record<string, Command> = {
   'history import': {
     usage:
       '--account ID FILE\n' +
-      '    Imports past surveys from NDJSON (docs/history.md). A file with an error changes nothing. Weeks that have ended\n' +
-      '    are published. Use such a file for new questions, KPIs and translations, too (docs/asking.md).',
+      '    Imports past surveys from NDJSON (docs/integrators/history.md). A file with an error changes nothing. Weeks that have ended\n' +
+      '    are published. Use such a file for new questions, KPIs and translations, too (docs/administrators/asking.md).',
     options: account,
     positional: 'FILE',
     run: (pool, values, keys) =>

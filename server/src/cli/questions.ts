@@ -38,7 +38,7 @@ export const questionCommands: Record<string, Command> = {
     usage:
       '--account ID --key K [--key …] [--restore]\n' +
       '    Retires questions: schedules no longer ask them, and their results stay. --restore: schedules ask them again.\n' +
-      '    To add questions and translations, use npx soundings history import (docs/questions.md).',
+      '    To add questions and translations, use npx soundings history import (docs/administrators/questions.md).',
     options: { ...account, key: list, restore: flag },
     run: async (pool, values) => {
       const keys = listOf(values, 'key');

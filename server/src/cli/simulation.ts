@@ -40,7 +40,7 @@ export const simulationCommands = (
           ? [
               'The account had no schedule, so a weekly pulse was created. It asks everyone ' +
                 `${pulse.perWeek} questions on Mondays, and repeats each question every 8 weeks` +
-                `${pulse.hasNewLibrary ? ', from the library (docs/questions.md)' : ''}. ` +
+                `${pulse.hasNewLibrary ? ', from the library (docs/administrators/questions.md)' : ''}. ` +
                 `To stop it: npx soundings schedule pause --account ID --id ${pulse.scheduleId}`,
               '',
             ]

@@ -30,7 +30,7 @@ export async function dropSuperuser(sql: postgres.Sql, superuserPassword?: strin
       alter role ${role} rename to ${superuser};
       alter role ${superuser} password ${superuserPassword === undefined ? 'null' : `'${superuserPassword}'`};
       create role ${role} login password '${own.verifier}';
-      -- To see the connections of others, and to recycle PostgreSQL's log (docs/operations.md).
+      -- To see the connections of others, and to recycle PostgreSQL's log (docs/operators/operations.md).
       grant pg_monitor, pg_checkpoint to ${role};
       grant execute on function pg_switch_wal() to ${role};
       alter database "${own.database}" owner to ${role};`);

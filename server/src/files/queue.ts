@@ -1,6 +1,6 @@
 // The queue of files: files of an account are processed one at a time, in the order of their arrival (decision C8), and retried
 // after errors. Only the process that holds the account's turn reads its files. The turn is a lock of a connection, so it ends
-// with its process (decision 0018).
+// with its process (decisions/0018).
 import { type Account, accountById } from '../accounts/accounts.ts';
 import { audit } from '../accounts/audit.ts';
 import type { Fault } from '../base/errors.ts';

@@ -71,8 +71,8 @@ describe('a valid file', () => {
     expect(await importFile((await company()).id, text)).toEqual(counts);
   });
 
-  test('is the example of docs/history.md, with the counts that it states', async () => {
-    const page = await readFile(new URL('../../../docs/history.md', import.meta.url), 'utf8');
+  test('is the example of docs/integrators/history.md, with the counts that it states', async () => {
+    const page = await readFile(new URL('../../../docs/integrators/history.md', import.meta.url), 'utf8');
     const lines = page.split('\n').filter((line) => line.startsWith('{"'));
     const stated = JSON.parse(/With `--json`: `(.+)`/.exec(page)?.[1] ?? '') as object;
     const acme = await company();

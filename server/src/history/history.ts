@@ -1,4 +1,4 @@
-// Imports past surveys from a file (docs/history.md). The import opens rounds, stores answers and publishes results with the same
+// Imports past surveys from a file (docs/integrators/history.md). The import opens rounds, stores answers and publishes results with the same
 // functions as current surveys. It is one transaction: a fault names its line, and nothing is imported.
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';

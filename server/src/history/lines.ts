@@ -1,4 +1,4 @@
-// Reads and validates one line of a history file (docs/history.md). Pure. history.ts checks that the groups, questions and
+// Reads and validates one line of a history file (docs/integrators/history.md). Pure. history.ts checks that the groups, questions and
 // people that a line refers to exist.
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';

@@ -86,7 +86,7 @@ export function serveMetrics(
 
 /**
  * Returns whether a route serves survey participants. Counting its requests would reveal exactly how many people have answered at
- * any time (privacy.md P18), so only failures of the service are counted.
+ * any time (rules.md P18), so only failures of the service are counted.
  */
 const isOfPeopleAsked = (route: string) => /^\/[ar]\//.test(route);
 

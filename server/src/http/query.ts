@@ -1,4 +1,4 @@
-// Checks query and path parameters strictly (decisions 6 and 7): no unknown or repeated parameters, no guessed conversions, no
+// Checks query and path parameters strictly (decisions E6 and E7): no unknown or repeated parameters, no guessed conversions, no
 // U+0000.
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { TSchema } from 'typebox';

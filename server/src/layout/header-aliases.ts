@@ -1,4 +1,4 @@
-// The known headers of columns in six languages, and what each means. Pure. docs/files.md lists them for users, and a test
+// The known headers of columns in six languages, and what each means. Pure. docs/integrators/files.md lists them for users, and a test
 // keeps the two in sync.
 import type { MembershipKind } from '@soundings/contract/organization.ts';
 

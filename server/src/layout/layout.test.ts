@@ -442,8 +442,8 @@ describe('for any table', () => {
   });
 });
 
-describe('docs/files.md', () => {
-  const page = readFileSync(new URL('../../../docs/files.md', import.meta.url), 'utf8');
+describe('docs/integrators/files.md', () => {
+  const page = readFileSync(new URL('../../../docs/integrators/files.md', import.meta.url), 'utf8');
   const written = new Set([...page.matchAll(/`([^`\n]+)`/g)].map(([, text]) => text));
 
   test('lists every header alias', () => {

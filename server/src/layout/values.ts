@@ -1,4 +1,4 @@
-// Reads the values of cells as people write them: ids, yes and no, phone numbers, roles, languages (docs/files.md). Pure. The
+// Reads the values of cells as people write them: ids, yes and no, phone numbers, roles, languages (docs/integrators/files.md). Pure. The
 // sync checks whether a value is allowed.
 import { isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
 import type { OrganizationRole, ValueField, ValueMeaning } from '@soundings/contract/shared-values.ts';

@@ -106,7 +106,7 @@ export async function takenFaults(
 
 export type ChangedKind = { kind: MembershipKind; isManagedConcerned: boolean };
 
-/** Returns a fault for each changed field that only pushes and files can change (§1 B). */
+/** Returns a fault for each changed field that only pushes and files can change (§1.B). */
 export function managedFaults(changed: string[], kinds: ChangedKind[]): Detail[] {
   const fault = (path: string): Detail => ({
     type: 'managed',

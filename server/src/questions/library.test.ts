@@ -1,4 +1,4 @@
-// The question library is complete in three languages, has the form that docs/questions.md promises, and is accepted by a real
+// The question library is complete in three languages, has the form that docs/administrators/questions.md promises, and is accepted by a real
 // account.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -197,9 +197,9 @@ describe('libraryFor', () => {
   );
 });
 
-describe('docs/questions.md', () => {
+describe('docs/administrators/questions.md', () => {
   test('lists exactly the KPIs and questions of the library, with key, type and English text', () => {
-    const text = readFileSync(new URL('../../../docs/questions.md', import.meta.url), 'utf8');
+    const text = readFileSync(new URL('../../../docs/administrators/questions.md', import.meta.url), 'utf8');
     const rows = [...text.matchAll(/^\| `([a-z-]+)` +\| (\d) +\| (.+?) +\|$/gm)].map(([, ...row]) => row);
     expect(rows).toEqual(libraryQuestions.map(({ key, type, text: { en } }) => [key, String(type), en]));
     const headings = [...text.matchAll(/^### (.+) \(`([a-z]+)`\)$/gm)].map(([, ...row]) => row);

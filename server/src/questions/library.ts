@@ -1,5 +1,5 @@
 // The built-in KPIs and questions that every account starts with. Keys, types and ids of options never change: a change of
-// meaning is a new question with a new key. All texts were written for Soundings. docs/questions.md explains the rules and the
+// meaning is a new question with a new key. All texts were written for Soundings. docs/administrators/questions.md explains the rules and the
 // research behind the KPIs. Pure.
 import { libraryLanguage, type Words } from './library-texts.ts';
 import type { NewQuestion } from './questions.sql.ts';

@@ -124,7 +124,7 @@ export async function defineKpis(tx: Transaction, accountId: AccountId, kpis: De
 }
 
 /**
- * Adds the built-in library of questions and KPIs to a new account (docs/questions.md). The caller holds the account's lock.
+ * Adds the built-in library of questions and KPIs to a new account (docs/administrators/questions.md). The caller holds the account's lock.
  */
 export async function defineLibrary(tx: Transaction, accountId: AccountId, language: string): Promise<void> {
   const { questions, kpis } = libraryFor(language);
@@ -234,7 +234,7 @@ export async function changeQuestion(
 
 /**
  * Throws a Fault if the change would reword a question that is asked in an open week. Which questions have the same text is
- * determined when a week opens and again when it closes, and the outcome must not change in between (privacy.md P17).
+ * determined when a week opens and again when it closes, and the outcome must not change in between (rules.md P17).
  */
 async function refuseWhileAsked(
   tx: Transaction,

@@ -1,4 +1,4 @@
-// Questions with the same wording count as the same question (privacy.md P17).
+// Questions with the same wording count as the same question (rules.md P17).
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { classesOf, comparable, withoutDuplicates } from './similar-wording.ts';

@@ -1,5 +1,5 @@
 // Finds questions with the same text under different keys. They count as one question in the disclosure procedure, so that asking
-// it twice does not reveal more (privacy.md P17). Pure.
+// it twice does not reveal more (rules.md P17). Pure.
 
 /** A question with its texts. */
 export type Wording = { id: number; text: string; translations: Readonly<Record<string, string>> };

@@ -1,4 +1,4 @@
-// Live weeks (privacy.md P16): everything that is ever shown of a week, whenever it is read, reveals nothing about fewer people
+// Live weeks (rules.md P16): everything that is ever shown of a week, whenever it is read, reveals nothing about fewer people
 // than the threshold.
 import { describe, expect, test } from 'vitest';
 import { isScaled, type QuestionType } from '../questions/types.ts';

@@ -1,4 +1,4 @@
-// Updates the figures of a live week in whole batches (privacy.md P16). The answers that are not counted yet go through the
+// Updates the figures of a live week in whole batches (rules.md P16). The answers that are not counted yet go through the
 // disclosure procedure on their own, and those in the resulting cells are added to the published figures. Counted answers are
 // never counted again, and published figures are never recomputed. So figures read at different times never differ by only a few
 // people. Pure.

@@ -1,5 +1,5 @@
 // Attacks between weeks on the service's own figures: how often the best guess of a person's answer is right, with and without
-// noise (privacy.md P19, P20). BETWEEN_WEEKS=20 runs 20 times as many attacks.
+// noise (rules.md P19, P20). BETWEEN_WEEKS=20 runs 20 times as many attacks.
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../simulation/random.ts';
 import {

@@ -1,5 +1,5 @@
 // Closes weeks. Closing a week computes and publishes its figures once, and deletes its answers and who gave them, all in one
-// transaction (privacy.md P1).
+// transaction (rules.md P1).
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';

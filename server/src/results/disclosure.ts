@@ -1,5 +1,5 @@
 // The disclosure procedure: decides which answers each group's figure is based on, so that no combination of published figures
-// reveals anything about fewer people than the threshold (privacy.md P2). Pure. It knows which people count in which groups, but
+// reveals anything about fewer people than the threshold (rules.md P2). Pure. It knows which people count in which groups, but
 // never what anyone answered (P3).
 
 /** The people who count in a group, each once, numbered from 0. `tree`: the top-level group of its tree. */

@@ -1,4 +1,4 @@
-// The overview of the demo company in docs/example.md: every number of that section is computed again from the published figures in
+// The overview of the demo company in docs/start/example.md: every number of that section is computed again from the published figures in
 // docs/examples/overview.json, with arithmetic of its own, and compared with the document and with what the service computes from them.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
@@ -12,7 +12,7 @@ import { windowEnding } from './statistics/rolling.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
 /** The section of the document; its first table says where the numbers are from. */
-const section = readFileSync(new URL('example.md', docs), 'utf8').split(
+const section = readFileSync(new URL('start/example.md', docs), 'utf8').split(
   /^## The overview of the demo company$/m,
 )[1] as string;
 

@@ -1,4 +1,4 @@
-// The worked example of docs/example.md: its answers are imported, and every quoted table and response is compared with what the
+// The worked example of docs/start/example.md: its answers are imported, and every quoted table and response is compared with what the
 // service returns. The figures in the document were calculated manually.
 import type { ResultsValues, Value } from '@soundings/contract/data.ts';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
 const survey = fileURLToPath(new URL('examples/survey.ndjson', docs));
-const text = readFileSync(new URL('example.md', docs), 'utf8');
+const text = readFileSync(new URL('start/example.md', docs), 'utf8');
 
 type HistoryLine = {
   round?: { week: string; questions: string[]; asked: { person: string; memberOf: string[] }[] };

@@ -1,4 +1,4 @@
-// Computes the figures of a week from who was asked and what was answered (decisions A10 to A14, privacy.md P2 to P8). Pure.
+// Computes the figures of a week from who was asked and what was answered (decisions A10 to A14, rules.md P2 to P8). Pure.
 import {
   type Distribution,
   distributionOf,
@@ -67,7 +67,7 @@ export function questionFigures(
 
 /**
  * Returns the same for questions with the same text, in their order. The disclosure procedure treats them as one question: a
- * person who answered several of them counts once, so their figures never differ by only a few people (privacy.md P17).
+ * person who answered several of them counts once, so their figures never differ by only a few people (rules.md P17).
  */
 export function classFigures(asked: readonly Loaded[], turnout: Turnout): QuestionFigures[] {
   for (const { question, answers } of asked) recordCompleted(question.id, answers, turnout);

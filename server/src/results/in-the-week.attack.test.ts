@@ -1,4 +1,4 @@
-// Attacks by an administrator while a week is open: switching live results on during the week (privacy.md P16), asking all but
+// Attacks by an administrator while a week is open: switching live results on during the week (rules.md P16), asking all but
 // one person a second question with the same wording (P17), and watching how many people have answered (P18). All go through the
 // console, pushes and the data interface, and each succeeds against a service without the rule.
 import type { Rounds } from '@soundings/contract/console/asking.ts';

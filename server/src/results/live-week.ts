@@ -1,4 +1,4 @@
-// Updates the figures of live weeks: open weeks whose results are shown while people are still answering (privacy.md P16).
+// Updates the figures of live weeks: open weeks whose results are shown while people are still answering (rules.md P16).
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { tryLockSurvey } from '../rounds/rounds.ts';

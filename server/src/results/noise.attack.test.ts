@@ -1,4 +1,4 @@
-// What noise protects and what it costs (privacy.md P19), measured on many random teams: the answers of someone who leaves a
+// What noise protects and what it costs (rules.md P19), measured on many random teams: the answers of someone who leaves a
 // small team can't be read from the difference of two sums, and the figures are as far off as the settings say.
 import { expect, test } from 'vitest';
 import { randomFrom } from '../simulation/random.ts';

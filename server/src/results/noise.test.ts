@@ -1,4 +1,4 @@
-// Noise (privacy.md P19): the same for the same people, unbiased, and the same in a mean and its distribution.
+// Noise (rules.md P19): the same for the same people, unbiased, and the same in a mean and its distribution.
 // noise.attack.test.ts measures what it protects and what it costs.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Optional noise for published figures (privacy.md P19), by the cell key method: each person has a random number, and the sum of
+// Optional noise for published figures (rules.md P19), by the cell key method: each person has a random number, and the sum of
 // these numbers over a set of people determines the set's error. The same people always get the same error for the same question
 // text, in every week, so repeating a question does not average the error out. A set with one person more or fewer gets a
 // different error. Each question has its own errors. If a set had one error for all questions, ten questions in two weeks would

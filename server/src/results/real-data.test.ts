@@ -228,7 +228,7 @@ describe(`IBM's employees${skipped}`, () => {
       const account = await survey(employees(), ({ hasLeft }) => hasLeft, 'raw_left');
       const { figures, kpis, rates } = await readFigures(account);
 
-      // By the rules (privacy.md P2) with threshold 5: 2 managers of Sales answered, so they are withheld, and no one above is
+      // By the rules (rules.md P2) with threshold 5: 2 managers of Sales answered, so they are withheld, and no one above is
       // outside a cell that they could count with. The 3 managers and 2 directors of Research & Development make 5 there. No
       // managers of Human Resources answered.
       const withheld = [

@@ -360,7 +360,7 @@ export async function selectRefusals(
 
 /**
  * Returns how many invitations of all accounts are overdue, and for how long the oldest one has been. Reminders are not counted:
- * while the mail server is unavailable, their number would approach that of the people who have not answered (privacy.md P18).
+ * while the mail server is unavailable, their number would approach that of the people who have not answered (rules.md P18).
  */
 export async function selectDue(db: Db, now: number): Promise<{ count: number; oldestSeconds: number }> {
   const [row] = await db<{ count: number; oldestSeconds: number }[]>`

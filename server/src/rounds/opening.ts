@@ -220,7 +220,7 @@ async function openRounds(
   return { outcome: 'opened', reason: null, questionIds, people: people.length };
 }
 
-/** Returns why these people can't be asked in addition to the existing rounds of the week; undefined if they can (privacy.md P17). */
+/** Returns why these people can't be asked in addition to the existing rounds of the week; undefined if they can (rules.md P17). */
 async function clashIn(
   tx: Transaction,
   { accountId, week }: { accountId: AccountId; week: Week },

@@ -1,4 +1,4 @@
-// Which rounds can't be asked in the same week (privacy.md P17).
+// Which rounds can't be asked in the same week (rules.md P17).
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clashOf, withUnion } from './overlap.ts';

@@ -1,5 +1,5 @@
 // Checks whether two rounds of a week overlap in a way that would reveal something about a few people if their results were
-// compared (privacy.md P17). Pure.
+// compared (rules.md P17). Pure.
 
 /** A set of people, each once, who are asked the same questions. `P` identifies a person within a week. */
 export type AskedSet<P> = { questionIds: readonly number[]; people: readonly P[] };

@@ -1,5 +1,5 @@
 // Counts how many people have answered in an open week, in a way that no one can observe when a particular person answers
-// (privacy.md P18): once a day, only people who have been active users for a week, and in steps with a secret offset.
+// (rules.md P18): once a day, only people who have been active users for a week, and in steps with a secret offset.
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';

@@ -244,7 +244,7 @@ function checkReminder(schedule: NewSchedule, check: Check): void {
   );
 }
 
-/** Returns a fault for each question with the same text as another one: they count as one question (privacy.md P17). */
+/** Returns a fault for each question with the same text as another one: they count as one question (rules.md P17). */
 const sameTextFaults = (questionIds: number[], classes: ReadonlyMap<number, number>): Detail[] =>
   questionIds.flatMap((id, i) => {
     const other = questionIds.slice(0, i).find((one) => one !== id && classes.get(one) === classes.get(id));

@@ -1,5 +1,5 @@
 // Epoch keys encrypt (wrap) the keys of open weeks. They form a one-way chain: each key is derived from the previous one, so an
-// erased key can't be computed from a later one (privacy.md P15, decisions/0016).
+// erased key can't be computed from a later one (rules.md P15, decisions/0016).
 import {
   createCipheriv,
   createDecipheriv,

@@ -1,4 +1,4 @@
-// Attacks on closed weeks with everything that exists then (privacy.md P15): the database's files with dead rows and log, a base
+// Attacks on closed weeks with everything that exists then (rules.md P15): the database's files with dead rows and log, a base
 // backup, dumps from when the week was open, and every key that is still anywhere. Each service has its own PostgreSQL, whose
 // files are read directly. The same attacker must succeed against each mutant (forgetting.mutants.attack.test.ts), and while the
 // week is open.

@@ -22,10 +22,11 @@ import { dirname, join } from 'node:path';
 import { Fault } from '../base/errors.ts';
 import { type EpochKey, isSameChain } from './epoch-keys.ts';
 
-const answersHead = 'Soundings answer key, format 1. Never back this file up: see docs/operations.md.';
+const answersHead =
+  'Soundings answer key, format 1. Never back this file up: see docs/operators/operations.md.';
 /** The first line of the file of the key of secrets (secrets.ts). */
 export const secretsHead =
-  'Soundings secrets key, format 1. Keep a copy of this file separate from backups: see docs/operations.md.';
+  'Soundings secrets key, format 1. Keep a copy of this file separate from backups: see docs/operators/operations.md.';
 
 /** Returns the text of a key file. It always has the same length. */
 export function keyText({ chain, epoch, secret }: EpochKey, head = answersHead): string {

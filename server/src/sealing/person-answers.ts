@@ -1,5 +1,5 @@
 // The answers of one person in an open week: how they are encoded before they are encrypted, and which link and browser can change
-// them (privacy.md P13, P14). Pure.
+// them (rules.md P13, P14). Pure.
 import type { KeptAnswer } from '../questions/types.ts';
 
 /**

@@ -105,7 +105,7 @@ describe('secrets', () => {
     expect(await fingerprints(again)).toEqual(keys);
     expect(await noiseKey(again)).toEqual(noise);
     expect(statSync(secrets.path).mode & 0o777).toBe(0o600);
-    expect(readFileSync(secrets.path, 'utf8')).toContain('docs/operations.md');
+    expect(readFileSync(secrets.path, 'utf8')).toContain('docs/operators/operations.md');
   });
 
   test("of one person can't be decrypted for another", async () => {

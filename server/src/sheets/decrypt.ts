@@ -44,7 +44,7 @@ function spun(algorithm: string, salt: Buffer, secret: Buffer, count: number): B
   return found;
 }
 
-/** Decrypts what Excel 2010 and later write (§2.3.4.10–15). */
+/** Decrypts what Excel 2010 and later write ([MS-OFFCRYPTO] §2.3.4.10–15). */
 function agile(description: Buffer, bytes: Buffer, secret: Buffer): Buffer | undefined {
   let data: ReadonlyMap<string, string> = new Map();
   let lock: ReadonlyMap<string, string> = new Map();
@@ -87,7 +87,7 @@ function agile(description: Buffer, bytes: Buffer, secret: Buffer): Buffer | und
 const algorithmOf = (attributes: ReadonlyMap<string, string>): string =>
   (attributes.get('hashAlgorithm') ?? '').toLowerCase().replace('-', '');
 
-/** Decrypts what Excel 2007 writes (§2.3.4.4–9): a header after its length, then a verifier. */
+/** Decrypts what Excel 2007 writes ([MS-OFFCRYPTO] §2.3.4.4–9): a header after its length, then a verifier. */
 function standard(header: Buffer, bytes: Buffer, secret: Buffer): Buffer | undefined {
   const verifier = header.subarray(4 + header.readUInt32LE(0));
   const isAes = header.readUInt32LE(12) >= 0x660e && header.readUInt32LE(12) <= 0x6610;
@@ -166,7 +166,7 @@ function decrypterOf(lock: Buffer, length: number, secret: Buffer): Decrypt | un
   return (byte, at) => byte ^ keys[at]!;
 }
 
-/** Derived from Excel's built-in password: its key and verifier as stored, and the bytes to XOR with (§2.3.7). */
+/** Derived from Excel's built-in password: its key and verifier as stored, and the bytes to XOR with ([MS-OFFCRYPTO] §2.3.7). */
 const exclusive = { lock: '59b30a9a', bytes: Buffer.from('876b9ae21ee305621e699660986e9404', 'hex') };
 
 function exclusiveOr(lock: Buffer): Decrypt | undefined {
@@ -179,7 +179,7 @@ function exclusiveOr(lock: Buffer): Decrypt | undefined {
 
 type KeyOf = (block: number) => Buffer;
 
-/** Returns the keys of blocks, or undefined if the password is wrong (§2.3.6). */
+/** Returns the keys of blocks, or undefined if the password is wrong ([MS-OFFCRYPTO] §2.3.6). */
 function rc4(lock: Buffer, secret: Buffer): KeyOf | undefined {
   const [salt, verifier] = [lock.subarray(0, 16), lock.subarray(16, 48)];
   const start = digest('md5', secret).subarray(0, 5);
@@ -191,7 +191,7 @@ function rc4(lock: Buffer, secret: Buffer): KeyOf | undefined {
   return isRight(keyOf, verifier, 'md5') ? keyOf : undefined;
 }
 
-/** Like `rc4`, for Excel 2002 and later (§2.3.5): a header after its length, then a verifier. */
+/** Like `rc4`, for Excel 2002 and later ([MS-OFFCRYPTO] §2.3.5): a header after its length, then a verifier. */
 function rc4ByCryptoApi(lock: Buffer, secret: Buffer): KeyOf | undefined {
   const headerEnd = 8 + lock.readUInt32LE(4);
   const bits = lock.readUInt32LE(8 + 16) || 40;

@@ -1,4 +1,4 @@
-// The limits on how many users and groups a request may create, update and delete (§2.1). Pure.
+// The limits on how many users and groups a request may create, update and delete (§2.2). Pure.
 import { maxChangesCeiling, maxChangesDefault } from '@soundings/contract/limits.ts';
 import type { Settings } from '@soundings/contract/organization.ts';
 import type { Findings } from './findings.ts';

@@ -91,7 +91,7 @@ function Content({ drivers }: { drivers: Drivers }) {
             {t('drivers.explained', {
               share: percent(drivers.explained ?? 0),
               name: outcome.name,
-              file: 'docs/drivers.md',
+              file: 'docs/administrators/drivers.md',
             })}
           </p>
           <Bars drivers={drivers.drivers} />

@@ -66,7 +66,7 @@ test.skipIf(!hasBrowser())(
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(variant.size.width);
       expect(await axeFaults(page)).toEqual([]);
       await page.getByRole('button', { name: /^(How words are chosen|Så väljs orden)$/ }).click();
-      await page.getByRole('dialog').getByText('docs/comments.md').waitFor();
+      await page.getByRole('dialog').getByText('docs/administrators/comments.md').waitFor();
       expect(await axeFaults(page)).toEqual([]);
       // oxlint-enable no-await-in-loop
     }

@@ -1,4 +1,4 @@
-// What stands first on an overview: at most three findings, chosen by fixed rules (docs/statistics.md). Never a change or difference
+// What stands first on an overview: at most three findings, chosen by fixed rules (docs/administrators/statistics.md). Never a change or difference
 // that is not clear. Pure.
 import type {
   Change,

@@ -184,7 +184,7 @@ test.skipIf(!hasBrowser())(
     }
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'What is a clear change?' }).click();
-    await page.getByText('docs/statistics.md').waitFor();
+    await page.getByText('docs/administrators/statistics.md').waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
 

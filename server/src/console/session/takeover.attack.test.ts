@@ -97,7 +97,10 @@ test('administrators get a mail about new administrators and tokens, and a perso
 });
 
 test('the documentation lists every mail about signing in and its recipients', () => {
-  const operations = readFileSync(new URL('../../../../docs/operations.md', import.meta.url), 'utf8');
+  const operations = readFileSync(
+    new URL('../../../../docs/operators/operations.md', import.meta.url),
+    'utf8',
+  );
   const rows = [...operations.matchAll(/^\| (.+?) +\| (the person|all administrators).* \|$/gm)];
   const events: Record<NoticedChange, string> = {
     'password set': 'password set',

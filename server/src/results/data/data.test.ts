@@ -1,4 +1,4 @@
-// The data interface in every detail (§2.1, §4.1, decisions "Everywhere" 6 and 8, and part A): groups, KPIs and response rates,
+// The data interface in every detail (§2.1, §4.1, decisions E6, E8 and A1 to A17): groups, KPIs and response rates,
 // by endpoint, then by status.
 import type { KpiValues, ResponseRateValues } from '@soundings/contract/data.ts';
 import type { Kpi } from '@soundings/contract/data.ts';

@@ -1,5 +1,5 @@
 // Rolling KPI values, intervals, changes, differences and best estimates as they are shown: computed when they are read, from published
-// figures and the few parameters that the account stores per question, KPI and week (docs/statistics.md).
+// figures and the few parameters that the account stores per question, KPI and week (docs/administrators/statistics.md).
 import type {
   BestEstimate,
   Change,

@@ -1,5 +1,5 @@
 // The statistics of weeks, and everything that is shown from them, equal those of a separate program in Python, which follows
-// docs/statistics.md and reads only published figures: of a generated company, and of the organizations of the UK Civil Service People
+// docs/administrators/statistics.md and reads only published figures: of a generated company, and of the organizations of the UK Civil Service People
 // Survey.
 import { comparisons } from '@soundings/contract/comparisons.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';

@@ -1,4 +1,4 @@
-// Determines the weeks that a request asks for (§4.1, decision 8). Pure.
+// Determines the weeks that a request asks for (§4.1, decision E8). Pure.
 import { defaultWindowWeeks } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { addWeeks, isDay, type Week, weekOf } from '@soundings/contract/weeks.ts';

@@ -1,5 +1,5 @@
 // Which groups and KPIs key drivers are computed from, and their readings: one number per group and KPI, from published figures.
-// docs/drivers.md explains each rule. Pure.
+// docs/administrators/drivers.md explains each rule. Pure.
 
 /**
  * The latest shown figures of a group: for each question that has one in the weeks of the window, `[question, value, answers]`.

@@ -1,5 +1,5 @@
 // Key drivers: which KPIs go along with an outcome, over published figures of groups. Relative weights with bootstrap intervals, whose
-// random numbers come from the data, so the same figures always have the same result. docs/drivers.md explains the method. Pure.
+// random numbers come from the data, so the same figures always have the same result. docs/administrators/drivers.md explains the method. Pure.
 import { type DriverInput, leastGroups, type LeftOut, readingsOf } from './driver-groups.ts';
 import {
   correlationsOf,

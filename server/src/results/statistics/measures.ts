@@ -1,4 +1,4 @@
-// Changes, differences and intervals with their standard errors (docs/statistics.md). Everything is computed from published figures
+// Changes, differences and intervals with their standard errors (docs/administrators/statistics.md). Everything is computed from published figures
 // and the account's parameters of the question. Pure.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { quantile95, twoSidedT } from './normal.ts';

@@ -1,5 +1,5 @@
 // The spread of the answers to a question in a week: one figure for the whole account, computed from published distributions of
-// groups that have no people in common (docs/statistics.md). A group's own variance would reveal more about small groups. Pure.
+// groups that have no people in common (docs/administrators/statistics.md). A group's own variance would reveal more about small groups. Pure.
 import { individualsOf, type Distribution, type QuestionType, scaleOf } from '../../questions/types.ts';
 
 /** The sums from which a variance is computed. Values are from 0 to 1. */

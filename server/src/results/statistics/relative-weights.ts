@@ -1,5 +1,5 @@
 // Relative weights (Johnson 2000): how the share of an outcome's variance that a regression explains is divided among correlated
-// predictors. docs/drivers.md explains them. Pure.
+// predictors. docs/administrators/drivers.md explains them. Pure.
 
 /** The eigenvalues of a symmetric matrix, and its eigenvectors as the rows of `vectors`. Matrices are row by row. */
 export type Eigen = { values: Float64Array; vectors: Float64Array };

@@ -1,5 +1,5 @@
 // Computes the statistics of weeks after their figures are published: reads published figures, and writes a few parameters per question
-// and KPI (docs/statistics.md). Closing a week never waits for it.
+// and KPI (docs/administrators/statistics.md). Closing a week never waits for it.
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount, raiseVersion } from '../../accounts/accounts.ts';
 import { type AccountId, type Db, inTransaction, onConnection, type Pool } from '../../db/db.ts';

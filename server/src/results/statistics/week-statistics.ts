@@ -1,5 +1,5 @@
 // The statistics of a week: the few parameters per question and KPI from which every interval and verdict is computed when results are
-// read (docs/statistics.md). Computed from published figures only. Pure.
+// read (docs/administrators/statistics.md). Computed from published figures only. Pure.
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { type Cutoffs, cutoffOf, type Test, type Tested } from './marks.ts';
 import {

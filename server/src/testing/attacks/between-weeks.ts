@@ -1,4 +1,4 @@
-// Attacks between weeks (privacy.md P19, P20): people mostly repeat their answers, and the sets of people change. The attacker
+// Attacks between weeks (rules.md P19, P20): people mostly repeat their answers, and the sets of people change. The attacker
 // knows how often answers are repeated, how common each answer is, who is in each set and how noise is drawn, and makes the best
 // guess: the most probable answer.
 import type { Random } from '../../simulation/random.ts';

@@ -5,10 +5,10 @@ import { settings } from '../../base/config.ts';
 
 const docs = new URL('../../../../docs/', import.meta.url);
 
-/** The documents, by file name in docs/. */
+/** The documents, by path in docs/. */
 export const documents: Record<string, string> = {
-  'configuration.md': configuration(),
-  'errors.md': errors(),
+  'operators/configuration.md': configuration(),
+  'integrators/errors.md': errors(),
 };
 
 /** Returns the current content of a document in docs/. */

@@ -1,4 +1,4 @@
-"""Recomputes key drivers from published figures, by the description in docs/drivers.md alone. Needs numpy.
+"""Recomputes key drivers from published figures, by the description in docs/administrators/drivers.md alone. Needs numpy.
 
 Usage: drivers.py FEED GROUPS ASKS
 FEED: the rows of the feed for questions, as NDJSON. GROUPS: the response of GET /v1/groups.

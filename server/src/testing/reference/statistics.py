@@ -1,4 +1,4 @@
-"""Recomputes the statistics of weeks from published figures, by the description in docs/statistics.md. Needs scipy.
+"""Recomputes the statistics of weeks from published figures, by the description in docs/administrators/statistics.md. Needs scipy.
 
 Usage: statistics.py DATA
 DATA: {"groups": {id: parent or null}, "questions": {id: type}, "kpis": {id: [question, ...]},

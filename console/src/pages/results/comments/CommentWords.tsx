@@ -134,7 +134,9 @@ function How({ words }: { words: readonly CommentWord[] }) {
             </tbody>
           </table>
         )}
-        <p className={css['soft']}>{t('results.wordsHowMore', { file: 'docs/comments.md' })}</p>
+        <p className={css['soft']}>
+          {t('results.wordsHowMore', { file: 'docs/administrators/comments.md' })}
+        </p>
       </div>
     </Popover>
   );

@@ -2,12 +2,12 @@
 // passwords from before the person became an administrator, new addresses, the API. None of them opens the administrator's account,
 // and the person gets an email at the previous address.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { setPassword } from '../auth/sign-in.ts';
-import { openLog } from '../base/log.ts';
-import { type SendRequest, signInNew } from '../testing/signed-in.ts';
-import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
-import { until } from '../testing/until.ts';
-import { openWorld, type TestAccount, type World } from '../testing/world.ts';
+import { setPassword } from '../../auth/sign-in.ts';
+import { openLog } from '../../base/log.ts';
+import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
+import { openSmtp, type TestSmtp } from '../../testing/smtp.ts';
+import { until } from '../../testing/until.ts';
+import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
 const own = 'a password of the victim';
 const stolen = 'a password of the attacker';
