@@ -54,7 +54,7 @@ export default defineConfig({
     },
     reporters: ['default', new SkippedReporter()],
     projects: [
-      project('house', {}),
+      project('house', patient),
       project('unit', { ...patient, ...shared }),
       project('mocked', { ...patient, ...withDatabase }),
       project('server', { ...patient, ...shared, ...withDatabase }),

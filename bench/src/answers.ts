@@ -1,6 +1,6 @@
 // A week of 20,000 people in 2,000 groups: opening the round, submitting answers over HTTP (floor: plain inserts of the same
 // rows), and closing and publishing the week.
-// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
+// Run one at a time, because parallel runs would affect each other's times.
 import { dayIn, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { lockAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { copyInto, inTransaction } from '@soundings/server/src/db/db.ts';

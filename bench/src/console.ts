@@ -1,6 +1,6 @@
 // The console in a real browser, with 20,000 people and 2,000 groups: the time from opening each page to usable rows, and the
 // size of the JavaScript of the first page. The floor is a plain text page of the same service.
-// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
+// Run one at a time, because parallel runs would affect each other's times.
 import { beginSession } from '@soundings/server/src/auth/sessions.ts';
 import {
   findBrowser,

@@ -1,6 +1,6 @@
 // The data interface with up to 5 million answers, in accounts of 20,000 people and 2,000 groups: importing, storage, reading
 // (floor: sending the same bytes from memory) and closing a week.
-// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
+// Run one at a time, because parallel runs would affect each other's times.
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { copyInto, inTransaction } from '@soundings/server/src/db/db.ts';
 import { WeekKey } from '@soundings/server/src/sealing/week-key.ts';

@@ -1,6 +1,6 @@
 // Key drivers: how well planted ones are found in simulated companies, how often chance is marked, and the time with 2,000 groups
 // and 20 KPIs, by themselves and as a response of the console.
-// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
+// Run one at a time, because parallel runs would affect each other's times.
 import type { Drivers } from '@soundings/contract/console/drivers.ts';
 import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { beginSession } from '@soundings/server/src/auth/sessions.ts';

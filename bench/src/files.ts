@@ -1,6 +1,6 @@
 // Time from uploading a file by HTTP until the organization matches it: 20,000 people × 15 columns, first all created, then all
 // unchanged.
-// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
+// Run one at a time, because parallel runs would affect each other's times.
 import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import { changeAccount, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';

@@ -30,12 +30,10 @@ export async function writeHistory(
   const typeOf = (question: number) => (question % 5 === 4 ? 3 : 1);
   const keys = Array.from({ length: questionCount }, (_, i) => `q${i}`);
   for (const [i, key] of keys.entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- a file is written line by line
     await write({ question: { key, type: typeOf(i), text: `Question ${i}`, language: 'en' } });
   }
   for (let i = 0; i < kpiCount; i++) {
     const questions = keys.filter((_, k) => i === 0 || k % kpiCount === i);
-    // oxlint-disable-next-line no-await-in-loop
     await write({ kpi: { id: `kpi-${i}`, name: `KPI ${i}`, questions } });
   }
   const trees = peopleByTree(company);
@@ -48,14 +46,12 @@ export async function writeHistory(
       (_, i) => (ago * wanted.perWeek + i) % questionCount,
     );
     for (const [group, asked] of trees) {
-      // oxlint-disable-next-line no-await-in-loop
       await write({ round: { week, group, questions: questions.map((i) => keys[i]), asked } });
       for (const { person } of asked) {
         for (const i of questions) {
           if (random() >= share) continue;
           const value = typeOf(i) === 3 ? Math.floor(random() * 11) : 1 + Math.floor(random() * 5);
           const comment = random() < 0.02 ? { comment: `A remark of ${Math.floor(random() * 1e6)}` } : {};
-          // oxlint-disable-next-line no-await-in-loop
           await write({ answer: { week, group, person, question: keys[i], value, ...comment } });
         }
       }

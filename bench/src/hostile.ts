@@ -61,7 +61,6 @@ export const benchHostile: Sized<Plan> = (plan) => async (say, start) => {
           while (sent < plan.inputs) {
             const count = Math.min(atATime, plan.inputs - sent);
             sent += count;
-            // oxlint-disable-next-line no-await-in-loop -- one at a time
             add(survived, (await sender.request(count)) as Survived);
             say(`${sent.toLocaleString('en')} sent; ${summaryOf(survived)}`);
           }
@@ -125,7 +124,6 @@ async function keysOf(service: Service): Promise<Keys> {
   const { accountId, links } = await answeredWeek(service, [service.address]);
   const tokens: string[] = [];
   const sessions: string[] = [];
-  // oxlint-disable no-await-in-loop -- few
   for (const scope of ['data', 'organization', 'files'] as const)
     tokens.push((await createToken(pool, accountId, { name: scope, scopes: [scope] })).token);
   for (const role of ['Administrator', 'Manager', 'Auditor', 'User'] as const) {
@@ -142,7 +140,6 @@ async function keysOf(service: Service): Promise<Keys> {
         await beginSession(pool, { accountId, userId }, { address: '127.0.0.1', agent: 'bench' }),
       );
   }
-  // oxlint-enable no-await-in-loop
   return { tokens, sessions, links };
 }
 

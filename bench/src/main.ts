@@ -21,7 +21,7 @@ async function run(names: string[]): Promise<void> {
   for (const name of names) {
     const bench = (all[name] as Plans<Bench>)[size];
     const say = (progress: string) => process.stderr.write(`${name}: ${progress}\n`);
-    // oxlint-disable-next-line no-await-in-loop -- parallel runs would affect each other's times
+    // Parallel runs would affect each other's times.
     const { rows, postgres } = await bench(say, startService);
     process.stdout.write(`\n## ${name}\n\n${machine()}; PostgreSQL ${postgres}\n\n${table(rows)}\n`);
     if (rows.some(({ met }) => met === false)) process.exitCode = 1;

@@ -1,6 +1,6 @@
 // Reading the data interface: requests a second, response times and the effect on others, compared with a floor that sends the
 // same bytes, and with more and fewer answers. Things that are compared run alternately: A B A B.
-// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
+// Run one at a time, because parallel runs would affect each other's times.
 import { addWeeks, lastDay, type Week } from '@soundings/contract/weeks.ts';
 import type { Group } from '@soundings/contract/data.ts';
 import type { Company } from './company.ts';

@@ -1,5 +1,5 @@
 // Reports: one group's, and the PDFs of 300 groups, as a manager downloads them. The floor is the same report as data.
-// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
+// Run one at a time, because parallel runs would affect each other's times.
 import { type FilledPlan, fillAccount } from './console.ts';
 import { median, ratioText, time } from './measure.ts';
 import type { Plans, Sized } from './plans.ts';

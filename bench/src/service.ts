@@ -187,7 +187,6 @@ async function startAnother(
 function stopOnce(closing: (() => Promise<unknown>)[]): () => Promise<void> {
   let stopping: Promise<void> | undefined;
   async function close(): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop -- in order
     for (let one = closing.pop(); one; one = closing.pop()) await one().catch(() => {});
   }
   const stop = () => (stopping ??= close());
@@ -211,7 +210,6 @@ async function endDatabase(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postgres', 'postmaster.pid');
   if (!existsSync(file)) return;
   process.kill(firstNumber(file), 'SIGQUIT');
-  // oxlint-disable-next-line no-await-in-loop -- waiting
   for (let tries = 0; existsSync(file) && tries < 100; tries++) await sleep(50);
 }
 
@@ -220,12 +218,10 @@ const firstNumber = (file: string) => Number.parseInt(readFileSync(file, 'utf8')
 async function whenReady(address: string, child: ChildProcess): Promise<void> {
   for (const deadline = Date.now() + 60_000; Date.now() < deadline;) {
     if (child.exitCode !== null) throw new Error('The service ended before it was ready');
-    // oxlint-disable no-await-in-loop -- waiting
     const response = await fetch(`${address}/health/ready`).catch(() => undefined);
     await response?.arrayBuffer();
     if (response?.status === 200) return;
     await sleep(50);
-    // oxlint-enable no-await-in-loop
   }
   throw new Error('The service was not ready within a minute');
 }

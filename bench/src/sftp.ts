@@ -1,7 +1,7 @@
 // Uploads by SFTP with OpenSSH's client (floor: OpenSSH's server): one session with a list of people and with an incompressible
 // file, and twenty sessions at a time. Also the memory of a thousand idle sessions, and how many connections stay open without
 // signing in.
-// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
+// Run one at a time, because parallel runs would affect each other's times.
 import { accountById, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';

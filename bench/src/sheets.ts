@@ -1,6 +1,6 @@
 // Reading files: a list of 20,000 people as CSV, XLS and XLSX (floor: the library alone in a separate process), the largest
 // allowed files, and malicious ones. Memory is that of the reading process.
-// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
+// Run one at a time, because parallel runs would affect each other's times.
 import * as xlsx from '@e965/xlsx';
 import { maxSheetRows, maxUploadBytes } from '@soundings/contract/limits.ts';
 import { Fault } from '@soundings/server/src/base/errors.ts';

@@ -1,7 +1,7 @@
 // Organization pushes with up to 20,000 users, 2,000 groups and 60,000 memberships: their time compared with a floor, and their
 // effect on other accounts. The floor of a first import is COPY of the rows it writes. The floor of other pushes is parsing the
 // body and reading the rows that it must be compared with.
-// oxlint-disable no-await-in-loop -- rounds come one after another, or they would measure each other
+// Rounds come one after another, or they would measure each other.
 import type { Summary } from '@soundings/contract/organization.ts';
 import { copyInto, inTransaction, type Pool } from '@soundings/server/src/db/db.ts';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -127,7 +127,6 @@ test('from the schedule to the figures', { timeout: 120_000 }, async (context) =
   ];
   for (const number of [5, 6]) {
     const body = new URLSearchParams({ [`q${first}`]: '2', [`s${second}`]: '1' });
-    // oxlint-disable-next-line no-await-in-loop -- two
     const sent = await fetch(world.address + linkIn(mailTo(number)), {
       method: 'POST',
       body,

@@ -71,13 +71,11 @@ describe('while people answer', () => {
     const answerOn = async (own: string[]) => {
       for (let i = 0; !state.isOver; i++) {
         const [link, value] = [own[i % own.length] as string, 1 + (i % 5)];
-        // oxlint-disable no-await-in-loop -- one after another
         const response = await fetch(`${first.address}/a/${link}/answers`, {
           method: 'POST',
           headers: { 'content-type': 'application/json', cookie: `soundings_visit=${visit}` },
           body: JSON.stringify({ question, value }),
         }).catch(() => undefined);
-        // oxlint-enable no-await-in-loop
         if (response?.status !== 204) {
           // It is unknown whether the answer was saved, so the previous one may have been replaced.
           acknowledged.delete(link);
@@ -100,7 +98,6 @@ describe('while people answer', () => {
     const pool = await connectionsTo(second);
     const keys = keysOf(second, pool);
     for (const [link, value] of acknowledged) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       expect((await openLink(pool, keys, { link, visit }))?.answers.get(question)?.value).toBe(value);
     }
   });

@@ -159,7 +159,6 @@ describe('the service is killed', () => {
     expect(await first.exited).toBe('SIGKILL');
     await expect(response).rejects.toThrow('fetch failed');
     for (const one of [release, applied.release, read.release]) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       await one();
     }
     const second = await started(first.dataDir);
@@ -169,7 +168,6 @@ describe('the service is killed', () => {
     expect(again.body.summary.users.created).toBe(5_000);
     expect(await stateOf(pool, account.id)).toEqual(everything);
     for (const [how, file] of Object.entries({ applied, read })) {
-      // oxlint-disable no-await-in-loop -- two
       const report = await until(async () => {
         const answer = await fetch(`${second.address}/v1/storage/files/users.csv/report`, {
           headers: file.headers,
@@ -183,7 +181,6 @@ describe('the service is killed', () => {
         summary: { users: { created: 5_000 } },
       });
       expect(await stateOf(pool, file.account.id)).toMatchObject({ users: 5_000, runs: ['applied'] });
-      // oxlint-enable no-await-in-loop
     }
     second.child.kill('SIGTERM');
     expect(await second.exited).toBe(0);
@@ -245,7 +242,6 @@ describe('a statement of a push is cancelled', () => {
         ['while its data is still being sent', large],
         ['after all its data has been sent', short],
       ] as const) {
-        // oxlint-disable no-await-in-loop -- one after another
         const { pool, account, release, response } = await pushInTheMiddle(service, request);
         await pool`
           select pg_cancel_backend(pid) from pg_stat_activity
@@ -257,7 +253,6 @@ describe('a statement of a push is cancelled', () => {
           when,
           true,
         ]);
-        // oxlint-enable no-await-in-loop
       }
     },
   );

@@ -83,6 +83,35 @@ describe('files', () => {
     expect(crowded.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
   });
 
+  test('have no 15 lines in common with another place', () => {
+    /** Returns where the same 15 lines of code or style occur twice, not counting comments, imports, blank lines and indentation. */
+    const repeated = (texts: ReadonlyMap<string, string>) => {
+      const first = new Map<string, string>();
+      const found = new Set<string>();
+      for (const [path, text] of texts) {
+        const lines = text
+          .split('\n')
+          .map((line, i) => ({ place: `${path}:${i + 1}`, line: line.trim() }))
+          .filter(({ line }) => line !== '' && !/^(?:\/\/|\/?\*|import )/.test(line));
+        for (let at = 0; at + 15 <= lines.length; at++) {
+          const part = lines.slice(at, at + 15);
+          const key = part.map(({ line }) => line).join('\n');
+          const place = part[0]!.place;
+          if (first.has(key)) found.add(`${first.get(key)} and ${place}`);
+          else first.set(key, place);
+        }
+      }
+      return [...found];
+    };
+    const lines = Array.from({ length: 15 }, (_, i) => `  step${i}();`);
+    const copy = lines.map((line) => `  ${line}\n// and then`).join('\n');
+    expect(repeated(new Map(Object.entries({ a: lines.join('\n'), b: copy })))).toEqual(['a:1 and b:1']);
+    const places = [...product, ...glob('{server,console}/src/**/*.css')].filter(
+      (path) => !path.endsWith('/text/arguments.ts'),
+    );
+    expect(repeated(new Map(places.map((path) => [path, textOf(path)])))).toEqual([]);
+  });
+
   test('exist if a comment or document names them', () => {
     const names = new Set(
       [

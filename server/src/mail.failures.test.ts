@@ -15,7 +15,7 @@ import { openWorld, type World } from './testing/world.ts';
 let closing: (() => unknown)[];
 beforeEach(() => (closing = []));
 afterEach(async () => {
-  for (const close of closing.toReversed()) await close(); // oxlint-disable-line no-await-in-loop -- in turn
+  for (const close of closing.toReversed()) await close();
 });
 
 /** Opens a service with a mail server, and users who forget their passwords. */
@@ -29,7 +29,7 @@ async function openService(port: number) {
   await inTransaction(world.pool, async (tx) => {
     for (const email of emails) {
       const kim = { firstName: 'Kim', lastName: 'Lind', email, role: 'Manager' };
-      await createUser(tx, account.id, kim); // oxlint-disable-line no-await-in-loop -- few
+      await createUser(tx, account.id, kim);
     }
   });
   const forgotten = async (email: string) => {

@@ -108,7 +108,6 @@ async function repeat(
 ): Promise<Load> {
   const load: Load = { done: 0, failures: [] };
   for (let turn = 0; !isOver(); turn++) {
-    // oxlint-disable no-await-in-loop -- one after another
     const failure = await act(turn).catch((error: unknown) => {
       const { cause } = error as { cause?: unknown };
       return `${error} ${cause ?? ''}`;
@@ -116,7 +115,6 @@ async function repeat(
     load.done++;
     if (failure !== undefined) load.failures.push(failure);
     await wait(pause);
-    // oxlint-enable no-await-in-loop
   }
   return load;
 }
@@ -225,16 +223,14 @@ test(
     for (let i = 0; i < restarts; i++) {
       const replica = replicas[i % 2] as Service;
       replica.child.kill('SIGTERM');
-      // oxlint-disable no-await-in-loop -- one after another
       expect(await replica.exited).toBe(0);
       replicas[i % 2] = await open(ports[i % 2]!);
       await balancer.untilAllUp();
-      // oxlint-enable no-await-in-loop
     }
     state.isOver = true;
     const failures: Record<string, string[]> = {};
     for (const [name, load] of Object.entries(loads)) {
-      const { done, failures: some } = await load; // oxlint-disable-line no-await-in-loop -- they end together
+      const { done, failures: some } = await load;
       failures[name] = done > 2 * restarts ? some : [`only ${done} were sent`];
     }
     expect(failures).toEqual({ reads: [], pushes: [], answers: [], uploads: [], sftp: [] });

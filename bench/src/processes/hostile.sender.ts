@@ -23,9 +23,7 @@ process.on('message', (count: number) => {
     let socket: Socket | undefined;
     while (left-- > 0) {
       const input = next();
-      // oxlint-disable-next-line no-await-in-loop -- one at a time on each connection
       if (input.kind === 'http') socket = await sendRequest(socket, input);
-      // oxlint-disable-next-line no-await-in-loop -- as above
       else await sendBytes(input);
     }
     socket?.destroy();

@@ -1,6 +1,6 @@
 // Opens idle SFTP sessions, in a separate process. Arguments: port, user name and token. Messages say how many to open. It ends
 // with its parent process.
-// oxlint-disable no-await-in-loop -- as many at a time as one address can open
+// As many at a time as one address can open.
 import { connect } from 'node:net';
 import { Client } from 'ssh2';
 

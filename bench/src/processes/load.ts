@@ -49,7 +49,6 @@ async function carryOut(order: Order): Promise<Loaded> {
     while (started < order.atLeast || performance.now() - start < order.seconds * 1000) {
       started++;
       const from = performance.now();
-      // oxlint-disable-next-line no-await-in-loop -- one after another on each connection
       const response = await send(socket, request);
       times.push(performance.now() - from);
       if (response.status !== order.status) throw new Error(`${order.address}: ${response.status}`);

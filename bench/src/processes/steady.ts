@@ -26,7 +26,7 @@ setTimeout(() => process.send?.('counting'), Number(warmUp));
 for (let i = 0; !state.isEnding || counted.times.length === 0; i++) {
   const due = start + (i * 1000) / Number(rate);
   const early = due - performance.now();
-  // oxlint-disable-next-line no-await-in-loop -- the rate is the point
+  // The rate is the point.
   if (early > 0) await sleep(early);
   const one = sendRequest(due);
   running.add(one);
@@ -36,7 +36,6 @@ await Promise.all(running);
 process.send?.(counted, () => process.exit());
 
 async function cut(atLeast: number): Promise<void> {
-  // oxlint-disable-next-line no-await-in-loop -- waiting
   while (counted.times.length < atLeast) await sleep(1);
   process.send?.(counted);
   counted = { times: [], failed: 0 };

@@ -54,7 +54,6 @@ async function carryOut(order: SubmissionOrder): Promise<Submitted> {
   try {
     if (order.rate === undefined) {
       const keepGiving = async () => {
-        // oxlint-disable-next-line no-await-in-loop -- one at a time on each connection
         while (!isOver()) await giveOne(performance.now());
       };
       await Promise.all(Array.from({ length: order.connections }, keepGiving));
@@ -63,7 +62,7 @@ async function carryOut(order: SubmissionOrder): Promise<Submitted> {
       for (let i = 0; !isOver(); i++) {
         const due = start + (i * 1000) / order.rate;
         const early = due - performance.now();
-        // oxlint-disable-next-line no-await-in-loop -- the rate is the point
+        // The rate is the point.
         if (early > 0) await sleep(early);
         running.push(giveOne(due));
       }

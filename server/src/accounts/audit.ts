@@ -47,6 +47,5 @@ export async function auditEverywhere(
   action: AuditAction,
   more?: { subject: string },
 ): Promise<void> {
-  // oxlint-disable-next-line no-await-in-loop -- rare, and there are few accounts
   for (const accountId of await selectAccountIds(db)) await audit(db, accountId, actor, action, more);
 }

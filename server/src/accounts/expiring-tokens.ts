@@ -23,13 +23,13 @@ export async function notifyExpiringTokens(
 ): Promise<void> {
   if (!mailer) return;
   for (const days of daysBeforeExpiry) {
-    // oxlint-disable-next-line no-await-in-loop -- the 3-day reminder comes first because it replaces the 14-day one
+    // The 3-day reminder comes first because it replaces the 14-day one.
     for (const token of await updateExpiryNotified(pool, days)) {
       const { accountId, tokenId, notify } = token;
       const { subject, content } = mailOf(token, publicUrl);
       for (const to of notify) {
         const id = `token ${accountId} ${tokenId} ${days} ${to}`;
-        // oxlint-disable-next-line no-await-in-loop -- mail servers accept only a few emails at once
+        // Mail servers accept only a few emails at once.
         await mailer.send({ id, to, subject, ...renderMail(content) }).catch((error: unknown) => {
           log.warn(
             { accountId, tokenId, cause: (error as Error).message },

@@ -22,10 +22,8 @@ export async function noiseKeyOf(
 ): Promise<Uint8Array> {
   // Tries twice, because the key of the secrets may just have been set up, and the row resealed since it was read.
   for (let i = 0; i < 2; i++) {
-    // oxlint-disable no-await-in-loop -- a second round is rare
     const sealed = await selectNoiseKey(tx, accountId);
     const opened = sealed && (await secrets.open(contextOf(accountId), sealed));
-    // oxlint-enable no-await-in-loop
     if (opened) return opened;
   }
   const key = randomBytes(keyLength);
@@ -41,7 +39,6 @@ export async function resealNoiseKeys(
   for (const { accountId, secret } of await selectNoiseKeys(tx)) {
     const isPlain = secret.length === keyLength; // a sealed one is longer
     const sealed = reseal(contextOf(accountId), isPlain ? { plain: secret } : { sealed: secret });
-    // oxlint-disable-next-line no-await-in-loop -- once in the life of an installation
     if (sealed) await upsertNoiseKey(tx, accountId, sealed);
   }
 }

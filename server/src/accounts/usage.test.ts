@@ -218,11 +218,9 @@ describe('over HTTP', () => {
         body: '{}',
       });
     for (let i = 0; i < 13; i++) {
-      // oxlint-disable no-await-in-loop -- one after another
       expect((await post('/v1/organization', 'application/json')).status).not.toBe(429);
       expect((await post('/v1/storage/uploadFile', 'text/csv')).status).toBe(415);
       expect((await fetch(`${world.address}/v1/storage/files`, { headers })).status).toBe(200);
-      // oxlint-enable no-await-in-loop
     }
     await fetch(`${world.address}/v1/storage/files`, { headers });
     const refused = [

@@ -64,7 +64,7 @@ export function meterTokens(pool: Promise<Pool>, limit: number, now: () => numbe
     const began = minute;
     while (use.requests < limit && use.unsaved >= use.saveAt) {
       use.saving ??= save(use, accountId, tokenId, new Date(began));
-      // oxlint-disable-next-line no-await-in-loop -- only one batch of the waiting requests may continue
+      // Only one batch of the waiting requests may continue.
       await use.saving;
     }
     // The request belongs to the minute in which it began, even if that has ended meanwhile.

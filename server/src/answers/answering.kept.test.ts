@@ -33,7 +33,6 @@ async function asking() {
     await createGroup(tx, account.id, { name: 'north', externalId: 'north', parentId: top });
     const createdIds: number[] = [];
     for (const externalId of names) {
-      // oxlint-disable-next-line no-await-in-loop -- three
       createdIds.push(await createUser(tx, account.id, { firstName: externalId, externalId }));
     }
     return { id: account.id, userIds: createdIds };

@@ -73,7 +73,6 @@ test('many people who answer at the same time each get the outcome of their own 
     update users set active = false where account_id = ${other.accountId} and user_id = ${other.userIds[3]!}`;
   // From now on the form of both questions is known. Whether they are asked is checked when the answers are stored.
   for (const of of [one, other]) {
-    // oxlint-disable-next-line no-await-in-loop -- two
     expect(await give(of.links[1] as string, asked(of), 3)).toBe('kept');
   }
   const outcomes = await Promise.all([
@@ -124,7 +123,6 @@ describe('nothing is stored', () => {
       0,
       2 ** 31,
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       await expect(give(links[0] as string, id as number, 3)).rejects.toMatchObject({ kind: 'invalid' });
     }
     expect(await answersOf(accountId)).toBe(0);
@@ -302,7 +300,6 @@ describe('an answer that was given', () => {
     };
     // The first person has answered it before, the second has answered nothing.
     for (const questionId of [id, id, other, id]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       const [before, none] = [await statements(first, questionId), await statements(second, questionId)];
       expect(before).toBe(none);
       expect(before).toBeGreaterThan(0);
@@ -394,7 +391,6 @@ describe('a dump of the whole database', () => {
     const { links, questionIds, accountId, week } = await asking({ count: 12 });
     const id = questionIds.get('workload-amount') as number;
     for (const [i, link] of links.slice(0, 11).entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       await give(link, id, 1 + (i % 5), i === 3 ? { comment: 'Said by one.' } : {});
     }
     const before = (await dump()).filter(({ row }) => row['account_id'] === accountId);

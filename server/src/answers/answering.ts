@@ -220,7 +220,7 @@ async function keep(
   const name = hash.toString('latin1');
   const detail = (type: DetailType, message: string) => (id: number) => ({ type, message, path: `q${id}` });
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    // oxlint-disable no-await-in-loop -- repeated only if the answers have changed in between
+    // Repeated only if the answers have changed in between.
     const found = await recentOf(
       pool,
       keys,
@@ -252,7 +252,6 @@ async function keep(
     const { accountId, week } = row;
     const keeping = { hash, respondent, questionIds, sealed, before };
     const outcome = await togetherOn(pool).weeks.do(`${accountId} ${week}`, keeping);
-    // oxlint-enable no-await-in-loop
     if (!outcome.isOpen) return 'closed';
     if (outcome.unasked.length > 0) return outcome.unasked.map(detail('invalid value', notAsked));
     if (!outcome.isKept) continue;

@@ -341,12 +341,10 @@ describe('links that an administrator hands out', () => {
       from   participants p where p.account_id = ${one.accountId} and p.user_id = ${one.userIds[0] as number}`;
     expect(await linkable()).toBe(3);
     for (const state of ['sent', 'unneeded', 'refused', 'unknown', 'waiting']) {
-      // oxlint-disable no-await-in-loop -- one after another
       await world.pool`
         update messages set state = ${state}, due_at = now() - interval '1 minute'
         where  account_id = ${one.accountId}`;
       expect([state, await linkable()]).toEqual([state, 2]);
-      // oxlint-enable no-await-in-loop
     }
   });
 });

@@ -78,11 +78,9 @@ async function office(beforeOpening = async () => {}): Promise<Office> {
   await beforeOpening();
   await openDueRounds(world.pool, world.keys, noon);
   for (let i = 1; i <= count; i++) {
-    // oxlint-disable no-await-in-loop -- few
     const link = await linkOf(await idOf(`p${i}`));
     const given = { question: questionIds[0], value: 1 + (i % 5), comment: `${mark} ${i}` };
     await giveAnswer(world.address, link, given);
-    // oxlint-enable no-await-in-loop
   }
   return { account, request, groupId, questionIds, idOf, linkOf, pushWithout, own: await idOf('own') };
 }
@@ -189,10 +187,8 @@ describe('an administrator gives an externalId to someone else', () => {
     const plain = await figuresOf(await office());
     const at = await office();
     for (const link of await attack(at)) {
-      // oxlint-disable no-await-in-loop -- few
       expect(await seenBy(link)).toBe(0);
       expect(await seenBy(link, visitOf(link))).toBe(0);
-      // oxlint-enable no-await-in-loop
     }
     expect(plain.results).toMatchObject([{ answers: count }]);
     expect(await figuresOf(at)).toEqual(plain);

@@ -43,7 +43,6 @@ async function oldDatabaseAt(): Promise<{ pool: Pool; url: string }> {
   await pool.unsafe(`create table migrations (version integer primary key, name text not null, breaking boolean not null,
     applied_at timestamptz not null default now()); comment on table migrations is 'As migrate.ts makes it.'`);
   for (const { version, name: file, breaking, sql } of migrations().filter((one) => one.version <= 15)) {
-    // oxlint-disable-next-line no-await-in-loop -- one after another
     await pool.begin(async (tx) => {
       await tx.unsafe(sql);
       await tx`insert into migrations (version, name, breaking) values (${version}, ${file}, ${breaking})`;
@@ -75,7 +74,6 @@ async function askedInTheOldWay(
     [week, key],
     [imported, other],
   ] as const) {
-    // oxlint-disable-next-line no-await-in-loop -- two
     await pool`insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, respondent_key)
                values (1, ${of as string}, 5, 10, 5, ${secret})`;
   }
@@ -100,7 +98,6 @@ async function askedInTheOldWay(
     select 1, week, 1, respondent, 3, false from assignments where week = ${imported as string}`;
   await pool`insert into participants (account_id, user_id, week) select 1, user_id, ${week as string} from users`;
   for (let i = 1; i <= 11; i++) {
-    // oxlint-disable-next-line no-await-in-loop -- few
     await pool`insert into links (hash, account_id, user_id, week) values (${tokenHash(linkOf(i))}, 1, ${i}, ${week as string})`;
   }
   const rows = await pool<{ respondent: string }[]>`select distinct respondent::text from assignments`;
@@ -156,13 +153,11 @@ test('open weeks are encrypted: links still work, figures are the same, and noth
   // Links still work. Earlier answers are shown nowhere but stay, because it is unknown which link they came by.
   for (const i of [1, 2, 3]) {
     const by = { link: linkOf(i), visit: 'a browser' };
-    // oxlint-disable-next-line no-await-in-loop -- few
     expect(await openLink(pool, keys, by)).toMatchObject({
       firstName: `P${i}`,
       answers: new Map(),
       fixed: new Map([[1, 'elsewhere']]),
     });
-    // oxlint-disable-next-line no-await-in-loop -- few
     await expect(saveAnswers(pool, keys, by, [{ questionId: 1, value: 1 }])).rejects.toMatchObject({
       code: 'already answered',
     });

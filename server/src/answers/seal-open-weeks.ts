@@ -29,10 +29,9 @@ async function sealOpenWeeks(tx: Transaction, keys: AnswerKeys): Promise<void> {
   if (weeks.length > 0) await keys.chain.prepare(tx);
   for (const week of weeks) {
     const key = keys.temporary(week.accountId, week.week);
-    // oxlint-disable no-await-in-loop -- one week at a time is in memory
+    // One week at a time is in memory.
     await keys.keep(tx, week.accountId, week.week, key, false);
     await sealWeek(tx, week, key);
-    // oxlint-enable no-await-in-loop
   }
   await forgetUnsealed(tx);
 }

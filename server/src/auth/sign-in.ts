@@ -158,7 +158,6 @@ async function fittingOf(candidates: Candidate[], most: number, password: string
   const fitting: Candidate[] = [];
   for (let i = 0; i < Math.max(1, most, candidates.length); i++) {
     const candidate = candidates[i];
-    // oxlint-disable-next-line no-await-in-loop -- each takes 19 MiB
     const fits = await matchesPassword(password, candidate?.hash ?? placeholderHash());
     if (fits && candidate) fitting.push(candidate);
   }

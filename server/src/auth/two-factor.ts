@@ -152,7 +152,6 @@ export async function resealTwoFactorSecrets(
   for (const { secret, ...person } of await selectSecrets(tx)) {
     const isPlain = secret.length === secretLength; // a sealed one is longer
     const sealed = reseal(contextOf(person), isPlain ? { plain: secret } : { sealed: secret });
-    // oxlint-disable-next-line no-await-in-loop -- once in the life of an installation
     if (sealed) await updateSecret(tx, person.accountId, person.userId, sealed);
   }
 }

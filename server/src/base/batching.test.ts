@@ -23,7 +23,6 @@ test('a single call runs at once; calls that arrive meanwhile run together', asy
   expect(batches.map(({ items }) => items)).toEqual([[1]]);
   for (let i = 0; i < 3; i++) {
     batches[i]!.end.resolve();
-    // oxlint-disable-next-line no-await-in-loop -- one after another is the point
     await settled();
   }
   expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3, 4], [5]]);
@@ -80,7 +79,6 @@ test('in any order of calls and endings, each call gets its own result and the l
           } else {
             const batch = open()[step.end];
             if (batch) finish(batch, step.fails);
-            // oxlint-disable-next-line no-await-in-loop -- one after another is the point
             await settled();
           }
           for (const key of ['a', 'b'])
@@ -89,7 +87,6 @@ test('in any order of calls and endings, each call gets its own result and the l
         }
         while (open().length > 0) {
           finish(open()[0]!, false);
-          // oxlint-disable-next-line no-await-in-loop -- as above
           await settled();
         }
         expect(await Promise.all(outcomes)).toEqual(

@@ -222,7 +222,6 @@ describe('keys export and import', () => {
       text.replace('epoch 0', 'epoch 1'),
       JSON.stringify({ key: text }),
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       expect(await refused('two', ['keys', 'import'], 1, broken)).toMatch(
         /^This is not (an exported answer key|the secrets key of this installation)\. Run "soundings keys export" on the server that has the key\.\n$/,
       );
@@ -244,7 +243,6 @@ describe('keys export and import', () => {
     for (const key of [stranger, later]) secrets.add(key.secret.toString('hex'));
     for (const text of [keyText(stranger), replaced, keyText(later)]) {
       for (const machine of ['one', 'two'] as const) {
-        // oxlint-disable-next-line no-await-in-loop -- few
         const output = await refused(machine, ['keys', 'import'], 1, text);
         expect(output).toMatch(/another installation, was replaced .*, or is newer than the database\./);
         expect(output).toContain('Run "soundings keys export" again on the server that has the key.');
@@ -330,7 +328,6 @@ test('a key file that can’t be read is named, with what to do', async () => {
   await runOne();
   await mkdir(pathOf('two'), { recursive: true });
   for (const command of ['show', 'export']) {
-    // oxlint-disable-next-line no-await-in-loop -- few
     const output = await refused('two', ['keys', command], 1);
     expect(output).toContain(`The key file ${pathOf('two')} can’t be read (EISDIR).`);
     expect(output).toContain('as the user that runs the service, with the same DATA_DIR');

@@ -57,7 +57,6 @@ async function saveReport(pool: Pool, values: Values): Promise<{ file: string; r
   let next = await files.next(); // Before the file is created, so that an error leaves none.
   let reports = 0;
   const counted = async function* () {
-    // oxlint-disable-next-line no-await-in-loop -- one file after another
     for (; !next.done; next = await files.next()) {
       if (next.value.name.endsWith('.pdf')) reports++;
       yield next.value;

@@ -176,7 +176,7 @@ export async function* inBatches<T extends postgres.Row>(
   );
   try {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- one batch at a time is the point
+      // One batch at a time is the point.
       const rows = await batch.promise;
       if (rows) {
         batch = Promise.withResolvers();

@@ -1,6 +1,5 @@
 // The cluster of a data directory: the files of the embedded PostgreSQL and the password of its user. It is created in a separate
 // directory and moved into place when it is complete. A directory that contains a cluster is never deleted.
-/* oxlint-disable no-await-in-loop -- the loops here wait for one step after another */
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { basename, join } from 'node:path';

@@ -1,5 +1,4 @@
 // Finds the programs of the embedded PostgreSQL, and runs them as a user that they accept: PostgreSQL refuses to run as root.
-/* oxlint-disable no-await-in-loop -- the loops here wait for one step after another */
 import { execFile } from 'node:child_process';
 import * as fs from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';

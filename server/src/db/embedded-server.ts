@@ -1,6 +1,5 @@
 // The server process of an embedded cluster: starting, finding and stopping it. PostgreSQL's own locks decide whether a cluster is
 // free. Signals are only sent to processes of this cluster.
-/* oxlint-disable no-await-in-loop -- the loops here wait for one step after another */
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import * as fs from 'node:fs/promises';

@@ -120,7 +120,6 @@ describe('the role', () => {
       'alter role soundings superuser',
       'set role soundings_superuser',
     ])
-      // oxlint-disable-next-line no-await-in-loop -- a few
       await expect(query(url, statement)).rejects.toMatchObject({ code: '42501' });
     await expect(query(superuserOf(url), 'select 1')).rejects.toMatchObject({ code: '28P01' });
     await query(url, 'checkpoint');
@@ -168,7 +167,6 @@ describe('the role', () => {
       `select oid::regclass::text as name from pg_class where relkind = 'r' and oid >= 16384`,
     );
     for (const { name } of tables) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       await query(old.url, `alter table ${name} add column more integer`);
     }
     await query(old.url, 'drop schema graphile_worker cascade');

@@ -1,6 +1,5 @@
 // Runs a real PostgreSQL 18 in a data directory. Committed data survives a crash of this process and of the database server. The
 // service and the commands of a data directory share one server. Each takes locks in it, so that the last one can stop it.
-/* oxlint-disable no-await-in-loop -- the loops here wait for one step after another */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { Fault } from '../base/errors.ts';

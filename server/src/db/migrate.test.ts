@@ -137,7 +137,6 @@ describe('migrate', () => {
       Buffer.from(Array.from({ length }, (_, i) => i % 251)),
     );
     for (const [i, content] of contents.entries()) {
-      // oxlint-disable no-await-in-loop -- few
       await pool`
         insert into files (account_id, file_id, name, size, via, token_id)
         values (${id}, ${i + 1}, 'a.csv', 0, 'sftp', ${token.id})`;
@@ -146,7 +145,6 @@ describe('migrate', () => {
           insert into file_parts (account_id, file_id, position, bytes)
           values (${id}, ${i + 1}, ${at / 262_144}, ${content.subarray(at, at + 262_144)})`;
       }
-      // oxlint-enable no-await-in-loop
     }
     expect(await migrate(pool)).toEqual(['0014_file_rows.sql']);
     const rows = await pool<{ bytes: Buffer; positions: number[]; longest: number }[]>`

@@ -29,7 +29,6 @@ export async function migrate(pool: Pool, steps: MigrationSteps = {}): Promise<s
   await inTransaction(pool, createMigrationsTable);
   const applied: string[] = [];
   for (const migration of known) {
-    // oxlint-disable-next-line no-await-in-loop -- one after another, in order
     const done = await inTransaction(pool, (tx) => applyOnce(tx, migration, steps));
     if (done) applied.push(migration.name);
   }

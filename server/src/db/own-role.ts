@@ -52,7 +52,6 @@ export async function dropSuperuser(sql: postgres.Sql, superuserPassword?: strin
       select format('alter type %s owner to ', oid::regtype)
       from   pg_type where typowner = ${superuser}::regrole and oid >= 16384 and typtype in ('d', 'e', 'r')`;
     for (const { statement } of objects) {
-      // oxlint-disable-next-line no-await-in-loop -- one connection, once
       await tx.unsafe(`${statement}${role}`);
     }
     await tx.unsafe(`set local session authorization default; drop role soundings_mover;`);

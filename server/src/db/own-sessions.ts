@@ -26,7 +26,6 @@ export async function checkSessions(url: string): Promise<string[]> {
   try {
     const found = await settingOf(one);
     for (let round = 0; round < rounds; round++) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       if (await isShared(one, other)) throw shared;
     }
     return found === probe.lock_timeout ? [] : ours;

@@ -37,7 +37,6 @@ const errorWhenLost = (work: () => Promise<unknown>): Promise<unknown> =>
     await holding`select pg_advisory_xact_lock(9)`;
     const error = errorOf(work());
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- until it waits
       const ended = await holding`
         select pg_terminate_backend(pid) from pg_locks
         where  locktype = 'advisory' and not granted

@@ -21,7 +21,6 @@ async function earlierDatabase(): Promise<{ pool: Pool; url: string }> {
   await pool.unsafe(`create table migrations (version integer primary key, name text not null, breaking boolean not null,
     applied_at timestamptz not null default now())`);
   for (const { version, name: file, breaking, sql } of migrations().filter((one) => one.version < 34)) {
-    // oxlint-disable-next-line no-await-in-loop -- one after another
     await pool.begin(async (tx) => {
       await tx.unsafe(sql);
       await tx`insert into migrations (version, name, breaking) values (${version}, ${file}, ${breaking})`;
@@ -51,7 +50,6 @@ test('renames reasons of missed weeks, actions of the audit log, outcomes and er
     other: 'A reason of a version that no one remembers.',
   };
   for (const [i, text] of [...Object.values(reasons), null].entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- few
     await pool`
       insert into schedule_weeks (account_id, schedule_id, week, outcome, reason, question_ids, people)
       values (1, 1, date '2026-01-05' + ${i * 7}::integer, ${text === null ? 'opened' : 'missed'}, ${text}, '{}', 0)`;

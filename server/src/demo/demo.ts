@@ -131,7 +131,6 @@ async function createSchedules(pool: Pool, id: AccountId, first: Week): Promise<
     for (const { questions, ...schedule } of otherSchedules(first)) {
       const questionIds = questions.map((key) => idOf.get(key) as number);
       const fixed = { kpiIds: [], perWeek: null, everyWeeks: null, questionIds };
-      // oxlint-disable-next-line no-await-in-loop -- two
       await createSchedule(tx, id, { ...pulse, ...fixed, ...schedule });
     }
   });

@@ -144,7 +144,6 @@ export async function confirmColumns(
     throw new Fault('invalid', 'too many values', message);
   }
   for (const [i, sheet] of sheets.entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- a few sheets
     await upsertMapping(tx, accountId, { ...sheet, digest: digests[i] as Buffer, userId: by.userId });
   }
   const auditDetails = { sheets: sheets.map(({ kind, columns }) => ({ kind, columns: columns.length })) };

@@ -253,7 +253,6 @@ export async function addMails(
   addresses: readonly string[],
 ): Promise<void> {
   for (const to of addresses) {
-    // oxlint-disable-next-line no-await-in-loop -- a few addresses
     await tx`
       select graphile_worker.add_job(
         'mail file report', json_build_object('accountId', ${accountId}::integer, 'fileId', ${fileId}::integer,

@@ -31,7 +31,6 @@ test('files are applied once each and in the order of arrival, even by several p
   const acme = await company();
   const one = (name: string) => lines('EmployeeID;FirstName;LastName', `1;${name};Ask`);
   for (const name of ['A', 'B', 'C']) {
-    // oxlint-disable-next-line no-await-in-loop -- the order is the point
     await arrive(acme, 'users.csv', one(name));
   }
   const others = [openPool(database.url, 2), openPool(database.url, 2)];
@@ -159,7 +158,7 @@ describe('a turn', () => {
   test('that was killed three times does not make a valid file fail', async () => {
     const acme = await company();
     await arrive(acme, 'a.csv', one);
-    for (let i = 0; i < 3; i++) await startAndDie(acme, '1 hour'); // oxlint-disable-line no-await-in-loop -- in order
+    for (let i = 0; i < 3; i++) await startAndDie(acme, '1 hour');
     await processFiles(pool, acme.id, deleteGroupResults, log);
     expect((await lastReport(acme)).outcome).toBe('applied');
     expect(await pool`select from runs where account_id = ${acme.id}`).toHaveLength(1);
@@ -168,10 +167,10 @@ describe('a turn', () => {
   test('that was killed repeatedly starts again after a pause, and the file is never abandoned', async () => {
     const acme = await company();
     await arrive(acme, 'a.csv', one);
-    for (let i = 0; i < 3; i++) await startAndDie(acme); // oxlint-disable-line no-await-in-loop -- in order
+    for (let i = 0; i < 3; i++) await startAndDie(acme);
     await processFiles(pool, acme.id, deleteGroupResults, log);
     expect(await firstWaiting(acme)).toMatchObject({ interruptions: 2 }); // not started during the pause
-    for (let i = 0; i < 40; i++) await startAndDie(acme, '1 day'); // oxlint-disable-line no-await-in-loop -- in order
+    for (let i = 0; i < 40; i++) await startAndDie(acme, '1 day');
     await startAndDie(acme, '59 minutes');
     await processFiles(pool, acme.id, deleteGroupResults, log);
     expect(await firstWaiting(acme)).toMatchObject({ interruptions: 43 });
@@ -219,13 +218,11 @@ describe('a turn', () => {
         );
       };
       for (const pause of pauses) {
-        // oxlint-disable no-await-in-loop -- one after the other
         await fail();
         await letPass(acme, `${pause}`);
         await pool`update files set begun_at = begun_at + interval '5 s' where account_id = ${acme.id}`;
         expect(await isPausing()).toBe(true);
         await letPass(acme, '5 s');
-        // oxlint-enable no-await-in-loop
       }
       await fail();
       const report = await lastReport(acme);

@@ -214,7 +214,6 @@ describe('errors', () => {
         `2;Bo;Berg;;;1;${department}`,
       );
     for (const outcome of ['refused', 'applied']) {
-      // oxlint-disable no-await-in-loop -- one after the other
       const report = await send(acme, 'users.csv', people(outcome === 'refused' ? 'nowhere' : ''));
       expect(report.warnings.map(({ value }: Detail) => value)).toEqual(
         expect.arrayContaining(['secret address', 'ask secretly', 'Secret Boss']),
@@ -222,7 +221,6 @@ describe('errors', () => {
       const [run] = await pool`
         select source, file, outcome, token_id, summary, warnings, details, message
         from   runs where account_id = ${acme.id} order by at desc limit 1`;
-      // oxlint-enable no-await-in-loop
       expect(run).toMatchObject({ source: 'file', file: 'users.csv', outcome, token_id: acme.tokenId });
       expect(run?.['warnings']).toContainEqual(
         expect.objectContaining({ type: 'ignored value', row: 2, column: 'Email' }),

@@ -164,7 +164,6 @@ test(
     let [sent, kills] = [0, 0];
     const start = performance.now();
     for (const step of plan) {
-      // oxlint-disable no-await-in-loop -- in order
       if ('upload' in step) await send(companies[step.upload.account]!, sent++, step.upload.people);
       else if ('starts' in step) await untilStarted(step.starts);
       else {
@@ -172,7 +171,6 @@ test(
         kills++;
         workers[step.kill] = startWorker();
       }
-      // oxlint-enable no-await-in-loop
     }
     await until(async () => {
       await passAnHour();
@@ -180,7 +178,6 @@ test(
     }, waitMs);
     const seconds = (performance.now() - start) / 1000;
     for (const { id } of companies) {
-      // oxlint-disable no-await-in-loop -- two
       const files = await pool<{ name: string; outcome: string; runs: number; failures: number }[]>`
         select name, report ->> 'outcome' as outcome, failures,
                (select count(*)::integer from runs r
@@ -207,7 +204,6 @@ test(
         select f.arrival from started_turns b join files f using (account_id, file_id) where account_id = ${id} order by b.at`;
       const starts = order.map(({ arrival }) => arrival);
       expect(starts).toEqual(starts.toSorted((a, b) => a - b));
-      // oxlint-enable no-await-in-loop
     }
     const [counts] = await pool<{ starts: number; interrupted: number; most: number }[]>`
       select (select count(*)::integer from started_turns) as starts, sum(interruptions)::integer as interrupted,

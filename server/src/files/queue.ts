@@ -120,14 +120,11 @@ export async function processFiles(
   const deadline = performance.now() + maxJobMs;
   let next: WaitingFile | undefined;
   do {
-    // oxlint-disable-next-line no-await-in-loop -- one at a time, on purpose
     const hadTurn = await inTurn(pool, accountId, async (connection) => {
       for (;;) {
-        // oxlint-disable-next-line no-await-in-loop -- likewise
         const file = await selectNextFile(pool, accountId);
         if (!file || isPaused(file) || performance.now() > deadline) return;
         warnOfInterruptions(file, accountId, log);
-        // oxlint-disable-next-line no-await-in-loop -- likewise
         await processFile(pool, accountId, file, {
           turn: { id: turnId, connection },
           deleteGroupResults,
@@ -137,7 +134,6 @@ export async function processFiles(
     });
     if (!hadTurn) return;
     // Files may have arrived after the last one was read. Other processes left them to us because we had the turn.
-    // oxlint-disable-next-line no-await-in-loop -- likewise
     next = await selectNextFile(pool, accountId);
     if (next && performance.now() > deadline) return addProcessing(pool, accountId);
   } while (next && !isPaused(next));

@@ -121,7 +121,7 @@ describe('GET /v1/storage/files/{name}/report', () => {
     await upload(token, 'b.exe', 'x');
     expect((await report(token, 'b.exe')).body).toMatchObject({ outcome: 'refused' });
     // Only the last refused upload of each name is kept, and at most a hundred in an account.
-    for (let i = 0; i < 105; i++) await upload(token, `${i}.exe`, 'x'); // oxlint-disable-line no-await-in-loop -- in order
+    for (let i = 0; i < 105; i++) await upload(token, `${i}.exe`, 'x');
     await upload(token, '104.exe', 'x');
     const stored =
       await database.pool`select name from files where account_id = ${id} and is_refused order by arrival`;

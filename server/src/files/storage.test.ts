@@ -326,7 +326,6 @@ describe(`POST ${uploadPath}`, () => {
         ['d.xls', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
         ['e.xls', Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(4096)])],
       ] as const) {
-        // oxlint-disable-next-line no-await-in-loop -- a few
         expect(refusal(await upload(token, name, bytes))).toMatch(
           /^400 file validation: The workbook is damaged/,
         );

@@ -72,7 +72,6 @@ describe('parts', () => {
     const uploads = await Promise.all(Array.from({ length: 8 }, (_, i) => open(`many ${i}.csv`)));
     const state = { isOver: false };
     const keepQuerying = async () => {
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       while (!state.isOver) expect(await database.pool`select 1 as one`).toMatchObject([{ one: 1 }]);
     };
     const others = Array.from({ length: 20 }, keepQuerying);
@@ -81,7 +80,6 @@ describe('parts', () => {
       uploads.map(async (upload, i) => {
         const content = contentOfUpload(i);
         for (let at = 0; at < content.length; at += 32_768) {
-          // oxlint-disable-next-line no-await-in-loop -- as a client sends
           await upload.write(at, content.subarray(at, at + 32_768));
         }
         await upload.finish(`many-${i}.csv`);
@@ -90,7 +88,6 @@ describe('parts', () => {
     state.isOver = true;
     await Promise.all(others);
     for (const [i, upload] of uploads.entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       const stored = await contentOf(database.pool, sender.accountId, upload.id);
       expect(stored.equals(contentOfUpload(i))).toBe(true);
     }

@@ -77,14 +77,12 @@ export function openParts(pool: Pool, accountId: AccountId, fileId: number, writ
         const at = offset + done;
         const within = at % partBytes;
         const length = Math.min(bytes.length - done, partBytes - within);
-        // oxlint-disable no-await-in-loop -- one part after another
         const part = await partAt(Math.floor(at / partBytes));
         fill(part, within, bytes.subarray(done, done + length));
         done += length;
         const wasFull = isFull(ranges, part.position);
         ranges = withRange(ranges, at, at + length);
         if (!wasFull && isFull(ranges, part.position)) write(part);
-        // oxlint-enable no-await-in-loop
       }
     },
     async head() {
@@ -183,7 +181,6 @@ function openWriter(pool: Pool, accountId: AccountId, fileId: number, count: num
 
   /** Resolves when at most `max` parts are still being written. Rejects if one has failed. */
   async function untilWriting(max: number): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop -- waits for each write
     while (writing.size > max) await Promise.race(writing.values());
     if (failure) throw failure.error;
   }

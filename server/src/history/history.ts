@@ -58,12 +58,11 @@ export async function importHistory(
     const rounds = await importRounds(tx, keys, accountId, path, state);
     const answers = await importAnswers(tx, accountId, path, state);
     for (const [week, { key, isNew }] of [...state.weeks].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-      // oxlint-disable no-await-in-loop -- one week at a time is in memory
+      // One week at a time is in memory.
       if (hasEnded(week, timezone, now)) {
         closesOpenWeek ||= !isNew;
         await closeWeek(tx, keys, accountId, week, isNew ? key : undefined);
       } else if (isNew) await keys.keep(tx, accountId, week, key);
-      // oxlint-enable no-await-in-loop
     }
     await raiseVersion(tx, accountId);
     return { ...defined, rounds, ...answers, weeks: state.weeks.size };
@@ -83,7 +82,7 @@ async function importRounds(
   let count = 0;
   for await (const entries of entriesOf(path, ['round'])) {
     for (const { number, line } of entries) {
-      // oxlint-disable-next-line no-await-in-loop -- a round can have thousands of people: only one is in memory
+      // A round can have thousands of people: only one is in memory.
       if (await importRound(tx, keys, accountId, { line, number, state })) count++;
     }
   }

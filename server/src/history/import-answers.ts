@@ -41,7 +41,6 @@ export async function importAnswers(
         const imported = state.weeks.get(week) as ImportedWeek;
         imported.roster ??= emptyRoster(week, state);
         if (!imported.roster.note(respondent, questionId))
-          // oxlint-disable-next-line no-await-in-loop -- it ends the import
           throw await secondAnswer(path, number, given, state);
         const name = `${week} ${respondent}`;
         const one = people.get(name) ?? { week, respondent, answers: new Map<number, PersonAnswer>() };
@@ -53,7 +52,6 @@ export async function importAnswers(
   }
   // Read before the COPY starts, because the connection can run no other statement during it.
   for (const [week, imported] of state.weeks) {
-    // oxlint-disable-next-line no-await-in-loop -- few weeks are open
     if (!imported.isNew) imported.roster = await rosterOf(tx, accountId, week, state);
   }
   await copyParts(tx, accountId, sealed());

@@ -70,7 +70,6 @@ describe('a body without a session', () => {
   test('of the console is refused by its headers, before any of the body arrives', async () => {
     for (const path of ['/api/profile/two-factor', '/api/files?name=x.csv']) {
       const sent = attack(world.address, post(path, mb, { 'sec-fetch-site': 'same-origin' }));
-      // oxlint-disable-next-line no-await-in-loop -- two
       expect(await sent.status()).toBe(401);
     }
   });
@@ -182,9 +181,7 @@ describe('endless bodies', () => {
     await until(async () => (await signIn()).status === 503);
     wait.socket.destroy();
     await until(async () => (await signIn()).status === 400);
-    for (let i = 0; i < 10; i++)
-      // oxlint-disable-next-line no-await-in-loop -- each is given back before the next
-      expect((await signIn()).status).toBe(400);
+    for (let i = 0; i < 10; i++) expect((await signIn()).status).toBe(400);
   });
 });
 
@@ -202,7 +199,6 @@ describe('connections', () => {
       [[], 2],
       [['127.0.0.1'], 0],
     ] as const) {
-      // oxlint-disable no-await-in-loop -- two worlds
       const { address } = await openWorldWith({
         trustProxy: [...trustProxy],
         httpLimits: { connections: { perNetwork: 3 } },
@@ -216,7 +212,6 @@ describe('connections', () => {
       await until(
         async () => (await attack(address, 'GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n').status()) === 200,
       );
-      // oxlint-enable no-await-in-loop
     }
   });
 });
@@ -253,7 +248,6 @@ describe('malformed requests', () => {
       'GET * HTTP/1.1\r\nhost: a',
       'OPTIONS * HTTP/1.1\r\nhost: a',
     ])
-      // oxlint-disable-next-line no-await-in-loop -- a few
       expect(await attack(world.address, `${lines}\r\n\r\n`).status()).toBe(400);
     expect(await attack(world.address, 'GET /health/live HTTP/1.0\r\n\r\n').status()).toBe(200);
   });
@@ -400,7 +394,6 @@ describe('TLS', () => {
       'ECDHE-RSA-AES128-SHA',
       'ECDHE-RSA-AES256-SHA384',
     ])
-      // oxlint-disable-next-line no-await-in-loop -- a few
       expect(await agreed(cipher)).toBe('refused');
     expect(await agreed('ECDHE-RSA-AES128-SHA', 'TLSv1.1')).toBe('refused');
     expect(await agreed('ECDHE-RSA-AES128-GCM-SHA256')).toBe('ECDHE-RSA-AES128-GCM-SHA256');

@@ -21,7 +21,7 @@ test('any use: never more slots in use than in total or for an account, and ever
             running.push(accountId);
             expect(running.length).toBeLessThanOrEqual(total);
             expect(running.filter((one) => one === accountId).length).toBeLessThanOrEqual(each);
-            for (let turn = 0; turn < i % 3; turn++) await Promise.resolve(); // oxlint-disable-line no-await-in-loop
+            for (let turn = 0; turn < i % 3; turn++) await Promise.resolve();
             running.splice(running.indexOf(accountId), 1);
             release();
             release(); // Releasing twice counts once.

@@ -37,7 +37,6 @@ test('the age of the oldest waiting item and the dead jobs are current', async (
   serveMetrics(app, { token: undefined, isProxied: () => false, waiting, deadJobs: async () => count });
   for (const now of [2, 1]) {
     count = now;
-    // oxlint-disable-next-line no-await-in-loop -- two
     const { body } = await app.inject('/metrics');
     expect(body).toContain(`soundings_oldest_waiting_seconds{what="files"} ${30 * now}`);
     expect(body).toContain(`soundings_dead_jobs ${now}`);
@@ -55,7 +54,6 @@ test('requests to response pages and reminder links are not counted: the numbers
   const { address } = await world();
   for (const path of ['/a/x/answers', '/a/x', '/r/x'])
     for (const method of ['GET', 'POST'])
-      // oxlint-disable-next-line no-await-in-loop -- a few
       await fetch(`${address}${path}`, {
         method,
         headers: { 'content-type': 'application/json' },
@@ -82,7 +80,6 @@ test('failed requests to response pages are counted', async () => {
     ['GET', '/a/x'],
     ['GET', '/audit'],
   ] as const)
-    // oxlint-disable-next-line no-await-in-loop -- three
     await app.inject({ method, url });
   const { body } = await app.inject('/metrics');
   expect(body).toContain('count{method="POST",route="/a/:link/answers",status="503"} 1');

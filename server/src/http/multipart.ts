@@ -32,17 +32,14 @@ export async function* filesIn(form: IncomingMessage): AsyncGenerator<FormFile, 
   try {
     const delimiter = delimiterIn(form.headers['content-type'] ?? '');
     await dropped(reader.upTo(delimiter));
-    // oxlint-disable-next-line no-await-in-loop -- parts arrive one after another
     for (let parts = 0; (await reader.peek(2)) !== '--'; parts++) {
       if (parts === maxParts) throw refusal(`The form has more than ${maxParts} parts. Send fewer.`);
-      // oxlint-disable-next-line no-await-in-loop -- parts arrive one after another
       const headers = headersIn(await reader.textUpTo('\r\n\r\n', maxHeaderBytes));
       const name = fileNameIn(headers);
       const content = reader.upTo(delimiter);
       if (name !== undefined && isCompressed(headers))
         throw refusal('The file is encoded as base64 or quoted-printable. Send it without encoding.');
       if (name !== undefined) yield { name, content };
-      // oxlint-disable-next-line no-await-in-loop -- parts arrive one after another
       await dropped(content);
     }
   } finally {
@@ -103,7 +100,6 @@ function readerOf(source: AsyncGenerator<Buffer, void>) {
       held = held.subarray(at >= 0 ? at + mark.length : end);
       if (before.length > 0) yield before;
       if (at >= 0) return;
-      // oxlint-disable-next-line no-await-in-loop -- one chunk after another
       await readOn();
     }
   }
@@ -123,7 +119,6 @@ function readerOf(source: AsyncGenerator<Buffer, void>) {
 
     /** Returns the next bytes without consuming them. */
     async peek(length: number): Promise<string> {
-      // oxlint-disable-next-line no-await-in-loop -- parts arrive one after another
       while (held.length < length) await readOn();
       return held.toString('latin1', 0, length);
     },

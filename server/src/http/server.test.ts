@@ -26,7 +26,6 @@ describe('404', () => {
       ['GET', '/api/peple'],
       ['POST', '/peple'],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- three
       expect(refusal(await world.request(method, path, { headers }))).toBe('404 not found');
     }
     expect(refusal(await get('/peple'))).toBe('404 not found');
@@ -317,7 +316,6 @@ describe('the log', () => {
     const own = await openWorld(log);
     onTestFinished(() => own.close());
     for (const path of ['/health/live', '/health/ready', '/metrics']) {
-      // oxlint-disable-next-line no-await-in-loop -- three
       expect((await own.request('GET', path)).status).toBe(200);
     }
     const logged = lines

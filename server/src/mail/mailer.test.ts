@@ -108,7 +108,6 @@ describe('a mail', () => {
   test('sent again with the same id has the same Message-ID; any other has a different one', async () => {
     const { smtp, mailer } = await openBoth();
     for (const id of ['1', '1', '2', undefined, undefined]) {
-      // oxlint-disable-next-line no-await-in-loop -- in this order
       await mailer.send({ ...mail, ...(id !== undefined && { id }) });
     }
     const [a, b, ...others] = smtp.mails.map(({ headers }) => headers['message-id']);
@@ -148,7 +147,6 @@ describe('a mail refused for good', () => {
       'Anna <a@b.c>',
       'a@b.c d@e.f',
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       expect(await thrownBy(mailer, { ...mail, to })).toBeInstanceOf(MailRejected);
     }
     expect(smtp.mostConnections()).toBe(0);
@@ -286,7 +284,7 @@ describe('a mail whose delivery is unknown', () => {
     const smtp = await openSilentSmtp((to) => (to.startsWith('lost') ? 'hangs up' : 'takes'));
     onTestFinished(() => smtp.close());
     const mailer = mailerTo(smtp.url, brief);
-    for (const to of before) await mailer.send({ ...mail, to }); // oxlint-disable-line no-await-in-loop -- in this order
+    for (const to of before) await mailer.send({ ...mail, to });
     const lost = ['lost1@example.org', 'lost2@example.org'];
     const errors = await Promise.all(lost.map((to) => thrownBy(mailer, { ...mail, to })));
     for (const error of errors) expect(error).toBeInstanceOf(MailUnknown);
@@ -332,7 +330,6 @@ describe('the connection to the server', () => {
       await openBoth({ tls: { ...tls, isFromTheStart: true }, login }, elsewhere),
     ];
     for (const { mailer, smtp } of servers) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       expect((await thrownBy(mailer)).message).toMatch(/certificate/);
       expect(smtp.mails).toEqual([]);
     }

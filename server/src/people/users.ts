@@ -207,7 +207,6 @@ async function writeMemberships(
 ): Promise<void> {
   for (const kind of membershipKinds) {
     const groupIds = memberships[kind];
-    // oxlint-disable-next-line no-await-in-loop -- four kinds, on one connection
     if (groupIds) await replaceMemberships(tx, accountId, userId, kind, groupIds);
   }
 }

@@ -121,7 +121,6 @@ test('questions with the same wording get the same errors for the same people, w
     const links = await newLinks(world.pool, people);
     for (const link of links) {
       for (const questionId of questionIds) {
-        // oxlint-disable-next-line no-await-in-loop -- few
         await giveAnswer(world.address, link, { question: questionId, value: 3 });
       }
     }

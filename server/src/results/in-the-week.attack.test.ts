@@ -148,7 +148,6 @@ describe('a question with the same wording, asked of everyone but one in each te
       for (const question of new Set([first, second])) {
         // An answer of someone who is not asked is refused.
         const value = question === first || isSame ? valueOf(t, i) : 1;
-        // oxlint-disable-next-line no-await-in-loop -- likewise
         await giveAnswer(world.address, link, { question, value }).catch(() => {});
       }
     }
@@ -223,7 +222,7 @@ describe('live results', () => {
     let seen = 0;
     let before = 0;
     for (const [i, link] of links.entries()) {
-      // oxlint-disable no-await-in-loop -- one after another is the attack
+      // One after another is the attack.
       if (i === 6 && !isLiveBefore) await toLive();
       await giveAnswer(world.address, link, { question, value: 1 + (i % 5) });
       await world.pool`select graphile_worker.add_job('show live weeks')`;
@@ -235,7 +234,6 @@ describe('live results', () => {
       const answers = [...(await sumsOf(at)).values()].reduce((sum, one) => sum + one.answers, 0);
       if (answers > before) seen += answers - before;
       before = answers;
-      // oxlint-enable no-await-in-loop
     }
     return seen;
   }
@@ -268,7 +266,7 @@ describe('how many have answered', () => {
     const links = await linksOf(account);
     const shown = new Set<string>();
     for (const name of [...invented, ...real].map(([one]) => one)) {
-      // oxlint-disable no-await-in-loop -- one after another is the attack
+      // One after another is the attack.
       now += hoursApart * 3_600_000;
       await giveAnswer(world.address, links.get(name) as string, { question, value: 3 });
       await world.pool`select graphile_worker.add_job('count participation')`;
@@ -279,7 +277,6 @@ describe('how many have answered', () => {
       );
       const { body } = await request<Rounds>('GET /rounds');
       shown.add(JSON.stringify(body.open[0]?.answered));
-      // oxlint-enable no-await-in-loop
     }
     return [...shown];
   }

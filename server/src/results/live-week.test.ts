@@ -209,7 +209,6 @@ describe('a live week', () => {
       );
     const giveAll = async (...people: string[]) => {
       for (const name of people) {
-        // oxlint-disable-next-line no-await-in-loop -- few
         await give(acme, name, 'ten', { value: 7 });
       }
       await showLiveWeeks(pool, database.keys);

@@ -27,7 +27,7 @@ type LostWeek = { accountId: AccountId; week: Week };
 export async function closeLostWeeks(pool: Pool, keys: AnswerKeys): Promise<LostWeek[]> {
   const lost = await keys.lostWeeks();
   for (const one of lost) {
-    // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
+    // Each is a transaction of its own.
     await inTransaction(pool, (tx) => closeLost(tx, keys, one));
   }
   if (lost.length > 0) await deleteClosedData(pool, keys);

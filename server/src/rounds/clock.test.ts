@@ -64,7 +64,6 @@ test('three weeks ahead and back: each week opens and closes once, each person g
   const question = questionIds.get('workload-amount') as number;
   for (const { text } of smtp.mails.slice(0, 5)) {
     const link = /\/a\/([0-9A-Za-z]{27})/.exec(text)?.[1] as string;
-    // oxlint-disable-next-line no-await-in-loop -- few
     await saveAnswers(pool, keys, { link, visit: null }, [{ questionId: question, value: 3 }]);
   }
 
@@ -74,12 +73,12 @@ test('three weeks ahead and back: each week opens and closes once, each person g
   expect(await weeks()).toEqual({ [askedWeek]: 'opened', [third]: 'missed', [fourth]: 'opened' });
   expect(mailed()).toBe(12);
 
-  for (const days of [-7, 0, 1]) await at(noon + (days * weekMs) / 7); // oxlint-disable-line no-await-in-loop -- in turn
+  for (const days of [-7, 0, 1]) await at(noon + (days * weekMs) / 7);
   expect(await closings()).toEqual(closedAt);
   expect(mailed()).toBe(12);
 
   // The skipped weeks come when their time comes. The week that was asked early is not asked again.
-  for (const count of [1, 2, 3]) await at(noon + count * weekMs); // oxlint-disable-line no-await-in-loop -- in turn
+  for (const count of [1, 2, 3]) await at(noon + count * weekMs);
   expect(new Set(Object.values(await weeks()))).toEqual(new Set(['opened']));
   expect(Object.keys(await weeks()).toSorted()).toEqual([askedWeek, second, third, fourth]);
   expect(mailed()).toBe(24);

@@ -234,12 +234,9 @@ describe('a mail server', () => {
     const waits: number[] = [];
     for (let now = noon + 2 * minute; waits.length < 7;) {
       // Of all messages only the first is due, because one is tried first.
-      // oxlint-disable-next-line no-await-in-loop -- one run after another
       await pool`update messages m set due_at = to_timestamp(${now / 1000 + (24 * 60 * minute) / 1000}::float8) from users u
                  where u.account_id = m.account_id and u.user_id = m.user_id and u.email <> 'p1@example.org'`;
-      // oxlint-disable-next-line no-await-in-loop -- the same
       await send(now);
-      // oxlint-disable-next-line no-await-in-loop -- the same
       const { due } = (await duesOf(pool)).get('p1')!;
       waits.push(Math.round((due - now) / minute));
       now = due;

@@ -71,7 +71,6 @@ export function openSender({
       const lost = await endLost(pool);
       if (lost.length > 0)
         log.warn({ messages: lost.length }, 'Delivery status unknown: a process stopped while sending');
-      // oxlint-disable-next-line no-await-in-loop -- rare, and few
       for (const { email, ...key } of lost) if (email !== null) await replaceLinks(pool, key, email);
       if (mailer) {
         const context = { ...others, mailer };
@@ -91,10 +90,8 @@ export function openSender({
 async function sendDue(context: SenderContext, clock: () => number, wasDown: boolean): Promise<boolean> {
   for (let count = wasDown ? 1 : batchSize; ; count = batchSize) {
     const now = clock();
-    // oxlint-disable-next-line no-await-in-loop -- one batch after another
     const due = await takeDue(context.pool, now, count);
     if (due.length === 0) return !wasDown || count > 1;
-    // oxlint-disable-next-line no-await-in-loop -- the same
     if (!(await sendBatch(context, due, now))) return false;
   }
 }
@@ -112,7 +109,6 @@ async function sendBatch(context: SenderContext, due: DueMessage[], now: number)
   const sendNext = async (): Promise<void> => {
     for (let one = queue.shift(); one; one = queue.shift()) {
       if (outcomes.down > 0) rest.push(one.message);
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       else outcomes[await sendOne(context, one, now)]++;
     }
   };

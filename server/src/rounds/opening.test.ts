@@ -64,7 +64,6 @@ describe('opening a schedule', () => {
       },
     ]);
     for (const now of [noon, noon - day, noon + day, noon]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       await openDueRounds(world.pool, world.keys, now);
     }
     expect(await weeksOf(account, scheduleId)).toHaveLength(1);
@@ -209,7 +208,6 @@ describe('who is asked', () => {
       expect(sent.status).toBe(204);
     };
     for (let i = 0; i < 8; i++) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       await give(i);
     }
     // One person who has answered and one who has not are deactivated, and another who has not is removed.
@@ -217,7 +215,6 @@ describe('who is asked', () => {
     await world.pool`update users set active = false where account_id = ${account.id} and user_id in (${first}, ${last})`;
     await world.pool`delete from users where account_id = ${account.id} and user_id = ${second}`;
     for (const i of [0, 10, 11]) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       expect(
         await openLink(world.pool, world.keys, { link: asked.links[i] as string, visit: null }),
       ).toBeUndefined();
@@ -249,7 +246,6 @@ test('a person removed by mistake and created again counts as never asked, and i
   );
   const question = asked.questionIds.get('workload-amount') as number;
   for (const link of asked.links.slice(0, 5)) {
-    // oxlint-disable-next-line no-await-in-loop -- few
     await saveAnswers(world.pool, world.keys, { link, visit: null }, [{ questionId: question, value: 3 }]);
   }
   await closeWeekNow(world.pool, world.keys, account.id, asked.week, noon);
@@ -286,7 +282,6 @@ test('a schedule of KPIs goes through their questions week by week', async () =>
     everyWeeks: 4,
   });
   for (let i = 0; i < 4; i++) {
-    // oxlint-disable-next-line no-await-in-loop -- week after week
     await openDueRounds(world.pool, world.keys, noon + i * 7 * day);
   }
   const weeks = await weeksOf(account, scheduleId);
@@ -315,7 +310,6 @@ describe('a second round in a week', () => {
     const outside = await inTransaction(world.pool, async (tx) => {
       const id = await createGroup(tx, account.id, { name: 'Outside' });
       for (const userId of without) {
-        // oxlint-disable-next-line no-await-in-loop -- few
         await tx`insert into memberships (account_id, user_id, group_id, kind)
                  values (${account.id}, ${userId}, ${id}, 'memberOf')`;
       }

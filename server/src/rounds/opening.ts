@@ -116,7 +116,7 @@ export async function openDueRounds(
   const isSimulated = only?.isSimulated ?? false;
   for (const due of await dueSchedules(pool, now)) {
     if (only && due.accountId !== only.accountId) continue;
-    // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
+    // Each is a transaction of its own.
     const one = await inTransaction(pool, (tx) => openSchedule(tx, keys, due, { now, isSimulated })).catch(
       (error: unknown) => {
         failures.push(error);
@@ -206,7 +206,7 @@ async function openRounds(
   if (clash) return missed(clash);
   for (const { groupId, members } of rounds) {
     const round = { week, groupId, questionIds, asked: members, parents, scheduleId: schedule.id, without };
-    // oxlint-disable-next-line no-await-in-loop -- one transaction runs one statement at a time
+    // One transaction runs one statement at a time.
     await openRound(tx, accountId, key, round);
   }
   await insertParticipants(

@@ -74,7 +74,6 @@ test('a token with any character changed does not work, and neither does one for
     `${token.slice(0, 31)}=`,
   ];
   for (const wrong of [...turned, ...odd]) {
-    // oxlint-disable-next-line no-await-in-loop -- few
     expect(await openOptOut(database.pool, wrong), `${wrong}`).toBeUndefined();
   }
 });
@@ -85,9 +84,7 @@ test('reminders can be turned off and on again any number of times', async () =>
   const states = async () =>
     (await Promise.all(tokens.map((token) => openOptOut(database.pool, token)))).map((one) => one?.isStopped);
   for (const wanted of [true, false, false, true, true, false]) {
-    // oxlint-disable-next-line no-await-in-loop -- one after another
     expect(await setReminders(database.pool, ada.accountId, ada.userId, wanted)).toBe(true);
-    // oxlint-disable-next-line no-await-in-loop -- one after another
     expect(await states()).toEqual([!wanted, false]);
   }
 });
@@ -102,7 +99,6 @@ test('works for an inactive person, but not after the person is removed', async 
   await database.pool`delete from users where account_id = ${accountId} and user_id = ${userId}`;
   expect(await openOptOut(database.pool, token)).toBeUndefined();
   for (const wanted of [true, false]) {
-    // oxlint-disable-next-line no-await-in-loop -- two
     expect(await setReminders(database.pool, accountId, userId, wanted)).toBe(false);
   }
   expect(await database.pool`select 1 from reminder_opt_outs where account_id = ${accountId}`).toHaveLength(

@@ -207,7 +207,7 @@ export class EpochChain {
     try {
       // If several processes try at once, only the latest attempt succeeds. If that one fails, the next call ends the epoch.
       for (let i = 0; i < 3; i++) {
-        // oxlint-disable-next-line no-await-in-loop -- attempts must be one after another
+        // Attempts must be one after another.
         if (!(await this.#isOvertaken())) break;
       }
     } catch (error) {

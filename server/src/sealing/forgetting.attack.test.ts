@@ -157,7 +157,6 @@ describe('two services with one database', () => {
     // Both continue with the open weeks.
     const [, questionId] = open.questionIds;
     for (const { address } of [first, second]) {
-      // oxlint-disable-next-line no-await-in-loop -- two
       await giveAnswer(address, open.links[2] as string, { question: questionId, value: 3 });
     }
     // The other service is killed just before it deletes the key, and does so after its restart.

@@ -242,7 +242,6 @@ describe('the service is killed while it closes a week', () => {
       const within = Object.entries(pointsWithin);
       for (const [i, after] of Object.entries(pointsAfter).entries()) {
         const weeks: { point: string; asked: AnsweredWeek; before: Before; goTo: Interruption }[] = [];
-        // oxlint-disable no-await-in-loop -- one after another is the point
         for (const [point, goTo] of [within[i] ?? [], after]) {
           if (!point || !goTo) continue;
           const asked = await answeredWeek(data, [service.address]);

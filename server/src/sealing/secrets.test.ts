@@ -74,10 +74,8 @@ async function storePlain({ bytes }: { bytes: Buffer }): Promise<string[]> {
   const opened = await database.pool<{ kind: string; privateKey: string }[]>`
     select kind as "kind", private_key as "privateKey" from sftp_host_keys`;
   for (const { kind, privateKey } of opened) {
-    // oxlint-disable no-await-in-loop -- two
     const plain = await secrets.open(`sftp host key ${kind}`, Buffer.from(privateKey, 'base64'));
     await database.pool`update sftp_host_keys set private_key = ${String(plain)} where kind = ${kind}`;
-    // oxlint-enable no-await-in-loop
   }
   await database.pool`update two_factor set secret = ${bytes}`;
   await database.pool`update noise_keys set secret = ${await noiseKey(secrets)}`;

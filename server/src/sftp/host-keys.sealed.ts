@@ -30,7 +30,6 @@ export async function resealHostKeys(
       contextOf(kind),
       isPlain ? { plain: Buffer.from(privateKey) } : { sealed: Buffer.from(privateKey, 'base64') },
     );
-    // oxlint-disable-next-line no-await-in-loop -- two
     if (sealed) await updateHostKey(tx, { kind, privateKey: textOf(sealed) });
   }
 }

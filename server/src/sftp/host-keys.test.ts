@@ -24,7 +24,6 @@ const count = Number(process.env['HOST_KEYS'] ?? 100);
 
 test('every created Ed25519 key can be read and has all of its 32 bytes', async () => {
   for (let i = 0; i < count; i++) {
-    // oxlint-disable-next-line no-await-in-loop -- one after another: each takes half a millisecond
     const key = readHostKey('ed25519', await createHostKey('ed25519'));
     expect(key?.getPublicSSH()).toHaveLength(4 + 'ssh-ed25519'.length + 4 + 32);
   }
@@ -35,7 +34,6 @@ test('OpenSSH can also read the keys', async ({ skip }) => {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const kind of ['ed25519', 'rsa'] as const) {
     const path = join(folder, kind);
-    // oxlint-disable-next-line no-await-in-loop -- two
     const privateKey = await createHostKey(kind);
     writeFileSync(path, privateKey);
     chmodSync(path, 0o600);

@@ -85,7 +85,6 @@ export function openSessions(options: SessionsOptions): Sessions {
   async function work(): Promise<void> {
     isWorking = true;
     for (let turn = turns.shift(); turn; turn = turns.shift()) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await takeTurn(turn).catch((err: unknown) => options.log.error({ err }, 'SFTP reply failed'));
       if (typeof turn.request === 'object') waitingBytes -= turn.request.size;
       options.onProgress();
@@ -194,13 +193,11 @@ async function takeTurn({ served, request }: Turn): Promise<void> {
 /** Sends the replies of one turn of the event loop in one message, which costs more than its content. */
 async function send(served: Served): Promise<void> {
   while (served.outbox.length > 0) {
-    // oxlint-disable no-await-in-loop -- one after another
     await endOfTurn();
     const bytes = Buffer.concat(served.outbox);
     served.outbox = [];
     served.outboxBytes = 0;
     await write(served, bytes);
-    // oxlint-enable no-await-in-loop
   }
   served.sending = undefined;
 }

@@ -189,7 +189,6 @@ describe('before a login', () => {
   test('limits the number of open connections, and closes them after a time', async () => {
     const { port, log } = await fixture.startServer({ limits: { unauthenticated: 5, loginMs: 600 } });
     const six = [];
-    // oxlint-disable-next-line no-await-in-loop -- one after another
     for (let i = 0; i < 6; i++) six.push(await dial(port, `127.0.0.${10 + i}`));
     await Promise.race(six.map(disconnected));
     expect(log).toContainEqual(expect.objectContaining({ reason: 'too many connections without a login' }));
@@ -213,9 +212,7 @@ describe('before a login', () => {
   test('lets others log in while three addresses have all the silent connections they can open', async () => {
     const { port } = await fixture.startServer({});
     const attackers = [];
-    for (let i = 0; i < 120; i++)
-      // oxlint-disable-next-line no-await-in-loop -- one after another
-      attackers.push(await dial(port, `127.0.0.${2 + (i % 3)}`));
+    for (let i = 0; i < 120; i++) attackers.push(await dial(port, `127.0.0.${2 + (i % 3)}`));
     await expect(logInBare(port, acme).then((client) => client.end())).resolves.toBeDefined();
     for (const socket of attackers) socket.destroy();
   });

@@ -157,11 +157,9 @@ test('a path with a NUL character is refused with a message in every request', a
   const path = 'us\0ers.csv';
   const refused = [code.failure, 'The file name contains a NUL character.'];
   for (const type of [types.stat, types.lstat, types.opendir, types.remove, types.realpath]) {
-    // oxlint-disable-next-line no-await-in-loop -- a few
     expect(statusOf(await session.request(type, path))).toEqual(refused);
   }
   for (const flags of [1, 2, createFlags]) {
-    // oxlint-disable-next-line no-await-in-loop -- a few
     expect(statusOf(await session.request(types.open, path, flags, 0))).toEqual(refused);
   }
   expect(statusOf(await session.request(types.setstat, path, 0))).toEqual(refused);
@@ -194,7 +192,6 @@ describe('when the service stops or the database is unavailable', () => {
       client.on('error', (error) => errors.push(error));
       const ended = closed(client);
       client.connect({ ...configOf(port, acme), tryKeyboard });
-      // oxlint-disable-next-line no-await-in-loop -- two
       await ended;
       expect(errors[0]).toMatchObject({
         message: "The service can't check tokens at the moment. Try again later.",

@@ -159,7 +159,6 @@ export async function openRawSession(port: number, company: Company): Promise<Ra
     async next() {
       while (bytes.length < 4 || bytes.length < 4 + bytes.readUInt32BE(0)) {
         if (stream.destroyed || !stream.readable) throw new Error('The channel is closed.');
-        // oxlint-disable-next-line no-await-in-loop -- until the packet is complete
         await new Promise<void>((resolve) => (arrived = resolve));
       }
       const length = 4 + bytes.readUInt32BE(0);

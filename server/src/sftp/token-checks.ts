@@ -29,7 +29,6 @@ export function checkTokens(state: Pick<ServerState, 'pool' | 'log' | 'peers'>):
   }
   async function repeat(): Promise<void> {
     while (!stopping.signal.aborted) {
-      // oxlint-disable no-await-in-loop -- one after another
       try {
         await check();
         wasUnavailable = false;
@@ -39,7 +38,6 @@ export function checkTokens(state: Pick<ServerState, 'pool' | 'log' | 'peers'>):
         wasUnavailable = true;
       }
       await sleep(checkMs, undefined, { signal: stopping.signal }).catch(() => {});
-      // oxlint-enable no-await-in-loop
     }
   }
   const running = repeat();

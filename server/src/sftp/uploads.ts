@@ -95,7 +95,6 @@ export async function writeFile(
     await makeRoom(session, upload);
     let at = offset;
     for (const chunk of chunks) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       await upload.write(at, chunk);
       at += chunk.length;
     }
@@ -115,7 +114,6 @@ async function makeRoom({ uploads, limits }: SftpSession, upload: Upload): Promi
     const others = [...uploads].filter((one) => one !== upload);
     if (others.reduce((sum, one) => sum + one.unwritten, 0) <= room) return;
     const largest = others.reduce((one, other) => (other.unwritten > one.unwritten ? other : one));
-    // oxlint-disable-next-line no-await-in-loop -- until there is room
     await largest.shrink();
   }
 }

@@ -121,7 +121,6 @@ describe('a complete file', () => {
 
   test('is refused as damaged, wherever it is cut off', async () => {
     for (let length = 4; length < whole.length; length++) {
-      // oxlint-disable-next-line no-await-in-loop -- a few
       expect(await fault('xlsx', whole.subarray(0, length))).toContain(
         'damaged. The upload may have been cut off',
       );

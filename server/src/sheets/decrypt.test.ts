@@ -46,7 +46,6 @@ test.each([
     for (let at = 512; at < sample(name).length; at += step) {
       const bytes = sample(name);
       bytes[at] = bytes[at]! ^ 0xff;
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       const read = await readHere(bytes, kind).catch((error: unknown) => error);
       expect(read instanceof Fault || Array.isArray(read)).toBe(true);
     }

@@ -89,7 +89,6 @@ export async function simulate(
     for (const week of weeks) {
       const setClock = (time: number) => (clock = time);
       const context = { pool, keys, accountId, timezone, simulation, address: pages.address, setClock };
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       simulated.push(await inTransaction(pool, (tx) => simulateWeek(tx, context, week)));
     }
   } finally {
@@ -209,7 +208,6 @@ async function simulateWeek(tx: Transaction, context: SimulationContext, week: W
   let isOpened = false;
   for (const time of due) {
     setClock(time);
-    // oxlint-disable-next-line no-await-in-loop -- one after another, as time passes
     const opened = await openDueRounds(pool, keys, time, { accountId, isSimulated: true });
     isOpened ||= opened.some(({ outcome }) => outcome === 'opened');
   }

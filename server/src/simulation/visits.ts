@@ -21,7 +21,6 @@ export async function visitAll(visitors: Visitor[]): Promise<boolean[]> {
     // All share one queue.
     for (const i of queue) {
       const { page, visits } = visitors[i] as Visitor;
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       kept[i] = await makeVisits(agent, page, visits);
     }
   };
@@ -36,9 +35,7 @@ export async function visitAll(visitors: Visitor[]): Promise<boolean[]> {
 async function makeVisits(agent: Agent, page: string, visits: Visit[]): Promise<boolean> {
   const cookie = `soundings_visit=${randomText(27)}`; // all from the same browser
   for (const { isReading, answers } of visits) {
-    // oxlint-disable-next-line no-await-in-loop -- one after another
     if (isReading && !isOpen(await send(agent, 'GET', page, cookie), 200)) return false;
-    // oxlint-disable-next-line no-await-in-loop -- one after another
     if (!isOpen(await send(agent, 'POST', page, cookie, formOf(answers)), 303)) return false;
   }
   return true;

@@ -134,7 +134,6 @@ describe('a managed administrator', () => {
 
   test('keeps the rights while the address stays the same, in any letter case', async () => {
     for (const more of [{ lastName: 'Other' }, { email: 'ADM@example.org' }, { email: null }]) {
-      // oxlint-disable-next-line no-await-in-loop -- one push after another
       expect((await apply(account, current(more))).warnings).toEqual([]);
     }
     expect(await isAdministrator(await idOf('adm'))).toBe(true);
@@ -167,7 +166,6 @@ describe('a managed administrator', () => {
       >;
       // A step without an address keeps the current address.
       const users = 'removed' in sent ? [] : [person('adm', sent)];
-      // oxlint-disable-next-line no-await-in-loop -- one push after another
       await apply(account, { users });
     }
     expect(await isAdministrator(await idOf('adm'))).toBe(false);

@@ -19,7 +19,6 @@ export async function expirePendingRuns(pool: Pool, days: number): Promise<void>
   await inTransaction(pool, async (tx) => {
     for (const { accountId, runId, file } of await updateOldPendingRuns(tx, days)) {
       const entry = { subject: runId, details: { file } };
-      // oxlint-disable-next-line no-await-in-loop -- there are rarely any
       await audit(tx, accountId, { origin: 'service' }, 'run refused', entry);
     }
   });

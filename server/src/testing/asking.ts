@@ -66,7 +66,6 @@ export async function planAsking(
     const groupId = await createGroup(tx, accountId, { name: 'Everybody', externalId: 'all' });
     const userIds: number[] = [];
     for (let i = 1; i <= count; i++) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       const id = await createUser(tx, accountId, {
         firstName: `P${i}`,
         lastName: 'Person',

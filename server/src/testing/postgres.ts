@@ -52,7 +52,6 @@ async function startServer(): Promise<TestServer> {
   const url = given ?? (embedded?.url as string);
   const admin = openPool(url, 1);
   for (const name of [templateName, demoTemplateName]) {
-    // oxlint-disable-next-line no-await-in-loop -- two
     await admin.unsafe(`drop database if exists ${name}`);
   }
   await admin.unsafe(`create database ${templateName}`);

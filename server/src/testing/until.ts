@@ -5,10 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function until<T>(condition: () => Promise<T | undefined | false>, ms = 50_000): Promise<T> {
   let pause = 10;
   for (const deadline = Date.now() + ms; ;) {
-    // oxlint-disable-next-line no-await-in-loop -- one after another is the point
     const met = await condition();
     if (met) return met;
-    // oxlint-disable-next-line no-await-in-loop -- the same
     await sleep(pause);
     // Each check takes time from the process that is waited for.
     pause = Math.min(1.3 * pause, 60);

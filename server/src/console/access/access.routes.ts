@@ -229,7 +229,6 @@ async function* auditCsv(db: Db, { accountId }: Who, filter: AuditFilter): Async
     byteOrderMark + csvRow(['number', 'at', 'from', 'who', 'address', 'action', 'subject', 'name', 'details'])
   );
   for (let before: number | null = null; ;) {
-    // oxlint-disable-next-line no-await-in-loop -- one page after another
     const rows: AuditEntry[] = await selectAuditEntries(db, accountId, filter, {
       before,
       offset: 0,

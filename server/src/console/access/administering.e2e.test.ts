@@ -297,10 +297,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     async function goTo(name: string, key: string): Promise<void> {
       const group = page.getByRole('treeitem', { name: new RegExp(`^${name}`) });
       for (let row = 0; row < 10; row++) {
-        // oxlint-disable no-await-in-loop -- one key after another
         if (await group.evaluate((one) => one.matches(':focus'))) return;
         await keyboard.press(key);
-        // oxlint-enable no-await-in-loop
       }
       throw new Error(`No key has led to ${name}.`);
     }

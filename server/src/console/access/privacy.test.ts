@@ -52,7 +52,6 @@ describe('permissions', () => {
     for (const name of names) {
       const isOwn = minimumRole(name) === 'User' || minimumRole(name) === 'Auditor';
       if (isOwn) continue;
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       const { status } = await request(
         name.replace(/\{\w+\}/g, '1'),
         name.startsWith('GET') ? undefined : {},
@@ -74,7 +73,6 @@ describe('permissions', () => {
       insert into memberships (account_id, user_id, kind, group_id)
       values (${account.id}, ${userId}, 'adminOf', ${group!.id})`;
     for (const operation of ['GET /groups/tree', `GET /groups/${group!.id}`, 'GET /results'])
-      // oxlint-disable-next-line no-await-in-loop -- three
       expect((await request(operation)).status).toBe(403);
   });
 });
@@ -159,7 +157,7 @@ describe('the report', () => {
     await inTransaction(world.pool, (tx) => setPassword(tx, own.id, auditor, 'sounding the depths'));
     const ids = new Map<string, number>();
     for (const [name, parent] of [['top'], ['a', 'top'], ['b', 'a'], ['other']] as [string, string?][]) {
-      // oxlint-disable-next-line no-await-in-loop -- each is the parent of the next
+      // Each is the parent of the next.
       const [row] = await world.pool<{ id: number }[]>`
         insert into groups (account_id, managed, name, parent_id)
         values (${own.id}, false, ${name}, ${ids.get(parent ?? '') ?? null}) returning group_id as id`;
@@ -168,7 +166,6 @@ describe('the report', () => {
     const manager = async (...access: [kind: string, group: string][]) => {
       const { userId } = await signInAs('Manager', own);
       for (const [kind, group] of access)
-        // oxlint-disable-next-line no-await-in-loop -- few
         await world.pool`
           insert into memberships (account_id, user_id, kind, group_id)
           values (${own.id}, ${userId}, ${kind}, ${ids.get(group)!})`;

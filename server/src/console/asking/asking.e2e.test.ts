@@ -147,13 +147,11 @@ async function answer(path: string): Promise<void> {
   const agree = page.getByRole('radio', { name: 'Agree', exact: true });
   const last = page.getByRole('button', { name: 'Finish' });
   for (let i = 1; ; i++) {
-    // oxlint-disable no-await-in-loop -- one question after another
     await page.getByText(new RegExp(`^${i} of \\d+`)).waitFor();
     const choice = (await agree.isVisible()) ? agree : page.getByRole('radio').first();
     await choice.check();
     if (await last.isVisible()) break;
     await page.getByRole('button', { name: 'Next' }).click();
-    // oxlint-enable no-await-in-loop
   }
   await last.click();
   await page
@@ -199,7 +197,6 @@ test.skipIf(!hasBrowser())(
     await answer(first?.path as string);
     for (const [i, { path }] of others.entries()) {
       const body = new URLSearchParams({ [`q${question}`]: i < 4 ? '5' : '2' });
-      // oxlint-disable-next-line no-await-in-loop -- few
       const sent = await fetch(world.address + path, { method: 'POST', body, redirect: 'manual' });
       expect(sent.status).toBe(303);
     }

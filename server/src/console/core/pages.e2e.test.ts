@@ -144,7 +144,6 @@ async function visit(page: ConsolePage, paths: string[], further?: () => Promise
   const found: Visited = { seen: [], faults: [] };
   let isMissingSeen = false;
   for (const path of paths) {
-    // oxlint-disable no-await-in-loop -- one page after another
     await show(page, path);
     const isThere = (await page.getByText(/^(Page not found|Sidan finns inte)$/).count()) === 0;
     if (isThere) found.seen.push(path);
@@ -152,7 +151,6 @@ async function visit(page: ConsolePage, paths: string[], further?: () => Promise
     isMissingSeen ||= !isThere;
     if (further) found.faults.push(...(await further()).map((fault) => `${path}: ${fault}`));
     found.faults.push(...(await faultsOf(page, path, themesOf(path, further !== undefined))));
-    // oxlint-enable no-await-in-loop
   }
   return found;
 }
@@ -274,11 +272,9 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     });
     const faults: string[] = [];
     for (const path of late) {
-      // oxlint-disable no-await-in-loop -- one page after another
       await page.goto(addressOf(path, ids));
       await settled(page);
       faults.push(...(await page.evaluate<string[]>(phoneFaults)).map((fault) => `${path}: ${fault}`));
-      // oxlint-enable no-await-in-loop
     }
     expect(faults).toEqual([]);
   });
@@ -287,7 +283,6 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const sheet = { width: 673, height: 970 }; // A4 without its margins, in px
     const page = await openConsole(world, browser, world.administrator.email, { path: '/' });
     for (const path of ['/', '/heat-map', '/trends', '/people', '/groups', '/audit']) {
-      // oxlint-disable no-await-in-loop -- one page after another
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.emulateMedia({ media: 'screen' });
       await page.goto(path);
@@ -297,7 +292,6 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       await page.emulateMedia({ media: 'print' });
       await page.setViewportSize(sheet);
       expect([path, await page.evaluate<string[]>(paperFaults)]).toEqual([path, []]);
-      // oxlint-enable no-await-in-loop
     }
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.emulateMedia({ media: 'screen' });
@@ -317,11 +311,9 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const page = await openConsole(world, browser, world.administrator.email);
     page.expectComplaint(/status of 404/);
     for (const address of ['/peple', '/setings/mail', '/docz']) {
-      // oxlint-disable no-await-in-loop -- one page after another
       expect([address, (await page.goto(address))?.status()]).toEqual([address, 404]);
       await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
       await page.getByRole('navigation').first().waitFor();
-      // oxlint-enable no-await-in-loop
     }
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole('link', { name: 'Go to start page' }).click();
@@ -368,11 +360,9 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(labels.filter((label) => /^(\p{L}{2}) \(\1\)$/iu.test(label))).toEqual([]);
     const search = page.getByRole('combobox', { name: 'Sök språk' });
     for (const typed of ['fransk', 'franc', 'french', 'FR']) {
-      // oxlint-disable no-await-in-loop -- one after another
       await search.fill(typed);
       await expect.poll(async () => (await options.allInnerTexts())[0]).toBe('Franska (fr)');
       expect(await options.count()).toBeLessThan(6);
-      // oxlint-enable no-await-in-loop
     }
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press('Enter');

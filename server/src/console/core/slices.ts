@@ -13,7 +13,6 @@ export async function* inSlices<T>(
       .slice(from, from + sliceRows)
       .map((row, i) => textOf(row, from + i))
       .join('');
-    // oxlint-disable-next-line no-await-in-loop -- let other requests run
     await nextTurn();
   }
 }

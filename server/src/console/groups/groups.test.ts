@@ -193,7 +193,7 @@ test('a move is planned, done and undone once; refused into the group itself, af
 
   let last = b;
   for (let level = 3; level <= 100; level++) {
-    // oxlint-disable-next-line no-await-in-loop -- each is the parent of the next
+    // Each is the parent of the next.
     const [row] = await world.pool<{ id: number }[]>`
       insert into groups (account_id, managed, name, parent_id)
       values (${account.id}, false, ${`level ${level}`}, ${last}) returning group_id as id`;
@@ -208,9 +208,7 @@ test('after any moves there are no circles, and the data interface returns the s
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(place, fc.nat(ids.length)), { maxLength: 8 }), async (moves) => {
       for (const [moved, target] of moves) {
-        // oxlint-disable-next-line no-await-in-loop -- one after another
         const from = (await tree()).find(({ id }) => id === ids[moved])!.parentId;
-        // oxlint-disable-next-line no-await-in-loop -- one after another
         await ada(`POST /groups/${ids[moved]}/move`, { parentId: ids[target] ?? null, from });
       }
       const now = await tree();

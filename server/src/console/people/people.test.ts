@@ -486,9 +486,7 @@ describe('manual changes', () => {
     const before = await stored();
     expect(before).toHaveLength(2);
     for (const externalId of ['new', null, 'p1']) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       expect((await request(`PATCH /users/${id}`, { externalId })).status).toBe(200);
-      // oxlint-disable-next-line no-await-in-loop -- few
       expect([await own(), await stored()]).toEqual([4, before]);
     }
   });

@@ -92,7 +92,7 @@ export async function* readReports(
       throw new Fault('not_found', 'group not found', 'This group does not exist.');
   }
   for (let at = 0; at < ids.length; at += groupsAtOnce) {
-    // oxlint-disable-next-line no-await-in-loop -- as many groups at a time as fit in memory
+    // As many groups at a time as fit in memory.
     yield* await readSome(pool, shared, ids.slice(at, at + groupsAtOnce));
   }
 }

@@ -45,7 +45,6 @@ test('another program reads the texts of a PDF, in both languages, with all thei
     sv: ['1 234 medarbetare', 'Vecka 38, 2026', '389 av 474 medarbetare svarade', 'Så skyddas anonymiteten'],
   };
   for (const [language, expected] of Object.entries(texts)) {
-    // oxlint-disable no-await-in-loop -- two
     const { bytes, name } = await reportFile(data, language);
     const text = oneLine(await read('pdftotext', bytes));
     const all = [
@@ -57,7 +56,6 @@ test('another program reads the texts of a PDF, in both languages, with all thei
     ];
     for (const one of all) expect(text).toContain(one);
     expect(name).toBe(`${language === 'en' ? 'Report' : 'Rapport'} Café Örebro (Öst) 2026-W38.pdf`);
-    // oxlint-enable no-await-in-loop
   }
 });
 

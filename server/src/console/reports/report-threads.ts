@@ -76,7 +76,6 @@ async function* filesFrom(thread: URL, work: ReportsWork): AsyncGenerator<Report
       const message = messages.shift();
       if (!message) {
         if (failure !== undefined) throw failure;
-        // oxlint-disable-next-line no-await-in-loop -- one file after another
         await new Promise<void>((resolve) => (wake = resolve));
       } else if ('file' in message) {
         yield message.file;

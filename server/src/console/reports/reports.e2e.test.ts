@@ -52,7 +52,6 @@ test.skipIf(!hasBrowser())(
       'Weakest questions',
       'How anonymity is kept',
     ])
-      // oxlint-disable-next-line no-await-in-loop -- few
       expect([title, await report(page).getByRole('heading', { name: title }).count()]).toEqual([title, 1]);
     expect(
       await report(page)
@@ -74,7 +73,6 @@ test.skipIf(!hasBrowser())(
       ['sv', 'dark', '?period=2026-Q4'],
       ['sv', 'light', '?period=2026-Q3&compare=none'],
     ] as const) {
-      // oxlint-disable no-await-in-loop -- few
       const options = { path: `/report${query}`, language, colorScheme };
       const page = await openConsole(world, browser, world.administrator.email, options);
       await settled(page);
@@ -90,7 +88,6 @@ test.skipIf(!hasBrowser())(
       expect(cut).toBeLessThanOrEqual(0);
       const ink = `getComputedStyle(document.querySelector('article')).color`;
       expect(await page.evaluate<string>(ink)).toBe('rgb(0, 0, 0)');
-      // oxlint-enable no-await-in-loop
     }
   },
 );
@@ -146,7 +143,6 @@ test.skipIf(!hasBrowser())('the page of reports has no axe violations, and fits 
       { width: 1440, height: 900 },
       { width: 390, height: 844 },
     ]) {
-      // oxlint-disable no-await-in-loop -- few
       const options = { path: '/report', colorScheme, size };
       const page = await openConsole(world, browser, world.administrator.email, options);
       await settled(page);
@@ -154,7 +150,6 @@ test.skipIf(!hasBrowser())('the page of reports has no axe violations, and fits 
       expect(await axeFaults(page)).toEqual([]);
       const wide = 'document.documentElement.scrollWidth - innerWidth';
       expect(await page.evaluate<number>(wide)).toBeLessThanOrEqual(0);
-      // oxlint-enable no-await-in-loop
     }
   }
 });

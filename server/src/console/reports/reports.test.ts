@@ -140,14 +140,12 @@ test('a report covers the week or quarter that is asked for', async () => {
     ['groups/999999/report.pdf', 404],
     ['groups/x/report.pdf', 404],
   ] as const) {
-    // oxlint-disable-next-line no-await-in-loop -- few
     expect([path, (await administrator(`GET /results/${path}`)).status]).toEqual([path, status]);
   }
 });
 
 test('comments are those that the group’s comments page shows, newest first', async () => {
   for (const name of ['top', 'north', 'south', 'team']) {
-    // oxlint-disable no-await-in-loop -- few
     const path = `/results/comments?groupId=${idOf.get(name)}&week=${last}&limit=500`;
     const { total, rows } = await get<{ total: number; rows: { text: string }[] }>(administrator, path);
     const { comments } = await reportOf(administrator, name);
@@ -156,7 +154,6 @@ test('comments are those that the group’s comments page shows, newest first', 
     );
     const left = total - comments.items.length;
     expect(comments.note).toBe(left === 0 ? '' : `${left} more comments in the console`);
-    // oxlint-enable no-await-in-loop
   }
 });
 
@@ -199,7 +196,6 @@ test('a manager gets the reports of open groups, and no others, with nothing abo
   const manager = await managerOf('interestOf', 'south');
   for (const name of ['top', 'north', 'team']) {
     for (const kind of ['report', 'report.pdf']) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       const { status, body } = await manager(`GET /results/groups/${idOf.get(name)}/${kind}`);
       expect([name, kind, status, body.details[0]!.type]).toEqual([name, kind, 404, 'group not found']);
     }
@@ -246,7 +242,6 @@ test('clients that disconnect don’t keep others of their account waiting', { t
   const options = { headers: { cookie: `soundings=${secret}` } };
   for (const ms of [20, 150, 400, 600, 800, 1000]) {
     const signal = AbortSignal.timeout(ms);
-    // oxlint-disable-next-line no-await-in-loop -- one after another
     await fetch(`${world.address}/api/results/reports.zip`, { ...options, signal }).then(
       (response) => response.body?.cancel(),
       () => {},
@@ -300,9 +295,7 @@ test('the command saves the same files as the console, and none if there are no 
       [{ group, language: 'xx' }, /--language must be one of en, sv/],
       [{ compare: 'rivals' }, /--compare must be one of/],
     ];
-    for (const [more, message] of errors)
-      // oxlint-disable-next-line no-await-in-loop -- few
-      await expect(run('none', more)).rejects.toThrow(message);
+    for (const [more, message] of errors) await expect(run('none', more)).rejects.toThrow(message);
     expect((await readdir(folder)).toSorted()).toEqual(['a.pdf', 'a.zip']);
   } finally {
     await rm(folder, { recursive: true });

@@ -31,7 +31,6 @@ test('another program reads the files of an archive, with their names, and finds
       'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; z.extractall(sys.argv[2])';
     await promisify(execFile)('python3', ['-X', 'utf8', '-c', program, join(folder, 'a.zip'), folder]);
     for (const { name, bytes } of entries)
-      // oxlint-disable-next-line no-await-in-loop -- few
       expect([name, (await readFile(join(folder, name))).equals(bytes)]).toEqual([name, true]);
   } finally {
     await rm(folder, { recursive: true });

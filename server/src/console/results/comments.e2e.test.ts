@@ -41,7 +41,6 @@ test.skipIf(!hasBrowser())(
       { language: 'sv', colorScheme: 'light', size: { width: 1440, height: 900 } },
     ] as const;
     for (const variant of variants) {
-      // oxlint-disable no-await-in-loop -- four
       const page = await openConsole(world, browser, world.administrator.email, {
         path: `/comments?group=${groupId}`,
         ...variant,
@@ -68,7 +67,6 @@ test.skipIf(!hasBrowser())(
       await page.getByRole('button', { name: /^(How words are chosen|Så väljs orden)$/ }).click();
       await page.getByRole('dialog').getByText('docs/administrators/comments.md').waitFor();
       expect(await axeFaults(page)).toEqual([]);
-      // oxlint-enable no-await-in-loop
     }
   },
 );

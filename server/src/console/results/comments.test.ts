@@ -93,7 +93,6 @@ test('comments come question by question with their numbers, newest week first, 
     'Good tools? 2026-10-26',
   ]);
   for (const query of ['', 'search=CRANE', 'word=old']) {
-    // oxlint-disable no-await-in-loop -- three
     const whole = await comments('dock', query);
     const part = async (offset: number) =>
       (
@@ -106,7 +105,6 @@ test('comments come question by question with their numbers, newest week first, 
     expect(parts.map(({ total, questions }) => ({ total, questions }))).toEqual(
       parts.map(() => ({ total: whole.total, questions: whole.questions })),
     );
-    // oxlint-enable no-await-in-loop
   }
 });
 
@@ -142,7 +140,6 @@ test('the words that stand out are those of the group, with the numbers that the
   ]);
   expect(listed.map(({ text }) => text).toSorted()).toEqual(['CRANE', 'Hr', 'Ma\u030Al', 'old']);
   for (const { word, comments: count, of, elsewhere } of listed) {
-    // oxlint-disable-next-line no-await-in-loop -- four
     expect([word, (await comments('dock', `word=${encodeURIComponent(word)}`)).total]).toEqual([word, count]);
     expect([count, of, elsewhere]).toEqual([40, 80, { comments: 0, of: 160 }]);
   }
@@ -168,7 +165,6 @@ test('a manager of one group gets the same words, without numbers from elsewhere
   expect(await comments('dock', 'search=crane', manager)).toEqual(await comments('dock', 'search=crane'));
   for (const group of ['company', 'harbour', 'floor', 'office', 'cellar']) {
     for (const path of ['', '/words', '/csv']) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       const { status } = await manager(`GET /results/comments${path}?groupId=${ids[group]}`);
       expect([group, path, status]).toEqual([group, path, 404]);
     }
@@ -183,11 +179,9 @@ test('withheld comments are never found, and none of their words is listed', asy
     from   comments
     where  account_id = ${account.id}`;
   for (const group of Object.keys(ids)) {
-    // oxlint-disable no-await-in-loop -- six
     expect((await comments(group, 'search=secret')).total).toBe(0);
     expect((await comments(group, 'word=leak')).total).toBe(0);
     expect((await words(group)).words.map(({ word }) => word)).not.toContain('secret');
-    // oxlint-enable no-await-in-loop
   }
 });
 

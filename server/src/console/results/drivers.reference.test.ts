@@ -152,7 +152,6 @@ describe('a generated company', () => {
     expect(rows.some(({ status }) => status === 'withheld')).toBe(true);
     const { request } = await signInNew(world, account.id, 'Administrator');
     for (const [id, own] of Object.entries(reference!)) {
-      // oxlint-disable-next-line no-await-in-loop -- one at a time
       const { body } = await request<Drivers>(`GET /results/drivers?outcome=kpi:${id}`);
       expect([id, body.state, body.groups]).toEqual([id, 'computed', own.groups.length]);
       expectEqual(body, own);

@@ -118,14 +118,12 @@ async function csvOf(page: Page): Promise<string[][]> {
 async function withheldGroup(): Promise<Group> {
   for (const group of groups.filter(({ subgroups }) => subgroups.length === 0)) {
     const scope = `groupId=${group.id}&${range}`;
-    // oxlint-disable no-await-in-loop -- until one is found
     const results = await resultsOf(scope);
     const figures = Object.values(results.values[0] ?? {}).flatMap((byGroup) =>
       Object.values(byGroup).flatMap((byWeek) => Object.values(byWeek)),
     );
     if (figures.length === 0 || figures.some(({ answers }) => answers !== null)) continue;
     const values = await Promise.all([ratesOf(scope), ...kpis.map(({ id }) => kpiValues(id, scope))]);
-    // oxlint-enable no-await-in-loop
     if (values.flat().every(({ value }) => value === null) && commentsIn(results).length === 0) return group;
   }
   throw new Error('Every group has something to show.');
@@ -146,7 +144,6 @@ test.skipIf(!hasBrowser())(
     const tiles = page.getByRole('region', { name: 'KPIs' }).getByRole('listitem');
     expect(await tiles.count()).toBe(kpis.length);
     for (const { id, name, rolling } of own.kpis) {
-      // oxlint-disable no-await-in-loop -- few
       const shown = lastShown(rolling) as RollingFigure;
       const exact = columns[kpis.findIndex((kpi) => kpi.id === id)]?.get(top.id) as number;
       expect([name, shown.value]).toEqual([name, expect.closeTo(exact, 9)]);
@@ -165,7 +162,6 @@ test.skipIf(!hasBrowser())(
       ]);
       expect([name, text.includes('no clear change')]).toEqual([name, change?.verdict === 'unclear']);
       expect(text).toContain(wordsOf(change));
-      // oxlint-enable no-await-in-loop
     }
     // What a value is based on, and what a clear change is.
     const [kpi] = own.kpis as [GroupResults['kpis'][number]];
@@ -177,10 +173,8 @@ test.skipIf(!hasBrowser())(
     const { questions } = lastShown(kpi.rolling) as RollingFigure;
     await details.getByText(new RegExp(`^From ${questions} questions?, weeks? \\d+( to \\d+)?$`)).waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
-      // oxlint-disable no-await-in-loop -- two
       await page.emulateMedia({ colorScheme });
       expect([colorScheme, await axeFaults(page)]).toEqual([colorScheme, []]);
-      // oxlint-enable no-await-in-loop
     }
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'What is a clear change?' }).click();
@@ -246,7 +240,6 @@ test.skipIf(!hasBrowser())(
       `/groups/${sub.id}?compare=company`,
     );
     for (const { name, difference } of compared.kpis) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       const text = oneLine(await tiles.filter({ hasText: name }).innerText());
       expect([name, text]).toEqual([name, expect.stringContaining(difference ? points(difference) : '')]);
     }
@@ -410,10 +403,8 @@ test.skipIf(!hasBrowser())(
     });
     expect(colours.map((colour) => colour.startsWith('var(--heat-'))).toEqual(isClear);
     for (const colorScheme of ['dark', 'light'] as const) {
-      // oxlint-disable no-await-in-loop -- two
       await page.emulateMedia({ colorScheme });
       expect([colorScheme, await axeFaults(page)]).toEqual([colorScheme, []]);
-      // oxlint-enable no-await-in-loop
     }
 
     // A control shows its new value at once, however long the page takes.
@@ -451,7 +442,6 @@ test.skipIf(!hasBrowser())(
       { width: 390, height: 844 },
       { width: 720, height: 450 }, // a window of 1440 × 900 at 200 %
     ]) {
-      // oxlint-disable no-await-in-loop -- two
       await page.setViewportSize(size);
       await map.waitFor();
       await page.evaluate("document.querySelector('main [data-scroller]').scrollTo(0, 0)");
@@ -466,7 +456,6 @@ test.skipIf(!hasBrowser())(
       expect([heading.x - before.heading.x, heading.y]).toEqual([-60, before.heading.y]); // stays above its column
       expect([cell.x - before.cell.x, cell.y - before.cell.y]).toEqual([-60, -300]);
       expect(names).toBeLessThan(size.width / 2); // most of the width is for figures
-      // oxlint-enable no-await-in-loop
     }
 
     const words = /^Withheld: (fewer than 5 answers|too few answers, or to protect a neighbouring group)$/;
@@ -660,7 +649,6 @@ test.skipIf(!hasBrowser())(
       world.request('GET', `/api${path}`, { headers: { cookie: `soundings=${session}` } });
     const missing = 2_000_000_000;
     for (const path of ['/results/groups/#', '/results/trends?groupIds=#', '/results/comments?groupId=#']) {
-      // oxlint-disable-next-line no-await-in-loop -- three
       const [closed, none] = await Promise.all(
         [foreign.id, missing].map((id) => get(path.replace('#', String(id)))),
       );

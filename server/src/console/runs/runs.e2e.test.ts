@@ -359,9 +359,7 @@ test.skipIf(!hasBrowser())(
       ['Rufname', 'Name'],
       ['Haengt an', 'Parent group'],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another, as a person does
       await dialog.getByRole('combobox', { name: new RegExp(`^${header} is read as`) }).click();
-      // oxlint-disable-next-line no-await-in-loop -- likewise
       await page.getByRole('option', { name: means, exact: true }).click();
     }
     expect(await axeFaults(page)).toEqual([]);
@@ -419,9 +417,7 @@ test.skipIf(!hasBrowser())(
     page.expectComplaint(/status of 400/);
     await page.setViewportSize({ width: 390, height: 844 });
     for (const colorScheme of ['dark', 'light'] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one theme after the other
       await page.emulateMedia({ colorScheme });
-      // oxlint-disable-next-line no-await-in-loop -- likewise
       expect(await axeFaults(page)).toEqual([]);
     }
     const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';

@@ -229,7 +229,6 @@ describe('a pending run', () => {
           ? { peopleRemoved: 0, groupsRemoved: 2 }
           : {}
         : undefined;
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       expect([name, (await stranger(name, body)).status]).toEqual([name, 404]);
     }
     expect((await stranger<{ rows: RunRow[] }>('GET /runs')).body.rows).toEqual([]);
@@ -335,7 +334,6 @@ describe('files from the console', () => {
       return [status, body.details[0]?.type];
     };
     for (const name of ['.hidden.csv', 'a.exe', 'x\u202Ecsv.csv', '../..', 'con.csv', ' .csv', 'a\0.csv']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       const [status] = await refused(name, 'a;b');
       expect([name, status]).toEqual([name, 400]);
     }

@@ -100,7 +100,6 @@ test.each([['ten minutes'], [null]])(
            (select a from accounts a where account_id = ${accountId})::text as settings`;
     const before = [...(await state())];
     for (const [name, body] of dangerous()) {
-      // oxlint-disable-next-line no-await-in-loop -- a few
       const { status, body: refused } = await request(name, body, typeOf(name));
       expect([name, status, refused.details[0]?.type]).toEqual([name, 403, 'password required']);
     }
@@ -119,7 +118,6 @@ test('the correct password allows them for ten minutes, only in this session; a 
   expect((await request('POST /tokens', token)).status).toBe(403);
   expect((await request('POST /session/proof', { password: good })).status).toBe(204);
   for (const [name, body, status] of dangerous()) {
-    // oxlint-disable-next-line no-await-in-loop -- a few
     expect([name, (await request(name, body, typeOf(name))).status]).toEqual([name, status]);
   }
   expect((await elsewhere('POST /tokens', token)).status).toBe(403);
@@ -139,7 +137,6 @@ test('a dry run of a file requires no password', async () => {
 test('guessing the password is throttled in the same way as signing in', async () => {
   const statuses: number[] = [];
   for (let i = 0; i < 15 && statuses.at(-1) !== 429; i++) {
-    // oxlint-disable-next-line no-await-in-loop -- one attempt after another
     statuses.push((await request('POST /session/proof', { password: `guess number ${i}` })).status);
   }
   expect(statuses.at(-1)).toBe(429);
@@ -156,7 +153,6 @@ test('everyday work requires no password: names, groups, an address of someone w
     ['PATCH /settings', { threshold: 7, applyFiles: true }],
     ['GET /tokens', undefined],
   ] as const) {
-    // oxlint-disable-next-line no-await-in-loop -- a few
     expect([name, (await request(name, body, typeOf(name))).status]).toEqual([name, 200]);
   }
 });

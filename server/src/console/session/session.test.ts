@@ -318,7 +318,6 @@ describe('the sign-in throttle', () => {
   };
   async function failFrom(email: string, networkAddresses: string[]): Promise<void> {
     const throttle = open();
-    // oxlint-disable-next-line no-await-in-loop -- one after another
     for (const address of networkAddresses) await (await throttle.try(email, address)).failed();
   }
 

@@ -124,11 +124,9 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByRole('button', { name: 'Ada Berg Administrator' }).waitFor();
     // The company has no people yet: every page of results shows the first steps with links.
     for (const name of ['Heat map', 'Trends', 'Comments', 'Overview']) {
-      // oxlint-disable no-await-in-loop -- four
       await page.getByRole('link', { name, exact: true }).click();
       await heading(page, name).waitFor();
       await page.getByRole('heading', { name: 'Add people and groups' }).waitFor();
-      // oxlint-enable no-await-in-loop
     }
     expect(await page.getByText('Ask an administrator').count()).toBe(0);
     await page.getByRole('link', { name: 'Create a schedule' }).waitFor();

@@ -52,12 +52,10 @@ test('changes to the sign-in of another user are mailed to the previous address'
     ['PATCH', '', { role: 'Manager' }, 'changed your role'],
   ];
   for (const [method, below, body, said] of attacks) {
-    // oxlint-disable no-await-in-loop -- a few
     const { request, path, email } = await createScene();
     expect((await request(`${method} ${path}${below}`, body)).status).toBeLessThan(300);
     expect(await textTo(email)).toContain(said);
     expect(mailsTo(email)).toHaveLength(1);
-    // oxlint-enable no-await-in-loop
   }
   const { request, path, email } = await createScene('Manager');
   expect((await request(`POST ${path}/sign-in-link`, { by: 'screen' })).status).toBe(200);

@@ -64,7 +64,7 @@ export async function commentsShown(
   let total = 0;
   for await (const batch of selectCommentsByQuestion(pool, accountId, groupId, scope)) {
     for (const [i, row] of batch.entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- lets other requests run in between
+      // Lets other requests run in between.
       if (i % matchedPerTurn === 0) await nextTurn();
       const marks = matches(row.text);
       if (!marks) continue;

@@ -63,10 +63,8 @@ export async function feedResponse(
   async function* lines() {
     if (format === 'csv') yield byteOrderMark + header;
     for (const metric of feedMetrics.filter((one) => metrics.includes(one))) {
-      // oxlint-disable-next-line no-await-in-loop -- the metrics come one after another
       for await (const rows of selects[metric](reads, accountId, scope, window)) {
         let text = '';
-        // oxlint-disable-next-line no-await-in-loop -- one batch of rows after another
         const measuresOf = await readMeasures(pool, accountId, metric, rows, statistics);
         for (const row of rows) {
           const group = groupById.get(row.groupId);

@@ -217,7 +217,7 @@ async function* leavesOf<T>(
   for await (const rows of batches) {
     for (let i = 0; i < rows.length; i += rowsPerTurn ?? rows.length) {
       yield rows.slice(i, i + (rowsPerTurn ?? rows.length)).flatMap(leavesOfRow);
-      // oxlint-disable-next-line no-await-in-loop -- lets other requests run in between
+      // Lets other requests run in between.
       if (rowsPerTurn !== undefined) await nextTurn();
     }
   }

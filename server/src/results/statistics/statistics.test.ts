@@ -48,7 +48,6 @@ const definitions = [question('a', 1), question('b', 2), question('c', 3), kpi('
 async function imported(...files: number[][]): Promise<TestAccount> {
   const account = await newAccount();
   for (const numbers of files) {
-    // oxlint-disable-next-line no-await-in-loop -- one after another
     await importLines(world, account.id, [...definitions, ...numbers.flatMap(linesOf)], now);
   }
   return account;

@@ -32,7 +32,6 @@ export async function areStatisticsDue(pool: Pool): Promise<boolean> {
 export async function computeAllStatistics(pool: Pool): Promise<void> {
   const failures: unknown[] = [];
   for (const accountId of await selectAccountsDue(pool)) {
-    // oxlint-disable-next-line no-await-in-loop -- one after another
     await computeStatistics(pool, accountId).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];
@@ -48,7 +47,6 @@ export async function computeStatistics(pool: Pool, accountId: AccountId): Promi
     await lockStatistics(db, accountId);
     try {
       // A week can be published while others are computed.
-      // oxlint-disable-next-line no-await-in-loop -- one after another
       while (await computeDue(pool, accountId));
       return undefined;
     } catch (error) {
@@ -71,11 +69,9 @@ async function computeDue(pool: Pool, accountId: AccountId): Promise<boolean> {
   const before = weeks.slice(0, first).filter(({ week }) => week >= start);
   const known = await selectStatistics(pool, accountId, start, before.at(-1)?.week ?? start);
   for (const statistics of known) {
-    // oxlint-disable-next-line no-await-in-loop -- one week at a time
     recall(history, await figuresOf(pool, accountId, statistics.week, false), statistics, setting);
   }
   for (const published of weeks.slice(first)) {
-    // oxlint-disable no-await-in-loop -- in the order of weeks
     const figures = await figuresOf(pool, accountId, published.week, true);
     const statistics = weekStatistics(history, figures, setting);
     forget(history, addWeeks(published.week, -comparableWeeks));
@@ -88,7 +84,6 @@ async function computeDue(pool: Pool, accountId: AccountId): Promise<boolean> {
       return written;
     });
     if (!isWritten) return true;
-    // oxlint-enable no-await-in-loop
   }
   return true;
 }

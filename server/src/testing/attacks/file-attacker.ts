@@ -113,7 +113,6 @@ export async function dumpOf(pool: Pool): Promise<Dump> {
       where  schemaname not in ('pg_catalog', 'information_schema')`;
     const dump: Dump = new Map();
     for (const { name } of tables) {
-      // oxlint-disable-next-line no-await-in-loop -- one connection
       const rows = await tx.unsafe<{ row: Row }[]>(`select to_jsonb(t) as row from ${name} t`);
       dump.set(
         name.replace(/^public\./, ''),

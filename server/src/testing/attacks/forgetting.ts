@@ -56,7 +56,6 @@ export async function answeredWeek({ pool, keys }: TestData, addresses: string[]
     await defineLibrary(tx, accountId, language);
     const groupIds: number[] = [];
     const userIds: number[] = [];
-    // oxlint-disable no-await-in-loop -- few
     for (const [name, count] of [
       ['Large', large],
       ['Small', small],
@@ -76,7 +75,6 @@ export async function answeredWeek({ pool, keys }: TestData, addresses: string[]
         );
       }
     }
-    // oxlint-enable no-await-in-loop
     const ids = new Map((await selectQuestions(tx, accountId)).map(({ key, id }) => [key, id]));
     const questionIds = ['workload-amount', 'workload-rested'].map((key) => ids.get(key) as number);
     await createSchedule(

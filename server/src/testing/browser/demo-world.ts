@@ -46,7 +46,6 @@ export async function openDemoWorld(overrides: Partial<typeof testConfig> = {}):
     order  by u.user_id limit 1`;
   const people = [email, manager?.email as string];
   await inTransaction(world.pool, async (tx) => {
-    // oxlint-disable-next-line no-await-in-loop -- two
     for (const one of people) await resetPassword(tx, accountId, { email: one, password }, true);
   });
   return {

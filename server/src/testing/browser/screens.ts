@@ -290,14 +290,11 @@ async function take(context: BrowserContext, screen: Screen, kind: string, ids: 
 
 async function takeAll(place: Place, all: Screen[]): Promise<void> {
   for (const theme of ['light', 'dark'] as const) {
-    // oxlint-disable no-await-in-loop -- one page after another
     const context = await openContext(place, theme);
     for (const screen of all) await take(context, screen, theme, place.ids);
     await context.close();
-    // oxlint-enable no-await-in-loop
   }
   const context = await openContext(place, 'light', phone);
-  // oxlint-disable-next-line no-await-in-loop -- likewise
   for (const screen of all.filter(({ onPhone }) => onPhone)) await take(context, screen, 'phone', place.ids);
   await context.close();
 }
@@ -356,7 +353,6 @@ async function answerSome(pool: Pool, accountId: number, address: string): Promi
       `q${id}`,
       type === 4 ? 'yes' : String(1 + ((i + id) % 5)),
     ]);
-    // oxlint-disable-next-line no-await-in-loop -- one person after another
     await fetch(link, {
       method: 'POST',
       body: new URLSearchParams(given as [string, string][]),
