@@ -761,7 +761,6 @@ describe('form', () => {
     'files/store.ts: uploadOf', // one upload: its parts, its size and its transaction
     'http/server.ts: createServer', // the order in which the web server is put together
     'sftp/request-queue.ts: openSessions', // the queue of each SFTP session
-    'sync/pushes.ts: openLane', // a thread, its restarts and the waiting pushes
     'pages/reports/ReportPage.tsx: OneReport', // a form and its preview
   ];
 
