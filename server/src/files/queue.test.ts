@@ -15,7 +15,7 @@ import { until } from '../testing/until.ts';
 import { openUpload, addLostProcessing } from './store.ts';
 
 // QUEUE_UPLOADS=1000 takes about ten minutes and also prints statistics.
-const uploads = Number(process.env['QUEUE_UPLOADS'] ?? 12);
+const uploads = Number(process.env['QUEUE_UPLOADS'] ?? 6);
 // A new seed for each run. QUEUE_SEED repeats a run.
 const seed = Number(process.env['QUEUE_SEED'] ?? Date.now() % 2 ** 31);
 

@@ -27,7 +27,7 @@ import { classFigures, kpiValues, type Result, type ShownComment } from './figur
 import { responseRates } from './response-rates.ts';
 import { turnoutOf } from './turnout.ts';
 
-const count = Number(process.env['ADVERSARIES'] ?? 60);
+const count = Number(process.env['ADVERSARIES'] ?? 30);
 
 // The service's own code computes all figures. A mutant replaces disclosure.ts.
 const { mutant, real } = vi.hoisted(() => ({

@@ -15,7 +15,7 @@ import { type Loaded, classFigures, type Result } from './figures.ts';
 import { turnoutOf, type WeekAnswer, type WeekData } from './turnout.ts';
 import { type Noise, noiseOf } from './noise.ts';
 
-const histories = Number(process.env['LIVE_ATTACKS'] ?? 300);
+const histories = Number(process.env['LIVE_ATTACKS'] ?? 150);
 
 type Revealed = { sums: Sets; distributions: Sets };
 type Live = (

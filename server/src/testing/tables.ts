@@ -14,6 +14,8 @@ export async function tablesOf(pool: Pool): Promise<string[]> {
     ({ name }) => `select '${name} ' || t.xmin || ' ' || to_jsonb(t)::text as row from ${name} t`,
   );
   const accounts = `select 'accounts ' || (to_jsonb(t) - 'version')::text as row from accounts t`;
-  const rows = await pool.unsafe<{ row: string }[]>([...parts, accounts].join(' union all '));
+  // Prepared: planning a statement on all tables takes longer than reading them.
+  const all = [...parts, accounts].join(' union all ');
+  const rows = await pool.unsafe<{ row: string }[]>(all, [], { prepare: true });
   return rows.map(({ row }) => row).toSorted();
 }
