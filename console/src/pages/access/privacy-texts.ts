@@ -4,7 +4,7 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 
 /** The functions that sentences need. */
-function useMeans() {
+function useTextTools() {
   const t = useText();
   const format = useFormat();
   const weekText = useWeekText();
@@ -17,25 +17,25 @@ function useMeans() {
     yesNo: (isSo: boolean) => t(isSo ? 'privacy.yes' : 'privacy.no'),
   };
 }
-type Means = ReturnType<typeof useMeans>;
+type TextTools = ReturnType<typeof useTextTools>;
 
 export function usePrivacyText() {
-  const means = useMeans();
-  const { t } = means;
+  const tools = useTextTools();
+  const { t } = tools;
   return {
     limit: (limit: PrivacyLimit) => ({
       title: t(`privacy.limit.${limit.code}`),
-      text: limitText(limit, means),
-      where: whereOf(limit, means),
+      text: limitText(limit, tools),
+      where: whereOf(limit, tools),
     }),
     never: (never: NeverShown) => neverText(never, t),
-    kept: (kept: Kept): [string, string] => [t(`privacy.kept.${kept.code}`), keptText(kept, means)],
+    kept: (kept: Kept): [string, string] => [t(`privacy.kept.${kept.code}`), keptText(kept, tools)],
     place: ({ place, state }: KeyState) =>
       state === 'missing' ? t('privacy.keyMissing') : t(`privacy.keyPlace.${place}`),
   };
 }
 
-function limitText(limit: PrivacyLimit, { t, format, weeksOf, yesNo }: Means): string {
+function limitText(limit: PrivacyLimit, { t, format, weeksOf, yesNo }: TextTools): string {
   switch (limit.code) {
     case 'leftAfterClosing':
       return t('privacy.limitText.leftAfterClosing', { tables: limit.tables.join(', ') });
@@ -89,20 +89,20 @@ function limitText(limit: PrivacyLimit, { t, format, weeksOf, yesNo }: Means): s
 }
 
 /** Returns which weeks a limit applies to; undefined: all. */
-function whereOf(limit: PrivacyLimit, { t, week }: Means): string | undefined {
+function whereOf(limit: PrivacyLimit, { t, week }: TextTools): string | undefined {
   if (!('isSetting' in limit)) return undefined;
   const list = [...(limit.isSetting ? [t('privacy.fromNowOn')] : []), ...limit.weeks.map(week)].join('; ');
   return t('privacy.appliesTo', { list });
 }
 
-function neverText(never: NeverShown, t: Means['t']): string {
+function neverText(never: NeverShown, t: TextTools['t']): string {
   if ('below' in never) return t(`privacy.never.${never.code}`, { below: never.below });
   if ('step' in never) return t(`privacy.never.${never.code}`, { step: never.step });
   if ('closedWeeks' in never) return t(`privacy.never.${never.code}`, { count: never.closedWeeks });
   return t(`privacy.never.${never.code}`);
 }
 
-function keptText(kept: Kept, { t, format, week, yesNo }: Means): string {
+function keptText(kept: Kept, { t, format, week, yesNo }: TextTools): string {
   switch (kept.code) {
     case 'answers':
       return t('privacy.keptText.answers', { timezone: kept.timezone, count: kept.openWeeks });

@@ -187,7 +187,7 @@ const refused = (
 ) => new Fault('invalid', type, message);
 
 function testLetter(language: 'en' | 'sv', about: string) {
-  const words = {
+  const texts = {
     en: [
       'Test email from Soundings',
       'This email was sent from the settings. Email from Soundings reaches you.',
@@ -197,7 +197,7 @@ function testLetter(language: 'en' | 'sv', about: string) {
       'Det här mejlet skickades från inställningarna. Mejl från Soundings kommer fram till dig.',
     ],
   } as const;
-  const [title, text] = words[language];
+  const [title, text] = texts[language];
   return {
     subject: title,
     letter: {
