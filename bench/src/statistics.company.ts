@@ -142,7 +142,7 @@ export function simulatedCompany(seed: number, steadyShare: number): Company {
         () => 1,
       );
       const cells = chooseCells(sets, answering.length, thresholds.figures);
-      const spread = chooseDistributions(cells, () => 1, thresholds.distribution);
+      const chosen = chooseDistributions(cells, () => 1, thresholds.distribution);
       for (const question of asked) {
         const values = answering.map((person, i) => {
           const mood = Math.sqrt(sharedMood) * (moods[i] as number) + Math.sqrt(1 - sharedMood) * normal();
@@ -164,7 +164,7 @@ export function simulatedCompany(seed: number, steadyShare: number): Company {
             }),
           );
         }
-        const list = [...spread.shown].map(([groupId, included]) => {
+        const list = [...chosen.shown].map(([groupId, included]) => {
           const distribution: Record<string, number> = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0 };
           for (const person of included) {
             const name = String(values[person]);

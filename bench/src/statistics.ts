@@ -8,7 +8,7 @@ import {
   forget,
   type History,
   type WeekStatistics,
-  spreadIn,
+  variationIn,
 } from '@soundings/server/src/results/statistics/history.ts';
 import {
   type Compared,
@@ -104,7 +104,7 @@ function nextWeek(company: Company, history: History, i: number, season = 0) {
 }
 
 function testedIn(history: History, { week, questions, kpis: ofKpis }: WeekStatistics): Tested[] {
-  const spreadOf = spreadIn(history);
+  const variationOf = variationIn(history);
   const tested: Tested[] = [];
   const addOne = (
     metric: Tested['metric'],
@@ -119,14 +119,14 @@ function testedIn(history: History, { week, questions, kpis: ofKpis }: WeekStati
     for (const { questionId, cutoffs } of questions) {
       const reading = readings.get(questionId)?.at(-1) as Reading | undefined;
       if (!reading || reading.week !== week || !isShown(reading)) continue;
-      const change = questionChange({ questionId, reading }, readings, history.asked, spreadOf);
+      const change = questionChange({ questionId, reading }, readings, history.asked, variationOf);
       addOne(questionId, groupId, change, (test) => isClear(test, cutoffs.change));
     }
     for (const { kpiId, factor, cutoffs } of ofKpis) {
       const { questionIds } = kpis.find(({ id }) => id === kpiId) as (typeof kpis)[number];
       const latest = latestOf(readings, questionIds, windowEnding(week, kpiWeeks));
       if (latest.length === 0) continue;
-      const change = kpiChange(latest, readings, history.asked, { spreadOf, factor });
+      const change = kpiChange(latest, readings, history.asked, { variationOf, factor });
       addOne(kpiId, groupId, change, (test) => isClear(test, cutoffs.change));
     }
   }
@@ -144,13 +144,13 @@ function runUnchanged(company: Company, { weeks }: Plan, tally: Tally): void {
         tally.marked,
         tested.some(({ isMarked }) => isMarked),
       );
-    const spread = statistics.questions.find(({ questionId }) => questionId === weekly);
-    if (i < settled || i % 4 !== 0 || !spread) continue;
+    const variation = statistics.questions.find(({ questionId }) => questionId === weekly);
+    if (i < settled || i % 4 !== 0 || !variation) continue;
     for (const [groupId, readings] of figures.readings) {
       const reading = readings.get(weekly);
       if (!reading || !isShown(reading)) continue;
       const error = Math.abs(reading.value - company.truth(groupId, weekly));
-      add(tally.coverage, error <= marginOf(reading, spread));
+      add(tally.coverage, error <= marginOf(reading, variation));
     }
   }
 }

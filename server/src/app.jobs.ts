@@ -48,7 +48,7 @@ export const weeksOn =
 /** The limits for processing files of an account. A list of 20,000 people takes a fifth of them. */
 const filesLimits = { heapMb: 1024, milliseconds: 300_000 };
 
-type Parts = {
+type JobDependencies = {
   config: AppConfig;
   pool: Pool;
   keys: AnswerKeys;
@@ -71,7 +71,7 @@ export function workOf({
   clockOfDatabase,
   mailer,
   onWeeks,
-}: Parts): Work {
+}: JobDependencies): Work {
   const areClocksRight = compareClocks(now, () => clockOfDatabase(pool), log);
   const whenDue = (work: WeeksWork['work'], isDue: () => Promise<boolean>) => async () => {
     if ((await isDue()) && (await areClocksRight())) await onWeeks(work);

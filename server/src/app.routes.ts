@@ -71,7 +71,7 @@ const authenticator =
       ? senderOf(await pool, authorization, address)
       : callerOf(await pool, authorization, scope, address);
 
-type InterfaceParts = Omit<Connections, 'reached'> & {
+type InterfaceDependencies = Omit<Connections, 'reached'> & {
   config: AppConfig;
   now: () => number;
   deadJobs: () => Promise<number>;
@@ -80,7 +80,7 @@ type InterfaceParts = Omit<Connections, 'reached'> & {
 /** Registers the routes of the interfaces, of the answering pages and of the documentation. */
 export function serveInterfaces(
   server: Server,
-  { config, pool, reads, answers, keys, pushes, now, deadJobs }: InterfaceParts,
+  { config, pool, reads, answers, keys, pushes, now, deadJobs }: InterfaceDependencies,
 ): void {
   serveGroups(server, pool);
   serveData(server, { pool, reads }, now);
@@ -99,7 +99,7 @@ export function serveInterfaces(
   serveDocuments(server.app, config.publicUrl);
 }
 
-type ConsoleParts = {
+type ConsoleDependencies = {
   log: Log;
   config: AppConfig;
   pool: Promise<Pool>;
@@ -116,7 +116,19 @@ type ConsoleParts = {
 /** Registers the routes of the console. */
 export function serveConsole(
   server: Server,
-  { config, pool, keys, mailer, approve, createReports, drivers, words, log, now, deadJobs }: ConsoleParts,
+  {
+    config,
+    pool,
+    keys,
+    mailer,
+    approve,
+    createReports,
+    drivers,
+    words,
+    log,
+    now,
+    deadJobs,
+  }: ConsoleDependencies,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
   const secrets = keys.then((one) => one.secrets);
@@ -131,10 +143,10 @@ export function serveConsole(
   serveResults(console, pool, words);
   serveReports(console, { pool, createReports, now });
   serveDrivers(console, pool, drivers);
-  const askingParts = { pool, mailer, publicUrl: config.publicUrl, now };
+  const askingDependencies = { pool, mailer, publicUrl: config.publicUrl, now };
   serveLibrary(console, pool);
-  serveSchedules(console, askingParts);
-  serveRounds(console, askingParts);
+  serveSchedules(console, askingDependencies);
+  serveRounds(console, askingDependencies);
   servePrivacy(console, pool, async () => ({
     keys: await (await keys).chain.state(),
     version,

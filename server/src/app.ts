@@ -82,13 +82,13 @@ export async function startApp(
     const hasSecrets = await prepareKeys(await pool, await keys, log);
     keyTimer = keepKeysMoving(await keys, log);
     const url = await databaseUrl;
-    const parts = { config, pool: await pool, keys: await keys, databaseUrl: url };
-    const work = workOf({ ...parts, log, now, clockOfDatabase, mailer, onWeeks });
+    const dependencies = { config, pool: await pool, keys: await keys, databaseUrl: url };
+    const work = workOf({ ...dependencies, log, now, clockOfDatabase, mailer, onWeeks });
     await endLostRuns(await pool);
     jobs = await startJobs(url, work, log);
     if (sftpPort !== 0 && hasSecrets) {
-      const { secrets } = parts.keys;
-      sftp = await serveSftp({ ...config, port: sftpPort, pool: parts.pool, secrets, log, now });
+      const { secrets } = dependencies.keys;
+      sftp = await serveSftp({ ...config, port: sftpPort, pool: dependencies.pool, secrets, log, now });
     }
     isStarted = true;
   }

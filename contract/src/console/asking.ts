@@ -14,7 +14,7 @@ export type WeekName = { week: string; last: string; name: string };
 export type QuestionOption = { id: string; text: string; translations?: Record<string, string> };
 
 /** A question with all its texts. `language`: the language of `text`; the others are in `translations`. */
-export type QuestionWords = {
+export type QuestionTexts = {
   id: number;
   key: string;
   type: 1 | 2 | 3 | 4 | 5 | 6 | 7;
@@ -25,7 +25,7 @@ export type QuestionWords = {
   isRetired: boolean;
 };
 
-export type LibraryQuestion = QuestionWords & {
+export type LibraryQuestion = QuestionTexts & {
   /** Languages with a complete translation, including options (`languages`), and with an incomplete one (`partly`). */
   languages: string[];
   partly: string[];
@@ -64,7 +64,7 @@ export type QuestionPage = LibraryQuestion & {
 };
 
 /** The texts of the answering page in a language, including the texts beside the values of scales, by question type. */
-export type PageWords = {
+export type PageTexts = {
   scales: Record<string, { value: number; text: string }[]>;
   addComment: string;
   commentHint: string;
@@ -73,7 +73,7 @@ export type PageWords = {
 
 const text = Type.String({ minLength: 1, maxLength: maxCommentLength });
 const translations = Type.Record(Type.String({ maxLength: 20 }), text);
-const words = {
+const textFields = {
   text,
   translations,
   options: Type.Array(
@@ -90,10 +90,10 @@ const words = {
 };
 /** The version that was shown. The change is refused with `changed since` if someone else has made one in the meantime. */
 const version = Type.String({ minLength: 1, maxLength: 100 });
-export const QuestionBody = Type.Object({ ...words, version }, closed);
+export const QuestionBody = Type.Object({ ...textFields, version }, closed);
 export const NewQuestionBody = Type.Object(
   {
-    ...words,
+    ...textFields,
     key: Type.String({ minLength: 1, maxLength: maxNameLength }),
     type: Type.Integer({ minimum: 1, maximum: 7 }),
     language: Type.String({ minLength: 1, maxLength: 20 }),
@@ -108,7 +108,7 @@ export type KpiPage = KpiName & {
   imageUrl: string | null;
   /** Whether a value was ever published. */
   hasValues: boolean;
-  questions: QuestionWords[];
+  questions: QuestionTexts[];
   /** The schedules that choose from it. */
   schedules: { id: number; name: string }[];
 };
@@ -200,7 +200,7 @@ export type Schedules = {
   /** Twelve past weeks, the current one, and twelve upcoming ones. */
   weeks: (WeekName & { isNow: boolean })[];
   today: string;
-  questions: QuestionWords[];
+  questions: QuestionTexts[];
   kpis: KpiName[];
   /** The groups that schedules name. Those missing here have been removed. */
   groups: { id: number; name: string }[];
@@ -225,12 +225,12 @@ export type SchedulePreview = {
   next: { name: string; day: string } | null;
   /** Whether that day has passed, and the questions go out as soon as possible. */
   isLate: boolean;
-  questions: QuestionWords[];
+  questions: QuestionTexts[];
   /** The account's language; `words`: the texts of the page by language. */
   language: string;
-  words: Record<
+  texts: Record<
     string,
-    PageWords & { greeting: string; asks: string; privacyHeading: string; privacy: string; send: string }
+    PageTexts & { greeting: string; asks: string; privacyHeading: string; privacy: string; send: string }
   >;
 };
 
@@ -251,7 +251,7 @@ export type OpenWeek = WeekName & {
     name: string | null;
     /** Null: it came from a file. */
     people: number | null;
-    questions: QuestionWords[];
+    questions: QuestionTexts[];
     groups: { id: number; name: string | null }[];
     groupCount: number;
   }[];
@@ -302,7 +302,7 @@ const administrator = { minimumRole: 'Administrator' } as const;
 
 export const askingOperations = {
   'GET /library': operation<Library>()(administrator),
-  'GET /library/words': operation<Record<string, PageWords>>()(administrator),
+  'GET /library/texts': operation<Record<string, PageTexts>>()(administrator),
   'GET /library/questions/{questionId}': operation<QuestionPage>()(administrator),
   'POST /library/questions': operation<{ id: number }>()({ ...administrator, body: NewQuestionBody }),
   /** Changes the texts of a question. Its key, its type and the ids of its options can't be changed. */

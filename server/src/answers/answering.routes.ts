@@ -77,7 +77,7 @@ type Handler = (
   reply: FastifyReply,
 ) => Promise<FastifyReply>;
 
-export type AnsweringParts = {
+export type AnsweringDependencies = {
   pool: Promise<Pool>;
   keys: Promise<AnswerKeys>;
   /** Whether the public address uses HTTPS, so that cookies are sent over HTTPS only. */
@@ -86,7 +86,7 @@ export type AnsweringParts = {
   now: () => number;
 };
 
-export function serveAnswering(server: Server, { pool, keys, isSecure, now }: AnsweringParts): void {
+export function serveAnswering(server: Server, { pool, keys, isSecure, now }: AnsweringDependencies): void {
   const deadLinks = openThrottle(deadLinksLimit, maxNetworks, now);
 
   /** Responds to an invalid link, and counts it for the client's network. */

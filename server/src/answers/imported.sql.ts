@@ -8,7 +8,7 @@ export type SealedPart = { week: Week; respondent: string; sealed: Buffer };
  * Writes the imported answers of people: one row (part) per person and batch of the file. Part numbers continue after the highest
  * existing one of the account. The caller's transaction must hold the lock of the account's weeks.
  */
-export async function copyParts(
+export async function copyAnswerParts(
   tx: Transaction,
   accountId: AccountId,
   batches: AsyncIterable<SealedPart[]>,
@@ -34,7 +34,7 @@ async function* rowsOf(
 }
 
 /** Yields the sealed answers of a week. */
-export function selectParts(
+export function selectAnswerParts(
   tx: Transaction,
   accountId: AccountId,
   week: Week,

@@ -3,7 +3,7 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import { decodeAnswers, encodeAnswers, type PersonAnswers } from '../sealing/person-answers.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
-import { copyParts, type SealedPart, selectParts } from './imported.sql.ts';
+import { copyAnswerParts, type SealedPart, selectAnswerParts } from './imported.sql.ts';
 
 /** Yields which questions each respondent of an open week has answered so far. */
 export async function* answeredBefore(
@@ -12,7 +12,7 @@ export async function* answeredBefore(
   accountId: AccountId,
   week: Week,
 ): AsyncGenerator<[respondent: string, questionIds: number[]]> {
-  for await (const rows of selectParts(tx, accountId, week)) {
+  for await (const rows of selectAnswerParts(tx, accountId, week)) {
     for (const { respondent, sealed } of rows) {
       yield [respondent, [...decodeAnswers(key.open(respondent, sealed)).keys()]];
     }
@@ -25,4 +25,4 @@ export const sealedIn = (
   { week, respondent, answers }: { week: Week; respondent: string; answers: PersonAnswers },
 ): SealedPart => ({ week, respondent, sealed: key.seal(respondent, encodeAnswers(answers)) });
 
-export { copyParts };
+export { copyAnswerParts as copyParts };

@@ -58,7 +58,7 @@ ${cards.join('\n')}
 <div class="foot"><button type="button" id="back" class="plain" hidden>${html(t('back'))}</button>
 <button type="submit"><span id="send">${html(t('send'))}</span><span id="next" hidden>${html(t('next'))}</span><span id="finish" hidden>${html(t('finish'))}</span></button></div>
 <p id="state" role="status"></p>
-<template id="words">${scriptWords.map((key) => `<p data-word="${key}">${html(t(key === 'saved' && asking.isExported ? 'received' : key))}</p>`).join('')}<p data-word="choose">${html(t('faults.choose'))}</p></template>
+<template id="words">${scriptTexts.map((key) => `<p data-word="${key}">${html(t(key === 'saved' && asking.isExported ? 'received' : key))}</p>`).join('')}<p data-word="choose">${html(t('faults.choose'))}</p></template>
 </form>
 <script>${pageAssets.script}</script>`;
   return whole(pageAssets, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
@@ -92,7 +92,7 @@ const checkMark =
   '<svg viewBox="0 0 56 56" width="56" height="56" aria-hidden="true"><circle cx="28" cy="28" r="26"/><path d="m17 29 8 8 14-17"/></svg>';
 
 /** The texts that the script uses. */
-const scriptWords = ['saving', 'saved', 'unsaved', 'ended', 'dropped', 'stillSkipped'] as const;
+const scriptTexts = ['saving', 'saved', 'unsaved', 'ended', 'dropped', 'stillSkipped'] as const;
 
 /** Returns the page after answers were saved. */
 export function thanksPage(pageAssets: PageAssets, asking: Asking, language: string): string {

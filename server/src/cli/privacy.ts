@@ -13,7 +13,7 @@ import { version } from '../base/version.ts';
 import {
   keptText,
   limitText,
-  type Means,
+  type TextTools,
   neverText,
   whereOf,
 } from '../../../console/src/pages/access/privacy-sentences.ts';
@@ -51,7 +51,7 @@ export const privacyCommands = (config: () => Config): Record<string, Command> =
 export function privacyText(report: PrivacyReport): string {
   const { account: of, at, limits, never } = report;
   const limitLine = (limit: (typeof limits)[number]) =>
-    [`- ${t(`privacy.limit.${limit.code}`)}.`, limitText(limit, means), whereOf(limit, means)]
+    [`- ${t(`privacy.limit.${limit.code}`)}.`, limitText(limit, tools), whereOf(limit, tools)]
       .filter((part) => part !== undefined)
       .join(' ');
   const sections: [heading: string, lines: string[]][] = [
@@ -61,14 +61,14 @@ export function privacyText(report: PrivacyReport): string {
       t('privacy.never'),
       never.length === 0
         ? [t('privacy.neverNothing')]
-        : [t('privacy.neverText'), ...never.map((one) => `- ${neverText(one, means)}`)],
+        : [t('privacy.neverText'), ...never.map((one) => `- ${neverText(one, tools)}`)],
     ],
     [t('privacy.who'), accessLines(report)],
     [t('privacy.links'), linkLines(report.links)],
     [t('privacy.keys'), keyLines(report.keys)],
     [
       t('privacy.kept'),
-      report.kept.map((one) => `- ${t(`privacy.kept.${one.code}`)}: ${keptText(one, means)}`),
+      report.kept.map((one) => `- ${t(`privacy.kept.${one.code}`)}: ${keptText(one, tools)}`),
     ],
   ];
   const subtitle = t('privacy.subtitle', {
@@ -85,7 +85,7 @@ export function privacyText(report: PrivacyReport): string {
 const t = catalogue<typeof en, Arguments['access']>({ en }).in('en');
 const minute = (iso: string) => iso.slice(0, 16).replace('T', ' ');
 
-const means: Means = {
+const tools: TextTools = {
   t,
   format: {
     day: (iso) => iso.slice(0, 10),

@@ -28,7 +28,7 @@ export type RequestContext = {
 };
 
 /** What all operations need. */
-export type OperationParts = {
+export type OperationDependencies = {
   log: Log;
   /** Returns the caller by the Authorization header and the client address, or throws a Fault. */
   authenticate: (authorization: string | undefined, scope: Scope, address: string) => Promise<Caller>;
@@ -48,7 +48,15 @@ export type ServeOptions = { bodyLimit?: number; encodings?: string[] };
 /** Registers an operation. */
 export function serveOperation(
   app: FastifyInstance,
-  { authenticate, count, log, cache, concurrency, readers, now }: OperationParts & { readers: Readers },
+  {
+    authenticate,
+    count,
+    log,
+    cache,
+    concurrency,
+    readers,
+    now,
+  }: OperationDependencies & { readers: Readers },
   operation: Operation,
   handler: (context: RequestContext) => Promise<unknown>,
   { bodyLimit, encodings = [] }: ServeOptions,

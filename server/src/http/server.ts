@@ -22,7 +22,7 @@ import {
 import { headersOf, type ListenOptions, logResponse, newFastify } from './fastify.ts';
 import { type Forwarding, openForwarding } from './forwarding.ts';
 import {
-  type OperationParts,
+  type OperationDependencies,
   type RequestContext,
   servePreflight,
   serveOperation,
@@ -33,7 +33,7 @@ import { protocolResponse, retryAfter } from './problems.ts';
 import { watchReaders } from './readers.ts';
 import { openTraffic } from './traffic.ts';
 
-export type ServerOptions = OperationParts &
+export type ServerOptions = OperationDependencies &
   Omit<ListenOptions, 'headersMs'> & {
     /** Addresses and ranges of trusted proxies. */
     trustProxy: string[];

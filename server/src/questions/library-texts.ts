@@ -2,10 +2,10 @@
 import type { QuestionType } from './types.ts';
 
 /** A text in each language of the library. */
-export type Words = { en: string; sv: string; de: string };
+export type TextByLanguage = { en: string; sv: string; de: string };
 
 /** Returns `language` (ISO 639-1, any case) if there are texts in it, otherwise English. */
-export function libraryLanguage(language: string): keyof Words {
+export function libraryLanguage(language: string): keyof TextByLanguage {
   const wanted = language.toLowerCase();
   return wanted === 'sv' || wanted === 'de' ? wanted : 'en';
 }
@@ -19,7 +19,7 @@ export function scaleTexts(type: QuestionType, language: string): { value: numbe
   return (scales[type] ?? []).map(([value, texts]) => ({ value, text: texts[own] }));
 }
 
-const scales: Partial<Record<QuestionType, [value: number, texts: Words][]>> = {
+const scales: Partial<Record<QuestionType, [value: number, texts: TextByLanguage][]>> = {
   1: [
     [1, { en: 'Strongly disagree', sv: 'Håller inte alls med', de: 'Stimme gar nicht zu' }],
     [2, { en: 'Disagree', sv: 'Håller inte med', de: 'Stimme nicht zu' }],

@@ -6,14 +6,14 @@ import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { tablesOf } from '../testing/tables.ts';
-import { scaleTexts, type Words } from './library-texts.ts';
+import { scaleTexts, type TextByLanguage } from './library-texts.ts';
 import { libraryFor, libraryKpis, libraryQuestions } from './library.ts';
 import { defineKpis, defineQuestions, selectKpis, selectQuestions } from './questions.ts';
 import { isChoice, isScaled, type QuestionType } from './types.ts';
 
 const languages = ['en', 'sv', 'de'] as const;
 const scaled = libraryQuestions.filter(({ type }) => isScaled(type));
-const texts: Words[] = [
+const texts: TextByLanguage[] = [
   ...libraryKpis.map(({ name }) => name),
   ...libraryQuestions.flatMap(({ text, options = [] }) => [text, ...options.map((option) => option.text)]),
 ];

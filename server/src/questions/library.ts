@@ -1,20 +1,20 @@
 // The built-in KPIs and questions that every account starts with. Keys, types and ids of options never change: a change of
 // meaning is a new question with a new key. All texts were written for Soundings. docs/administrators/questions.md explains the rules and the
 // research behind the KPIs. Pure.
-import { libraryLanguage, type Words } from './library-texts.ts';
+import { libraryLanguage, type TextByLanguage } from './library-texts.ts';
 import type { NewQuestion } from './questions.sql.ts';
 import type { QuestionType } from './types.ts';
 
-export type LibraryKpi = { id: string; name: Words };
+export type LibraryKpi = { id: string; name: TextByLanguage };
 
 export type LibraryQuestion = {
   key: string;
   type: QuestionType;
   /** The KPI it belongs to. Questions of types 5 to 7 have none. */
   kpi: string | undefined;
-  text: Words;
+  text: TextByLanguage;
   /** For types 5 and 6, in display order. */
-  options?: { id: string; text: Words }[];
+  options?: { id: string; text: TextByLanguage }[];
 };
 
 /**
@@ -43,7 +43,10 @@ export function libraryFor(language: string): {
   };
 }
 
-function textsIn(texts: Words, own: keyof Words): { text: string; translations: Record<string, string> } {
+function textsIn(
+  texts: TextByLanguage,
+  own: keyof TextByLanguage,
+): { text: string; translations: Record<string, string> } {
   const { [own]: text, ...translations } = texts;
   return { text, translations };
 }
@@ -517,7 +520,7 @@ export const libraryQuestions: readonly LibraryQuestion[] = [
 
 function optionsOf(
   ...rows: [id: string, en: string, sv: string, de: string][]
-): { id: string; text: Words }[] {
+): { id: string; text: TextByLanguage }[] {
   return rows.map(([id, en, sv, de]) => ({ id, text: { en, sv, de } }));
 }
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { findingsOf, mostIn } from '../console/results/findings.ts';
 import { questionMeasures, rollingFigure, type Statistics } from './data/statistics-shown.ts';
-import { pooledVariance, spreadOf } from './statistics/pooled-variance.ts';
+import { pooledVariance, varianceSumsOf } from './statistics/pooled-variance.ts';
 import type { Readings } from './statistics/readings.ts';
 import { windowEnding } from './statistics/rolling.ts';
 
@@ -22,7 +22,7 @@ const text = section.replaceAll(/\s+/g, ' ');
 /** The week, the value, and how many people answered and were asked. */
 type Figure = [week: Week, value: number, answers: number, asked: number];
 type Pair = { question: number; now: Figure; before: Figure };
-type Spread = { variance: number; steadyShare: number; presentShare: number; sharedMovement: number };
+type Variation = { variance: number; steadyShare: number; presentShare: number; sharedMovement: number };
 type Cutoff = { level: number; answers: number };
 const company = JSON.parse(readFileSync(new URL('examples/overview.json', docs), 'utf8')) as {
   week: Week;
@@ -34,10 +34,10 @@ const company = JSON.parse(readFileSync(new URL('examples/overview.json', docs),
   subgroups: { id: number; name: string; readings: Pair[] }[];
   questions: Record<string, string>;
   questionCutoff: Cutoff;
-  spreads: Record<string, Spread>;
+  variations: Record<string, Variation>;
   distributions: { group: number; parent: number | null; answers: number[] }[];
 };
-const spreadAt = (question: number, week: Week) => company.spreads[`${question} ${week}`] as Spread;
+const variationAt = (question: number, week: Week) => company.variations[`${question} ${week}`] as Variation;
 const workload = company.kpis.find(({ id }) => id === 'workload')!;
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
@@ -59,8 +59,8 @@ function tails(t: number, freedom: number): number {
 function errorsOf({ question, now, before }: Pair) {
   const [week, value, n, asked] = now;
   const [weekBefore, valueBefore, nBefore, askedBefore] = before;
-  const { variance, steadyShare, presentShare, sharedMovement } = spreadAt(question, week);
-  const then = spreadAt(question, weekBefore).variance;
+  const { variance, steadyShare, presentShare, sharedMovement } = variationAt(question, week);
+  const then = variationAt(question, weekBefore).variance;
   return {
     by: value - valueBefore,
     error: Math.sqrt(variance * (1 / n - presentShare / asked)),
@@ -157,14 +157,14 @@ function expectedTables(): string[][][] {
   ]);
   const parameters = workload.readings.map((pair) => {
     const { question, now, before } = pair;
-    const { variance, presentShare, steadyShare, sharedMovement } = spreadAt(question, now[0]);
+    const { variance, presentShare, steadyShare, sharedMovement } = variationAt(question, now[0]);
     const { error, changeError } = errorsOf(pair);
     return [
       String(question),
       variance.toFixed(5),
       presentShare.toFixed(3),
       points(error),
-      spreadAt(question, before[0]).variance.toFixed(5),
+      variationAt(question, before[0]).variance.toFixed(5),
       steadyShare.toFixed(3),
       sharedMovement.toFixed(5),
       points(changeError),
@@ -243,7 +243,7 @@ const statistics: Statistics = {
     questionIds: readings.map(({ question }) => question),
   })) as never,
   asked: new Map(allPairs.map(({ question, now, before }) => [question, [before[0], now[0]]])),
-  spreadOf: spreadAt,
+  variationOf: variationAt,
   windowOf: (week) => windowEnding(week, 8),
   questionCutoff: () => company.questionCutoff,
   groupVarianceOf: () => null,
@@ -331,7 +331,7 @@ describe('the overview of the demo company', () => {
   test('the pooled variance follows from the published distributions, as the document says and the service computes', () => {
     const all = cells();
     const [squares, answers] = [sum(all.map(squaresIn)), sum(all.map(sum))];
-    const { variance } = spreadAt(1, company.week);
+    const { variance } = variationAt(1, company.week);
     expect(squares / (answers - all.length)).toBeCloseTo(variance, 9);
     expect(text).toContain(`${squares.toFixed(4)} / (${answers} − ${all.length}) = ${variance.toFixed(5)}`);
     const example = company.distributions.find(({ group }) => group === 4)!.answers;
@@ -342,7 +342,7 @@ describe('the overview of the demo company', () => {
       groupId: group,
       distribution: Object.fromEntries(counts.map((count, i) => [i + 1, count])),
     }));
-    expect(pooledVariance([spreadOf(1, distributions, (id) => parents.get(id) ?? null)!])).toBeCloseTo(
+    expect(pooledVariance([varianceSumsOf(1, distributions, (id) => parents.get(id) ?? null)!])).toBeCloseTo(
       variance,
       9,
     );

@@ -7,7 +7,7 @@ import { useFieldText } from '../../ui/changes.ts';
 
 export function useAuditText() {
   const t = useText();
-  const fieldWords = useFieldText();
+  const fieldTextOf = useFieldText();
   const or = (key: TextKey, otherwise: string) => {
     const text = t(key);
     return text === key ? otherwise : text;
@@ -34,7 +34,7 @@ export function useAuditText() {
       return Object.entries(value)
         .map(([inner, one]) => `${nameOf(inner)} ${valueOf(inner, one)}`)
         .join(' ');
-    if (name === 'fields') return fieldWords(String(value).replace(/^attributes\./, 'externalProperties.'));
+    if (name === 'fields') return fieldTextOf(String(value).replace(/^attributes\./, 'externalProperties.'));
     return or(`audit.value.${name}.${String(value)}` as TextKey, String(value));
   };
   const detailOf = (name: string, value: unknown): string => {

@@ -6,27 +6,27 @@ import type { Arguments } from '../../text/arguments.ts';
 import type access from '../../text/en/access.json';
 
 /** What sentences need: texts, and formats for points in time, sizes and weeks (by name, such as 2026-W47). */
-export type Means = {
+export type TextTools = {
   t: Translate<keyof typeof access, Arguments['access']>;
   format: { day: (iso: string) => string; moment: (iso: string) => string; bytes: (size: number) => string };
   week: (name: string) => string;
 };
 
 /** Returns the names of weeks as a list, or "none". */
-const weeksOf = (names: readonly string[], { t, week }: Means) =>
+const weeksOf = (names: readonly string[], { t, week }: TextTools) =>
   names.map(week).join('; ') || t('privacy.none');
 
-const yesNo = (isSo: boolean, { t }: Means) => t(isSo ? 'privacy.yes' : 'privacy.no');
+const yesNo = (isSo: boolean, { t }: TextTools) => t(isSo ? 'privacy.yes' : 'privacy.no');
 
 /** Returns what a limit means in this installation. */
-export function limitText(limit: PrivacyLimit, means: Means): string {
-  const { t, format } = means;
+export function limitText(limit: PrivacyLimit, tools: TextTools): string {
+  const { t, format } = tools;
   switch (limit.code) {
     case 'leftAfterClosing':
       return t('privacy.limitText.leftAfterClosing', { tables: limit.tables.join(', ') });
     case 'keysMissing': {
       const path = limit.path ?? t('privacy.none');
-      return t('privacy.limitText.keysMissing', { path, weeks: weeksOf(limit.weeks, means) });
+      return t('privacy.limitText.keysMissing', { path, weeks: weeksOf(limit.weeks, tools) });
     }
     case 'keysBehind': {
       const seen = limit.processes.map(({ name, seenAt }) => `${name} (${format.moment(seenAt)})`);
@@ -41,7 +41,7 @@ export function limitText(limit: PrivacyLimit, means: Means): string {
     case 'keysWereInDatabase':
       return t('privacy.limitText.keysWereInDatabase', { until: format.moment(limit.until) });
     case 'keysInDatabase': {
-      const [size, archived] = [format.bytes(limit.walBytes), yesNo(limit.isArchived, means)];
+      const [size, archived] = [format.bytes(limit.walBytes), yesNo(limit.isArchived, tools)];
       return t('privacy.limitText.keysInDatabase', { size, archived, replicas: limit.replicas });
     }
     case 'betweenWeeks': {
@@ -56,7 +56,7 @@ export function limitText(limit: PrivacyLimit, means: Means): string {
     case 'linksHandedOut':
       return t('privacy.limitText.linksHandedOut', { count: limit.people, weeks: limit.weeks });
     case 'weekOpen':
-      return t('privacy.limitText.weekOpen', { count: limit.people, weeks: weeksOf(limit.weeks, means) });
+      return t('privacy.limitText.weekOpen', { count: limit.people, weeks: weeksOf(limit.weeks, tools) });
     case 'colleagues':
       return t('privacy.limitText.colleagues', { count: limit.others });
     case 'invented': {
@@ -74,14 +74,14 @@ export function limitText(limit: PrivacyLimit, means: Means): string {
 }
 
 /** Returns which weeks a limit applies to; undefined: all. */
-export function whereOf(limit: PrivacyLimit, { t, week }: Means): string | undefined {
+export function whereOf(limit: PrivacyLimit, { t, week }: TextTools): string | undefined {
   if (!('isSetting' in limit)) return undefined;
   const list = [...(limit.isSetting ? [t('privacy.fromNowOn')] : []), ...limit.weeks.map(week)].join('; ');
   return t('privacy.appliesTo', { list });
 }
 
 /** Returns what is never shown. */
-export function neverText(never: NeverShown, { t }: Means): string {
+export function neverText(never: NeverShown, { t }: TextTools): string {
   if ('below' in never) return t(`privacy.never.${never.code}`, { below: never.below });
   if ('step' in never) return t(`privacy.never.${never.code}`, { step: never.step });
   if ('closedWeeks' in never) return t(`privacy.never.${never.code}`, { count: never.closedWeeks });
@@ -89,8 +89,8 @@ export function neverText(never: NeverShown, { t }: Means): string {
 }
 
 /** Returns how long something is kept. */
-export function keptText(kept: Kept, means: Means): string {
-  const { t, format, week } = means;
+export function keptText(kept: Kept, tools: TextTools): string {
+  const { t, format, week } = tools;
   switch (kept.code) {
     case 'answers':
       return t('privacy.keptText.answers', { timezone: kept.timezone, count: kept.openWeeks });
@@ -110,7 +110,7 @@ export function keptText(kept: Kept, means: Means): string {
       return t('privacy.keptText.audit', { since });
     }
     case 'databaseLog': {
-      const [size, archived] = [format.bytes(kept.walBytes), yesNo(kept.isArchived, means)];
+      const [size, archived] = [format.bytes(kept.walBytes), yesNo(kept.isArchived, tools)];
       return t('privacy.keptText.databaseLog', { size, archived });
     }
     case 'replicas':

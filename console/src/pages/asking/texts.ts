@@ -1,6 +1,6 @@
 // Texts that the survey pages share: questions in the reader's language, days as the service names them, languages, and when a
 // schedule repeats.
-import type { KpiName, QuestionWords, ScheduleBody, WeekName } from '@soundings/contract/console/asking.ts';
+import type { KpiName, QuestionTexts, ScheduleBody, WeekName } from '@soundings/contract/console/asking.ts';
 import { useCallback } from 'react';
 import { useLanguageNames } from '../../text/languages.ts';
 import { folded } from '../../ui/form/find-groups.ts';
@@ -92,4 +92,4 @@ export const keyOf = (text: string): string =>
 
 export const allTypes = ['1', '2', '3', '4', '5', '6', '7'] as const;
 export const isChoice = (type: number): boolean => type === 5 || type === 6;
-export const isScaled = ({ type }: Pick<QuestionWords, 'type'>): boolean => type <= 4;
+export const isScaled = ({ type }: Pick<QuestionTexts, 'type'>): boolean => type <= 4;

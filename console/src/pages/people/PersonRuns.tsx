@@ -29,8 +29,8 @@ export function PersonRuns({ person: { runs, externalId } }: { person: Person })
 function Run({ run: { runId, at, source, file, fields } }: { run: PersonRun }) {
   const t = useText();
   const { moment } = useFormat();
-  const fieldWords = useFieldText();
-  const valueWords = useValueText();
+  const fieldTextOf = useFieldText();
+  const valueTextOf = useValueText();
   return (
     <>
       <p className={css['run']}>
@@ -42,16 +42,16 @@ function Run({ run: { runId, at, source, file, fields } }: { run: PersonRun }) {
       <dl className={css['changes']}>
         {Object.entries(fields).map(([name, { from, to }]) => (
           <div key={name}>
-            <dt>{fieldWords(name)}</dt>
+            <dt>{fieldTextOf(name)}</dt>
             <dd>
               <del>
                 <span className="visually-hidden">{t('people.before')} </span>
-                {valueWords(from)}
+                {valueTextOf(from)}
               </del>{' '}
               <span aria-hidden>→</span>{' '}
               <ins>
                 <span className="visually-hidden">{t('people.after')} </span>
-                {valueWords(to)}
+                {valueTextOf(to)}
               </ins>
             </dd>
           </div>

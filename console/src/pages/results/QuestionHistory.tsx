@@ -62,11 +62,12 @@ function FigureTable({ results }: { results: QuestionResults }) {
   const { number } = useFormat();
   const signed = useSigned();
   const { full } = useWeekText();
-  const hidden = useWithheldText();
+  const withheld = useWithheldText();
   const { weeks, figures, question, group } = results;
   const { short } = useWeekNames(weeks.at(-1));
   const byWeek = new Map(weeks.map((one) => [one.week, one]));
-  const hiddenWords = ({ week }: QuestionFigures) => hidden.figure(byWeek.get(week) ?? null, group.people);
+  const withheldTextOf = ({ week }: QuestionFigures) =>
+    withheld.figure(byWeek.get(week) ?? null, group.people);
   return (
     <Table<QuestionFigures>
       label={t('results.byWeek')}
@@ -89,7 +90,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
           width: 'minmax(90px, 3fr)',
           cell: (one) => (
             <>
-              {one.handedOut && <HandedOut />} {one.value === null ? hiddenWords(one) : score(one.value)}{' '}
+              {one.handedOut && <HandedOut />} {one.value === null ? withheldTextOf(one) : score(one.value)}{' '}
               {one.value !== null && <Margin margin={one.margin} />}
             </>
           ),

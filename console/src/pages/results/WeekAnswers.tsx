@@ -45,7 +45,7 @@ export function WeekAnswers({ results: { last, group, weeks } }: { results: Grou
                 </span>
               )}
             </p>
-            <Spread question={question} week={last.week} people={group.people} />
+            <AnswerDistribution question={question} week={last.week} people={group.people} />
           </li>
         ))}
       </ul>
@@ -53,15 +53,23 @@ export function WeekAnswers({ results: { last, group, weeks } }: { results: Grou
   );
 }
 
-function Spread({ question, week, people }: { question: Asked; week: ResultWeek; people: number }) {
+function AnswerDistribution({
+  question,
+  week,
+  people,
+}: {
+  question: Asked;
+  week: ResultWeek;
+  people: number;
+}) {
   const t = useText();
-  const hidden = useWithheldText();
+  const withheld = useWithheldText();
   const { type, text, distribution, answers } = question;
-  if (answers === null) return <HiddenBar text={hidden.figure(week, people)} />;
+  if (answers === null) return <HiddenBar text={withheld.figure(week, people)} />;
   if (type === 7) return <p className={css['soft']}>{t('results.answers', { count: answers })}</p>;
   if (!distribution)
     return (
-      <HiddenBar text={t('results.distributionWithheld', { reason: hidden.distribution(week, answers) })} />
+      <HiddenBar text={t('results.distributionWithheld', { reason: withheld.distribution(week, answers) })} />
     );
   if (type === 5 || type === 6) return <MostChosen question={question} answers={answers} />;
   const labels = {

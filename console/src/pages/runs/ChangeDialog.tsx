@@ -34,8 +34,8 @@ export function ChangeDialog({ change, run, onClose }: Props) {
 
 function FieldTable({ fields }: { fields: NonNullable<RunChange['fields']> }) {
   const t = useText();
-  const fieldWords = useFieldText();
-  const valueWords = useValueText();
+  const fieldTextOf = useFieldText();
+  const valueTextOf = useValueText();
   return (
     <table className={css['fieldTable']}>
       <thead>
@@ -48,12 +48,12 @@ function FieldTable({ fields }: { fields: NonNullable<RunChange['fields']> }) {
       <tbody>
         {Object.entries(fields).map(([field, { from, to }]) => (
           <tr key={field}>
-            <th scope="row">{fieldWords(field)}</th>
+            <th scope="row">{fieldTextOf(field)}</th>
             <td>
-              <del className={css['before']}>{valueWords(from)}</del>
+              <del className={css['before']}>{valueTextOf(from)}</del>
             </td>
             <td>
-              <ins className={css['after']}>{valueWords(to)}</ins>
+              <ins className={css['after']}>{valueTextOf(to)}</ins>
             </td>
           </tr>
         ))}

@@ -27,13 +27,13 @@ function textsOf(t: Translate, run: Run) {
   if (people === 0 && groups === 0) return { title: t('runs.applyTitle'), confirm: t('runs.applyConfirm') };
   const ofAll = t('runs.ofPeople', { removed: people, count: run.people });
   const both = people > 0 && groups > 0;
-  const groupWords = t('runs.removed.groups', { count: groups });
-  const parts = (peopleWords: string) =>
+  const groupText = t('runs.removed.groups', { count: groups });
+  const parts = (peopleText: string) =>
     both
-      ? t('runs.removed.both', { people: peopleWords, groups: groupWords })
+      ? t('runs.removed.both', { people: peopleText, groups: groupText })
       : people > 0
-        ? peopleWords
-        : groupWords;
+        ? peopleText
+        : groupText;
   return {
     title: t('runs.removeTitle', { what: parts(ofAll) }),
     confirm: t('runs.remove', { what: parts(t('runs.removed.people', { count: people })) }),

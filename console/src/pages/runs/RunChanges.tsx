@@ -158,17 +158,17 @@ function What({ change, run }: { change: RunChange; run: Run }) {
 /** The first changed fields on one line. The dialog shows all of them. */
 function Fields({ fields }: { fields: NonNullable<RunChange['fields']> }) {
   const t = useText();
-  const fieldWords = useFieldText();
-  const valueWords = useValueText();
+  const fieldTextOf = useFieldText();
+  const valueTextOf = useValueText();
   const all = Object.entries(fields);
   return (
     <span className={css['fields']}>
       {all.slice(0, 2).map(([field, { from, to }]) => (
         <span key={field} className={css['field']}>
-          <span className={css['soft']}>{fieldWords(field)}</span>
-          <del className={css['before']}>{valueWords(from)}</del>
+          <span className={css['soft']}>{fieldTextOf(field)}</span>
+          <del className={css['before']}>{valueTextOf(from)}</del>
           <ArrowRight aria-hidden size={12} className={css['icon']} />
-          <ins className={css['after']}>{valueWords(to)}</ins>
+          <ins className={css['after']}>{valueTextOf(to)}</ins>
         </span>
       ))}
       {all.length > 2 && (

@@ -108,7 +108,7 @@ export function useForm<Values extends object, Response = unknown>(options: Opti
 }
 
 /** Returns the message for a control the browser finds invalid: from the catalogue, or else the browser's own. */
-function useNativeWords() {
+function useNativeTexts() {
   const t = useText();
   const format = useFormat();
   // In the browser's zone, which the format uses for days.
@@ -132,7 +132,7 @@ function useNativeWords() {
 
 /** Returns the browser's own validation errors by field name. */
 function useNativeFaults() {
-  const nativeText = useNativeWords();
+  const nativeText = useNativeTexts();
   return (form: HTMLFormElement): Record<string, string> => {
     const wrong: Record<string, string> = {};
     for (const control of form.elements) {

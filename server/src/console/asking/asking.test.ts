@@ -130,16 +130,16 @@ describe('the library', () => {
     expect(made.status).toBe(200);
     const path = `/library/questions/${made.body.id}`;
     const { version: seen } = (await request<QuestionPage>('GET', path)).body;
-    const words = { text: 'How is our canteen?', translations: {}, options: canteen.options };
-    const changed = await request<{ version: string }>('PUT', path, { body: { ...words, version: seen } });
+    const texts = { text: 'How is our canteen?', translations: {}, options: canteen.options };
+    const changed = await request<{ version: string }>('PUT', path, { body: { ...texts, version: seen } });
     expect(changed.status).toBe(200);
-    const late = await request('PUT', path, { body: { ...words, text: 'How is it?', version: seen } });
+    const late = await request('PUT', path, { body: { ...texts, text: 'How is it?', version: seen } });
     expect([late.status, late.body.details[0]?.type]).toEqual([409, 'changed since']);
     const { version } = changed.body;
     const page = (await request<QuestionPage>('GET', path)).body;
     expect(page).toMatchObject({ text: 'How is our canteen?', languages: ['en'], partly: ['sv'] });
     const fewer = await request('PUT', path, {
-      body: { ...words, version, options: [...canteen.options, { id: 'new', text: 'New' }] },
+      body: { ...texts, version, options: [...canteen.options, { id: 'new', text: 'New' }] },
     });
     expect([fewer.status, paths(fewer)]).toEqual([409, ['/options']]);
     expect((await request('PUT', `${path}/retired`, { body: { isRetired: true } })).status).toBe(204);
@@ -189,10 +189,10 @@ describe('the library', () => {
 
   test('does not find questions, schedules or KPIs of another account', async () => {
     const { questionId, scheduleId } = stranger;
-    const words = { text: 'x', translations: {}, options: [], version: 'x' };
+    const texts = { text: 'x', translations: {}, options: [], version: 'x' };
     const responses = await Promise.all([
       request('GET', `/library/questions/${questionId}`),
-      request('PUT', `/library/questions/${questionId}`, { body: words }),
+      request('PUT', `/library/questions/${questionId}`, { body: texts }),
       request('PUT', `/library/questions/${questionId}/retired`, { body: { isRetired: true } }),
       request('GET', '/library/questions/99999999999999'),
       request('PUT', '/library/kpis/none', {
@@ -399,7 +399,7 @@ describe('schedules', () => {
   test('show the page that people will see, and mail a test message to the caller', async () => {
     const { body } = await request<SchedulePreview>('GET', `/schedules/${asked.scheduleId}/preview`);
     expect(body.questions.map(({ key }) => key)).toEqual(['workload-amount', 'workload-rested']);
-    expect(body.words['sv']?.asks).toBe('Test har 2 frågor till dig.');
+    expect(body.texts['sv']?.asks).toBe('Test har 2 frågor till dig.');
     const sent = await request('POST', `/schedules/${asked.scheduleId}/test`, { body: { kind: 'reminder' } });
     expect(sent).toMatchObject({ status: 200, body: { address: 'ada@example.org' } });
     const mail = smtp.mails.find(({ to }) => to[0] === 'ada@example.org');

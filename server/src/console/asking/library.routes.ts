@@ -43,7 +43,7 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
       languages: [...languages].toSorted(),
     };
   });
-  console.serve('GET /library/words', async () =>
+  console.serve('GET /library/texts', async () =>
     Object.fromEntries(spokenLanguages.map((language) => [language, spokenIn(language)])),
   );
   console.serve('GET /library/questions/{questionId}', async (who, { params }) =>
@@ -57,7 +57,7 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
     return { id };
   });
   console.serve('PUT /library/questions/{questionId}', async (who, { params, body }) => {
-    const { version, ...words } = body;
+    const { version, ...texts } = body;
     const id = idIn(params.questionId);
     return write(await pool, who, async (tx) => {
       rejectChanged(version, await changeableTexts(tx, who, id));
@@ -65,7 +65,7 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
         tx,
         who.accountId,
         id,
-        words as Pick<NewQuestion, 'text' | 'translations' | 'options'>,
+        texts as Pick<NewQuestion, 'text' | 'translations' | 'options'>,
       );
       const made = { version: versionOf(await changeableTexts(tx, who, id)) };
       return { action: 'question changed', subject: id, isChanged, made };

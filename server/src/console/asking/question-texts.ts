@@ -1,8 +1,8 @@
 // What the console's survey pages share: names of weeks, questions with all their texts, and texts of the answering page. Pure.
 import type {
   LibraryQuestion,
-  PageWords as Spoken,
-  QuestionWords,
+  PageTexts as Spoken,
+  QuestionTexts,
   WeekName,
 } from '@soundings/contract/console/asking.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
@@ -24,7 +24,7 @@ export const wordsOf = ({
   translations,
   options,
   retiredAt,
-}: Question): QuestionWords => ({
+}: Question): QuestionTexts => ({
   id,
   key,
   type,

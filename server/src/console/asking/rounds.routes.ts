@@ -22,7 +22,7 @@ import {
   selectRefusedPeople,
 } from './asking.sql.ts';
 import { type MessageCount, selectMessageCounts } from '../../rounds/messages.ts';
-import type { AskingParts } from './asking-parts.ts';
+import type { AskingDependencies } from './asking-dependencies.ts';
 import { named, wordsOf } from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { inSlices } from '../core/slices.ts';
@@ -30,7 +30,7 @@ import { inSlices } from '../core/slices.ts';
 /** How many closed weeks are shown. */
 const closedShown = 6;
 
-export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: AskingParts): void {
+export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: AskingDependencies): void {
   console.serve('GET /rounds', async (who) => roundsView(await pool, who, now(), mailer !== undefined));
   console.serve('POST /rounds/{week}/close', async (who, { params }) => {
     await inTransaction(await pool, async (tx) => {

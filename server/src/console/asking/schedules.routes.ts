@@ -29,7 +29,7 @@ import {
   type ScheduleWeek,
 } from '../../rounds/schedules.ts';
 import { type CalendarEntry, calendarOf, calendarOfDraft, calendarsOf } from '../../rounds/calendar.ts';
-import type { AskingParts } from './asking-parts.ts';
+import type { AskingDependencies } from './asking-dependencies.ts';
 import { selectGroupNames, selectTester } from './asking.sql.ts';
 import {
   named,
@@ -49,8 +49,8 @@ const weeksAround = 12;
 /** The result of a change. If nothing has changed (`isChanged` false), nothing is logged. */
 type Written<T> = { id: number; name: string; isChanged?: boolean; made: T };
 
-export function serveSchedules(console: Console, parts: AskingParts): void {
-  const { pool, mailer, now } = parts;
+export function serveSchedules(console: Console, dependencies: AskingDependencies): void {
+  const { pool, mailer, now } = dependencies;
   const write = async <T>(
     who: Who,
     action: AuditAction,
@@ -103,7 +103,7 @@ export function serveSchedules(console: Console, parts: AskingParts): void {
     preview(await pool, who, idIn(params.scheduleId), now()),
   );
   console.serve('POST /schedules/{scheduleId}/test', async (who, { params, body }) =>
-    sendTest(parts, who, idIn(params.scheduleId), body.kind),
+    sendTest(dependencies, who, idIn(params.scheduleId), body.kind),
   );
 }
 
@@ -243,7 +243,7 @@ async function preview(db: Db, who: Who, scheduleId: number, now: number): Promi
   const { schedule, next, isLate, questions } = await nextOf(db, who.accountId, scheduleId, now);
   const { language } = await accountById(db, who.accountId);
   const { company, threshold, firstName } = await selectTester(db, who.accountId, who.userId);
-  const words = spokenLanguages.map((spoken) => {
+  const texts = spokenLanguages.map((spoken) => {
     const t = pageTexts.in(spoken);
     const isOpen = threshold === 1;
     return [
@@ -266,7 +266,7 @@ async function preview(db: Db, who: Who, scheduleId: number, now: number): Promi
     isLate,
     questions: questions.map(wordsOf),
     language,
-    words: Object.fromEntries(words),
+    texts: Object.fromEntries(texts),
   };
 }
 
@@ -275,7 +275,7 @@ const refused = (type: 'no address' | 'no mail server' | 'nothing due' | 'mail r
 
 /** Sends the caller a test email, the same one that people receive. Its link opens the preview, which stores nothing. */
 async function sendTest(
-  { pool, mailer, publicUrl, now }: AskingParts,
+  { pool, mailer, publicUrl, now }: AskingDependencies,
   who: Who,
   scheduleId: number,
   kind: 'invitation' | 'reminder',

@@ -7,7 +7,7 @@ import type { AnswerKeys } from '../../sealing/answer-keys.ts';
 import type { Console } from './console.ts';
 import { selectOldestWaiting } from './system.sql.ts';
 
-export type SystemParts = {
+export type SystemDependencies = {
   pool: Promise<Pool>;
   keys: Promise<AnswerKeys>;
   /** The clock, in ms. */
@@ -25,7 +25,7 @@ const maxDelay = { file: 15 * 60_000, message: 60 * 60_000, week: 60 * 60_000 };
 
 export function serveSystem(
   console: Console,
-  { pool, keys, now, canMail, deadJobs, forgottenProxy }: SystemParts,
+  { pool, keys, now, canMail, deadJobs, forgottenProxy }: SystemDependencies,
 ): void {
   console.serve('GET /warnings', async ({ accountId }): Promise<SystemWarning[]> => {
     const answerKeys = await keys;

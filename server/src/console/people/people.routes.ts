@@ -38,16 +38,16 @@ import { peopleCsv } from './csv.ts';
 const mostRuns = 20;
 
 /** What the routes need: the pool, the URL of the console, whether email can be sent, and the clock, in ms. */
-type PeopleParts = { pool: Promise<Pool>; publicUrl: string; canMail: boolean; now: () => number };
+type PeopleDependencies = { pool: Promise<Pool>; publicUrl: string; canMail: boolean; now: () => number };
 
-export function servePeople(console: Console, parts: PeopleParts): void {
-  serveReading(console, parts);
-  serveChanges(console, parts);
-  serveHandover(console, parts);
-  serveSignIn(console, parts);
+export function servePeople(console: Console, dependencies: PeopleDependencies): void {
+  serveReading(console, dependencies);
+  serveChanges(console, dependencies);
+  serveHandover(console, dependencies);
+  serveSignIn(console, dependencies);
 }
 
-function serveReading(console: Console, { pool, canMail }: PeopleParts): void {
+function serveReading(console: Console, { pool, canMail }: PeopleDependencies): void {
   console.serve('GET /users', async ({ accountId }, { query }) => {
     const { offset, limit, ...rest } = query;
     const [filters, sorting] = sortingOf(rest);
@@ -85,7 +85,7 @@ function serveReading(console: Console, { pool, canMail }: PeopleParts): void {
   );
 }
 
-function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
+function serveChanges(console: Console, { pool, canMail }: PeopleDependencies): void {
   console.serve('POST /users', async (who, { body }) => {
     if (body.role !== 'User') requireProof(who);
     return inTransaction(await pool, async (tx) => {
@@ -141,7 +141,7 @@ function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
   );
 }
 
-function serveHandover(console: Console, { pool, canMail }: PeopleParts): void {
+function serveHandover(console: Console, { pool, canMail }: PeopleDependencies): void {
   console.serve('POST /users/adopt', async (who, { body }) => handMany(await pool, who, body, true));
   console.serve('POST /users/release', async (who, { body }) => handMany(await pool, who, body, false));
 
@@ -179,7 +179,7 @@ function serveHandover(console: Console, { pool, canMail }: PeopleParts): void {
   );
 }
 
-function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: PeopleParts): void {
+function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: PeopleDependencies): void {
   console.serve('POST /users/{userId}/sign-in-link', async (who, { params, body }) =>
     inTransaction(await pool, async (tx) => {
       const { accountId } = who;

@@ -24,7 +24,7 @@ type Texts = ReturnType<typeof reportTexts.in>;
 const [mostKpis, mostQuestions] = [12, 3];
 
 /** What a language needs: its texts and its numbers. `year`: weeks of other years are named with theirs. */
-type Words = { t: Texts; locale: string; year: string };
+type TextContext = { t: Texts; locale: string; year: string };
 
 /** Returns the report in a language, with all of its newest comments. */
 export function reportOf(data: ReportData, language: string): Report {
@@ -83,7 +83,7 @@ function comparedWith({ comparison, kpis, questions }: ReportData, t: Texts): st
 }
 
 /** "Nordwind AB › Retail · 474 people". */
-const aboutOf = ({ path, group }: ReportData, { t, locale }: Words) =>
+const aboutOf = ({ path, group }: ReportData, { t, locale }: TextContext) =>
   [
     ...(path.length > 0 ? [path.map(({ name }) => name).join(' › ')] : []),
     t('people', { count: group.people, number: group.people.toLocaleString(locale) }),
@@ -95,7 +95,7 @@ export function periodTitle({ kind, first, name }: Period, t: Texts): string {
   return kind === 'week' ? t('week', { number, year }) : t('quarter', { quarter: name.slice(-1), year });
 }
 
-function periodOf({ period, isLive }: ReportData, { t, locale }: Words): Report['period'] {
+function periodOf({ period, isLive }: ReportData, { t, locale }: TextContext): Report['period'] {
   const title = periodTitle(period, t);
   const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
   const dates = format.formatRange(new Date(period.first), new Date(lastDay(period.last)));
@@ -105,7 +105,7 @@ function periodOf({ period, isLive }: ReportData, { t, locale }: Words): Report[
 }
 
 /** Returns how many of those asked answered: in a week, or on average in the weeks of a quarter. */
-function responseOf({ rates, period }: ReportData, { t, locale }: Words): Report['response'] {
+function responseOf({ rates, period }: ReportData, { t, locale }: TextContext): Report['response'] {
   const shown = rates.filter(({ value }) => value !== null);
   if (shown.length === 0) return null;
   const mark = shown.some(({ handedOut }) => handedOut) ? ' *' : '';
@@ -136,12 +136,12 @@ const isKnown = (rate: RateFigure): rate is RateFigure & { asked: number; answer
   rate.value !== null && rate.asked !== null && rate.answered !== null;
 
 /** Returns the findings as sentences. The response is left out, because it has a place of its own. */
-function findingsOf(data: ReportData, words: Words): string[] {
+function findingsOf(data: ReportData, words: TextContext): string[] {
   const texts = data.findings.flatMap((one) => findingText(one, data, words));
   return texts.length > 0 ? texts : [words.t('noFindings')];
 }
 
-function findingText(finding: Finding, { comparison }: ReportData, words: Words): string[] {
+function findingText(finding: Finding, { comparison }: ReportData, words: TextContext): string[] {
   const { t } = words;
   const of = (change: { by: number; verdict: Verdict }) => ({
     direction: change.verdict === 'up' ? ('up' as const) : ('other' as const),
@@ -180,7 +180,7 @@ function findingText(finding: Finding, { comparison }: ReportData, words: Words)
   }
 }
 
-function kpiRow({ name, rolling, difference }: ReportKpi, words: Words): ReportRow {
+function kpiRow({ name, rolling, difference }: ReportKpi, words: TextContext): ReportRow {
   const { t } = words;
   const { questions, firstWeek, lastWeek } = rolling;
   const first = weekText(firstWeek, words);
@@ -201,7 +201,7 @@ function kpiRow({ name, rolling, difference }: ReportKpi, words: Words): ReportR
 function questionsOf(
   questions: readonly ReportQuestion[],
   compared: string,
-  words: Words,
+  words: TextContext,
 ): Pick<Report, 'strongest' | 'weakest'> {
   const { t } = words;
   const sorted = questions.toSorted((a, b) => b.value - a.value || (a.text < b.text ? -1 : 1));
@@ -234,7 +234,7 @@ const score = (value: number) => Math.round(value * 100);
 /** Returns "68 ± 4", with an asterisk for what was partly handed out, or the word for a withheld figure. */
 function figureOf(
   figure: { value: number | null; margin: number | null; handedOut: boolean },
-  { t }: Words,
+  { t }: TextContext,
 ): Pick<ReportRow, 'value' | 'score' | 'margin'> {
   const { value, margin, handedOut } = figure;
   if (value === null) return { value: t('withheld'), score: null, margin: null };
@@ -266,12 +266,12 @@ const partsOf = (week: Week) => {
 };
 
 /** "week 38", with the year if it differs from that of the period. */
-function weekText(week: Week, { t, year }: Words): string {
+function weekText(week: Week, { t, year }: TextContext): string {
   const parts = partsOf(week);
   return parts.year === year ? t('weekShort', { number: parts.number }) : t('weekFull', parts);
 }
 
-const sourceOf = ({ question, week, handedOut }: ResultComment, words: Words) =>
+const sourceOf = ({ question, week, handedOut }: ResultComment, words: TextContext) =>
   `${question} · ${weekText(week, words)}${handedOut ? ' *' : ''}`;
 
 const anonymityText = (thresholds: ReportData['thresholds'], t: Texts) =>
@@ -285,5 +285,5 @@ const isHandedOut = ({ kpis, rates, questions, comments }: ReportData) =>
   questions.some(({ handedOut }) => handedOut) ||
   comments.newest.some(({ handedOut }) => handedOut);
 
-const dayText = (day: string, { locale }: Words) =>
+const dayText = (day: string, { locale }: TextContext) =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(day));

@@ -11,10 +11,10 @@ import type { ReportFile } from './report-files.ts';
 import { reportTexts } from './report-text.ts';
 import type { CreateReports } from './report-threads.ts';
 
-type Parts = { pool: Promise<Pool>; createReports: CreateReports; now: () => number };
+type ReportDependencies = { pool: Promise<Pool>; createReports: CreateReports; now: () => number };
 type Query = { period?: string; compare?: ReportsWanted['compare']; language?: string };
 
-export function serveReports(console: Console, { pool, createReports, now }: Parts): void {
+export function serveReports(console: Console, { pool, createReports, now }: ReportDependencies): void {
   const wantedOf = ({ timezone }: Who, { period, compare, language = 'en' }: Query): ReportsWanted => ({
     period,
     compare,

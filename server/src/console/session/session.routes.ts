@@ -42,7 +42,7 @@ import { idIn } from '../core/ids.ts';
 import { selectAskedWeeks, selectProfile, selectSessionFacts } from './session.sql.ts';
 import { makeFirstAccount } from './first-account.ts';
 
-export type SessionParts = {
+export type SessionDependencies = {
   pool: Promise<Pool>;
   /** Encrypts the secrets of two-factor authentication. */
   secrets: Promise<Sealer>;
@@ -56,17 +56,17 @@ export type SessionParts = {
 /** How many past weeks the profile shows. */
 const weeksShown = 26;
 
-export function serveSession(console: Console, parts: SessionParts): void {
-  const throttle = openSignInThrottle(parts.pool, parts.now);
-  serveSignIn(console, parts, throttle);
-  serveLinks(console, parts, throttle);
-  serveProfile(console, parts, throttle);
-  serveTwoFactor(console, parts, throttle);
+export function serveSession(console: Console, dependencies: SessionDependencies): void {
+  const throttle = openSignInThrottle(dependencies.pool, dependencies.now);
+  serveSignIn(console, dependencies, throttle);
+  serveLinks(console, dependencies, throttle);
+  serveProfile(console, dependencies, throttle);
+  serveTwoFactor(console, dependencies, throttle);
 }
 
 function serveSignIn(
   console: Console,
-  { pool, secrets, now, log, canMail }: SessionParts,
+  { pool, secrets, now, log, canMail }: SessionDependencies,
   throttle: Throttle,
 ): void {
   console.serve('GET /session', async (who) => selectSessionFacts(await pool, who));
@@ -77,8 +77,8 @@ function serveSignIn(
   });
 
   console.serveAnybody('POST /session', async ({ body, request, reply }) => {
-    const parts = { pool: await pool, secrets: await secrets, throttle, now, log };
-    const outcome = await signIn(parts, body, browserIn(console, request));
+    const dependencies = { pool: await pool, secrets: await secrets, throttle, now, log };
+    const outcome = await signIn(dependencies, body, browserIn(console, request));
     if (outcome.state !== 'signed in') return outcome;
     console.setCookie(reply, outcome.secret);
     return { state: 'signed in', session: await selectSessionFacts(await pool, outcome) };
@@ -98,7 +98,7 @@ function serveSignIn(
   });
 }
 
-function serveLinks(console: Console, { pool, log, canMail }: SessionParts, throttle: Throttle): void {
+function serveLinks(console: Console, { pool, log, canMail }: SessionDependencies, throttle: Throttle): void {
   console.serveAnybody('POST /password/forgotten', async ({ body, request }) => {
     await throttle.tryMail(request.address);
     // Not awaited: the time it takes would reveal whether the address exists.
@@ -137,7 +137,11 @@ function serveLinks(console: Console, { pool, log, canMail }: SessionParts, thro
   });
 }
 
-function serveProfile(console: Console, { pool, now, canMail }: SessionParts, throttle: Throttle): void {
+function serveProfile(
+  console: Console,
+  { pool, now, canMail }: SessionDependencies,
+  throttle: Throttle,
+): void {
   console.serve('GET /profile', async (who) => selectProfile(await pool, who));
 
   console.serve('PATCH /profile', async (who, { body }) => {
@@ -199,7 +203,7 @@ function serveProfile(console: Console, { pool, now, canMail }: SessionParts, th
 
 function serveTwoFactor(
   console: Console,
-  { pool, secrets, now, canMail }: SessionParts,
+  { pool, secrets, now, canMail }: SessionDependencies,
   throttle: Throttle,
 ): void {
   console.serve('POST /profile/two-factor', async (who, { body }) => {

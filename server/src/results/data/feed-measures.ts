@@ -28,11 +28,11 @@ export function kpiFeedMeasures(
   const latest = latestOf(readings, questionIds, statistics.windowOf(week));
   if (latest.length === 0) return noMeasures;
   const { factor, cutoffOf } = statistics.kpiAt(id, week);
-  const { spreadOf, asked } = statistics;
-  const change = kpiChange(latest, readings, asked, { spreadOf, factor });
+  const { variationOf, asked } = statistics;
+  const change = kpiChange(latest, readings, asked, { variationOf, factor });
   return {
     rolling: valueOf(latest),
-    standardError: errorIn(rollingOf(latest, spreadOf, factor)),
+    standardError: errorIn(rollingOf(latest, variationOf, factor)),
     change: change?.by ?? null,
     isClear: change ? verdictOf(change, cutoffOf('change')) !== 'unclear' : null,
   };
@@ -43,15 +43,15 @@ export function questionFeedMeasures(
   questionId: number,
   week: Week,
   readings: Readings,
-  { spreadOf, asked, questionCutoff }: Statistics,
+  { variationOf, asked, questionCutoff }: Statistics,
 ): FeedMeasures {
   const reading = readings.get(questionId)?.find((one) => one.week === week);
   if (!reading || !isShown(reading)) return noMeasures;
   const latest = { questionId, reading };
-  const change = questionChange(latest, readings, asked, spreadOf);
+  const change = questionChange(latest, readings, asked, variationOf);
   return {
     rolling: null,
-    standardError: errorIn(rollingOf([latest], spreadOf, 1)),
+    standardError: errorIn(rollingOf([latest], variationOf, 1)),
     change: change?.by ?? null,
     isClear: change ? verdictOf(change, questionCutoff(questionId, week, 'change')) !== 'unclear' : null,
   };

@@ -112,7 +112,7 @@ export function selectQuestionFeed(
 }
 
 /** Returns the groups of a scope with their names. */
-export async function selectGroupWords(
+export async function selectGroupTexts(
   pool: Pool,
   accountId: AccountId,
   scope: Scope,

@@ -7,7 +7,7 @@ import { kpiNameIn, selectKpis, selectQuestions } from '../../questions/question
 import { byteOrderMark, textCell } from '../../base/csv.ts';
 import {
   type FeedRow,
-  selectGroupWords,
+  selectGroupTexts,
   selectKpiFeed,
   selectQuestionFeed,
   selectRateFeed,
@@ -49,7 +49,7 @@ export async function feedResponse(
   const window = asked.window ?? always;
   const [statistics, groups, kpis, questions] = await Promise.all([
     statisticsShown(pool, accountId, window),
-    selectGroupWords(pool, accountId, scope),
+    selectGroupTexts(pool, accountId, scope),
     selectKpis(pool, accountId),
     selectQuestions(pool, accountId),
   ]);

@@ -5,12 +5,12 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { selectQuestions } from '../../questions/questions.ts';
 import { type LatestFigures, selectLatestFigures } from './latest-figures.sql.ts';
-import { type KpiWords, type Scope, selectKpi, selectValuedKpis, selectWeekRates } from './results.sql.ts';
+import { type KpiTexts, type Scope, selectKpi, selectValuedKpis, selectWeekRates } from './results.sql.ts';
 import { selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
 import { answerData, worded, type WordedQuestion } from './shape.ts';
 import type { Window } from './window.ts';
 
-export type { KpiWords, LatestFigures, Scope, Window };
+export type { KpiTexts as KpiWords, LatestFigures, Scope, Window };
 export {
   selectKpi,
   selectLatestFigures,

@@ -45,19 +45,19 @@ export async function selectGroupIdOf(
 export type KpiHead = { id: string; name: string; imageUrl: string | null };
 
 /** With its translated names, which the data interface does not return. */
-export type KpiWords = KpiHead & { translations: Record<string, string> };
+export type KpiTexts = KpiHead & { translations: Record<string, string> };
 
 /** Returns the KPIs that have ever had a value. */
-export async function selectValuedKpis(db: Db, accountId: AccountId): Promise<KpiWords[]> {
-  return db<KpiWords[]>`
+export async function selectValuedKpis(db: Db, accountId: AccountId): Promise<KpiTexts[]> {
+  return db<KpiTexts[]>`
     select kpi_id as "id", name as "name", translations as "translations", image_url as "imageUrl"
     from   kpis
     where  account_id = ${accountId} and has_values
     order  by kpi_id`;
 }
 
-export async function selectKpi(db: Db, accountId: AccountId, kpiId: string): Promise<KpiWords | undefined> {
-  const [row] = await db<KpiWords[]>`
+export async function selectKpi(db: Db, accountId: AccountId, kpiId: string): Promise<KpiTexts | undefined> {
+  const [row] = await db<KpiTexts[]>`
     select kpi_id as "id", name as "name", translations as "translations", image_url as "imageUrl"
     from   kpis
     where  account_id = ${accountId} and kpi_id = ${kpiId}`;

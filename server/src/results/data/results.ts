@@ -223,7 +223,7 @@ async function* leavesOf<T>(
   }
 }
 
-/** Yields the comments of each question, group and week as one leaf, even if they are spread over several batches. */
+/** Yields the comments of each question, group and week as one leaf, even if they are in several batches. */
 async function* commentLeaves(batches: AsyncIterable<CommentRow[]>): AsyncGenerator<Leaf[]> {
   let keys: string[] = [];
   let texts: string[] = [];

@@ -26,14 +26,14 @@ import {
   latestOf,
   questionChange,
   rollingOf,
-  type SpreadOf,
+  type VariationOf,
   valueOf,
   windowEnding,
 } from '../statistics/rolling.ts';
 import { maxKpiWeeks } from '../statistics/rotation.ts';
 import { kpiWeeksOf } from '../statistics/statistics.ts';
 import { selectKpiStatistics, selectQuestionStatistics } from '../statistics/statistics.sql.ts';
-import { spreadIn } from '../statistics/history.ts';
+import { variationIn } from '../statistics/history.ts';
 import { selectAskedWeeks, selectReadings } from './statistics-shown.sql.ts';
 import type { Window } from './window.ts';
 
@@ -41,7 +41,7 @@ import type { Window } from './window.ts';
 export type Statistics = {
   kpis: readonly Kpi[];
   asked: AskedWeeks;
-  spreadOf: SpreadOf;
+  variationOf: VariationOf;
   /** Returns the window of rolling values in a week. */
   windowOf: (week: Week) => KpiWindow;
   /** Returns the cutoff of a question; undefined if the statistics of the week are not computed yet. */
@@ -77,25 +77,25 @@ export async function statisticsShown(pool: Pool, accountId: AccountId, window: 
   for (const { week, questionIds } of weeks) {
     for (const id of questionIds) asked.set(id, [...(asked.get(id) ?? []), week]);
   }
-  const spreads = new Map<number, Map<Week, (typeof questions)[number]>>();
+  const variations = new Map<number, Map<Week, (typeof questions)[number]>>();
   for (const one of questions) {
-    const own = spreads.get(one.questionId) ?? new Map<Week, (typeof questions)[number]>();
-    spreads.set(one.questionId, own.set(one.week, one));
+    const own = variations.get(one.questionId) ?? new Map<Week, (typeof questions)[number]>();
+    variations.set(one.questionId, own.set(one.week, one));
   }
   const ofKpi = Map.groupBy(kpiRows, ({ kpiId }) => kpiId);
   const isDue = new Set(weeks.filter(({ isComputed }) => !isComputed).map(({ week }) => week));
   return {
     kpis,
     asked,
-    spreadOf: spreadIn({ spreads }),
+    variationOf: variationIn({ variations }),
     windowOf: (week) =>
       windowEnding(
         week,
         weeks.findLast((one) => one.week <= week && one.kpiWeeks !== null)?.kpiWeeks ?? currentWeeks,
       ),
     questionCutoff: (id, week, kind) =>
-      isDue.has(week) ? undefined : spreads.get(id)?.get(week)?.cutoffs[kind],
-    groupVarianceOf: (id, week) => spreads.get(id)?.get(week)?.groupVariance ?? null,
+      isDue.has(week) ? undefined : variations.get(id)?.get(week)?.cutoffs[kind],
+    groupVarianceOf: (id, week) => variations.get(id)?.get(week)?.groupVariance ?? null,
     kpiAt(kpiId, week) {
       const row = ofKpi.get(kpiId)?.findLast((one) => one.week <= week);
       // In a week that asked nothing, the verdicts of the last week before it stay.
@@ -173,9 +173,9 @@ export function rollingFigure(
     return { week, value: null, handedOut: false, questions: 0, firstWeek, lastWeek, margin: null, change: null };
   }
   const { factor, cutoffOf } = statistics.kpiAt(id, week);
-  const { spreadOf, asked } = statistics;
+  const { variationOf, asked } = statistics;
   const weeks = latest.map(({ reading }) => reading.week).toSorted();
-  const change = kpiChange(latest, readings, asked, { spreadOf, factor });
+  const change = kpiChange(latest, readings, asked, { variationOf, factor });
   return {
     week,
     value: valueOf(latest),
@@ -183,7 +183,7 @@ export function rollingFigure(
     questions: latest.length,
     firstWeek: weeks[0] as Week,
     lastWeek: weeks.at(-1) as Week,
-    margin: marginIn(rollingOf(latest, spreadOf, factor)),
+    margin: marginIn(rollingOf(latest, variationOf, factor)),
     change: change ? shownChange(change, cutoffOf('change')) : null,
   };
 }
@@ -221,13 +221,13 @@ function differenceIn(
   { kind, whole }: ComparedWith,
   readings: Readings,
   week: Week,
-  { spreadOf, windowOf }: Statistics,
+  { variationOf, windowOf }: Statistics,
 ): Differing | undefined {
-  if (kind !== 'halfYear') return kpiDifference(latest, whole, spreadOf);
+  if (kind !== 'halfYear') return kpiDifference(latest, whole, variationOf);
   const { first, last } = windowOf(week);
   const then = { first: addWeeks(first, -halfYear), last: addWeeks(last, -halfYear) };
   const ids = latest.map(({ questionId }) => questionId);
-  return kpiSinceHalfYear(latest, latestOf(readings, ids, then), spreadOf);
+  return kpiSinceHalfYear(latest, latestOf(readings, ids, then), variationOf);
 }
 
 /** Returns the best estimate of a small group's rolling KPI value; null if the group is not small, or nothing is known about it. */
@@ -241,8 +241,8 @@ export function kpiEstimate(
   const latest = latestOf(readings, questionIds, statistics.windowOf(week));
   const { factor, groupVariance } = statistics.kpiAt(id, week);
   if (latest.length === 0 || !latest.some(({ reading }) => reading.answers < smallGroup)) return null;
-  const above = kpiDifference(latest, parent, statistics.spreadOf);
-  const { variance } = rollingOf(latest, statistics.spreadOf, factor);
+  const above = kpiDifference(latest, parent, statistics.variationOf);
+  const { variance } = rollingOf(latest, statistics.variationOf, factor);
   if (!above || groupVariance === null || !(variance > 0)) return null;
   const value = valueOf(latest);
   return shrunk(value, value - above.by, groupVariance, variance);
@@ -266,13 +266,13 @@ export function questionMeasures(
 ): QuestionMeasures {
   const reading = readings.get(questionId)?.find((one) => one.week === week);
   if (!reading || !isShown(reading)) return { margin: null, change: null, difference: null, bestEstimate: null };
-  const { asked, spreadOf, questionCutoff } = statistics;
+  const { asked, variationOf, questionCutoff } = statistics;
   const latest = { questionId, reading };
-  const spread = spreadOf(questionId, week);
-  const change = questionChange(latest, readings, asked, spreadOf);
+  const variation = variationOf(questionId, week);
+  const change = questionChange(latest, readings, asked, variationOf);
   const { kind } = compared;
   return {
-    margin: spread ? marginOf(reading, spread) : null,
+    margin: variation ? marginOf(reading, variation) : null,
     change: change ? shownChange(change, questionCutoff(questionId, week, 'change')) : null,
     difference:
       kind === 'none'
@@ -288,13 +288,13 @@ export function questionMeasures(
 function questionEstimate(
   { questionId, reading }: Latest,
   parent: readonly Reading[] | undefined,
-  { spreadOf, groupVarianceOf }: Statistics,
+  { variationOf, groupVarianceOf }: Statistics,
 ): BestEstimate | null {
   const above = parent?.find((one): one is ShownReading => one.week === reading.week && isShown(one));
-  const spread = spreadOf(questionId, reading.week);
+  const variation = variationOf(questionId, reading.week);
   const groupVariance = groupVarianceOf(questionId, reading.week);
-  if (!above || !spread || groupVariance === null || reading.answers >= smallGroup) return null;
-  const error = spread.variance * meanVariance(reading, spread.presentShare);
+  if (!above || !variation || groupVariance === null || reading.answers >= smallGroup) return null;
+  const error = variation.variance * meanVariance(reading, variation.presentShare);
   return shrunk(reading.value, above.value, groupVariance, error);
 }
 
@@ -339,9 +339,9 @@ export function kpiCell(
     return { value, handedOut: false, clearChange: null, difference: null };
   }
   const { factor, cutoffOf } = statistics.kpiAt(id, week);
-  const { spreadOf, asked } = statistics;
+  const { variationOf, asked } = statistics;
   const cutoff = cutoffOf('change');
-  const change = cutoff && kpiChange(latest, readings, asked, { spreadOf, factor });
+  const change = cutoff && kpiChange(latest, readings, asked, { variationOf, factor });
   const { kind } = compared;
   return {
     value: valueOf(latest),

@@ -12,7 +12,7 @@ import { recomputed } from '../../testing/reference/python.ts';
 import { sharedData } from '../../testing/shared.ts';
 import { answer, importLines, kpi, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
-import { emptyHistory, spreadIn } from '../statistics/history.ts';
+import { emptyHistory, variationIn } from '../statistics/history.ts';
 import { kpiDifference } from '../statistics/rolling.ts';
 import { weekStatistics } from '../statistics/week-statistics.ts';
 import {
@@ -40,7 +40,7 @@ type Published = {
 type Rows = Record<string, Record<string, unknown>>;
 /** Measures of a group: by question or KPI, then by name. */
 type GroupMeasures = Record<string, { questions: Rows; kpis: Rows }>;
-type WeekMeasures = { spreads: Rows; questions: Rows; kpis: Rows; groups: GroupMeasures };
+type WeekMeasures = { variations: Rows; questions: Rows; kpis: Rows; groups: GroupMeasures };
 type Weeks = Record<string, WeekMeasures>;
 
 /** Returns every single value by its path. */
@@ -165,17 +165,17 @@ describe('a generated company', () => {
     const { pool } = world;
     const weeks: Record<string, Omit<WeekMeasures, 'groups'>> = {};
     const collect = (
-      kind: 'spreads' | 'questions' | 'kpis',
+      kind: 'variations' | 'questions' | 'kpis',
       rows: readonly { week: string; id: string | number }[],
     ) => {
       for (const { week, id: own, ...row } of rows) {
-        weeks[week] ??= { spreads: {}, questions: {}, kpis: {} };
+        weeks[week] ??= { variations: {}, questions: {}, kpis: {} };
         weeks[week][kind][own] = row;
       }
     };
     type Row = { week: string; id: string };
     collect(
-      'spreads',
+      'variations',
       await pool<Row[]>`
       select week, question_id as id, squares, freedom, answers, cells from question_variances where account_id = ${id}`,
     );
@@ -390,7 +390,7 @@ describe(`the Civil Service People Survey${skipped}`, () => {
       const whole = history.readings.get(1)!;
       const marks = own.map(({ group, question: questionId }) => {
         const reading = readings.get(group)!.get(questionId)!;
-        const difference = kpiDifference([{ questionId, reading }], whole, spreadIn(history))!;
+        const difference = kpiDifference([{ questionId, reading }], whole, variationIn(history))!;
         const { cutoffs } = questions.find((one) => one.questionId === questionId)!;
         const { value, by } = difference;
         return [group, questionId, { value, by, verdict: verdictOf(difference, cutoffs.company) }] as const;

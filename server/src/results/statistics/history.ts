@@ -1,10 +1,10 @@
-// What the statistics of a week need of the weeks before it: readings, spreads, and how groups moved when nothing much happened. Pure.
+// What the statistics of a week need of the weeks before it: readings, variations, and how groups moved when nothing much happened. Pure.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { QuestionType } from '../../questions/types.ts';
 import type { Cutoffs } from './marks.ts';
-import { meanVariance, type Spread } from './measures.ts';
+import { meanVariance, type Variation } from './measures.ts';
 import { excessOf, rootOf } from './normal.ts';
-import type { GroupDistribution, SpreadSums } from './pooled-variance.ts';
+import type { GroupDistribution, VarianceSums } from './pooled-variance.ts';
 import { isShown, previousOf, type Reading } from './readings.ts';
 
 /** The published figures of a week, of questions with a scale. */
@@ -26,7 +26,7 @@ export type Setting = {
 };
 
 /** `groupVariance`: how much groups differ from the group above them; null if too few can be compared. */
-export type QuestionStatistics = Spread & {
+export type QuestionStatistics = Variation & {
   questionId: number;
   groupVariance: number | null;
   cutoffs: Cutoffs;
@@ -46,7 +46,7 @@ export type KpiStatistics = {
 export type WeekStatistics = {
   week: Week;
   /** Of questions with enough cells. */
-  spreads: { questionId: number; sums: SpreadSums }[];
+  variations: { questionId: number; sums: VarianceSums }[];
   questions: QuestionStatistics[];
   kpis: KpiStatistics[];
 };
@@ -56,9 +56,9 @@ export type History = {
   /** By group, then by question; each oldest first. */
   readings: Map<number, Map<number, Reading[]>>;
   asked: Map<number, Week[]>;
-  sums: Map<number, { week: Week; sums: SpreadSums }[]>;
+  sums: Map<number, { week: Week; sums: VarianceSums }[]>;
   /** By question and week. */
-  spreads: Map<number, Map<Week, Spread>>;
+  variations: Map<number, Map<Week, Variation>>;
   moves: Map<number, Move[]>;
   kpiRatios: Map<string, { ratio: number; pairs: number; week: Week }[]>;
 };
@@ -73,7 +73,7 @@ export const emptyHistory = (): History => ({
   readings: new Map(),
   asked: new Map(),
   sums: new Map(),
-  spreads: new Map(),
+  variations: new Map(),
   moves: new Map(),
   kpiRatios: new Map(),
 });
@@ -95,16 +95,16 @@ export const listIn = <K, T>(lists: Map<K, T[]>, key: K): T[] => {
   lists.set(key, known);
   return known;
 };
-export const spreadsIn = ({ spreads }: History, questionId: number) => {
-  const known = spreads.get(questionId) ?? new Map<Week, Spread>();
-  spreads.set(questionId, known);
+export const variationsIn = ({ variations }: History, questionId: number) => {
+  const known = variations.get(questionId) ?? new Map<Week, Variation>();
+  variations.set(questionId, known);
   return known;
 };
 
-export function addSpreads(history: History, { week, spreads, questions }: WeekStatistics): void {
-  for (const { questionId, sums } of spreads) listIn(history.sums, questionId).push({ week, sums });
+export function addVariations(history: History, { week, variations, questions }: WeekStatistics): void {
+  for (const { questionId, sums } of variations) listIn(history.sums, questionId).push({ week, sums });
   for (const { questionId, variance, steadyShare, presentShare, sharedMovement } of questions)
-    spreadsIn(history, questionId).set(week, { variance, steadyShare, presentShare, sharedMovement });
+    variationsIn(history, questionId).set(week, { variance, steadyShare, presentShare, sharedMovement });
 }
 
 export function addReadings(history: History, { week, readings }: WeekFigures): void {
@@ -132,9 +132,9 @@ export function addMoves(
   history: History,
   { week, readings }: WeekFigures,
   { parentOf }: Setting,
-  spreads: readonly { questionId: number; variance: number }[],
+  variations: readonly { questionId: number; variance: number }[],
 ): void {
-  const varianceOf = new Map(spreads.map(({ questionId, variance }) => [questionId, variance]));
+  const varianceOf = new Map(variations.map(({ questionId, variance }) => [questionId, variance]));
   const changeIn = (groupId: number, questionId: number, before?: Week) => {
     const own = history.readings.get(groupId)?.get(questionId);
     const now = own?.at(-1);
@@ -172,7 +172,7 @@ export function addMoves(
 }
 
 /** What earlier changes say about a question. */
-export type Movement = Pick<Spread, 'steadyShare' | 'presentShare' | 'sharedMovement'>;
+export type Movement = Pick<Variation, 'steadyShare' | 'presentShare' | 'sharedMovement'>;
 
 /**
  * Returns what earlier changes say, of each question, counting only those between weeks since `first`. Changes over a longer time than
@@ -258,11 +258,11 @@ export function factorOf({ kpiRatios }: History, kpiId: string, first: Week): nu
   return Math.min(Math.max(ratio, 0.1), 4);
 }
 
-/** Returns the spread of a question in a week, or in the last week before it. */
-export const spreadIn =
-  ({ spreads }: Pick<History, 'spreads'>) =>
-  (questionId: number, week: Week): Spread | undefined => {
-    const own = spreads.get(questionId);
+/** Returns the variance of a question in a week, or in the last week before it. */
+export const variationIn =
+  ({ variations }: Pick<History, 'variations'>) =>
+  (questionId: number, week: Week): Variation | undefined => {
+    const own = variations.get(questionId);
     return own?.get(week) ?? [...(own ?? [])].findLast(([one]) => one <= week)?.[1];
   };
 

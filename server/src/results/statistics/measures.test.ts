@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { cutoffOf, isClear, type Test } from './marks.ts';
 import { changeOf, differenceOf, marginOf, meanOf, meanOfSteady, shrunk, testOf } from './measures.ts';
 import { excessOf, quantile95, rootOf, twoSidedT } from './normal.ts';
-import { minimumAnswers, pooledVariance, spreadOf } from './pooled-variance.ts';
+import { minimumAnswers, pooledVariance, varianceSumsOf } from './pooled-variance.ts';
 import { previousOf, type Reading, type ShownReading } from './readings.ts';
 import { kpiChange, latestOf, valueOf, windowEnding } from './rolling.ts';
 import { rotationWeeks } from './rotation.ts';
@@ -22,7 +22,7 @@ const reading = (
   asked,
   handedOut: false,
 });
-const spread = { variance: 0.0625, steadyShare: 0.6, presentShare: 0.6, sharedMovement: 0 };
+const variation = { variance: 0.0625, steadyShare: 0.6, presentShare: 0.6, sharedMovement: 0 };
 const shares = fc.double({ min: 0, max: 0.95, noNaN: true });
 const answers = fc.integer({ min: 5, max: 500 });
 
@@ -63,7 +63,7 @@ describe('the pooled variance of answers', () => {
       { groupId: 2, distribution: of(30, 0, 0, 0, 0) },
       { groupId: 3, distribution: of(0, 0, 0, 0, 30) },
     ];
-    expect(spreadOf(1, groups, parentOf)).toEqual({ squares: 0, freedom: 58, answers: 60, cells: 2 });
+    expect(varianceSumsOf(1, groups, parentOf)).toEqual({ squares: 0, freedom: 58, answers: 60, cells: 2 });
   });
 
   test('counts no answer twice: of a parent only what its subgroups do not contain', () => {
@@ -71,13 +71,13 @@ describe('the pooled variance of answers', () => {
       { groupId: 1, distribution: of(10, 0, 0, 0, 20) },
       { groupId: 2, distribution: of(5, 0, 0, 0, 5) },
     ];
-    const sums = spreadOf(1, groups, parentOf);
+    const sums = varianceSumsOf(1, groups, parentOf);
     expect(sums).toMatchObject({ answers: 30, cells: 2, freedom: 28 });
     expect(sums?.squares).toBeCloseTo(10 * 0.25 + 5 * 0.75 ** 2 + 15 * 0.25 ** 2);
   });
 
   test('is never that of a single group, and never of fewer than 50 answers', () => {
-    expect(spreadOf(1, [{ groupId: 1, distribution: of(50, 0, 0, 0, 50) }], parentOf)).toBeNull();
+    expect(varianceSumsOf(1, [{ groupId: 1, distribution: of(50, 0, 0, 0, 50) }], parentOf)).toBeNull();
     const few = { squares: 2, freedom: 28, answers: minimumAnswers - 20, cells: 2 };
     expect(pooledVariance([few])).toBeNull();
     expect(pooledVariance([few, few])).toBeCloseTo(4 / 56);
@@ -87,14 +87,14 @@ describe('the pooled variance of answers', () => {
 
 describe('intervals', () => {
   test('are those of a mean of independent answers if nothing is steady', () => {
-    const margin = marginOf(reading('2026-01-05', 0.5, 400, 500), { ...spread, presentShare: 0 });
+    const margin = marginOf(reading('2026-01-05', 0.5, 400, 500), { ...variation, presentShare: 0 });
     expect(margin).toBeCloseTo(1.96 * (0.25 / 20), 3);
   });
 
   test('are narrower the more of the people asked have answered, and never narrower with fewer answers', () => {
     fc.assert(
       fc.property(answers, answers, shares, (n, more, presentShare) => {
-        const own = { ...spread, presentShare };
+        const own = { ...variation, presentShare };
         const of = (asked: number | null, count = n) =>
           marginOf(reading('2026-01-05', 0.5, count, asked), own);
         expect(of(n)).toBeLessThanOrEqual(of(n + more));
@@ -108,7 +108,7 @@ describe('intervals', () => {
 describe('changes', () => {
   test('have the variance of both readings, and that of shared movements', () => {
     const [now, before] = [reading('2026-02-02', 0.6, 50, 100), reading('2026-01-05', 0.5, 25, 50)];
-    const change = changeOf(now, before, { ...spread, sharedMovement: 0.001 });
+    const change = changeOf(now, before, { ...variation, sharedMovement: 0.001 });
     expect(change.by).toBeCloseTo(0.1);
     expect(change.variance).toBeCloseTo(0.0625 * (1 / 50 - 0.6 / 100 + 1 / 25 - 0.6 / 50 + 0.001));
   });
@@ -121,7 +121,7 @@ describe('changes', () => {
   });
 
   test('the difference of a group from the whole is that of a random group of the same size', () => {
-    const { variance } = differenceOf(reading('w', 0.6, 20), reading('w', 0.5, 100), spread);
+    const { variance } = differenceOf(reading('w', 0.6, 20), reading('w', 0.5, 100), variation);
     expect(variance).toBeCloseTo(0.0625 * (1 / 20 - 1 / 100));
   });
 
@@ -146,11 +146,11 @@ describe('rolling values', () => {
     for (const week of ['2026-01-19', '2026-01-26']) {
       const latest = latestOf(readings, [1, 2], windowEnding(week, 2));
       expect(valueOf(latest)).toBeCloseTo(0.5);
-      const change = kpiChange(latest, readings, asked, { spreadOf: () => spread, factor: 1 });
+      const change = kpiChange(latest, readings, asked, { variationOf: () => variation, factor: 1 });
       expect(change?.by).toBe(0);
     }
     const first = latestOf(readings, [1, 2], windowEnding('2026-01-12', 2));
-    expect(kpiChange(first, readings, asked, { spreadOf: () => spread, factor: 1 })).toBeUndefined();
+    expect(kpiChange(first, readings, asked, { variationOf: () => variation, factor: 1 })).toBeUndefined();
   });
 
   test('cover as many weeks as the schedules need, at most 13', () => {

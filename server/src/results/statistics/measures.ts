@@ -6,7 +6,7 @@ import type { Test } from './marks.ts';
 import type { ShownReading } from './readings.ts';
 
 /** What the account knows about a question in a week. */
-export type Spread = {
+export type Variation = {
   /** The variance of single answers within groups. */
   variance: number;
   /** The share of the variance that is the same when the question is asked again: 0 to 1. */
@@ -33,40 +33,40 @@ export const meanVariance = (
 ) => 1 / answers - (asked === null ? 0 : steadyShare / Math.max(asked, answers));
 
 /** Returns half the width of the 95 % interval of a mean. */
-export function marginOf(reading: ShownReading, { variance, presentShare }: Spread): number {
+export function marginOf(reading: ShownReading, { variance, presentShare }: Variation): number {
   return quantile95(freedomOf(reading.answers)) * Math.sqrt(variance * meanVariance(reading, presentShare));
 }
 
 /** The answers of one reading that are worth as many as those of two. */
 const answersOfBoth = (one: ShownReading, other: ShownReading) => 2 / (1 / one.answers + 1 / other.answers);
 
-/** Returns the change of a question from one reading of a group to another. `spreadBefore`: the variance at the earlier one. */
+/** Returns the change of a question from one reading of a group to another. `variationBefore`: the variance at the earlier one. */
 export function changeOf(
   now: ShownReading,
   before: ShownReading,
-  spread: Spread,
-  spreadBefore: Pick<Spread, 'variance'> = spread,
+  variation: Variation,
+  variationBefore: Pick<Variation, 'variance'> = variation,
 ): Measured {
-  const { variance, steadyShare, sharedMovement } = spread;
+  const { variance, steadyShare, sharedMovement } = variation;
   return {
     by: now.value - before.value,
     variance:
       variance * (meanVariance(now, steadyShare) + sharedMovement) +
-      spreadBefore.variance * meanVariance(before, steadyShare),
+      variationBefore.variance * meanVariance(before, steadyShare),
     freedom: freedomOf(Math.min(now.answers, before.answers)),
     answers: answersOfBoth(now, before),
   };
 }
 
 /** Returns the change over half a year. How steady attitudes are over so long is not known, so that nothing is deducted for it. */
-export const changeOverHalfYear = (now: ShownReading, before: ShownReading, spread: Spread): Measured =>
-  changeOf(now, before, { ...spread, steadyShare: 0 });
+export const changeOverHalfYear = (now: ShownReading, before: ShownReading, variation: Variation): Measured =>
+  changeOf(now, before, { ...variation, steadyShare: 0 });
 
 /**
  * Returns the difference of a group from a larger group that contains it, in the same week. Its variance is that of a group of the same
  * size whose people are drawn at random from the larger one.
  */
-export function differenceOf(own: ShownReading, whole: ShownReading, { variance }: Spread): Measured {
+export function differenceOf(own: ShownReading, whole: ShownReading, { variance }: Variation): Measured {
   const outside = Math.max(1 / own.answers - 1 / whole.answers, 0.02 / own.answers);
   return {
     by: own.value - whole.value,

@@ -1,9 +1,9 @@
-// The spread of the answers to a question in a week: one figure for the whole account, computed from published distributions of
+// The variance of the answers to a question in a week: one figure for the whole account, computed from published distributions of
 // groups that have no people in common (docs/administrators/statistics.md). A group's own variance would reveal more about small groups. Pure.
 import { individualsOf, type Distribution, type QuestionType, scaleOf } from '../../questions/types.ts';
 
 /** The sums from which a variance is computed. Values are from 0 to 1. */
-export type SpreadSums = {
+export type VarianceSums = {
   /** The sum of squared deviations from the mean of each cell. */
   squares: number;
   /** The number of answers minus the number of cells. */
@@ -20,13 +20,13 @@ export type GroupDistribution = { groupId: number; distribution: Distribution };
 
 /**
  * Returns the sums of a question in a week over the finest published cells: groups with a distribution, without their subgroups that
- * have one. Null if there are fewer than two cells, so that the spread of a single group is never used.
+ * have one. Null if there are fewer than two cells, so that the variance of a single group is never used.
  */
-export function spreadOf(
+export function varianceSumsOf(
   type: QuestionType,
   groups: readonly GroupDistribution[],
   parentOf: (groupId: number) => number | null,
-): SpreadSums | null {
+): VarianceSums | null {
   const counts = new Map(
     groups.map(({ groupId, distribution }) => [groupId, new Map(Object.entries(distribution))]),
   );
@@ -36,7 +36,7 @@ export function spreadOf(
     while (above !== null && !counts.has(above)) above = parentOf(above);
     if (above !== null) below.set(above, [...(below.get(above) ?? []), groupId]);
   }
-  const sums: SpreadSums = { squares: 0, freedom: 0, answers: 0, cells: 0 };
+  const sums: VarianceSums = { squares: 0, freedom: 0, answers: 0, cells: 0 };
   for (const [groupId, own] of counts) {
     const rest = new Map(own);
     for (const child of below.get(groupId) ?? []) {
@@ -50,7 +50,7 @@ export function spreadOf(
   return sums.cells >= 2 ? sums : null;
 }
 
-function add(sums: SpreadSums, type: QuestionType, distribution: Distribution): void {
+function add(sums: VarianceSums, type: QuestionType, distribution: Distribution): void {
   const { low, high } = scaleOf(type) as { low: number; high: number };
   const values = individualsOf(type, distribution).map((value) => (value - low) / (high - low));
   if (values.length < 2) return;
@@ -65,10 +65,10 @@ function add(sums: SpreadSums, type: QuestionType, distribution: Distribution): 
  * Returns the variance to use for a question in a week, from its sums in all weeks up to this one, oldest first: that of the last week
  * with enough answers, otherwise of all weeks together; null if they have too few answers, or no one ever disagreed.
  */
-export function pooledVariance(weeks: readonly SpreadSums[]): number | null {
+export function pooledVariance(weeks: readonly VarianceSums[]): number | null {
   const last = weeks.findLast(({ answers }) => answers >= minimumAnswers);
   const all = last ? [last] : weeks;
-  const total = (of: (sums: SpreadSums) => number) => all.reduce((sum, one) => sum + of(one), 0);
+  const total = (of: (sums: VarianceSums) => number) => all.reduce((sum, one) => sum + of(one), 0);
   if (total(({ answers }) => answers) < minimumAnswers) return null;
   const variance = total(({ squares }) => squares) / total(({ freedom }) => freedom);
   return variance > 0 ? variance : null;

@@ -9,7 +9,7 @@ import {
   meanOf,
   meanOfSteady,
   meanVariance,
-  type Spread,
+  type Variation,
 } from './measures.ts';
 import {
   type AskedWeeks,
@@ -35,8 +35,8 @@ export const windowEnding = (last: Week, weeks: number): KpiWindow => ({
 /** The latest shown reading of a question. */
 export type Latest = { questionId: number; reading: ShownReading };
 
-/** Returns the spread of a question in a week; undefined if it is not known. */
-export type SpreadOf = (questionId: number, week: Week) => Spread | undefined;
+/** Returns the variance of a question in a week; undefined if it is not known. */
+export type VariationOf = (questionId: number, week: Week) => Variation | undefined;
 
 /** Returns the latest shown readings of a KPI's questions in a window, in the order of their ids. */
 export function latestOf(readings: Readings, questionIds: readonly number[], window: KpiWindow): Latest[] {
@@ -54,7 +54,7 @@ export const isAskedIn = (readings: Readings, questionIds: readonly number[], { 
 export const valueOf = (latest: readonly Latest[]): number =>
   latest.reduce((sum, { reading }) => sum + reading.value, 0) / latest.length;
 
-/** A quantity that is not tested, because the spread of its question is not known. */
+/** A quantity that is not tested, because the variance of its question is not known. */
 const untested = (by: number, answers: number): Measured => ({
   by,
   variance: Number.NaN,
@@ -63,12 +63,12 @@ const untested = (by: number, answers: number): Measured => ({
 });
 
 /** Returns the rolling value with its variance. `factor`: see KpiParameters. */
-export function rollingOf(latest: readonly Latest[], spreadOf: SpreadOf, factor: number): Measured {
+export function rollingOf(latest: readonly Latest[], variationOf: VariationOf, factor: number): Measured {
   const measured = latest.map(({ questionId, reading }) => {
-    const spread = spreadOf(questionId, reading.week);
+    const variation = variationOf(questionId, reading.week);
     const { value: by, answers, week } = reading;
-    if (!spread) return { ...untested(by, answers), week };
-    const variance = spread.variance * meanVariance(reading, spread.presentShare);
+    if (!variation) return { ...untested(by, answers), week };
+    const variance = variation.variance * meanVariance(reading, variation.presentShare);
     return { by, variance, freedom: 4 * answers, answers, week };
   });
   return meanOf(measured, factor);
@@ -82,13 +82,13 @@ export function questionChange(
   { questionId, reading }: Latest,
   readings: Readings,
   asked: AskedWeeks,
-  spreadOf: SpreadOf,
+  variationOf: VariationOf,
 ): Compared | undefined {
   const before = previousOf(readings.get(questionId), reading, asked.get(questionId));
   if (!before) return undefined;
-  const spread = spreadOf(questionId, reading.week);
-  const measured = spread
-    ? changeOf(reading, before, spread, spreadOf(questionId, before.week))
+  const variation = variationOf(questionId, reading.week);
+  const measured = variation
+    ? changeOf(reading, before, variation, variationOf(questionId, before.week))
     : untested(reading.value - before.value, reading.answers);
   return { ...measured, since: before.week, questions: 1 };
 }
@@ -98,10 +98,10 @@ export function kpiChange(
   latest: readonly Latest[],
   readings: Readings,
   asked: AskedWeeks,
-  { spreadOf, factor }: { spreadOf: SpreadOf; factor: number },
+  { variationOf, factor }: { variationOf: VariationOf; factor: number },
 ): Compared | undefined {
   const changes = latest.flatMap((one) => {
-    const change = questionChange(one, readings, asked, spreadOf);
+    const change = questionChange(one, readings, asked, variationOf);
     return change ? [{ ...change, week: one.reading.week }] : [];
   });
   return comparedOf(changes, meanOf(changes, factor));
@@ -120,14 +120,14 @@ export type Differing = Measured & { value: number };
 export function kpiDifference(
   latest: readonly Latest[],
   whole: Readings,
-  spreadOf: SpreadOf,
+  variationOf: VariationOf,
 ): Differing | undefined {
   const differences = latest.flatMap(({ questionId, reading }) => {
     const other = whole.get(questionId)?.find(({ week }) => week === reading.week);
     if (!other || !isShown(other)) return [];
-    const spread = spreadOf(questionId, reading.week);
-    const measured = spread
-      ? differenceOf(reading, other, spread)
+    const variation = variationOf(questionId, reading.week);
+    const measured = variation
+      ? differenceOf(reading, other, variation)
       : untested(reading.value - other.value, reading.answers);
     return [{ ...measured, value: other.value }];
   });
@@ -138,15 +138,15 @@ export function kpiDifference(
 export function kpiSinceHalfYear(
   latest: readonly Latest[],
   earlier: readonly Latest[],
-  spreadOf: SpreadOf,
+  variationOf: VariationOf,
 ): Differing | undefined {
   const byQuestion = new Map(earlier.map(({ questionId, reading }) => [questionId, reading]));
   const differences = latest.flatMap(({ questionId, reading }) => {
     const before = byQuestion.get(questionId);
     if (!before || before.week >= reading.week) return [];
-    const spread = spreadOf(questionId, reading.week);
-    const measured = spread
-      ? changeOverHalfYear(reading, before, spread)
+    const variation = variationOf(questionId, reading.week);
+    const measured = variation
+      ? changeOverHalfYear(reading, before, variation)
       : untested(reading.value - before.value, reading.answers);
     return [{ ...measured, value: before.value }];
   });

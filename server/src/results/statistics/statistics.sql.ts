@@ -113,7 +113,7 @@ export async function selectStatistics(
   const [sumsOf, questionsOf, kpisOf] = [byWeek(sums), byWeek(questions), byWeek(kpis)];
   return weeks.map(({ week }) => ({
     week,
-    spreads: (sumsOf.get(week) ?? []).map(({ questionId, squares, freedom, answers, cells }) => ({
+    variations: (sumsOf.get(week) ?? []).map(({ questionId, squares, freedom, answers, cells }) => ({
       questionId,
       sums: { squares, freedom, answers, cells },
     })),
@@ -171,7 +171,7 @@ export async function writeStatistics(
   tx: Transaction,
   accountId: AccountId,
   { week, published }: Pick<PublishedWeek, 'week' | 'published'>,
-  { spreads, questions, kpis }: WeekStatistics,
+  { variations, questions, kpis }: WeekStatistics,
   kpiWeeks: number,
 ): Promise<boolean> {
   const rows = await tx`
@@ -188,7 +188,7 @@ export async function writeStatistics(
   await tx`delete from kpi_statistics where account_id = ${accountId} and week = ${week}`;
   await copyInto(
     tx`copy question_variances (account_id, week, question_id, squares, freedom, answers, cells) from stdin`,
-    spreads.map(({ questionId, sums: { squares, freedom, answers, cells } }) => [
+    variations.map(({ questionId, sums: { squares, freedom, answers, cells } }) => [
       accountId,
       week,
       questionId,

@@ -6,7 +6,7 @@ import {
   addKpiRatios,
   addMoves,
   addReadings,
-  addSpreads,
+  addVariations,
   factorOf,
   type History,
   type KpiStatistics,
@@ -16,13 +16,13 @@ import {
   type WeekStatistics,
   listIn,
   movementsIn,
-  spreadIn,
-  spreadsIn,
+  variationIn,
+  variationsIn,
   topOf,
 } from './history.ts';
-import { type Measured, meanVariance, type Spread, testOf } from './measures.ts';
+import { type Measured, meanVariance, type Variation, testOf } from './measures.ts';
 import { excessOf, rootOf } from './normal.ts';
-import { pooledVariance, spreadOf } from './pooled-variance.ts';
+import { pooledVariance, varianceSumsOf } from './pooled-variance.ts';
 import { comparableWeeks, isShown, type Reading, type Readings } from './readings.ts';
 import {
   halfYear,
@@ -46,7 +46,7 @@ export function recall(
   statistics: WeekStatistics,
   setting: Setting,
 ): void {
-  addSpreads(history, statistics);
+  addVariations(history, statistics);
   addReadings(history, figures);
   addMoves(history, figures, setting, statistics.questions);
   addKpiRatios(history, statistics);
@@ -55,11 +55,11 @@ export function recall(
 /** Computes the statistics of a week and adds it to the history, which contains all weeks before it. */
 export function weekStatistics(history: History, figures: WeekFigures, setting: Setting): WeekStatistics {
   const { week } = figures;
-  const spreads = [...figures.distributions].flatMap(([questionId, groups]) => {
-    const sums = spreadOf(setting.typeOf(questionId), groups, setting.parentOf);
+  const variations = [...figures.distributions].flatMap(([questionId, groups]) => {
+    const sums = varianceSumsOf(setting.typeOf(questionId), groups, setting.parentOf);
     return sums ? [{ questionId, sums }] : [];
   });
-  for (const { questionId, sums } of spreads) listIn(history.sums, questionId).push({ week, sums });
+  for (const { questionId, sums } of variations) listIn(history.sums, questionId).push({ week, sums });
   const first = addWeeks(week, -comparableWeeks);
   const movementOf = movementsIn(history, first, week);
   const asked = [...new Set([...figures.readings.values()].flatMap((one) => [...one.keys()]))].toSorted(
@@ -71,11 +71,11 @@ export function weekStatistics(history: History, figures: WeekFigures, setting: 
     if (variance === null) return [];
     return [{ questionId, variance, ...movementOf(questionId) }];
   });
-  for (const { questionId, ...spread } of measured) spreadsIn(history, questionId).set(week, spread);
+  for (const { questionId, ...variation } of measured) variationsIn(history, questionId).set(week, variation);
   addReadings(history, figures);
   const questions = withCutoffs(history, figures, setting, measured);
   addMoves(history, figures, setting, measured);
-  const statistics = { week, spreads, questions, kpis: kpiStatistics(history, week, setting) };
+  const statistics = { week, variations, questions, kpis: kpiStatistics(history, week, setting) };
   addKpiRatios(history, statistics);
   return statistics;
 }
@@ -102,11 +102,11 @@ function withCutoffs(
   history: History,
   { week, readings }: WeekFigures,
   { parentOf, kpiWeeks }: Setting,
-  measured: readonly (Spread & { questionId: number })[],
+  measured: readonly (Variation & { questionId: number })[],
 ): QuestionStatistics[] {
   const tests = noTests();
-  const spreads = new Map(measured.map(({ questionId, ...spread }) => [questionId, spread]));
-  const spreadAt = spreadIn(history);
+  const variations = new Map(measured.map(({ questionId, ...variation }) => [questionId, variation]));
+  const variationAt = variationIn(history);
   const then = windowEnding(addWeeks(week, -halfYear), kpiWeeks);
   const around = new Map(
     measured.map(({ questionId }) => [questionId, [] as { by: number; error: number }[]]),
@@ -115,19 +115,19 @@ function withCutoffs(
     const [top, parent] = [topOf(groupId, parentOf), parentOf(groupId)];
     const all = history.readings.get(groupId) as Map<number, Reading[]>;
     for (const [questionId, reading] of own) {
-      const spread = spreads.get(questionId);
-      if (!spread || !isShown(reading)) continue;
+      const variation = variations.get(questionId);
+      if (!variation || !isShown(reading)) continue;
       const latest = [{ questionId, reading }];
-      addTest(tests, 'change', questionChange(latest[0] as Latest, all, history.asked, spreadAt));
-      addTest(tests, 'halfYear', kpiSinceHalfYear(latest, latestOf(all, [questionId], then), spreadAt));
+      addTest(tests, 'change', questionChange(latest[0] as Latest, all, history.asked, variationAt));
+      addTest(tests, 'halfYear', kpiSinceHalfYear(latest, latestOf(all, [questionId], then), variationAt));
       const differs = (other: number | null) =>
         other === null
           ? undefined
-          : kpiDifference(latest, history.readings.get(other) ?? noReadings, spreadAt);
+          : kpiDifference(latest, history.readings.get(other) ?? noReadings, variationAt);
       addTest(tests, 'company', differs(top));
       const above = differs(parent);
       addTest(tests, 'parent', above);
-      const error = spread.variance * meanVariance(reading, spread.presentShare);
+      const error = variation.variance * meanVariance(reading, variation.presentShare);
       if (above) around.get(questionId)?.push({ by: above.by, error });
     }
   }
@@ -161,11 +161,11 @@ function kpiStatistics(history: History, week: Week, setting: Setting): KpiStati
   const { kpis, kpiWeeks, parentOf } = setting;
   const window = windowEnding(week, kpiWeeks);
   const then = windowEnding(addWeeks(week, -halfYear), kpiWeeks);
-  const spreadAt = spreadIn(history);
+  const variationAt = variationIn(history);
   const tests = noTests();
   const found = kpis.map(({ id, questionIds }) => {
     const factor = factorOf(history, id, addWeeks(week, -comparableWeeks));
-    const how = { spreadOf: spreadAt, factor };
+    const how = { variationOf: variationAt, factor };
     const changes = new Map<number, { by: number; variance: number; isNew: boolean; shared: number }>();
     const around: { by: number; error: number }[] = [];
     for (const [groupId, readings] of history.readings) {
@@ -175,14 +175,14 @@ function kpiStatistics(history: History, week: Week, setting: Setting): KpiStati
       addTest(tests, 'change', change);
       if (change && change.variance > 0) {
         const plain = kpiChange(latest, readings, history.asked, {
-          spreadOf: withoutShared(spreadAt),
+          variationOf: withoutShared(variationAt),
           factor: 1,
         });
         // Before attitudes are known to be steady, changes vary less than predicted, but not because of the KPI.
         const isNew =
           latest.some(({ reading }) => reading.week === week) &&
           latest.every(
-            ({ questionId, reading }) => (spreadAt(questionId, reading.week)?.steadyShare ?? 0) > 0,
+            ({ questionId, reading }) => (variationAt(questionId, reading.week)?.steadyShare ?? 0) > 0,
           );
         changes.set(groupId, {
           by: change.by,
@@ -191,15 +191,19 @@ function kpiStatistics(history: History, week: Week, setting: Setting): KpiStati
           shared: change.questions,
         });
       }
-      addTest(tests, 'halfYear', kpiSinceHalfYear(latest, latestOf(readings, questionIds, then), spreadAt));
+      addTest(
+        tests,
+        'halfYear',
+        kpiSinceHalfYear(latest, latestOf(readings, questionIds, then), variationAt),
+      );
       const differs = (other: number | null) =>
         other === null
           ? undefined
-          : kpiDifference(latest, history.readings.get(other) ?? noReadings, spreadAt);
+          : kpiDifference(latest, history.readings.get(other) ?? noReadings, variationAt);
       addTest(tests, 'company', differs(topOf(groupId, parentOf)));
       const parent = differs(parentOf(groupId));
       addTest(tests, 'parent', parent);
-      const error = rollingOf(latest, spreadAt, factor).variance;
+      const error = rollingOf(latest, variationAt, factor).variance;
       if (parent && error > 0) around.push({ by: parent.by, error });
     }
     return { kpiId: id, factor, ...ratioOf(changes, parentOf), groupVariance: varianceBetween(around) };
@@ -209,10 +213,10 @@ function kpiStatistics(history: History, week: Week, setting: Setting): KpiStati
 }
 
 const withoutShared =
-  (spreadAt: ReturnType<typeof spreadIn>) =>
-  (questionId: number, week: Week): Spread | undefined => {
-    const spread = spreadAt(questionId, week);
-    return spread && { ...spread, sharedMovement: 0 };
+  (variationAt: ReturnType<typeof variationIn>) =>
+  (questionId: number, week: Week): Variation | undefined => {
+    const variation = variationAt(questionId, week);
+    return variation && { ...variation, sharedMovement: 0 };
   };
 
 /** Returns how the changes of groups, compared with the top of their tree, vary in relation to what their questions' variances say. */

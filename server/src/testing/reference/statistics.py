@@ -152,7 +152,7 @@ class Account:
         self.figures = {}  # By group, question and week.
         self.asked = {}  # Weeks by question.
         self.sums = {}
-        self.spreads = {}  # By question and week.
+        self.variations = {}  # By question and week.
         self.moves = {}
         self.ratios = {}
 
@@ -179,11 +179,11 @@ class Account:
         found = [(one, self.latest(group, one, shifted(last, 1 - weeks), last)) for one in questions]
         return [(question, *one) for question, one in found if one]
 
-    def spread(self, question, week):
-        known = [one for one in self.spreads.get(question, {}) if one <= week]
-        return self.spreads[question][max(known)] if known else None
+    def variation(self, question, week):
+        known = [one for one in self.variations.get(question, {}) if one <= week]
+        return self.variations[question][max(known)] if known else None
 
-    # The spread of answers
+    # The variance of answers
 
     def cells(self, question, distributions):
         """Sums over groups, of which the answers of subgroups with a distribution are subtracted."""
@@ -297,15 +297,15 @@ class Account:
             return None
         since, earlier = before
         by = figure["value"] - earlier["value"]
-        spread = self.spread(question, week)
-        if not spread:
+        variation = self.variation(question, week)
+        if not variation:
             return Quantity(by, None, None, figure["answers"], since=since, questions=1)
-        then = self.spread(question, since) or spread
-        shared = spread["sharedMovement"] if with_shared else 0
+        then = self.variation(question, since) or variation
+        shared = variation["sharedMovement"] if with_shared else 0
         return Quantity(
             by,
-            spread["variance"] * (mean_variance(figure, spread["steadyShare"]) + shared)
-            + then["variance"] * mean_variance(earlier, spread["steadyShare"]),
+            variation["variance"] * (mean_variance(figure, variation["steadyShare"]) + shared)
+            + then["variance"] * mean_variance(earlier, variation["steadyShare"]),
             4 * min(figure["answers"], earlier["answers"]),
             2 / (1 / figure["answers"] + 1 / earlier["answers"]),
             since=since,
@@ -325,7 +325,7 @@ class Account:
         parts = []
         other = self.top(group) if kind == "company" else self.parents.get(group)
         for question, at, figure in latest:
-            spread = self.spread(question, at)
+            variation = self.variation(question, at)
             if kind == "halfYear":
                 last = shifted(week, -26)
                 then = self.latest(group, question, shifted(last, 1 - kpi_weeks), last)
@@ -333,7 +333,7 @@ class Account:
                     continue
                 base = then[1]
                 errors = 1 / figure["answers"] + 1 / base["answers"]
-                variance = spread and spread["variance"] * (errors + spread["sharedMovement"])
+                variance = variation and variation["variance"] * (errors + variation["sharedMovement"])
                 freedom = 4 * min(figure["answers"], base["answers"])
                 answers = 2 / errors
             else:
@@ -341,10 +341,10 @@ class Account:
                 if not base or base["value"] is None:
                     continue
                 own = 1 / figure["answers"]
-                variance = spread and spread["variance"] * max(own - 1 / base["answers"], 0.02 * own)
+                variance = variation and variation["variance"] * max(own - 1 / base["answers"], 0.02 * own)
                 freedom, answers = 4 * figure["answers"], figure["answers"]
             by = figure["value"] - base["value"]
-            part = Quantity(by, variance, freedom, answers) if spread else Quantity(by, None, None, figure["answers"])
+            part = Quantity(by, variance, freedom, answers) if variation else Quantity(by, None, None, figure["answers"])
             part.more = {"value": base["value"]}
             parts.append((at, part))
         if not parts:
@@ -356,8 +356,8 @@ class Account:
     def rolling(self, latest, factor):
         parts = []
         for question, week, figure in latest:
-            spread = self.spread(question, week)
-            variance = spread and spread["variance"] * mean_variance(figure, spread["presentShare"])
+            variation = self.variation(question, week)
+            variance = variation and variation["variance"] * mean_variance(figure, variation["presentShare"])
             parts.append((week, Quantity(figure["value"], variance, 4 * figure["answers"], figure["answers"])))
         return mean_of(parts, factor)
 
@@ -403,8 +403,8 @@ class Account:
         variances = {one: self.variance(one, week) for one in questions}
         variances = {one: variance for one, variance in variances.items() if variance is not None}
         measured = {one: {"variance": own, **self.movement(one, week)} for one, own in variances.items()}
-        for question, spread in measured.items():
-            self.spreads.setdefault(question, {})[week] = spread
+        for question, variation in measured.items():
+            self.variations.setdefault(question, {})[week] = variation
         for question in questions:
             self.asked.setdefault(question, []).append(week)
         for one in data["figures"]:
@@ -414,7 +414,7 @@ class Account:
         question_rows = self.questions_of(week, kpi_weeks, measured, groups)
         self.add_moves(week, variances)
         kpi_rows = self.kpis_of(week, kpi_weeks, groups)
-        return {"spreads": sums, "questions": question_rows, "kpis": kpi_rows, "groups": groups}
+        return {"variations": sums, "questions": question_rows, "kpis": kpi_rows, "groups": groups}
 
     def questions_of(self, week, kpi_weeks, measured, groups):
         tests = {kind: [] for kind in KINDS}
@@ -462,7 +462,7 @@ class Account:
                     if one and one.is_tested():
                         tests[kind].append((one.probability(), one.answers))
                 if change and change.is_tested():
-                    shares = [(self.spread(one, at) or {"steadyShare": 0})["steadyShare"] for one, at, _ in latest]
+                    shares = [(self.variation(one, at) or {"steadyShare": 0})["steadyShare"] for one, at, _ in latest]
                     changes[group] = {
                         "by": change.by,
                         "variance": self.kpi_change(group, latest, 1, with_shared=False).variance,

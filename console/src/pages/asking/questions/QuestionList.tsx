@@ -1,11 +1,11 @@
 // A list of questions, each a link to its page.
-import type { QuestionWords } from '@soundings/contract/console/asking.ts';
+import type { QuestionTexts } from '@soundings/contract/console/asking.ts';
 import { Link } from '@tanstack/react-router';
 import { useText } from '../../../text/text.tsx';
 import css from '../asking.module.css';
 import { useQuestionText } from '../texts.ts';
 
-export function QuestionList({ questions }: { questions: QuestionWords[] }) {
+export function QuestionList({ questions }: { questions: QuestionTexts[] }) {
   const t = useText();
   const textOf = useQuestionText();
   if (questions.length === 0) return <p className={css['soft']}>{t('asking.noQuestions')}</p>;

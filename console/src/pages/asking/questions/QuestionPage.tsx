@@ -1,5 +1,5 @@
 // A question: its texts in all languages side by side, a preview, and where it was asked. Also the page for a new question.
-import type { Library, PageWords, QuestionPage as Question } from '@soundings/contract/console/asking.ts';
+import type { Library, PageTexts, QuestionPage as Question } from '@soundings/contract/console/asking.ts';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Archive, ArchiveRestore, ChartColumn } from 'lucide-react';
 import { useState } from 'react';
@@ -30,7 +30,7 @@ import { useKpiName, useLanguages, useQuestionText } from '../texts.ts';
 export function QuestionPage() {
   const { questionId } = useParams({ strict: false }) as { questionId: string };
   const response = useData('GET /library/questions/{questionId}', { params: { questionId } });
-  const pageTexts = useData('GET /library/words');
+  const pageTexts = useData('GET /library/texts');
   const library = useData('GET /library');
   return (
     <Loaded response={response}>
@@ -47,7 +47,7 @@ export function QuestionPage() {
   );
 }
 
-type Words = Record<string, PageWords>;
+type TextsByLanguage = Record<string, PageTexts>;
 
 const shapeOf = ({ language, languages, partly, options }: Question): Shape => ({
   base: language,
@@ -55,7 +55,15 @@ const shapeOf = ({ language, languages, partly, options }: Question): Shape => (
   options: options.length,
 });
 
-function Editor({ question, texts, library }: { question: Question; texts: Words; library: Library }) {
+function Editor({
+  question,
+  texts,
+  library,
+}: {
+  question: Question;
+  texts: TextsByLanguage;
+  library: Library;
+}) {
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
@@ -216,7 +224,7 @@ function Fixed({ question, library }: { question: Question; library: Library }) 
   );
 }
 
-type PreviewProps = { form: FormState<Draft>; shape: Shape; type: number; texts: Words };
+type PreviewProps = { form: FormState<Draft>; shape: Shape; type: number; texts: TextsByLanguage };
 
 function Preview({ form, shape, type, texts }: PreviewProps) {
   const t = useText();
@@ -236,7 +244,7 @@ function Preview({ form, shape, type, texts }: PreviewProps) {
           <QuestionPreview
             question={previewOf(form.values, shape, type, language)}
             language={language}
-            texts={(texts[language] ?? texts['en']) as PageWords}
+            texts={(texts[language] ?? texts['en']) as PageTexts}
           />
         </Section>
       </div>
@@ -245,7 +253,7 @@ function Preview({ form, shape, type, texts }: PreviewProps) {
 }
 
 export function NewQuestionPage() {
-  const pageTexts = useData('GET /library/words');
+  const pageTexts = useData('GET /library/texts');
   const library = useData('GET /library');
   return (
     <Loaded response={pageTexts}>
@@ -254,7 +262,7 @@ export function NewQuestionPage() {
   );
 }
 
-function NewEditor({ texts, library }: { texts: Words; library: Library }) {
+function NewEditor({ texts, library }: { texts: TextsByLanguage; library: Library }) {
   const t = useText();
   const navigate = useNavigate();
   const toast = useToast();

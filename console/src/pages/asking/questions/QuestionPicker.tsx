@@ -1,5 +1,5 @@
 // Selects questions from the library, with a search, in the order in which they are chosen.
-import type { QuestionWords } from '@soundings/contract/console/asking.ts';
+import type { QuestionTexts } from '@soundings/contract/console/asking.ts';
 import { ArrowUp, X } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
 import { useText } from '../../../text/text.tsx';
@@ -17,7 +17,7 @@ type Props = {
   error: string | undefined;
   value: number[];
   onChange: (value: number[]) => void;
-  questions: QuestionWords[];
+  questions: QuestionTexts[];
   /** Whether the order matters and can be changed: questions are asked in this order. */
   isOrdered?: boolean;
 };

@@ -1,11 +1,11 @@
 // A small static preview of a question as the answering page shows it, in its own language.
-import type { PageWords } from '@soundings/contract/console/asking.ts';
+import type { PageTexts } from '@soundings/contract/console/asking.ts';
 import css from './QuestionPreview.module.css';
 import { directionOf } from '../texts.ts';
 
 export type Previewed = { type: number; text: string; options: { id: string; text: string }[] };
 
-type PreviewProps = { question: Previewed; language: string; texts: PageWords; place?: string };
+type PreviewProps = { question: Previewed; language: string; texts: PageTexts; place?: string };
 
 export function QuestionPreview({ question, language, texts, place }: PreviewProps) {
   return (
@@ -30,7 +30,7 @@ export function QuestionPreview({ question, language, texts, place }: PreviewPro
   );
 }
 
-function Answers({ type, options, texts }: Previewed & { texts: PageWords }) {
+function Answers({ type, options, texts }: Previewed & { texts: PageTexts }) {
   const scale = texts.scales[String(type)] ?? [];
   if (type === 2 || type === 3) return <Numbers scale={scale} />;
   const rows =

@@ -1,5 +1,5 @@
 // A preview of what people will see when a schedule asks, in each language. Nothing can be answered here.
-import type { QuestionWords, SchedulePreview } from '@soundings/contract/console/asking.ts';
+import type { QuestionTexts, SchedulePreview } from '@soundings/contract/console/asking.ts';
 import { useParams } from '@tanstack/react-router';
 import { EyeOff } from 'lucide-react';
 import { useState } from 'react';
@@ -23,7 +23,7 @@ export function PreviewPage() {
 }
 
 /** Returns a question in a language, as far as it is translated. */
-function translated({ type, text, language: own, translations, options }: QuestionWords, language: string) {
+function translated({ type, text, language: own, translations, options }: QuestionTexts, language: string) {
   const of = (one: { text: string; translations?: Record<string, string> }) =>
     own === language ? one.text : (one.translations?.[language] ?? one.text);
   return {
@@ -38,7 +38,7 @@ function Preview({ preview }: { preview: SchedulePreview }) {
   const days = useDays();
   const { sentence } = useWeekText();
   const { nameOf } = useLanguages();
-  const { id, name, company, questions, next, isLate, words: textsByLanguage } = preview;
+  const { id, name, company, questions, next, isLate, texts: textsByLanguage } = preview;
   const [language, setLanguage] = useState(textsByLanguage[preview.language] ? preview.language : 'en');
   const texts = textsByLanguage[language]!;
   return (

@@ -29,7 +29,7 @@ export function WeeksPage() {
   const { data } = response;
   const wanted = data?.open.some(({ closing }) => closing) ? closingPace : usualPace;
   if (wanted !== pace) setPace(wanted);
-  useClosedWords(data);
+  useClosedTexts(data);
   return (
     <Page title={t('asking.thisWeek')} subtitle={t('asking.roundsText')}>
       <Loaded response={response}>
@@ -51,7 +51,7 @@ export function WeeksPage() {
 }
 
 /** Shows a toast when a week has finished closing. */
-function useClosedWords(data: Rounds | undefined) {
+function useClosedTexts(data: Rounds | undefined) {
   const t = useText();
   const toast = useToast();
   const { full } = useWeekText();

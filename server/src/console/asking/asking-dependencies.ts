@@ -2,7 +2,7 @@
 import type { Pool } from '../../db/db.ts';
 import type { Mailer } from '../../mail/mail.ts';
 
-export type AskingParts = {
+export type AskingDependencies = {
   pool: Promise<Pool>;
   mailer: Mailer | undefined;
   publicUrl: string;
