@@ -331,6 +331,11 @@ export const FeedRow = Type.Object(
     isClear: Type.Union([Type.Boolean(), Type.Null()], {
       description: 'Whether the change is clear: larger than those of groups in which nothing changes.',
     }),
+    changeHandedOut: Type.Union([Type.Boolean(), Type.Null()], {
+      description:
+        'Whether one of the figures that the change compares, of this week or an earlier one, is marked by `handedOut`. ' +
+        'Null: there is no change.',
+    }),
   },
   { title: 'FeedRow' },
 );

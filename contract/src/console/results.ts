@@ -40,12 +40,16 @@ export type Verdict = 'up' | 'down' | 'unclear';
 
 /**
  * A change since an earlier week, over the questions that have a figure in both. `by`: -1 to 1. `since`: the earlier week (for a
- * KPI, the earliest of its questions' earlier weeks). `questions`: how many questions were compared.
+ * KPI, the earliest of its questions' earlier weeks). `questions`: how many questions were compared. `handedOut`: whether one of the
+ * figures, now or earlier, is partly based on links or cards that the employer handed out.
  */
-export type Change = { by: number; since: string; questions: number; verdict: Verdict };
+export type Change = { by: number; since: string; questions: number; verdict: Verdict; handedOut: boolean };
 
-/** The difference from the comparison, over what both have figures for. `value`: the comparison's own figure. */
-export type Difference = { value: number; by: number; verdict: Verdict };
+/**
+ * The difference from the comparison, over what both have figures for. `value`: the comparison's own figure. `handedOut`: whether one
+ * of the figures, here or in the comparison, is partly based on links or cards that the employer handed out.
+ */
+export type Difference = { value: number; by: number; verdict: Verdict; handedOut: boolean };
 
 /** A figure of a small group, moved towards the group above it. `weight`: the share of its own figure, 0 to 1. */
 export type BestEstimate = { value: number; margin: number; weight: number };
@@ -224,6 +228,9 @@ export type HeatRow = ResultGroup & {
   clear: number[];
   /** Which figures are partly based on links or cards that the employer handed out: the rate, or KPIs by index. */
   handedOut: ('rate' | number)[];
+  /** The same for the clear changes and the differences, which also rest on the figures that they compare with: KPIs by index. */
+  changesHandedOut: number[];
+  differencesHandedOut: number[];
 };
 
 export type HeatMap = {

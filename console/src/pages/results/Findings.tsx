@@ -7,6 +7,7 @@ import { Section } from '../../ui/page/Section.tsx';
 import { ClearHelp } from './clear.tsx';
 import { directionOf, lastRolling } from './figures.ts';
 import { findingTexts } from './findings.ts';
+import { HandedOut } from './parts.tsx';
 import css from './results.module.css';
 import { useWeekNames } from './texts.ts';
 
@@ -20,11 +21,12 @@ export function Findings({ results }: { results: GroupResults }) {
     <Section title={t('results.findings')} actions={<ClearHelp />}>
       <ul className={css['findings']}>
         {isCalm && <li>{t('results.noClearKpi')}</li>}
-        {shown.map(({ key, text, to, params, search }) => (
+        {shown.map(({ key, text, handedOut, to, params, search }) => (
           <li key={key}>
             <Link className={css['plain']} to={to} params={params as never} search={search as never}>
               {text} <ArrowRight aria-hidden size={15} strokeWidth={1.75} />
             </Link>
+            {handedOut && <HandedOut />}
           </li>
         ))}
       </ul>

@@ -76,12 +76,15 @@ function Shown({ kpi, results, last }: TileProps & { last: RollingFigure }) {
         {week && week !== newest && <span className={css['tileWeek']}>{label(week, newest)}</span>}
       </p>
       <p className={css['tileChange']}>
-        {last.change && <ChangeMark change={last.change} since={short(last.change.since)} />}
+        {last.change && (
+          <ChangeMark change={last.change} since={short(last.change.since)} isMarked={last.handedOut} />
+        )}
       </p>
       <p className={css['tileDifference']}>
         {kpi.difference && name !== undefined && (
           <>
-            <DifferenceMark difference={kpi.difference} /> <span>{t('results.versus', { name })}</span>
+            <DifferenceMark difference={kpi.difference} isMarked={last.handedOut} />{' '}
+            <span>{t('results.versus', { name })}</span>
           </>
         )}
       </p>

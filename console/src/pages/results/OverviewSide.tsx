@@ -85,7 +85,7 @@ function Ranked({ title, kpis }: { title: string; kpis: GroupResults['kpis'] }) 
                 {name} {last?.handedOut && <HandedOut />}
               </span>
               <b>{score(last?.value ?? 0)}</b>
-              {difference && <DifferenceMark difference={difference} />}
+              {difference && <DifferenceMark difference={difference} isMarked={last?.handedOut ?? false} />}
             </li>
           );
         })}

@@ -100,7 +100,8 @@ function FigureTable({ results }: { results: QuestionResults }) {
           title: t('results.change'),
           align: 'end',
           wideOnly: true,
-          cell: ({ change }) => change && <ChangeMark change={change} since={short(change.since)} />,
+          cell: ({ change, handedOut }) =>
+            change && <ChangeMark change={change} since={short(change.since)} isMarked={handedOut} />,
         },
         ...(question.type === 3
           ? [

@@ -186,7 +186,7 @@ function Means({ results, own }: { results: QuestionResults; own: Own }) {
     items.push([
       `${t('results.change')} ${since}`,
       <span key="change" className={css['meansSmall']}>
-        <ChangeMark change={own.change} since={short(own.change.since)} />
+        <ChangeMark change={own.change} since={short(own.change.since)} isMarked={own.handedOut} />
       </span>,
     ]);
   }
@@ -194,7 +194,7 @@ function Means({ results, own }: { results: QuestionResults; own: Own }) {
     items.push([
       t('results.compared', { name }),
       <span key="by" className={css['meansSmall']}>
-        {score(own.difference.value)} <DifferenceMark difference={own.difference} />
+        {score(own.difference.value)} <DifferenceMark difference={own.difference} isMarked={own.handedOut} />
       </span>,
     ]);
   if (own.bestEstimate)

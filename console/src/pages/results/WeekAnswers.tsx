@@ -39,7 +39,12 @@ export function WeekAnswers({ results: { last, group, weeks } }: { results: Grou
               {question.value !== null && (
                 <span className={css['askedScore']}>
                   {question.change && (
-                    <ChangeMark brief change={question.change} since={short(question.change.since)} />
+                    <ChangeMark
+                      brief
+                      change={question.change}
+                      since={short(question.change.since)}
+                      isMarked={question.handedOut}
+                    />
                   )}
                   <b>{score(question.value)}</b>
                 </span>

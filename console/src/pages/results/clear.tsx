@@ -13,6 +13,7 @@ import { Popover } from '../../ui/floating/Popover.tsx';
 import { Select } from '../../ui/form/Select.tsx';
 import css from './clear.module.css';
 import { clearPoints, directionOf, pointsOf, score } from './figures.ts';
+import { HandedOut } from './parts.tsx';
 import { useComparisonName, useMargin, useSigned } from './texts.ts';
 
 /** A change with an arrow and a sign, so that colour is never the only hint; in words if it is not clear. Nothing without one. */
@@ -20,28 +21,45 @@ export function ChangeMark({
   change,
   since,
   brief,
+  isMarked,
 }: {
   change: Change | null;
   since: string;
   brief?: boolean;
+  /** The figure beside it already says that it is based on handed-out links. */
+  isMarked?: boolean;
 }) {
   const t = useText();
   const signed = useSigned();
   const direction = directionOf(change);
   if (!change || (brief && !direction)) return null;
-  if (!direction) return <span className={css['unclear']}>{t('results.noClearChange')}</span>;
+  const mark = change.handedOut && !isMarked && <HandedOut />;
+  if (!direction)
+    return (
+      <span className={css['unclear']}>
+        {t('results.noClearChange')} {mark}
+      </span>
+    );
   const Arrow = direction === 'up' ? ArrowUpRight : ArrowDownRight;
   return (
     <span className={cx(css['change'], css[direction])}>
       <Arrow aria-hidden size={14} strokeWidth={2} />
       {signed(clearPoints(change))}
       <span className="visually-hidden"> {t('results.since', { week: since })}</span>
+      {mark}
     </span>
   );
 }
 
 /** A difference in points. Only a clear one has a colour: blue-green above, clay below. */
-export function DifferenceMark({ difference }: { difference: Difference }) {
+export function DifferenceMark({
+  difference,
+  isMarked,
+}: {
+  difference: Difference;
+  /** The figure beside it already says that it is based on handed-out links. */
+  isMarked?: boolean;
+}) {
   const t = useText();
   const signed = useSigned();
   const direction = directionOf(difference);
@@ -49,6 +67,12 @@ export function DifferenceMark({ difference }: { difference: Difference }) {
     <span className={cx(css['difference'], direction && css[direction === 'up' ? 'above' : 'below'])}>
       {signed(clearPoints(difference))}
       {!direction && <span className="visually-hidden"> ({t('results.noClearDifference')})</span>}
+      {difference.handedOut && !isMarked && (
+        <>
+          {' '}
+          <HandedOut />
+        </>
+      )}
     </span>
   );
 }

@@ -83,6 +83,7 @@ const change = (by: number, verdict: Verdict = by > 0 ? 'up' : 'down'): Change =
   since: '2026-09-14',
   questions: 4,
   verdict,
+  handedOut: false,
 });
 const rollingAt = (week: string, value: number | null, margin: number | null = 0.03): RollingFigure => ({
   week,
@@ -159,7 +160,7 @@ describe('the highest and lowest KPIs', () => {
     name: id,
     values: [],
     rolling: [rollingAt('2026-11-16', value)],
-    difference: by === undefined ? null : { value: 0.5, by, verdict: 'unclear' as const },
+    difference: by === undefined ? null : { value: 0.5, by, verdict: 'unclear' as const, handedOut: false },
     bestEstimate: null,
   });
   const idsOf = (kpis: { id: string }[]) => kpis.map(({ id }) => id);
@@ -197,9 +198,23 @@ describe('a cell of the heat map', () => {
     differences: [0.1, 0.1, null, null, null],
     clear: [0],
     handedOut: [1],
+    changesHandedOut: [],
+    differencesHandedOut: [],
   } as unknown as HeatRow;
   const cells = (isDifference: boolean, bounds: { low: number; high: number } | undefined) =>
     row.values.map((_, kpi) => heatFigure(row, kpi, { bounds, isDifference }));
+
+  test('is marked if its change or difference is compared with a marked figure', () => {
+    const bounds = { low: 0, high: 100 };
+    const marksOf = (more: Partial<HeatRow>) =>
+      [false, true].map((isDifference) => {
+        const cell = heatFigure({ ...row, ...more }, 0, { bounds, isDifference });
+        return cell.kind === 'shown' && cell.isHandedOut;
+      });
+    expect(marksOf({})).toEqual([false, false]);
+    expect(marksOf({ changesHandedOut: [0] })).toEqual([true, true]);
+    expect(marksOf({ differencesHandedOut: [0] })).toEqual([false, true]);
+  });
 
   test('shows a score with its colour, and only a clear change', () => {
     expect(cells(false, { low: 50, high: 70 })).toEqual([

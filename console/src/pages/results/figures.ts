@@ -147,7 +147,9 @@ export function heatFigure(
   const value = row.values[kpi];
   if (value === 'none' || value === undefined) return { kind: 'none' };
   if (value === null) return { kind: 'withheld' };
-  const about = { change: row.changes[kpi] ?? null, isHandedOut: row.handedOut.includes(kpi) };
+  const marked = [row.handedOut, row.changesHandedOut, ...(isDifference ? [row.differencesHandedOut] : [])];
+  const isHandedOut = marked.some((kpis) => (kpis as (number | 'rate')[]).includes(kpi));
+  const about = { change: row.changes[kpi] ?? null, isHandedOut };
   const stepOf = (shown: number) => (bounds ? heatStep(shown, bounds.low, bounds.high) : null);
   if (!isDifference) {
     return { kind: 'shown', value: score(value), isDifference, step: stepOf(score(value)), ...about };

@@ -19,7 +19,13 @@ const textsIn = (language: 'en' | 'sv') => {
 
 const since = '2026-09-14';
 const workload = { id: 'workload', name: 'Workload' };
-const change = (by: number, verdict: 'up' | 'down' | 'unclear') => ({ by, since, questions: 4, verdict });
+const change = (by: number, verdict: 'up' | 'down' | 'unclear') => ({
+  by,
+  since,
+  questions: 4,
+  verdict,
+  handedOut: false,
+});
 const lavmark = { id: 1, name: 'Lavmark' };
 const clothing = { id: 7, name: 'Clothing' };
 const fall: Finding = { kind: 'kpi', kpi: workload, change: change(-0.114, 'down'), mostIn: clothing };
@@ -33,7 +39,7 @@ const question: Finding = {
 const differenceOf = (by: number, verdict: 'up' | 'down' | 'unclear'): Finding => ({
   kind: 'difference',
   kpi: workload,
-  difference: { value: 0.6, by, verdict },
+  difference: { value: 0.6, by, verdict, handedOut: false },
 });
 
 const about = {

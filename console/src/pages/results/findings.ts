@@ -11,6 +11,8 @@ import { clearPoints } from './figures.ts';
 export type FindingText = {
   key: string;
   text: string;
+  /** Whether it is partly based on links or cards that the employer handed out. */
+  handedOut: boolean;
   /** The page of the evidence, with its parameters. */
   to: '/trends' | '/results/questions/$questionId';
   params?: { questionId: string };
@@ -54,6 +56,7 @@ function kpiText({ kpi, change, mostIn }: Of<'kpi'>, { group }: About, { t, week
   };
   return {
     key: `kpi ${kpi.id}`,
+    handedOut: change.handedOut,
     text: mostIn
       ? t('results.finding.kpiMostIn', { ...values, group: mostIn.name })
       : t('results.finding.kpi', values),
@@ -74,6 +77,7 @@ function differenceText({ kpi, difference }: Of<'difference'>, about: About, { t
   const trend = trendOf(kpi.id, beside === undefined ? [group.id] : [group.id, beside]);
   return {
     key: `difference ${kpi.id}`,
+    handedOut: difference.handedOut,
     text:
       isEarlier || !comparison.group
         ? t('results.finding.halfYear', values)
@@ -92,6 +96,7 @@ function questionText({ question, week, change }: Of<'question'>, { group }: Abo
   if (change.verdict === 'unclear') return undefined;
   return {
     key: `question ${question.id}`,
+    handedOut: change.handedOut,
     text: texts.t('results.finding.question', {
       direction: directionIn(change),
       question: question.text,
@@ -108,6 +113,7 @@ function responseText({ answered, asked }: Of<'response'>, { group }: About, { t
   if (asked === 0) return undefined;
   return {
     key: 'response',
+    handedOut: false,
     text: t('results.finding.response', { percent: Math.round((100 * answered) / asked), answered, asked }),
     to: '/trends' as const,
     search: { of: 'response', groups: String(group.id) },

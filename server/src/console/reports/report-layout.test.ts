@@ -29,7 +29,7 @@ const full = anyReport({
     kind: 'question' as const,
     question: { id, text: long },
     week: '2026-09-14',
-    change: { by: 0.1, since: '2025-09-15', questions: 1, verdict: 'up' as const },
+    change: { by: 0.1, since: '2025-09-15', questions: 1, verdict: 'up' as const, handedOut: false },
   })),
   kpis: Array.from({ length: 40 }, (_, i) => anyKpi(i, { name: `${i} ${long}` })),
   questions: Array.from({ length: 40 }, (_, i) => ({
@@ -113,7 +113,7 @@ test('a comment that the fonts can’t show has a note in its place', () => {
 
 test('a clear change has an arrow in its direction, and others none', () => {
   const arrows = (verdict: 'up' | 'down' | 'unclear') => {
-    const change = { by: 0.1, since: '2026-08-10', questions: 1, verdict };
+    const change = { by: 0.1, since: '2026-08-10', questions: 1, verdict, handedOut: false };
     const kpis = [anyKpi(0, { rolling: { ...anyKpi(0).rolling, change }, difference: null })];
     return page(anyReport({ kpis, questions: [] })).shapes.flatMap((one) =>
       one.kind === 'triangle' ? [one.up] : [],

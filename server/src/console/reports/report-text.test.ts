@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { reportOf } from './report-text.ts';
 import { anyKpi, anyQuestion, anyReport } from './reports.fixture.ts';
 
-const change = { by: -0.11, since: '2026-08-10', questions: 5, verdict: 'down' as const };
+const change = { by: -0.11, since: '2026-08-10', questions: 5, verdict: 'down' as const, handedOut: false };
 
 describe('a report in words', () => {
   test('names its week and dates, in both languages', () => {
@@ -28,7 +28,7 @@ describe('a report in words', () => {
     expect(reportOf(anyReport({ findings: [old!] }), 'sv').findings.items).toEqual([
       'Workload har sjunkit 11 poäng sedan vecka 49, 2025.',
     ]);
-    const difference = { value: 0.6, by: 0.084, verdict: 'up' as const };
+    const difference = { value: 0.6, by: 0.084, verdict: 'up' as const, handedOut: false };
     const kpi = { id: 'a', name: 'Growth' };
     const findings = [{ kind: 'difference' as const, kpi, difference }];
     expect(reportOf(anyReport({ findings }), 'en').findings.items).toEqual([
@@ -60,6 +60,23 @@ describe('a report in words', () => {
     expect(unclear).toMatchObject({ change: { text: 'not clear', verdict: 'unclear' }, difference: null });
     expect(unclear!.value).toMatch(/ \*$/);
     expect(withheld).toMatchObject({ value: 'withheld', score: null, margin: null, change: null });
+  });
+
+  test('marks a change, a difference and a finding whose comparison is partly based on handed-out links', () => {
+    const marked = { ...change, handedOut: true };
+    const difference = { value: 0.6, by: 0.084, verdict: 'up' as const, handedOut: true };
+    const [plain] = anyReport().findings;
+    const report = reportOf(
+      anyReport({
+        findings: [{ ...plain, kind: 'kpi', kpi: { id: 'a', name: 'Growth' }, mostIn: null, change: marked }],
+        kpis: [anyKpi(1, { rolling: { ...anyKpi(1).rolling, change: marked }, difference })],
+      }),
+      'en',
+    );
+    expect(report.findings.items).toEqual(['Growth fell 11 points since week 33. *']);
+    expect(report.kpis.items[0]).toMatchObject({ change: { text: '−11 *' }, difference: { text: '+8 *' } });
+    expect(report.kpis.items[0]!.value).not.toContain('*');
+    expect(report.legend).toContain('* Partly based on links or cards that the employer handed out.');
   });
 
   test('explains the asterisk only if there is one', () => {

@@ -141,7 +141,14 @@ function findingsOf(data: ReportData, words: TextContext): string[] {
   return texts.length > 0 ? texts : [words.t('noFindings')];
 }
 
-function findingText(finding: Finding, { comparison }: ReportData, words: TextContext): string[] {
+/** Returns a finding as a sentence, with an asterisk if it is partly based on what was handed out; none for the response. */
+function findingText(finding: Finding, data: ReportData, words: TextContext): string[] {
+  const basis =
+    finding.kind === 'response' ? null : finding.kind === 'difference' ? finding.difference : finding.change;
+  return sentenceOf(finding, data, words).map((text) => (basis?.handedOut ? `${text} *` : text));
+}
+
+function sentenceOf(finding: Finding, { comparison }: ReportData, words: TextContext): string[] {
   const { t } = words;
   const of = (change: { by: number; verdict: Verdict }) => ({
     direction: change.verdict === 'up' ? ('up' as const) : ('other' as const),
@@ -251,13 +258,14 @@ const comparedOf = (difference: Difference | null, t: Texts): Pick<ReportRow, 'c
     ? { compared: null, difference: null }
     : { compared: difference.value * 100, difference: markOf(difference, t) };
 
-/** Returns "+4" for a clear change or difference, and words for others. */
+/** Returns "+4" for a clear change or difference, and words for others, with an asterisk for what was partly handed out. */
 function markOf(change: Change | Difference | null, t: Texts): ReportMark | null {
   if (change === null) return null;
-  const { by, verdict } = change;
-  if (verdict === 'unclear') return { text: t('unclear'), verdict };
+  const { by, verdict, handedOut } = change;
+  const mark = handedOut ? ' *' : '';
+  if (verdict === 'unclear') return { text: t('unclear') + mark, verdict };
   const points = Math.max(1, score(Math.abs(by)));
-  return { text: `${verdict === 'up' ? '+' : '−'}${points}`, verdict };
+  return { text: `${verdict === 'up' ? '+' : '−'}${points}${mark}`, verdict };
 }
 
 const partsOf = (week: Week) => {
@@ -281,8 +289,10 @@ const anonymityText = (thresholds: ReportData['thresholds'], t: Texts) =>
 
 const isHandedOut = ({ kpis, rates, questions, comments }: ReportData) =>
   rates.some(({ handedOut }) => handedOut) ||
-  kpis.some(({ rolling }) => rolling.handedOut) ||
-  questions.some(({ handedOut }) => handedOut) ||
+  kpis.some(
+    ({ rolling, difference }) => rolling.handedOut || rolling.change?.handedOut || difference?.handedOut,
+  ) ||
+  questions.some(({ handedOut, difference }) => handedOut || difference?.handedOut) ||
   comments.newest.some(({ handedOut }) => handedOut);
 
 const dayText = (day: string, { locale }: TextContext) =>

@@ -44,15 +44,16 @@ export const anyKpi = (index: number, more: Partial<ReportKpi> = {}): ReportKpi 
     margin: 0.04 + (index % 4) / 100,
     change:
       index % 3 === 0
-        ? { by: 0.01, since: addWeeks(week, -5), questions: 5, verdict: 'unclear' }
+        ? { by: 0.01, since: addWeeks(week, -5), questions: 5, verdict: 'unclear', handedOut: false }
         : {
             by: index % 2 ? -0.11 : 0.06,
             since: addWeeks(week, -5),
             questions: 5,
             verdict: index % 2 ? 'down' : 'up',
+            handedOut: false,
           },
   },
-  difference: { value: 0.62, by: 0.07, verdict: index % 3 === 1 ? 'up' : 'unclear' },
+  difference: { value: 0.62, by: 0.07, verdict: index % 3 === 1 ? 'up' : 'unclear', handedOut: false },
   ...more,
 });
 
@@ -62,7 +63,7 @@ export const anyQuestion = (index: number): ReportQuestion => ({
   value: 0.3 + ((index * 29) % 60) / 100,
   answers: 34 + index,
   margin: 0.05,
-  difference: { value: 0.6, by: -0.08, verdict: index % 2 ? 'down' : 'unclear' },
+  difference: { value: 0.6, by: -0.08, verdict: index % 2 ? 'down' : 'unclear', handedOut: false },
   handedOut: false,
 });
 
@@ -85,14 +86,14 @@ export const anyReport = (more: Partial<ReportData> = {}): ReportData => ({
     {
       kind: 'kpi',
       kpi: { id: 'kpi-1', name: 'Workload' },
-      change: { by: -0.11, since: addWeeks(week, -5), questions: 5, verdict: 'down' },
+      change: { by: -0.11, since: addWeeks(week, -5), questions: 5, verdict: 'down', handedOut: false },
       mostIn: { id: 23, name: 'Barnkläder' },
     },
     {
       kind: 'question',
       question: { id: 3, text: texts[1] as string },
       week,
-      change: { by: 0.07, since: addWeeks(week, -5), questions: 1, verdict: 'up' },
+      change: { by: 0.07, since: addWeeks(week, -5), questions: 1, verdict: 'up', handedOut: false },
     },
     { kind: 'response', week, answered: 389, asked: 474 },
   ],

@@ -107,8 +107,6 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, t: Texts): st
   const company = rows.find(({ id }) => id === companyId);
   const others = shownRows(map, filters, filters.compare).filter((row) => row !== company);
   const { isDifference } = filters;
-  // The company's own row says which of its figures are marked.
-  const base = isDifference && comparison.kind === 'company' ? company : undefined;
   const names = new Map(rows.map(({ id, name, parentId }) => [id, { name, parentId }]));
   const pathOf = (parentId: number | null): string => {
     const above = parentId === null ? undefined : names.get(parentId);
@@ -150,10 +148,13 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, t: Texts): st
       ...kpis.flatMap((_, kpi) => cellsOf(row, kpi)),
       handedOutCell([
         { name: t('rate'), handedOut: row.handedOut.includes('rate') },
-        ...headers.map((name, kpi) => ({
-          name,
-          handedOut: row.handedOut.includes(kpi) || base?.handedOut.includes(kpi),
-        })),
+        ...headers.flatMap((name, kpi) => [
+          { name, handedOut: (isDifference ? row.differencesHandedOut : row.handedOut).includes(kpi) },
+          {
+            name: second[kpi] as string,
+            handedOut: !isDifference && row.changesHandedOut.includes(kpi),
+          },
+        ]),
       ]),
     ]),
   ]);
@@ -212,6 +213,7 @@ export function questionTable({ question, figures, comparison }: QuestionResults
         : []),
       ...keys.map(nameOf),
       t('handedOut'),
+      ...(isScaled ? [t('changeHandedOut'), t('differenceHandedOut')] : []),
     ],
     ...figures.map(({ week, value, answers, enps, distribution, handedOut, ...own }): Cell[] => [
       ...weekCells({ week }),
@@ -231,6 +233,9 @@ export function questionTable({ question, figures, comparison }: QuestionResults
         distribution ? (distribution.find((one) => one.key === key)?.count ?? 0) : t('withheld'),
       ),
       handedOut ? t('yes') : null,
+      ...(isScaled
+        ? [own.change?.handedOut ? t('yes') : null, own.difference?.handedOut ? t('yes') : null]
+        : []),
     ]),
   ]);
 }

@@ -129,6 +129,8 @@ function rowsOf(
       differences: cells.map(({ difference }) => difference?.by ?? null),
       clear: places(({ difference }) => (difference?.verdict ?? 'unclear') !== 'unclear'),
       handedOut: [...(rate?.handedOut ? (['rate'] as const) : []), ...places(({ handedOut }) => handedOut)],
+      changesHandedOut: places(({ changeHandedOut }) => changeHandedOut),
+      differencesHandedOut: places(({ difference }) => difference?.handedOut ?? false),
     };
   });
 }

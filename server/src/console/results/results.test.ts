@@ -639,11 +639,13 @@ describe('access to results', () => {
         `/results/comments/csv?groupId=${north}`,
       ].map(async (path) => {
         const { text } = await request(`GET ${path}`);
+        // In the file of a question, the marks of changes and differences follow.
+        const place = path.includes('/questions/') ? -3 : -1;
         return text
           .trim()
           .split('\r\n')
           .slice(1)
-          .map((line) => line.slice(line.lastIndexOf(',') + 1))
+          .map((line) => line.split(',').at(place) as string)
           .filter(Boolean);
       });
       return {
@@ -685,7 +687,17 @@ describe('access to results', () => {
     await mark(true, company);
     // A difference from a marked figure of the company is marked as well.
     expect((await compared()).length).toBeGreaterThan(3);
+    // So is the difference of a question, although its own figure is not marked.
+    const marksOf = async () => {
+      const page = await get<QuestionResults>(request, `/results/groups/${north}/questions/${asked?.id}`);
+      const { text } = await request(`GET /results/groups/${north}/questions/${asked?.id}/csv`);
+      const last = page.figures.at(-1);
+      const cells = text.trim().split('\r\n').at(-1)?.split(',').slice(-3);
+      return [last?.handedOut, last?.difference?.handedOut, cells];
+    };
+    expect(await marksOf()).toEqual([false, true, ['', '', 'Yes']]);
     await mark(false, company);
+    expect(await marksOf()).toEqual([false, false, ['', '', '']]);
   });
 
   test('400 names the invalid parameter; 404 for a group, question or KPI that does not exist', async () => {

@@ -6,15 +6,25 @@ import { isShown, type Readings } from '../statistics/readings.ts';
 import { kpiChange, latestOf, questionChange, rollingOf, valueOf } from '../statistics/rolling.ts';
 import { type Statistics, verdictOf } from './statistics-shown.ts';
 
-/** What the feed adds to a figure. `isClear`: whether the change is clear; null: there is none. */
+/**
+ * What the feed adds to a figure. `isClear`: whether the change is clear. `changeHandedOut`: whether one of the figures it compares is
+ * marked (P14). Both are null if there is no change.
+ */
 export type FeedMeasures = {
   rolling: number | null;
   standardError: number | null;
   change: number | null;
   isClear: boolean | null;
+  changeHandedOut: boolean | null;
 };
 
-export const noMeasures: FeedMeasures = { rolling: null, standardError: null, change: null, isClear: null };
+export const noMeasures: FeedMeasures = {
+  rolling: null,
+  standardError: null,
+  change: null,
+  isClear: null,
+  changeHandedOut: null,
+};
 
 const errorIn = ({ variance }: Measured): number | null => (variance > 0 ? Math.sqrt(variance) : null);
 
@@ -35,6 +45,7 @@ export function kpiFeedMeasures(
     standardError: errorIn(rollingOf(latest, variationOf, factor)),
     change: change?.by ?? null,
     isClear: change ? verdictOf(change, cutoffOf('change')) !== 'unclear' : null,
+    changeHandedOut: change?.handedOut ?? null,
   };
 }
 
@@ -54,6 +65,7 @@ export function questionFeedMeasures(
     standardError: errorIn(rollingOf([latest], variationOf, 1)),
     change: change?.by ?? null,
     isClear: change ? verdictOf(change, questionCutoff(questionId, week, 'change')) !== 'unclear' : null,
+    changeHandedOut: change?.handedOut ?? null,
   };
 }
 

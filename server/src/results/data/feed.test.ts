@@ -315,7 +315,7 @@ describe('the rows', () => {
     ...notMeasured,
     ...(isKpi && { rolling: expect.closeTo(value) as number }),
   });
-  const notMeasured = { rolling: null, standardError: null, change: null, isClear: null };
+  const notMeasured = { rolling: null, standardError: null, change: null, isClear: null, changeHandedOut: null };
 
   test('leave out groupExternalId for groups without one', async () => {
     const { account, group } = await openCompany();
@@ -384,6 +384,12 @@ describe('the rows', () => {
       ['question', group['north'], '2026-11-02'],
     ]);
     expect(new Set(rows.map(({ handedOut }) => handedOut))).toEqual(new Set([true, false]));
+    const changed = rows.filter(({ changeHandedOut }) => changeHandedOut);
+    // The week after is compared with the marked one, and is not marked itself.
+    expect(changed.map(({ metric, groupId, monday }) => [metric, groupId, monday])).toEqual([
+      ['kpi', group['north'], '2026-11-09'],
+      ['question', group['north'], '2026-11-09'],
+    ]);
     const records = await recordsOf(account);
     expect(records.map(({ handedOut }) => handedOut)).toEqual(rows.map(({ handedOut }) => String(handedOut)));
   });
@@ -400,7 +406,7 @@ describe('the rows', () => {
 
 describe('CSV', () => {
   const columns =
-    'metric metricId metricName groupId groupExternalId groupName week monday value answers status handedOut rolling standardError change isClear'.split(
+    'metric metricId metricName groupId groupExternalId groupName week monday value answers status handedOut rolling standardError change isClear changeHandedOut'.split(
       ' ',
     );
 
@@ -429,6 +435,7 @@ describe('CSV', () => {
       standardError: text(row.standardError),
       change: text(row.change),
       isClear: text(row.isClear),
+      changeHandedOut: text(row.changeHandedOut),
       groupId: String(groupId),
       groupExternalId,
       value: text(value),

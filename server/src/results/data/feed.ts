@@ -32,7 +32,7 @@ export type FeedWanted = {
 const selects = { kpi: selectKpiFeed, responserate: selectRateFeed, question: selectQuestionFeed };
 
 const header =
-  'metric,metricId,metricName,groupId,groupExternalId,groupName,week,monday,value,answers,status,handedOut,rolling,standardError,change,isClear\r\n';
+  'metric,metricId,metricName,groupId,groupExternalId,groupName,week,monday,value,answers,status,handedOut,rolling,standardError,change,isClear,changeHandedOut\r\n';
 
 /** All possible weeks. */
 const always = { first: '0001-01-01', last: '9999-12-27' };
@@ -134,8 +134,8 @@ function csvLine(line: Line): string {
   return `${about},${where},${line.weekName},${week},${value ?? ''},${answers ?? ''},${statusOf(line)},${handedOut},${addedTo(line)}\r\n`;
 }
 
-const addedTo = ({ rolling, standardError, change, isClear }: FeedMeasures) =>
-  `${rolling ?? ''},${standardError ?? ''},${change ?? ''},${isClear ?? ''}`;
+const addedTo = ({ rolling, standardError, change, isClear, changeHandedOut }: FeedMeasures) =>
+  `${rolling ?? ''},${standardError ?? ''},${change ?? ''},${isClear ?? ''},${changeHandedOut ?? ''}`;
 
 function ndjsonLine(line: Line): string {
   const { metric, metricId, metricName, group, week, value, answers } = line;
@@ -156,6 +156,7 @@ function ndjsonLine(line: Line): string {
     standardError: line.standardError,
     change: line.change,
     isClear: line.isClear,
+    changeHandedOut: line.changeHandedOut,
   };
   return `${JSON.stringify(row)}\n`;
 }

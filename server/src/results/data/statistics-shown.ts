@@ -15,6 +15,7 @@ import { type Cutoff, isClear, type Tested } from '../statistics/marks.ts';
 import { marginOfMeasured, marginOf, type Measured, meanVariance, shrunk, smallGroup, testOf } from '../statistics/measures.ts';
 import { type AskedWeeks, comparableWeeks, earliestComparable, isShown, type Reading, type Readings, type ShownReading } from '../statistics/readings.ts';
 import {
+  type Compared,
   type Differing,
   halfYear,
   isAskedIn,
@@ -189,15 +190,22 @@ export function rollingFigure(
 }
 
 function shownChange(
-  change: Measured & { since: Week; questions: number },
+  change: Compared,
   cutoff: Cutoff | undefined,
 ): Change {
-  const { by, since, questions } = change;
-  return { by, since, questions, verdict: verdictOf(change, cutoff) };
+  const { by, since, questions, handedOut } = change;
+  return { by, since, questions, verdict: verdictOf(change, cutoff), handedOut };
 }
 
 const shownDifference = (differing: Differing | undefined, cutoff: Cutoff | undefined): Difference | null =>
-  differing ? { value: differing.value, by: differing.by, verdict: verdictOf(differing, cutoff) } : null;
+  differing
+    ? {
+        value: differing.value,
+        by: differing.by,
+        verdict: verdictOf(differing, cutoff),
+        handedOut: differing.handedOut,
+      }
+    : null;
 
 /** What a group is compared with. `whole`: the readings of the company or the parent. */
 export type ComparedWith = { kind: Comparison; whole: Readings };
@@ -321,6 +329,8 @@ export type KpiCell = {
   handedOut: boolean;
   /** Null: none, or not clear. */
   clearChange: number | null;
+  /** Whether the clear change rests on a marked figure, now or earlier (P14). */
+  changeHandedOut: boolean;
   difference: Difference | null;
 };
 
@@ -336,17 +346,19 @@ export function kpiCell(
   const latest = latestOf(readings, questionIds, window);
   if (latest.length === 0) {
     const value = isAskedIn(readings, questionIds, window) ? null : 'none';
-    return { value, handedOut: false, clearChange: null, difference: null };
+    return { value, handedOut: false, clearChange: null, changeHandedOut: false, difference: null };
   }
   const { factor, cutoffOf } = statistics.kpiAt(id, week);
   const { variationOf, asked } = statistics;
   const cutoff = cutoffOf('change');
   const change = cutoff && kpiChange(latest, readings, asked, { variationOf, factor });
+  const isClearChange = change !== undefined && verdictOf(change, cutoff) !== 'unclear';
   const { kind } = compared;
   return {
     value: valueOf(latest),
     handedOut: latest.some(({ reading }) => reading.handedOut),
-    clearChange: change && verdictOf(change, cutoff) !== 'unclear' ? change.by : null,
+    clearChange: isClearChange ? change.by : null,
+    changeHandedOut: isClearChange && change.handedOut,
     difference:
       kind === 'none'
         ? null

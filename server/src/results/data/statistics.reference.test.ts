@@ -43,10 +43,12 @@ type GroupMeasures = Record<string, { questions: Rows; kpis: Rows }>;
 type WeekMeasures = { variations: Rows; questions: Rows; kpis: Rows; groups: GroupMeasures };
 type Weeks = Record<string, WeekMeasures>;
 
-/** Returns every single value by its path. */
+/** Returns every single value by its path. The reference recomputes numbers and verdicts, not the marks of handed-out links. */
 function valuesIn(value: unknown, path = ''): [string, unknown][] {
   if (typeof value !== 'object' || value === null) return [[path, value]];
-  return Object.entries(value).flatMap(([key, one]) => valuesIn(one, `${path}/${key}`));
+  return Object.entries(value).flatMap(([key, one]) =>
+    key === 'handedOut' ? [] : valuesIn(one, `${path}/${key}`),
+  );
 }
 
 /** Compares value by value: numbers to nine digits, everything else exactly. Returns how many were compared. */

@@ -6,7 +6,7 @@ import { changeOf, differenceOf, marginOf, meanOf, meanOfSteady, shrunk, testOf 
 import { excessOf, quantile95, rootOf, twoSidedT } from './normal.ts';
 import { minimumAnswers, pooledVariance, varianceSumsOf } from './pooled-variance.ts';
 import { previousOf, type Reading, type ShownReading } from './readings.ts';
-import { kpiChange, latestOf, valueOf, windowEnding } from './rolling.ts';
+import { kpiChange, kpiDifference, kpiSinceHalfYear, latestOf, valueOf, windowEnding } from './rolling.ts';
 import { rotationWeeks } from './rotation.ts';
 import { varianceBetween } from './week-statistics.ts';
 
@@ -151,6 +151,26 @@ describe('rolling values', () => {
     }
     const first = latestOf(readings, [1, 2], windowEnding('2026-01-12', 2));
     expect(kpiChange(first, readings, asked, { variationOf: () => variation, factor: 1 })).toBeUndefined();
+  });
+
+  test('and what they are compared with: one marked figure on either side marks the comparison (P14)', () => {
+    const marked = (one: ShownReading): ShownReading => ({ ...one, handedOut: true });
+    const [before, now, whole] = ['2026-01-05', '2026-01-19', '2026-01-19'].map((week) =>
+      reading(week, 0.5, 50),
+    ) as [ShownReading, ShownReading, ShownReading];
+    const marksOf = (earlier: ShownReading, own: ShownReading, other: ShownReading) => {
+      const latest = [{ questionId: 1, reading: own }];
+      const how = { variationOf: () => variation, factor: 1 };
+      return [
+        kpiChange(latest, new Map([[1, [earlier, own]]]), new Map([[1, [earlier.week, own.week]]]), how),
+        kpiDifference(latest, new Map([[1, [other]]]), () => variation),
+        kpiSinceHalfYear(latest, [{ questionId: 1, reading: earlier }], () => variation),
+      ].map((compared) => compared?.handedOut);
+    };
+    expect(marksOf(before, now, whole)).toEqual([false, false, false]);
+    expect(marksOf(marked(before), now, whole)).toEqual([true, false, true]);
+    expect(marksOf(before, now, marked(whole))).toEqual([false, true, false]);
+    expect(marksOf(before, marked(now), whole)).toEqual([true, true, true]);
   });
 
   test('cover as many weeks as the schedules need, at most 13', () => {

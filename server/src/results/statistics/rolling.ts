@@ -74,8 +74,11 @@ export function rollingOf(latest: readonly Latest[], variationOf: VariationOf, f
   return meanOf(measured, factor);
 }
 
-/** `since`: the earliest of the earlier weeks. `questions`: how many were compared. */
-export type Compared = Measured & { since: Week; questions: number };
+/**
+ * `since`: the earliest of the earlier weeks. `questions`: how many were compared. `handedOut`: whether one of the compared figures,
+ * now or earlier, is marked (P14).
+ */
+export type Compared = Measured & { since: Week; questions: number; handedOut: boolean };
 
 /** Returns the change of a question; undefined if there is nothing to compare. */
 export function questionChange(
@@ -90,7 +93,8 @@ export function questionChange(
   const measured = variation
     ? changeOf(reading, before, variation, variationOf(questionId, before.week))
     : untested(reading.value - before.value, reading.answers);
-  return { ...measured, since: before.week, questions: 1 };
+  const handedOut = reading.handedOut || before.handedOut;
+  return { ...measured, since: before.week, questions: 1, handedOut };
 }
 
 /** Returns the change of a KPI over the questions that were also shown before; undefined if there are none. */
@@ -107,14 +111,23 @@ export function kpiChange(
   return comparedOf(changes, meanOf(changes, factor));
 }
 
-function comparedOf(changes: readonly { since: Week }[], mean: Measured): Compared | undefined {
+function comparedOf(
+  changes: readonly Pick<Compared, 'since' | 'handedOut'>[],
+  mean: Measured,
+): Compared | undefined {
   if (changes.length === 0) return undefined;
   const since = changes.reduce((first, one) => (one.since < first ? one.since : first), changes[0]!.since);
-  return { ...mean, since, questions: changes.length };
+  return { ...mean, since, questions: changes.length, handedOut: isOneHandedOut(changes) };
 }
 
-/** A difference from a comparison. `value`: the comparison's figure over the questions that both have. */
-export type Differing = Measured & { value: number };
+const isOneHandedOut = (compared: readonly { handedOut: boolean }[]) =>
+  compared.some(({ handedOut }) => handedOut);
+
+/**
+ * A difference from a comparison. `value`: the comparison's figure over the questions that both have. `handedOut`: whether one of
+ * the figures, here or in the comparison, is marked (P14).
+ */
+export type Differing = Measured & { value: number; handedOut: boolean };
 
 /** Returns the difference of readings from those of a group that contains this one, over figures of the same weeks. */
 export function kpiDifference(
@@ -129,7 +142,7 @@ export function kpiDifference(
     const measured = variation
       ? differenceOf(reading, other, variation)
       : untested(reading.value - other.value, reading.answers);
-    return [{ ...measured, value: other.value }];
+    return [{ ...measured, value: other.value, handedOut: reading.handedOut || other.handedOut }];
   });
   return differingOf(differences, meanOfSteady(differences));
 }
@@ -148,12 +161,16 @@ export function kpiSinceHalfYear(
     const measured = variation
       ? changeOverHalfYear(reading, before, variation)
       : untested(reading.value - before.value, reading.answers);
-    return [{ ...measured, value: before.value }];
+    return [{ ...measured, value: before.value, handedOut: reading.handedOut || before.handedOut }];
   });
   return differingOf(differences, meanOfSteady(differences));
 }
 
-function differingOf(differences: readonly { value: number }[], mean: Measured): Differing | undefined {
+function differingOf(
+  differences: readonly Pick<Differing, 'value' | 'handedOut'>[],
+  mean: Measured,
+): Differing | undefined {
   if (differences.length === 0) return undefined;
-  return { ...mean, value: differences.reduce((sum, { value }) => sum + value, 0) / differences.length };
+  const value = differences.reduce((sum, one) => sum + one.value, 0) / differences.length;
+  return { ...mean, value, handedOut: isOneHandedOut(differences) };
 }

@@ -17,7 +17,7 @@ import { classFigures, type Result, type ShownComment } from '../../results/figu
 import { type Rate, responseRates } from '../../results/response-rates.ts';
 import { leastGroups, readingsOf } from '../../results/statistics/driver-groups.ts';
 import { computeDrivers } from '../../results/statistics/drivers.ts';
-import { emptyHistory, spreadIn, type WeekFigures } from '../../results/statistics/history.ts';
+import { emptyHistory, variationIn, type WeekFigures } from '../../results/statistics/history.ts';
 import type { Reading, Readings } from '../../results/statistics/readings.ts';
 import { windowEnding } from '../../results/statistics/rolling.ts';
 import { weekStatistics } from '../../results/statistics/week-statistics.ts';
@@ -159,7 +159,7 @@ export function addedTo(
   const known: Statistics = {
     kpis: kpis.map((kpi) => ({ ...kpi, name: kpi.id, translations: {}, imageUrl: null })),
     asked: history.asked,
-    spreadOf: spreadIn(history),
+    variationOf: variationIn(history),
     windowOf: (week) => windowEnding(week, kpiWeeks),
     questionCutoff: (id, week, kind) =>
       statistics.find((one) => one.week === week)?.questions.find(({ questionId }) => questionId === id)
