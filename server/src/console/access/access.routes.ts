@@ -170,9 +170,9 @@ function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptio
       throw refused('no address', 'You have no email address to send it to. Add one first.');
     if (!mailer)
       throw refused('no mail server', 'No mail server is configured. Set SMTP_URL and restart the service.');
-    const { subject, letter } = testLetter(language, account.name);
+    const { subject, content } = testMail(language, account.name);
     try {
-      await mailer.send({ to: user.email, subject, ...renderMail(letter) });
+      await mailer.send({ to: user.email, subject, ...renderMail(content) });
     } catch (error) {
       throw refused('mail rejected', `The mail server rejected the email: ${(error as Error).message}`);
     }
@@ -186,7 +186,7 @@ const refused = (
   message: string,
 ) => new Fault('invalid', type, message);
 
-function testLetter(language: 'en' | 'sv', about: string) {
+function testMail(language: 'en' | 'sv', about: string) {
   const texts = {
     en: [
       'Test email from Soundings',
@@ -200,7 +200,7 @@ function testLetter(language: 'en' | 'sv', about: string) {
   const [title, text] = texts[language];
   return {
     subject: title,
-    letter: {
+    content: {
       language,
       about,
       tone: 'good' as const,
