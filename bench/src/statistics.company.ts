@@ -30,7 +30,7 @@ const [response, replaced] = [0.75, 0.02];
 const exact = [67, 67, 67, 133, 133, 133, 400, 400, 400];
 const [logUniform, divisions] = [31, 6];
 /** The share of the steady part, and of the mood of a week, that all questions have in common. */
-const [sharedAttitude, sharedMood] = [0.4, 0.3];
+const [sharedAttitude, sharedSentiment] = [0.4, 0.3];
 /** Where an attitude becomes the next higher answer from 1 to 5. */
 const cuts = [-1.6, -0.8, 0.1, 1.1];
 const thresholds = { figures: 5, distribution: 10 };
@@ -132,7 +132,7 @@ export function simulatedCompany(seed: number, steadyShare: number): Company {
       season = wanted;
       for (const [i, person] of people.entries()) if (random() < replaced) people[i] = newPerson(person.leaf);
       const answering = people.filter(() => random() < response);
-      const moods = answering.map(() => normal());
+      const sentiments = answering.map(() => normal());
       const asked = [weekly, rotating.get(week % kpiWeeks)].filter((id) => id !== undefined);
       const readings = new Map<number, Map<number, Reading>>();
       const distributions = new Map<number, GroupDistribution[]>();
@@ -145,8 +145,10 @@ export function simulatedCompany(seed: number, steadyShare: number): Company {
       const chosen = chooseDistributions(cells, () => 1, thresholds.distribution);
       for (const question of asked) {
         const values = answering.map((person, i) => {
-          const mood = Math.sqrt(sharedMood) * (moods[i] as number) + Math.sqrt(1 - sharedMood) * normal();
-          const attitude = attitudeOf(person, question) + noise * mood;
+          const sentiment =
+            Math.sqrt(sharedSentiment) * (sentiments[i] as number) +
+            Math.sqrt(1 - sharedSentiment) * normal();
+          const attitude = attitudeOf(person, question) + noise * sentiment;
           return 1 + cuts.filter((cut) => attitude > cut).length;
         });
         for (const { group } of sets) {

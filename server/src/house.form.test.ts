@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { namesToChange, namesToChangeIn } from './testing/house/names.ts';
 import { wordsToStopUsing } from './testing/house/writing.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -164,5 +165,21 @@ describe('texts', () => {
       (path) => isOfTests(path) && !/testing\/house\/writing\.ts$|house\.form\.test\.ts$/.test(path),
     );
     expect(wordsToStopUsing(root, readable, meant)).toEqual([]);
+  });
+});
+
+describe('names', () => {
+  test('that are declared in the product contain no words to stop using (docs/writing.md)', () => {
+    const found = namesToChange(`// told
+      const dropBeneath = 'letter', told = 1; function testLetter(of: { mood: number; isHeld: boolean }) {}`);
+    expect(found.map((one) => one.split(' ')[0])).toEqual(['dropBeneath', 'testLetter', 'mood', 'isHeld']);
+    // A letter of the alphabet.
+    const meant = {
+      'server/src/base/json.ts': ['letter'],
+      'server/src/cli/accounts.ts': ['letter'],
+      'server/src/results/comment-text.ts': ['changesLetter'],
+      'server/src/sheets/xlsx.ts': ['letter'],
+    };
+    expect(namesToChangeIn(root, product, meant)).toEqual([]);
   });
 });

@@ -84,7 +84,7 @@ export function mailOf(
   const about = inert(account.name, 80);
   const clean = sanitized(report, inert);
   const title = titleOf(report, clean.file, clean.faultCount, t);
-  const letter: MailContent = {
+  const content: MailContent = {
     language,
     about,
     label: t(`label.${outcome}`),
@@ -97,7 +97,7 @@ export function mailOf(
       t('automatic'),
     ],
   };
-  return { subject: `${title} – ${about}`, ...renderMail(letter) };
+  return { subject: `${title} – ${about}`, ...renderMail(content) };
 }
 
 const tones: Record<FileReport['outcome'], MailContent['tone']> = {

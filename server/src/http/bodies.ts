@@ -42,7 +42,7 @@ export type Bodies = {
 };
 
 /** A body that is being read. `fail`: stops reading; undefined once the body is complete. */
-type Body = { source: string; held: number; fail: ((error: Error) => void) | undefined };
+type Body = { source: string; buffered: number; fail: ((error: Error) => void) | undefined };
 
 /** The number of checks within `timeout`. */
 const checks = 12;
@@ -57,7 +57,7 @@ export function openBodies(limits: BodyLimits): Bodies {
       const announced = Number(request.headers['content-length'] ?? Number.NaN);
       if (announced > limit) return Promise.reject(httpError(413));
       const room = rooms[kind];
-      const body: Body = { source: name, held: 0, fail: undefined };
+      const body: Body = { source: name, buffered: 0, fail: undefined };
       const reading = readWhole(request, { announced, limit, body, take: (bytes) => room.take(body, bytes) });
       room.enter(body);
       read.set(request, { body, leave: () => room.leave(body) });
@@ -130,24 +130,24 @@ function openRoom({ total, perSource }: Room) {
   const bodies = new Set<Body>();
   let all = 0;
 
-  function heldBySource(): Map<string, number> {
-    const held = new Map<string, number>();
-    for (const body of bodies) held.set(body.source, (held.get(body.source) ?? 0) + body.held);
-    return held;
+  function bufferedBySource(): Map<string, number> {
+    const buffered = new Map<string, number>();
+    for (const body of bodies) buffered.set(body.source, (buffered.get(body.source) ?? 0) + body.buffered);
+    return buffered;
   }
 
   function leave(body: Body): void {
     if (!bodies.delete(body)) return;
-    all -= body.held;
+    all -= body.buffered;
   }
 
   /** Returns the body that must make room for a body of `source`, if any. */
   function nextToGo(source: string): Body | undefined {
-    const held = heldBySource();
-    const weigh = (body: Body) => held.get(body.source) as number;
+    const buffered = bufferedBySource();
+    const weigh = (body: Body) => buffered.get(body.source) as number;
     const [first] = [...bodies]
-      .filter((body) => body.fail !== undefined && weigh(body) > (held.get(source) ?? 0))
-      .toSorted((a, b) => weigh(b) - weigh(a) || b.held - a.held);
+      .filter((body) => body.fail !== undefined && weigh(body) > (buffered.get(source) ?? 0))
+      .toSorted((a, b) => weigh(b) - weigh(a) || b.buffered - a.buffered);
     return first;
   }
 
@@ -156,7 +156,7 @@ function openRoom({ total, perSource }: Room) {
     leave,
     take(body: Body, bytes: number): void {
       // Adding up per source is only needed once the total could exceed the limit of one source.
-      if (all + bytes > perSource && (heldBySource().get(body.source) ?? 0) + bytes > perSource)
+      if (all + bytes > perSource && (bufferedBySource().get(body.source) ?? 0) + bytes > perSource)
         throw tooMuch();
       while (all + bytes > total) {
         const victim = nextToGo(body.source);
@@ -164,7 +164,7 @@ function openRoom({ total, perSource }: Room) {
         victim.fail?.(tooMuch());
         leave(victim);
       }
-      body.held += bytes;
+      body.buffered += bytes;
       all += bytes;
     },
   };

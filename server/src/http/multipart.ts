@@ -82,22 +82,22 @@ async function dropped(bytes: AsyncIterable<Buffer>): Promise<void> {
 
 /** Reads bytes up to given marks. */
 function readerOf(source: AsyncGenerator<Buffer, void>) {
-  let held: Buffer = Buffer.from('\r\n'); // the first delimiter may be without its line break
+  let unread: Buffer = Buffer.from('\r\n'); // the first delimiter may be without its line break
 
   async function readOn(): Promise<void> {
     const { value } = await source.next();
     if (!value) throw refusal('The form is incomplete or invalid. Send it again.');
-    held = held.length > 0 ? Buffer.concat([held, value]) : value;
+    unread = unread.length > 0 ? Buffer.concat([unread, value]) : value;
   }
 
   /** Yields the bytes before the mark as they arrive. The next read continues after the mark. */
   async function* upTo(mark: string): AsyncGenerator<Buffer, void> {
     for (;;) {
-      const at = held.indexOf(mark, 0, 'latin1');
+      const at = unread.indexOf(mark, 0, 'latin1');
       // A part of the mark may already have arrived.
-      const end = at >= 0 ? at : Math.max(0, held.length - mark.length + 1);
-      const before = held.subarray(0, end);
-      held = held.subarray(at >= 0 ? at + mark.length : end);
+      const end = at >= 0 ? at : Math.max(0, unread.length - mark.length + 1);
+      const before = unread.subarray(0, end);
+      unread = unread.subarray(at >= 0 ? at + mark.length : end);
       if (before.length > 0) yield before;
       if (at >= 0) return;
       await readOn();
@@ -119,8 +119,8 @@ function readerOf(source: AsyncGenerator<Buffer, void>) {
 
     /** Returns the next bytes without consuming them. */
     async peek(length: number): Promise<string> {
-      while (held.length < length) await readOn();
-      return held.toString('latin1', 0, length);
+      while (unread.length < length) await readOn();
+      return unread.toString('latin1', 0, length);
     },
   };
 }

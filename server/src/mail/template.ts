@@ -31,8 +31,8 @@ export type MailContent = {
 };
 
 /** Renders an email as plain text and as HTML. */
-export function renderMail(letter: MailContent): { text: string; html: string } {
-  return { text: asText(letter), html: asHtml(letter) };
+export function renderMail(content: MailContent): { text: string; html: string } {
+  return { text: asText(content), html: asHtml(content) };
 }
 
 function asText({ about, label, title, blocks, footer }: MailContent): string {

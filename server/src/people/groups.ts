@@ -73,7 +73,7 @@ export async function changeGroup(
 export type Move = {
   from: number | null;
   /** The descendants of the group, at any depth. */
-  beneath: number[];
+  descendants: number[];
   /** Its ancestors before and after the move, from the nearest. */
   above: { before: number[]; after: number[] };
 };
@@ -131,7 +131,7 @@ function moveOf(groups: GroupRow[], groupId: number, parentId: number | null): M
   const parents = parentsIn(groups);
   return {
     from: group.parentId,
-    beneath: descendants,
+    descendants,
     above: { before: ancestorsOf(group.parentId, parents), after: ancestorsOf(parentId, parents) },
   };
 }

@@ -16,7 +16,7 @@ type Options = {
   onCancel: () => void;
 };
 
-const dropBeneath = (x: number, y: number) =>
+const dropTargetAt = (x: number, y: number) =>
   document.elementFromPoint(x, y)?.closest<HTMLElement>('[data-drop]')?.dataset['drop'];
 
 export function useDragging(options: Options) {
@@ -35,10 +35,10 @@ export function useDragging(options: Options) {
     current.current = follow(from, {
       scroller: latest.current.scroller,
       start: () => latest.current.onStart(id),
-      moved: (x, y) => setDrag({ id, x, y, over: dropBeneath(x, y) }),
+      moved: (x, y) => setDrag({ id, x, y, over: dropTargetAt(x, y) }),
       end: (x, y) => {
         setDrag(undefined);
-        latest.current.onDrop(id, dropBeneath(x, y));
+        latest.current.onDrop(id, dropTargetAt(x, y));
       },
       cancel: () => {
         setDrag(undefined);

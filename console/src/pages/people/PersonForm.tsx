@@ -177,7 +177,7 @@ function Memberships({ form, person }: PartProps) {
                 placeholder={t('people.addGroup')}
                 exclude={(id) => isLocked && managed.has(id)}
               />
-              {isLocked && <DeliveredGroups groups={person?.memberships[kind] ?? []} />}
+              {isLocked && <ManagedGroups groups={person?.memberships[kind] ?? []} />}
             </div>
           );
         })}
@@ -187,13 +187,13 @@ function Memberships({ form, person }: PartProps) {
 }
 
 /** The memberships that the HR system manages and that can't be changed here. */
-function DeliveredGroups({ groups }: { groups: PersonGroup[] }) {
+function ManagedGroups({ groups }: { groups: PersonGroup[] }) {
   const t = useText();
-  const delivered = groups.filter(({ managed }) => managed);
-  if (delivered.length === 0) return null;
+  const managedGroups = groups.filter(({ managed }) => managed);
+  if (managedGroups.length === 0) return null;
   return (
     <ul className={css['groups']}>
-      {delivered.map(({ id, name, path }) => (
+      {managedGroups.map(({ id, name, path }) => (
         <li key={id}>
           <span className={css['way']}>{[...path, name].join(' / ')}</span>
           <Locked reason={t('people.lockedReason')} />

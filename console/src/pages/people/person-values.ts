@@ -64,7 +64,7 @@ export const isKindManaged = (person: Person | undefined, kind: MembershipKind, 
 const orNull = (text: string) => (text.trim() === '' ? null : text);
 
 function whole(values: PersonValues, attributes: string[], person?: Person): NewPerson {
-  const delivered = (kind: MembershipKind) =>
+  const managedIds = (kind: MembershipKind) =>
     (person?.memberships[kind] ?? [])
       .filter(({ managed }) => isKindManaged(person, kind, managed))
       .map(({ id }) => id);
@@ -79,7 +79,7 @@ function whole(values: PersonValues, attributes: string[], person?: Person): New
     active: values.active,
     externalId: orNull(values.externalId),
     memberships: Object.fromEntries(
-      membershipKinds.map((kind) => [kind, [...delivered(kind), ...values[`memberships/${kind}`]]]),
+      membershipKinds.map((kind) => [kind, [...managedIds(kind), ...values[`memberships/${kind}`]]]),
     ),
     attributes: Object.fromEntries(
       attributes.map((name) => [name, orNull(values[attributeField(name)] ?? '')]),

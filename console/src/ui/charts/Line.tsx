@@ -134,7 +134,7 @@ export function Line(props: LineProps) {
         onBlur={() => setFocus(false)}
       />
       {at !== undefined && width > 0 && (
-        <Told
+        <PointTooltip
           x={plot.x(at)}
           width={width}
           title={weeks[at]?.full ?? ''}
@@ -260,7 +260,7 @@ function Marked({ plot, series, at }: { plot: Plot; series: readonly Series[]; a
   );
 }
 
-type ToldProps = {
+type TooltipProps = {
   x: number;
   width: number;
   title: string;
@@ -270,7 +270,7 @@ type ToldProps = {
 };
 
 /** The values of a week, on the side with enough space. Screen readers get them from the slider. */
-function Told({ x, width, title, series, at, textOf }: ToldProps) {
+function PointTooltip({ x, width, title, series, at, textOf }: TooltipProps) {
   const isLeft = x > width / 2;
   return (
     <div

@@ -232,7 +232,7 @@ async function detailsFor(db: Pool, who: Who, groupId: number): Promise<GroupDet
 
 async function movePlanFor(db: Pool, who: Who, groupId: number, parentId: number | null): Promise<MovePlan> {
   const { accountId } = who;
-  const { from, beneath, above } = await planMove(db, accountId, groupId, parentId);
+  const { from, descendants, above } = await planMove(db, accountId, groupId, parentId);
   const gains = above.after.filter((id) => !above.before.includes(id));
   const loses = above.before.filter((id) => !above.after.includes(id));
   const [groups, memberships, schedules, lastPush, seeing, losing] = await Promise.all([
@@ -252,7 +252,7 @@ async function movePlanFor(db: Pool, who: Who, groupId: number, parentId: number
   return {
     from: named(byId, from),
     to: named(byId, parentId),
-    groups: beneath.length,
+    groups: descendants.length,
     people: peopleInSubtrees(groups, memberships).get(groupId) ?? 0,
     gains: namesOf(gains),
     loses: namesOf(loses),
