@@ -307,6 +307,7 @@ export type Arguments = {
     'results.responsePeople': { count: number; answered: string; week: string };
     'results.answeredOf': { answered: number; asked: number };
     'results.commentsIn': { week: string };
+    'results.commentsShown': { count: number; shown: number };
     'results.finding.kpi': { kpi: string; direction: 'other' | 'up'; points: number; week: string };
     'results.finding.kpiMostIn': { kpi: string; direction: 'other' | 'up'; points: number; week: string; group: string };
     'results.finding.difference': { kpi: string; points: number; direction: 'other' | 'up'; group: string };

@@ -202,8 +202,8 @@ export type GroupResults = {
     week: ResultWeek;
     questions: (ResultQuestion & QuestionFigures)[];
   } | null;
-  /** The newest comments, and how many there are in the span. */
-  comments: { total: number; newest: ResultComment[] };
+  /** The newest comments, how many there are in the span, and how many in the week of `last`. */
+  comments: { total: number; ofLastWeek: number; newest: ResultComment[] };
 };
 
 /** A row of the heat map, in the order of the tree. */

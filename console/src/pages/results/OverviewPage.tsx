@@ -172,6 +172,11 @@ function LastComments({ results }: { results: GroupResults }) {
   return (
     <Section
       title={title}
+      description={
+        week !== undefined && rows.length < comments.ofLastWeek
+          ? t('results.commentsShown', { shown: rows.length, count: comments.ofLastWeek })
+          : undefined
+      }
       actions={
         <LinkButton kind="quiet" to="/comments" search={{ group: group.id }}>
           {t('results.allComments', { count: comments.total })}

@@ -68,7 +68,13 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
     running: weeks.running,
   };
   const people = withPeople(pool, who, groups, group);
-  const nothing = { findings: [], kpis: [], rates: [], last: null, comments: { total: 0, newest: [] } };
+  const nothing = {
+    findings: [],
+    kpis: [],
+    rates: [],
+    last: null,
+    comments: { total: 0, ofLastWeek: 0, newest: [] },
+  };
   if (!window) {
     const comparison = comparisonOf(groups, group.id, await allowedComparisons(pool, who), wanted.compare);
     return { group: await people, ...about, comparison, ...nothing };
@@ -88,6 +94,10 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
     readLast(pool, who, group.id, { window, weeks, questions, language }, comparing),
     selectNewestComments(pool, accountId, group.id, { window, questionIds: undefined }, 4),
   ]);
+  const lastWeek = last && { first: last.week.week, last: last.week.week };
+  const ofLastWeek =
+    lastWeek &&
+    (await selectNewestComments(pool, accountId, group.id, { window: lastWeek, questionIds: undefined }, 0));
   const largestIn = await readMostIn(pool, who, groups.children(group.id), kpis, comparing);
   const questionIdsOf = (kpiId: string) =>
     comparing.statistics.kpis.find(({ id }) => id === kpiId)?.questionIds ?? [];
@@ -101,6 +111,7 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
     last,
     comments: {
       total: comments.total,
+      ofLastWeek: ofLastWeek?.total ?? 0,
       newest: comments.rows.map((row) => commentOf(row, questions)),
     },
   };

@@ -662,6 +662,10 @@ describe('access to results', () => {
         files: await Promise.all(files),
       };
     };
+    const { comments, last } = await get<GroupResults>(request, `/results/groups/${north}`);
+    // Only four of them are on the overview, which says how many there are.
+    expect([comments.newest.length, comments.ofLastWeek]).toEqual([4, 6]);
+    expect(comments.newest.every(({ week }) => week === last?.week.week)).toBe(true);
     const none = {
       pages: Array(7).fill(false),
       map: [],
@@ -691,9 +695,9 @@ describe('access to results', () => {
     const marksOf = async () => {
       const page = await get<QuestionResults>(request, `/results/groups/${north}/questions/${asked?.id}`);
       const { text } = await request(`GET /results/groups/${north}/questions/${asked?.id}/csv`);
-      const last = page.figures.at(-1);
+      const newest = page.figures.at(-1);
       const cells = text.trim().split('\r\n').at(-1)?.split(',').slice(-3);
-      return [last?.handedOut, last?.difference?.handedOut, cells];
+      return [newest?.handedOut, newest?.difference?.handedOut, cells];
     };
     expect(await marksOf()).toEqual([false, true, ['', '', 'Yes']]);
     await mark(false, company);
