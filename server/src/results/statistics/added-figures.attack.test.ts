@@ -1,6 +1,7 @@
 // Statistics, drivers and words reveal nothing beyond published figures. Two attacks on random companies: twins, whose answers differ
 // only in what is withheld, must not differ in anything that is added; and someone who knows all answers but one must not be able to
 // exclude an answer that the published figures leave open. ADDED_ATTACKS=100000 tries as many companies.
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../../simulation/random.ts';
 import {
@@ -166,4 +167,18 @@ describe('someone who knows all answers but one', () => {
     report(`all answers but one, ${name}`, measured);
     expect(measured.peopleWithFewer).toBeGreaterThan(2);
   });
+});
+
+test('no statement of statistics, of the readers of results or of reports reads answers or who was asked', () => {
+  const answers = /\b(from|join|using)\s+(answers|assignments|participants|links|week_keys)\b/;
+  const published = /\b(from|join)\s+(results|response_rates|comment_groups)\b/;
+  const texts = ['.', '../data', '../../console/results', '../../console/reports'].flatMap((folder) => {
+    const place = new URL(`${folder}/`, import.meta.url);
+    const names = readdirSync(place).filter((name) => name.endsWith('.sql.ts'));
+    return names.map(
+      (name) => [name, readFileSync(new URL(name, place), 'utf8').replace(/\/\/.*/g, '')] as const,
+    );
+  });
+  expect(texts.filter(([, text]) => published.test(text)).length).toBeGreaterThan(5);
+  expect(texts.flatMap(([name, text]) => (answers.test(text) ? [name] : []))).toEqual([]);
 });
