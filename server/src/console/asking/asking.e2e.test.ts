@@ -72,19 +72,19 @@ test.skipIf(!hasBrowser())(
     await dialog.getByText(/Mon.*23 Nov.*in each person’s time zone/).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
-    expect(await page.getByRole('button', { name: /^w\. 47, 2026: / }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^Week 47, 2026: / }).count()).toBe(0);
 
     // The preview of the answering page.
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Preview page' }).click();
-    await page.getByText(/Questions scheduled for .*\(w\. 48, 2026\)/).waitFor();
+    await page.getByText(/Questions scheduled for .*\(week 48, 2026\)/).waitFor();
     await page.getByRole('radio', { name: 'Swedish' }).check();
     await page.getByText(swedish).waitFor();
 
     // The calendar of all schedules contains it.
     await page.goto('/schedules?view=calendar');
     const row = page.getByRole('row', { name: /^Tools check/ });
-    await row.getByRole('button', { name: /^w\. 48, 2026: Scheduled: 1 question to 30 people/ }).waitFor();
+    await row.getByRole('button', { name: /^Week 48, 2026: Scheduled: 1 question to 30 people/ }).waitFor();
     await row.getByRole('link', { name: 'Tools check' }).click();
     await page.waitForURL(`**/schedules/${id}`);
   },
@@ -176,7 +176,7 @@ test.skipIf(!hasBrowser())(
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/rounds' });
-    await page.getByRole('heading', { level: 2, name: /^16.*22 Nov 2026, w\. 47$/ }).waitFor();
+    await page.getByRole('heading', { level: 2, name: /^16.*22 Nov 2026, week 47$/ }).waitFor();
     await page.getByText('Counted once a day, starting tomorrow', { exact: true }).waitFor();
     const [asked] = await world.pool<{ count: number; top: number; question: number }[]>`
       select (select count(distinct respondent)::int from assignments
@@ -232,7 +232,7 @@ test.skipIf(!hasBrowser())(
 
     // The overview shows them: (4·1 + 3·0.25 + 0.75) / 8 is 69 of 100.
     await page.goto('/');
-    await page.getByText(/results up to w\. 47, final/).waitFor();
+    await page.getByText(/results up to week 47, final/).waitFor();
     const answers = page.getByRole('region', { name: 'Answers of week 47' });
     const [text] = await world.pool<{ text: string }[]>`
       select text from questions where account_id = ${world.accountId} and question_id = ${question}`;

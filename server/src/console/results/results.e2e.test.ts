@@ -135,7 +135,7 @@ test.skipIf(!hasBrowser())(
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/' });
     await page.getByRole('heading', { level: 1, name: top.name }).waitFor();
-    await page.getByText(/results up to w\. 46, final/).waitFor();
+    await page.getByText(/results up to week 46, final/).waitFor();
     const [own, { firstWeek }] = await Promise.all([
       readAs<GroupResults>(world.administrator.email, `/groups/${top.id}`),
       readAs<HeatMap>(world.administrator.email, '/heat-map'),
@@ -531,7 +531,7 @@ test.skipIf(!hasBrowser())(
       return `${shown}${interval}${alone}`;
     };
     const rows = await table.getByRole('row').allInnerTexts();
-    expect(rows.slice(1).map((row) => oneLine(row).replace(/^w\. (\d+), \d{4} /, '$1 '))).toEqual(
+    expect(rows.slice(1).map((row) => oneLine(row).replace(/^Week (\d+), \d{4} /, '$1 '))).toEqual(
       own.toReversed().map(({ yearWeek, date, value }) => {
         const beside = others.find((one) => one.date === date)?.value;
         const [first, second] = trend.series as [Trend['series'][number], Trend['series'][number]];

@@ -261,7 +261,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await field(page, 'First name').fill('Inga-Lill');
     await field(page, 'Last name').fill('Åkesson');
     await page.getByLabel('Email (optional)').fill(world.manager.email);
-    await page.getByLabel('externalId (optional)').fill('hand-17');
+    await page.getByLabel('External ID (optional)').fill('hand-17');
     await deleteSessionsOf(world.pool, { accountId: world.accountId, userId });
     await press(page, 'Add person');
 
@@ -280,7 +280,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByText('Another person already has this email address.').waitFor();
     expect(await field(page, 'First name').inputValue()).toBe('Inga-Lill');
     expect(await field(page, 'Last name').inputValue()).toBe('Åkesson');
-    expect(await page.getByLabel('externalId (optional)').inputValue()).toBe('hand-17');
+    expect(await page.getByLabel('External ID (optional)').inputValue()).toBe('hand-17');
     await page.getByLabel('Email (optional)').fill('inga@example.com');
     await press(page, 'Add person');
     await heading(page, 'Inga-Lill Åkesson').waitFor();
