@@ -33,6 +33,7 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
   timezone: 'Europe/Stockholm',
   thresholds: { figures: 5, distribution: 10, comments: 10 },
   isLive: false,
+  segments: [],
   questions: types.map((type, i) => questionOf(type, 101 + i)),
   answers: new Map(),
   isExported: false,
@@ -222,6 +223,17 @@ describe('privacy', () => {
     expect(privacyOf({ thresholds: { figures: 5, distribution: 5, comments: 5 } })).not.toContain(
       'Distributions',
     );
+  });
+
+  test('names the kinds of segments by which results are also shown, escaped, and how many people they need', () => {
+    expect(privacyOf({ segments: ['Site', 'Age <zz>'] })).toContain(
+      'Results are also shown across groups by: Site, Age <zz>. Never for fewer than 5 people.',
+    );
+    expect(pageOf({ segments: ['Age <zz>'] })).not.toContain('<zz>');
+    const open = { figures: 1, distribution: 1, comments: 1 };
+    expect(privacyOf({ segments: ['Site'], thresholds: open })).toContain('by: Site.');
+    expect(privacyOf({ segments: ['Site'], thresholds: open })).not.toContain('fewer than');
+    expect(privacyOf({})).not.toContain('across groups');
   });
 
   test('says plainly with a threshold of 1 that answers are not anonymous, and why', () => {

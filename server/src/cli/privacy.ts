@@ -55,7 +55,7 @@ export function privacyText(report: PrivacyReport): string {
       .filter((part) => part !== undefined)
       .join(' ');
   const sections: [heading: string, lines: string[]][] = [
-    [t('privacy.rules'), [table(rulesRows(report))]],
+    [t('privacy.rules'), [table(rulesRows(report)), ...segmentLines(report)]],
     [t('privacy.limits'), limits.length === 0 ? ['Nothing to report.'] : limits.map(limitLine)],
     [
       t('privacy.never'),
@@ -94,6 +94,12 @@ const tools: TextTools = {
   },
   week: (name) => name,
 };
+
+function segmentLines({ segments, rules: { threshold } }: PrivacyReport): string[] {
+  if (segments.length === 0) return [];
+  const rule = threshold > 1 ? t('privacy.segmentsText', { least: threshold }) : t('privacy.segmentsOpen');
+  return ['', `${t('privacy.segments', { list: segments.join(', ') })} ${rule}`];
+}
 
 function rulesRows({ rules, openWeeks }: PrivacyReport): string[][] {
   const row = (label: string, of: (rules: PrivacyRules) => string) => [

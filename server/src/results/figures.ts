@@ -26,7 +26,7 @@ import {
   type WeekQuestion,
 } from './turnout.ts';
 
-/** The result of a question in a group. `null` means withheld. */
+/** The result of a question in a group or segment. `null` means withheld. */
 export type Result = {
   groupId: number;
   value: number | null;
@@ -51,6 +51,7 @@ export type KpiValue = {
 /** A question with its answers, and the noise for its figures, if any. */
 export type Loaded = { question: WeekQuestion; answers: WeekAnswer[]; noise?: Noise | undefined };
 export type QuestionFigures = { results: Result[]; comments: ShownComment[] };
+export type ChosenFigures = { figures: QuestionFigures[]; company: Company; chosen: Chosen };
 
 /**
  * Returns the figures and comments of one question, with a result for every group that was asked the question and for all its
@@ -69,15 +70,20 @@ export function questionFigures(
  * Returns the same for questions with the same text, in their order. The disclosure procedure treats them as one question: a
  * person who answered several of them counts once, so their figures never differ by only a few people (rules.md P17).
  */
-export function classFigures(asked: readonly Loaded[], turnout: Turnout): QuestionFigures[] {
+export const classFigures = (asked: readonly Loaded[], turnout: Turnout): QuestionFigures[] =>
+  chosenFigures(asked, turnout).figures;
+
+/** Returns the same with the cells that were chosen, for what is computed from them after the groups (segments/segment-figures.ts). */
+export function chosenFigures(asked: readonly Loaded[], turnout: Turnout): ChosenFigures {
   for (const { question, answers } of asked) recordCompleted(question.id, answers, turnout);
   const company = companyOf(asked, turnout);
   const chosen = chooseClass(company, turnout.data.thresholds);
   const comments = commentsOf(company, turnout.data.thresholds);
-  return classResults(asked, company, chosen, turnout.data).map((results, number) => ({
+  const figures = classResults(asked, company, chosen, turnout.data).map((results, number) => ({
     results,
     comments: comments[number] as ShownComment[],
   }));
+  return { figures, company, chosen };
 }
 
 /** Returns the results of each question, computed on the chosen cells. */
@@ -214,7 +220,7 @@ export function chooseClass(
 }
 
 /** `answers`: the answers that the figure is based on. `distributionAnswers`: those that the distribution is based on, if any. */
-function resultOf(
+export function resultOf(
   { type, options }: WeekQuestion,
   groupId: number,
   {
@@ -244,7 +250,7 @@ function resultOf(
 }
 
 /** Returns for each person whether they answered none of these questions through a handed-out link. */
-function ownLinksIn({ respondents, types, answersOf }: Company): boolean[] {
+export function ownLinksIn({ respondents, types, answersOf }: Company): boolean[] {
   const everyone = respondents.map((_, person) => person);
   const usedOwnLink = everyone.map(() => true);
   for (const number of types.keys()) {

@@ -128,9 +128,12 @@ export async function selectShown(
   return results;
 }
 
-/** Returns the ids of the account's current groups. Figures of groups that have been deleted in the meantime are not written. */
-export async function selectPresentGroups(db: Db, accountId: AccountId): Promise<Set<number>> {
-  const rows = await db<{ id: number }[]>`select group_id as id from groups where account_id = ${accountId}`;
+/** Returns the ids of the account's current groups and segments. Figures of those deleted in the meantime are not written. */
+export async function selectPresent(db: Db, accountId: AccountId): Promise<Set<number>> {
+  const rows = await db<{ id: number }[]>`
+    select group_id as id from groups where account_id = ${accountId}
+    union  all
+    select segment_id as id from segments where account_id = ${accountId}`;
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -10,7 +10,7 @@ import { classesOf, comparable } from '../questions/similar-wording.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import { addBatch } from './batches.ts';
-import { classFigures, kpiValues, type KpiValue, type Loaded, type Result } from './figures.ts';
+import { chosenFigures, kpiValues, type KpiValue, type Loaded, type Result } from './figures.ts';
 import { type Noise, type NoiseLevel, noiseOf } from './noise.ts';
 import { type OpenAnswers, openAnswers } from './open-answers.ts';
 import {
@@ -23,12 +23,14 @@ import {
   deleteShown,
   type OpenWeekRow,
   selectAskedUsers,
-  selectPresentGroups,
+  selectPresent,
   selectShown,
   selectWeekData,
   updateKpisWithValues,
 } from './published-figures.sql.ts';
 import { type Rate, responseRates } from './response-rates.ts';
+import { askedOfSegments, segmentResults } from './segments/segment-figures.ts';
+import { withSegments } from './segments/week-segments.ts';
 import { turnoutOf, type WeekData } from './turnout.ts';
 
 /** Everything that is published about a week. */
@@ -99,10 +101,12 @@ export async function computeFigures(
     }
     const batch = shown && addBatch(answered, shown, turnout, { isLast });
     if (batch && batch.counted.length > 0) counted.push({ questionIds, respondents: batch.counted });
-    const whole = batch ? [] : classFigures(answered, turnout);
+    const whole = batch ? undefined : chosenFigures(answered, turnout);
+    const ofSegments = whole ? segmentResults(answered, whole, turnout) : [];
     for (const [i, id] of questionIds.entries()) {
-      results.set(id, batch?.results[i] ?? whole[i]?.results ?? []);
-      const ordered = shuffled(batch?.comments[i] ?? whole[i]?.comments ?? [], key.orderKey);
+      const ofGroups = batch?.results[i] ?? whole?.figures[i]?.results ?? [];
+      results.set(id, [...ofGroups, ...(ofSegments[i] ?? [])]);
+      const ordered = shuffled(batch?.comments[i] ?? whole?.figures[i]?.comments ?? [], key.orderKey);
       comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
     }
   }
@@ -113,7 +117,7 @@ export async function computeFigures(
       .toSorted((a, b) => a.groupId - b.groupId || a.questionId - b.questionId),
     // The response rates of a live week are published when it closes (P7).
     rates: isLast ? responseRates(turnout) : [],
-    values: kpiValues(await selectKpis(tx, accountId), results, data.asked),
+    values: kpiValues(await selectKpis(tx, accountId), results, [...data.asked, ...askedOfSegments(data)]),
     comments,
   };
   return { figures, allGroupIds, answers, counted };
@@ -135,7 +139,7 @@ async function noiseIn(
 }
 
 /**
- * Writes the figures of groups that still exist, and replaces those shown while the week was open. Returns how many figures of
+ * Writes the figures of groups and segments that still exist, and replaces those shown while the week was open. Returns how many figures of
  * questions are not withheld.
  */
 export async function writeFigures(
@@ -144,10 +148,10 @@ export async function writeFigures(
   { week, state }: OpenWeek,
   { figures: { results, rates, values, comments }, allGroupIds }: ComputedFigures,
 ): Promise<number> {
-  // The lock is taken last, so that others wait only while the rows are written. If a group is removed after this point, the
+  // The lock is taken last, so that others wait only while the rows are written. If a group or a kind of segments is removed after this point, the
   // transaction that removes it deletes its figures.
   await lockAccount(tx, accountId);
-  const present = await selectPresentGroups(tx, accountId);
+  const present = await selectPresent(tx, accountId);
   const isPresent = ({ groupId }: { groupId: number }) => present.has(groupId);
   if (state.isShown) await deleteShown(tx, accountId, week, allGroupIds);
   const rows = results.filter(isPresent);
@@ -176,7 +180,7 @@ async function weekData(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
-  { figures, distribution, comments }: OpenWeekRow,
+  { figures, distribution, comments, isLive }: OpenWeekRow,
   key: WeekKey,
 ): Promise<{ data: WeekData; personOf: (respondent: string) => string }> {
   const data = await selectWeekData(tx, accountId, week);
@@ -193,8 +197,11 @@ async function weekData(
   const handedOut = new Set(
     people.filter(({ hasHandedOut }) => hasHandedOut).map(({ respondent }) => respondent),
   );
+  const thresholds = { figures, distribution, comments };
+  const withGroups = { ...data, assignments, handedOut, thresholds };
   return {
-    data: { ...data, assignments, handedOut, thresholds: { figures, distribution, comments } },
+    // Weeks with live results have no segments.
+    data: isLive ? withGroups : await withSegments(tx, accountId, week, key, withGroups),
     personOf: (respondent) => names.get(respondent) ?? respondent,
   };
 }
@@ -216,7 +223,7 @@ function shuffled<T extends { text: string }>(comments: T[], key: Uint8Array): T
   return placed.toSorted((a, b) => (a.hash < b.hash ? -1 : 1)).map(({ comment }) => comment);
 }
 
-/** Deletes all figures of groups, in the transaction that deletes the groups (decision A15, P10). */
+/** Deletes all figures of groups, or of segments, in the transaction that deletes them (decision A15, P10). */
 export async function deleteGroupResults(
   tx: Transaction,
   accountId: AccountId,

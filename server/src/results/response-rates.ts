@@ -1,5 +1,6 @@
 // Computes the response rates of a week (decision A12). Pure.
 import { chooseCells, setsOf, tooFewOwnLinks } from './disclosure.ts';
+import { askedInSegments, segmentRates } from './segments/segment-rates.ts';
 import type { Assignment, Turnout, WeekRound } from './turnout.ts';
 
 export type Rate = {
@@ -21,7 +22,7 @@ export type Rate = {
 };
 
 /**
- * Returns the response rate of each group that was asked (decision A12). Call it after all questions of the week have been
+ * Returns the response rate of each group and segment that was asked (decision A12). Call it after all questions of the week have been
  * recorded in `turnout`. People in a group who were asked different questions, for example because they joined or left between
  * two rounds, form separate sets in the disclosure procedure. Otherwise rates could separate the people of one cell.
  */
@@ -55,21 +56,14 @@ export function responseRates(turnout: Turnout): Rate[] {
     (number) => treeOf((combinations[number] as SameQuestions).groupId),
   );
   const doneBy = respondents.map((respondent) => done.get(respondent));
-  // Includes people whose assignments have been withdrawn: they may have answered before.
-  const peopleIn = new Map<number, number>();
-  for (const assignments of turnout.assignmentsOf.values()) {
-    for (const { groupId } of askedIn(assignments, turnout))
-      peopleIn.set(groupId, (peopleIn.get(groupId) ?? 0) + 1);
-  }
+  const peopleIn = peopleOf(turnout);
   const totals = new Map<number, Total>();
   const cells = chooseCells(sets, respondents.length, data.thresholds.figures);
   const hasOwnLink = respondents.map((respondent) => data.handedOut?.has(respondent) !== true);
   const isHandedOut = tooFewOwnLinks(hasOwnLink, cells, data.thresholds.figures);
-  for (const [number, people] of cells.shown) {
-    const { groupId, questionIds } = combinations[number] as SameQuestions;
+  const add = (groupId: number, questionIds: readonly number[], people: readonly number[]): Total => {
     const total = totals.get(groupId) ?? { questions: 0, done: 0, people: 0, answered: 0, handedOut: false };
     totals.set(groupId, total);
-    total.handedOut ||= isHandedOut(people);
     total.questions += people.length * questionIds.length;
     total.people += people.length;
     for (const person of people) {
@@ -79,8 +73,20 @@ export function responseRates(turnout: Turnout): Rate[] {
       total.done += count;
       if (count > 0) total.answered++;
     }
+    return total;
+  };
+  for (const [number, people] of cells.shown) {
+    const { groupId, questionIds } = combinations[number] as SameQuestions;
+    add(groupId, questionIds, people).handedOut ||= isHandedOut(people);
   }
-  return data.asked.map(({ groupId }) => {
+  const segments = segmentRates(turnout, [...assignmentsOf.values()], cells, hasOwnLink);
+  for (const { segment, questionIds, people, isHandedOut: isMarked } of segments)
+    if (people) add(segment, questionIds, people).handedOut ||= isMarked;
+  const rated = [
+    ...data.asked.map(({ groupId }) => groupId),
+    ...new Set(segments.map(({ segment }) => segment)),
+  ];
+  return rated.map((groupId) => {
     const total = totals.get(groupId);
     if (!total || total.questions === 0)
       return { groupId, value: null, people: null, asked: null, answered: null, handedOut: false };
@@ -88,6 +94,17 @@ export function responseRates(turnout: Turnout): Rate[] {
     const people = peopleIn.get(groupId) ?? null;
     return { groupId, value: total.done / total.questions, people, asked, answered, handedOut };
   });
+}
+
+/** Returns how many people were asked anything in each group and segment, withdrawn ones included: they may have answered before. */
+function peopleOf(turnout: Turnout): Map<number, number> {
+  const people = new Map<number, number>();
+  for (const assignments of turnout.assignmentsOf.values()) {
+    const groups = askedIn(assignments, turnout).map(({ groupId }) => groupId);
+    const segments = askedInSegments(assignments, turnout).map(({ segment }) => segment);
+    for (const id of [...groups, ...segments]) people.set(id, (people.get(id) ?? 0) + 1);
+  }
+  return people;
 }
 
 /** The questions that the people of a rate were asked and have answered or skipped, and how many people they are. */

@@ -10,7 +10,14 @@ export type WeekRound = { id: number; groupId: number; questionIds: number[]; ab
  * Records that a round asks a person, and in which groups the person's answers count. The assignments of people who are no longer
  * active are withdrawn: these people count as never asked, but answers they have already given still count (decision B13).
  */
-export type Assignment = { respondent: string; roundId: number; groupIds: number[]; isWithdrawn?: true };
+export type Assignment = {
+  respondent: string;
+  roundId: number;
+  groupIds: number[];
+  /** The segments in which the person's answers count, as they were when the round was opened. None if left out. */
+  segmentIds?: readonly number[];
+  isWithdrawn?: true;
+};
 /**
  * `handedOut`: the answer was given through a link that the employer handed out, not one that was sent to the person. `counted`:
  * the published figures of a live week already include it (batches.ts).
@@ -32,6 +39,8 @@ export type WeekData = {
   asked: { groupId: number; questionIds: number[] }[];
   /** The people whose link was handed out by the employer. No one if left out. */
   handedOut?: ReadonlySet<string>;
+  /** The segments of each kind, in the order in which the kinds were opened. None if left out. */
+  segmentKinds?: readonly (readonly number[])[];
 };
 
 /** Who is asked what in a week, and who has answered which questions so far. */
@@ -40,6 +49,8 @@ export type Turnout = {
   roundById: Map<number, WeekRound>;
   assignmentsOf: Map<string, Assignment[]>;
   treeOf: (group: number) => number;
+  /** The segments of the people that each round asks. */
+  segmentsOfRound: Map<number, Set<number>>;
   /** For each person, the questions that they answered or skipped. */
   done: Map<string, Set<number>>;
 };
@@ -60,7 +71,12 @@ export function turnoutOf(data: WeekData): Turnout {
     const { groupId } = roundById.get(roundId) as WeekRound;
     for (const id of groupIds) if (!trees.has(id)) trees.set(id, trees.get(groupId) as number);
   }
-  return { data, roundById, assignmentsOf, treeOf: (group) => trees.get(group) ?? group, done: new Map() };
+  const segmentsOfRound = new Map(data.rounds.map(({ id }) => [id, new Set<number>()]));
+  for (const { roundId, segmentIds = [] } of data.assignments) {
+    for (const id of segmentIds) segmentsOfRound.get(roundId)?.add(id);
+  }
+  const treeOf = (group: number) => trees.get(group) ?? group;
+  return { data, roundById, assignmentsOf, treeOf, segmentsOfRound, done: new Map() };
 }
 
 /** Returns the groups in which a person's answer to a question counts, each once even if several rounds asked the question. */

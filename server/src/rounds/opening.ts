@@ -29,6 +29,7 @@ import {
   respondentOf,
   tryLockSurvey,
 } from './rounds.ts';
+import { frozenSegments } from './segments/frozen-segments.ts';
 import { questionsFor } from './calendar.ts';
 import { type Schedule } from './schedules.ts';
 import {
@@ -204,17 +205,24 @@ async function openRounds(
     })),
   );
   if (clash) return missed(clash);
+  const userIds = people.map(({ userId }) => userId);
+  const sealedSegments = await frozenSegments(tx, accountId, week, key, userIds);
   for (const { groupId, members } of rounds) {
-    const round = { week, groupId, questionIds, asked: members, parents, scheduleId: schedule.id, without };
+    const { id: scheduleId } = schedule;
+    const round = {
+      week,
+      groupId,
+      questionIds,
+      asked: members,
+      parents,
+      scheduleId,
+      without,
+      sealedSegments,
+    };
     // One transaction runs one statement at a time.
     await openRound(tx, accountId, key, round);
   }
-  await insertParticipants(
-    tx,
-    accountId,
-    week,
-    people.map(({ userId }) => userId),
-  );
+  await insertParticipants(tx, accountId, week, userIds);
   const messages = isSimulated ? [] : messagesFor(schedule, people, { day, weekEnd, now, timezone });
   await insertMessages(tx, accountId, week, schedule, messages);
   return { outcome: 'opened', reason: null, questionIds, people: people.length };

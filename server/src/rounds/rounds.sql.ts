@@ -107,26 +107,26 @@ export async function upsertAsked(
                                 order  by id)`;
 }
 
-/** Writes the people of a round: their numbers, and the groups in which their answers count. */
+/** A person of a round. `sealedSegments`: the segments in which the answers count, sealed; null if the round has none. */
+type AssignmentRow = { respondent: string; groupIds: readonly number[]; sealedSegments: Buffer | null };
+
+/** Writes the people of a round: their numbers, and the groups and segments in which their answers count. */
 export async function copyAssignments(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
   roundId: number,
-  people: Iterable<{ respondent: string; groupIds: readonly number[] }>,
+  people: Iterable<AssignmentRow>,
 ): Promise<void> {
   await copyInto(
-    tx`copy assignments (account_id, week, round_id, respondent, group_ids) from stdin`,
+    tx`copy assignments (account_id, week, round_id, respondent, group_ids, sealed_segments) from stdin`,
     rowsOf(people, [accountId, week, roundId]),
   );
 }
 
-function* rowsOf(
-  people: Iterable<{ respondent: string; groupIds: readonly number[] }>,
-  first: [number, string, number],
-) {
-  for (const { respondent, groupIds } of people) {
-    yield [...first, respondent, `{${groupIds.join()}}`] as const;
+function* rowsOf(people: Iterable<AssignmentRow>, first: [number, string, number]) {
+  for (const { respondent, groupIds, sealedSegments } of people) {
+    yield [...first, respondent, `{${groupIds.join()}}`, sealedSegments] as const;
   }
 }
 

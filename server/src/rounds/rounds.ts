@@ -75,6 +75,8 @@ export type NewRound = {
   scheduleId?: number;
   /** Descendants of the asked group whose members are not asked. */
   without?: ReadonlySet<number>;
+  /** The sealed segments of each person by respondent number (frozen-segments.ts); undefined if there are none. */
+  sealedSegments?: ReadonlyMap<string, Buffer> | undefined;
 };
 
 /**
@@ -89,6 +91,7 @@ export async function openRound(
   round: NewRound,
 ): Promise<{ roundId: number; respondents: string[] }> {
   const { week, groupId, questionIds, asked, parents, scheduleId = null, without = new Set() } = round;
+  const { sealedSegments } = round;
   const aboveIds = ancestorsOf(groupId, parents).slice(1);
   const roundId = await insertRound(tx, accountId, { week, groupId, questionIds, aboveIds, scheduleId });
   const askedGroups = descendantsOf(groupId, parents).filter((id) => !without.has(id));
@@ -98,7 +101,10 @@ export async function openRound(
     one.memberOf.length === 1
       ? ancestorsOf(one.memberOf[0] as number, parents)
       : [...new Set(one.memberOf.flatMap((own) => ancestorsOf(own, parents)))];
-  const people = asked.map((one, i) => ({ respondent: respondents[i] as string, groupIds: groupsOf(one) }));
+  const people = asked.map((one, i) => {
+    const respondent = respondents[i] as string;
+    return { respondent, groupIds: groupsOf(one), sealedSegments: sealedSegments?.get(respondent) ?? null };
+  });
   // Ordered by number. In the order of the people, a database dump would reveal whose number is whose.
   await copyAssignments(
     tx,

@@ -1,5 +1,6 @@
 // The key of an open week. It derives the respondent numbers under which answers are stored, and encrypts and decrypts the answers.
 // It is in memory only while it is used. Until the week closes, the database stores it wrapped by the epoch key (answer-keys.ts).
+import { maxSegmentKinds } from '@soundings/contract/limits.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { AccountId } from '../db/db.ts';
@@ -15,6 +16,7 @@ export class WeekKey {
   readonly #secret: Uint8Array;
   readonly #numbers: Buffer;
   readonly #sealing: KeyObject;
+  readonly #segments: KeyObject;
 
   /** `secret`: 32 random bytes. */
   constructor(accountId: AccountId, week: Week, secret: Uint8Array) {
@@ -22,6 +24,7 @@ export class WeekKey {
     this.#secret = secret;
     this.#numbers = derived(secret, 'soundings respondent');
     this.#sealing = createSecretKey(derived(secret, 'soundings answers'));
+    this.#segments = createSecretKey(derived(secret, 'soundings segments'));
   }
 
   /** The secret that is wrapped and stored. */
@@ -71,6 +74,24 @@ export class WeekKey {
     const padded = open(this.#sealing, this.#contextOf(respondent), sealed);
     if (!padded) throw new Error('A sealed answer cannot be decrypted. It was changed outside of Soundings.');
     return padded.subarray(4, 4 + padded.readUInt32BE(0));
+  }
+
+  /** Encrypts the ids of the segments that a respondent is in. All lists have the same length, so it reveals nothing. */
+  sealSegments(respondent: string, segmentIds: readonly number[]): Buffer {
+    if (segmentIds.length > maxSegmentKinds)
+      throw new Error('A person is in at most one segment of each kind.');
+    const plain = Buffer.alloc(4 * maxSegmentKinds);
+    for (const [i, id] of segmentIds.entries()) plain.writeUInt32BE(id, 4 * i);
+    return seal(this.#segments, this.#contextOf(respondent), plain);
+  }
+
+  /** Decrypts what `sealSegments` returned. Throws if it was changed or belongs to another respondent. */
+  openSegments(respondent: string, sealed: Uint8Array): number[] {
+    const plain = open(this.#segments, this.#contextOf(respondent), sealed);
+    if (!plain)
+      throw new Error('A sealed list of segments cannot be decrypted. It was changed outside of Soundings.');
+    const ids = Array.from({ length: plain.length / 4 }, (_, i) => plain.readUInt32BE(4 * i));
+    return ids.filter((id) => id !== 0);
   }
 
   #contextOf(respondent: string): Buffer {

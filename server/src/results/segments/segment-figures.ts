@@ -1,0 +1,106 @@
+// Computes the figures of segments of a week from the cells that were chosen for its groups (choose-segments.ts). Pure. Groups come
+// first, so segments never change what a group shows.
+import { freeText, isDistributionOnly, type QuestionType } from '../../questions/types.ts';
+import {
+  type Company,
+  type ChosenFigures,
+  type Loaded,
+  ownLinksIn,
+  type Result,
+  resultOf,
+} from '../figures.ts';
+import type { Turnout, WeekData } from '../turnout.ts';
+import { chooseSegments, segmentsHandedOut, type SegmentSet } from './choose-segments.ts';
+
+/**
+ * Returns the results of each question in all segments that its people are in. Scales and recommendations have a mean without a
+ * distribution. For questions whose only figure is the distribution, the distribution threshold applies throughout. Free texts have no
+ * results, and those of questions of different types with the same text are withheld (decisions/0027).
+ */
+export function segmentResults(
+  asked: readonly Loaded[],
+  { company, chosen: { cells } }: Pick<ChosenFigures, 'company' | 'chosen'>,
+  turnout: Turnout,
+): Result[][] {
+  const { segmentKinds, thresholds } = turnout.data;
+  if (!segmentKinds || segmentKinds.length === 0) return asked.map(() => []);
+  const [type] = company.types as [QuestionType];
+  const isDistribution = isDistributionOnly(type);
+  const threshold = isDistribution ? thresholds.distribution : thresholds.figures;
+  const kinds = company.types.every((one) => one === type) ? setsOfKinds(asked, company, turnout) : [];
+  const shown = chooseSegments(cells, kinds, threshold);
+  const handedOut = segmentsHandedOut(cells, shown, ownLinksIn(company), threshold);
+  return asked.map(({ question, noise }, number) => {
+    if (type === freeText) return [];
+    return segmentsAsked(question.id, turnout).map((segmentId): Result => {
+      const key = company.keyOf(segmentId, number);
+      const answers = company.answersOf(shown.get(key), number);
+      return resultOf(question, segmentId, {
+        answers,
+        distributionAnswers: isDistribution ? answers : undefined,
+        handedOut: handedOut.has(key),
+        noise,
+      });
+    });
+  });
+}
+
+/** Returns the segments of everyone who was asked a question. They have a result even if no one answered, which is withheld then. */
+function segmentsAsked(questionId: number, { data, segmentsOfRound }: Turnout): number[] {
+  const present = new Set<number>();
+  for (const { id, questionIds } of data.rounds) {
+    if (questionIds.includes(questionId))
+      for (const segment of segmentsOfRound.get(id) ?? []) present.add(segment);
+  }
+  return (data.segmentKinds ?? []).flat().filter((segment) => present.has(segment));
+}
+
+/**
+ * Returns the people who answered each question in each segment, by kind. The key of a set combines a segment and the index of a
+ * question, like those of groups.
+ */
+function setsOfKinds(asked: readonly Loaded[], company: Company, turnout: Turnout): SegmentSet[][] {
+  const { respondents, keyOf, answersOf } = company;
+  const everyone = respondents.map((_, person) => person);
+  const people = new Map<number, number[]>();
+  for (const [number, { question }] of asked.entries()) {
+    const given = answersOf(everyone, number) ?? [];
+    for (const person of everyone) {
+      if (!given[person]) continue;
+      for (const segment of segmentsOf(respondents[person] as string, question.id, turnout)) {
+        const key = keyOf(segment, number);
+        const others = people.get(key);
+        if (others) others.push(person);
+        else people.set(key, [person]);
+      }
+    }
+  }
+  return (turnout.data.segmentKinds ?? []).map((segments) =>
+    segments.flatMap((segment) =>
+      asked.flatMap((_, number) => {
+        const key = keyOf(segment, number);
+        const set = people.get(key);
+        return set ? [{ segment: key, people: set }] : [];
+      }),
+    ),
+  );
+}
+
+/** Returns the segments in which a person's answer to a question counts, each once even if several rounds asked the question. */
+function segmentsOf(
+  respondent: string,
+  questionId: number,
+  { assignmentsOf, roundById }: Turnout,
+): readonly number[] {
+  const lists = (assignmentsOf.get(respondent) ?? [])
+    .filter(({ roundId }) => roundById.get(roundId)?.questionIds.includes(questionId))
+    .map(({ segmentIds }) => segmentIds ?? []);
+  return lists.length === 1 ? (lists[0] as number[]) : [...new Set(lists.flat())];
+}
+
+/** Returns for each segment the questions that a whole tree of groups was asked, so that a KPI value stands for the whole segment. */
+export function askedOfSegments({ segmentKinds = [], rounds }: Pick<WeekData, 'segmentKinds' | 'rounds'>) {
+  const whole = rounds.filter(({ aboveIds }) => aboveIds.length === 0);
+  const questionIds = [...new Set(whole.flatMap((round) => round.questionIds))];
+  return segmentKinds.flat().map((groupId) => ({ groupId, questionIds }));
+}

@@ -1,0 +1,74 @@
+// Which segment of a kind a person is in, by their attributes when a week opens. Pure.
+import type { Week } from '@soundings/contract/weeks.ts';
+
+/** What a kind of segment divides people by: an attribute, in bands of years if it contains dates, or two other kinds at once. */
+export type Division =
+  { attribute: string; bands: readonly number[] | null } | { cross: readonly [Division, Division] };
+
+/** Attribute values by name. */
+export type Attributes = Readonly<Record<string, string | null | undefined>>;
+
+/**
+ * Returns the segment of a kind that a person is in, such as "Stockholm", "30–39" or "Stockholm · 30–39"; undefined if none: without
+ * a value, or with a value that is not a date or lies after the Monday of the week, if the kind has bands.
+ */
+export function segmentValueOf(kind: Division, attributes: Attributes, week: Week): string | undefined {
+  if ('cross' in kind) {
+    const values = kind.cross.map((part) => segmentValueOf(part, attributes, week));
+    return values.includes(undefined) ? undefined : values.join(' · ');
+  }
+  const value = attributes[kind.attribute]?.trim();
+  if (!value) return undefined;
+  if (!kind.bands) return value;
+  const years = yearsUntil(value, week);
+  return years === undefined ? undefined : bandOf(kind.bands, years);
+}
+
+/** Returns the attributes that a kind depends on. */
+export const attributesIn = (kind: Division): string[] =>
+  'cross' in kind ? kind.cross.flatMap(attributesIn) : [kind.attribute];
+
+/** Returns the whole years from a date to the Monday of a week; undefined if it is not a date, or later than that Monday. */
+function yearsUntil(date: string, week: Week): number | undefined {
+  if (!isDate(date) || date > week) return undefined;
+  const years = Number(week.slice(0, 4)) - Number(date.slice(0, 4));
+  // 29 February comes after 28 February and before 1 March, so in other years a year is complete on 1 March.
+  return week.slice(5) < date.slice(5) ? years - 1 : years;
+}
+
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+/** Returns the band of a number of years. `bands`: the ascending limits; each is the first year of a band. */
+export function bandOf(bands: readonly number[], years: number): string {
+  const next = bands.findIndex((limit) => years < limit);
+  if (next === 0) return `under ${bands[0]}`;
+  if (next === -1) return `${bands.at(-1)} and over`;
+  const [first, last] = [bands[next - 1] as number, (bands[next] as number) - 1];
+  return first === last ? String(first) : `${first}–${last}`;
+}
+
+/** A segment that people are in, and how many of them. */
+export type CountedValue = { value: string; people: number };
+
+/**
+ * Returns the values that become segments of a kind: those that exist already, and new ones of at least `threshold` people, the most
+ * frequent first, at most `limit`. Values of fewer people don't become segments, because a value alone could identify a person.
+ */
+export function valuesToUse(
+  values: readonly (string | undefined)[],
+  existing: ReadonlySet<string>,
+  threshold: number,
+  limit: number,
+): CountedValue[] {
+  const counts = new Map<string, number>();
+  for (const value of values) if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts]
+    .map(([value, people]) => ({ value, people }))
+    .filter(({ value, people }) => people >= threshold || existing.has(value))
+    .toSorted((a, b) => b.people - a.people || (a.value < b.value ? -1 : 1))
+    .slice(0, limit);
+}
