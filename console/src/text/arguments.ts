@@ -215,6 +215,18 @@ export type Arguments = {
     'attributes.added': { name: string };
     'attributes.changed': { name: string };
     'groups.notThere': { name: string; target: string };
+    'segments.byAttribute': { attribute: string };
+    'segments.byBands': { attribute: string; bands: string };
+    'segments.byTwo': { one: string; other: string };
+    'segments.menu': { name: string };
+    'segments.openTitle': { attribute: string };
+    'segments.openText': { least: number };
+    'segments.openedToast': { name: string };
+    'segments.closeTitle': { name: string };
+    'segments.closedToast': { name: string };
+    'segments.removeTitle': { name: string };
+    'segments.removeText': { count: number };
+    'segments.removed': { name: string };
   };
   people: {
     'people.inAccount': { count: number };
@@ -330,6 +342,11 @@ export type Arguments = {
     'results.rose': { points: number };
     'results.fell': { points: number };
     'results.trendOf': { kpi: string; group: string };
+    'results.segmentWithheld': { least: number };
+    'results.noSegmentsText': { name: string };
+    'results.segmentsShown': { count: number };
+    'results.bySegment': { week: string };
+    'results.bySegmentLabel': { name: string };
   };
   runs: {
     'runs.found': { count: number };

@@ -1,0 +1,109 @@
+// The dialog to show results by an attribute, or by two kinds at once.
+import type { SegmentKindRow } from '@soundings/contract/console/segments.ts';
+import { maxNameLength } from '@soundings/contract/limits.ts';
+import { api } from '../../../api.ts';
+import { useData, useRefresh } from '../../../hooks/data.ts';
+import { useText } from '../../../text/text.tsx';
+import { FormDialog, useDialogForm } from '../../../ui/dialog/FormDialog.tsx';
+import { RadioField, SelectField, TextField } from '../../../ui/form/Field.tsx';
+
+type Fields = { name: string; values: 'each' | 'bands'; bands: string; one: string; other: string };
+
+/** Returns the numbers in a text such as "30, 40, 50". What is no number becomes 0, which the service refuses. */
+const numbersIn = (text: string): number[] =>
+  text
+    .split(/[\s,;]+/)
+    .filter((part) => part !== '')
+    .map((part) => (/^\d{1,4}$/.test(part) ? Number(part) : 0));
+
+/** Returns the body of the request. `attribute`: null for a combination. */
+const bodyOf = (attribute: string | null, { name, values, bands, one, other }: Fields) => ({
+  name: name.trim(),
+  attribute,
+  bands: attribute !== null && values === 'bands' ? numbersIn(bands) : null,
+  crossOf: attribute === null ? [Number(one), Number(other)] : null,
+});
+
+const usualBands = '30, 40, 50, 60';
+
+export function OpenKindDialog({ attribute, onClose }: { attribute: string | null; onClose: () => void }) {
+  const t = useText();
+  const refresh = useRefresh();
+  const { data } = useData('GET /segments');
+  const kinds = (data?.kinds ?? []).filter(({ closedAt, crossOf }) => closedAt === null && !crossOf);
+  const form = useDialogForm<Fields>({
+    initial: {
+      name:
+        attribute ??
+        kinds
+          .slice(0, 2)
+          .map(({ name }) => name)
+          .join(' · '),
+      values: 'each',
+      bands: usualBands,
+      one: String(kinds[0]?.id ?? ''),
+      other: String(kinds[1]?.id ?? ''),
+    },
+    submit: (values) => api('POST /segments', { body: bodyOf(attribute, values) }),
+    done: async (_, { name }) => {
+      await refresh('GET /segments');
+      return t('segments.openedToast', { name: name.trim() });
+    },
+    onClose,
+  });
+  return (
+    <FormDialog
+      form={form}
+      onClose={onClose}
+      title={attribute === null ? t('segments.combineTitle') : t('segments.openTitle', { attribute })}
+      description={t('segments.openText', { least: data?.threshold ?? 5 })}
+      confirm={t('segments.open')}
+    >
+      {attribute === null && <Parts kinds={kinds} form={form} />}
+      <TextField
+        label={t('segments.name')}
+        hint={t('segments.nameHint')}
+        {...form.field('name')}
+        required
+        autoComplete="off"
+        maxLength={maxNameLength}
+      />
+      {attribute !== null && (
+        <RadioField
+          label={t('segments.values')}
+          {...form.field('values')}
+          options={[
+            { value: 'each', label: t('segments.each') },
+            { value: 'bands', label: t('segments.bands') },
+          ]}
+        />
+      )}
+      {attribute !== null && form.values.values === 'bands' && (
+        <TextField
+          label={t('segments.limits')}
+          hint={t('segments.limitsHint')}
+          {...form.field('bands')}
+          required
+          inputMode="numeric"
+        />
+      )}
+    </FormDialog>
+  );
+}
+
+type PartsProps = {
+  kinds: readonly SegmentKindRow[];
+  form: ReturnType<typeof useDialogForm<Fields>>;
+};
+
+/** The two kinds that are combined. */
+function Parts({ kinds, form }: PartsProps) {
+  const t = useText();
+  const options = kinds.map(({ id, name }) => ({ value: String(id), label: name }));
+  return (
+    <>
+      <SelectField label={t('segments.one')} {...form.field('one')} options={options} />
+      <SelectField label={t('segments.other')} {...form.field('other')} options={options} />
+    </>
+  );
+}
