@@ -221,6 +221,7 @@ export const detailTypes = {
   'attribute taken': 'The account already has an attribute with this name.',
   'segments not found': 'The account has no segments with this ID.',
   'segments taken': 'The account already has open segments with this name.',
+  'segments open': 'Open segments use this attribute. Close them first.',
   'segments combined': 'These segments are part of a combination. Close or remove the combination first.',
   'too many segments': 'As many kinds of segments are open as an account can have. Close one first.',
   'externalId taken': 'The account already has a user or group with this externalId.',

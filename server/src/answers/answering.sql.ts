@@ -96,6 +96,24 @@ const inBase64 = (many: (Uint8Array | null)[]) =>
     one === null ? null : Buffer.from(one.buffer, one.byteOffset, one.length).toString('base64'),
   );
 
+/** Returns the names of the kinds of segments that can be shown of a week in which a person is asked. */
+export async function selectSegmentNames(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+  respondent: string,
+): Promise<string[]> {
+  const rows = await db<{ name: string }[]>`
+    select k.name as "name"
+    from   segment_kinds k
+    where  k.account_id = ${accountId} and (k.closed_at is null or k.closed_at >= ${week}::date - 1)
+      and  exists (select from assignments s
+                   where  s.account_id = ${accountId} and s.week = ${week} and s.respondent = ${respondent}
+                     and  s.sealed_segments is not null)
+    order  by k.position`;
+  return rows.map(({ name }) => name);
+}
+
 /** Returns the questions a person is asked in a week, each once, in the order of the rounds and their questions. */
 export async function selectAsked(
   db: Db,

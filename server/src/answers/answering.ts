@@ -21,6 +21,7 @@ import {
   selectLink,
   selectLinkKeys,
   selectSealed,
+  selectSegmentNames,
   type SealedAnswers,
   upsertAnswers,
 } from './answering.sql.ts';
@@ -49,6 +50,8 @@ export type Asking = {
   thresholds: { figures: number; distribution: number; comments: number };
   /** Whether results of the open week are shown. */
   isLive: boolean;
+  /** The names of the kinds of segments by which results of the week are also shown. */
+  segments: string[];
   /** The questions asked, in order. */
   questions: Question[];
   /** Whether the employer handed the link out. */
@@ -76,9 +79,10 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
   if (!found) return undefined;
   const { accountId, userId, week, wrapped: _, figures, distribution, comments, ...rest } = found.row;
   const respondent = found.key.respondentOf(userId);
-  const [questions, sealed] = await Promise.all([
+  const [questions, sealed, segments] = await Promise.all([
     selectAsked(pool, accountId, week, respondent),
     selectSealed(pool, accountId, week, respondent),
+    selectSegmentNames(pool, accountId, week, respondent),
   ]);
   if (questions.length === 0) return undefined;
   const giving = givingOf(by, rest.isExported);
@@ -94,6 +98,7 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
     userId,
     week,
     thresholds: { figures, distribution, comments },
+    segments,
     questions,
     answers: new Map(
       own.map(([id, { value, choices, comment, skipped }]) => [id, { value, choices, comment, skipped }]),

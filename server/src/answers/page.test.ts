@@ -32,6 +32,7 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
   timezone: 'Europe/Stockholm',
   thresholds: { figures: 5, distribution: 10, comments: 10 },
   isLive: false,
+  segments: [],
   questions: types.map((type, i) => questionOf(type, 101 + i)),
   answers: new Map(),
   isExported: false,

@@ -247,6 +247,7 @@ function privacy(asking: Asking, language: string, canChange = true): string {
   const who = [
     isOpen ? t('privacy.open', { company }) : t('privacy.figures', { company, threshold: figures }),
     ...thresholdsBeside(asking, t),
+    ...segmentsBeside(asking, t),
   ];
   const live = asking.isLive
     ? [isOpen ? t('privacy.live') : t('privacy.liveBatches', { threshold: figures })]
@@ -272,6 +273,17 @@ function thresholdsBeside(
   return distribution === comments
     ? [t('privacy.distributionsAndComments', { threshold: distribution })]
     : [t('privacy.distributions', { distribution, comments })];
+}
+
+/** Returns by which kinds of segments results are also shown. */
+function segmentsBeside({ segments, thresholds: { figures } }: Asking, t: PageTexts): string[] {
+  if (segments.length === 0) return [];
+  const names = segments.map(calm).join(', ');
+  return [
+    figures <= 1
+      ? t('privacy.segmentsOpen', { names })
+      : t('privacy.segments', { names, threshold: figures }),
+  ];
 }
 
 /** Returns what is special about a link that the employer handed out. */

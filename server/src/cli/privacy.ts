@@ -43,7 +43,7 @@ export const privacyCommands = (config: () => Config): Record<string, Command> =
 
 /** Returns the whole report as text, section by section. */
 export function privacyText(report: PrivacyReport): string {
-  const { account: of, at, rules, openWeeks, limits, never, keys, managers, links } = report;
+  const { account: of, at, rules, openWeeks, segments, limits, never, keys, managers, links } = report;
   const sections: [heading: string, lines: string[]][] = [
     [
       'Current rules',
@@ -53,6 +53,12 @@ export function privacyText(report: PrivacyReport): string {
           ...rulesRows([rules, ...openWeeks]),
           ['people asked', '', ...openWeeks.map(({ people }) => String(people))],
         ]),
+        ...(segments.length === 0
+          ? []
+          : [
+              '',
+              `Results are also shown by: ${segments.join(', ')}.${rules.threshold > 1 ? ` Never for fewer than ${rules.threshold} people.` : ''}`,
+            ]),
       ],
     ],
     [

@@ -19,6 +19,7 @@ import { questionCommands } from './questions.ts';
 import { reportCommands } from './reports.ts';
 import { runCommands } from './runs.ts';
 import { scheduleCommands } from './schedules.ts';
+import { segmentCommands } from './segments.ts';
 import { simulationCommands } from './simulation.ts';
 import { tokenCommands } from './tokens.ts';
 import { weekCommands } from './weeks.ts';
@@ -47,6 +48,7 @@ const commandsWith = (config: () => Config, canMail = () => config().smtpUrl !==
   ...scheduleCommands,
   ...weekCommands(config),
   ...simulationCommands(config),
+  ...segmentCommands,
   ...reportCommands,
   ...privacyCommands(config),
   migrate: {

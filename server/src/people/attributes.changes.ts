@@ -3,6 +3,7 @@ import { maxNameLength } from '@soundings/contract/limits.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault, type FaultKind } from '../base/errors.ts';
+import { quote } from '../base/text.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Attribute } from './attributes.ts';
 import {
@@ -10,6 +11,7 @@ import {
   deleteAttribute,
   eraseValues,
   selectAttributes,
+  selectOpenKindOf,
   selectValues,
   upsertAttribute,
 } from './attributes.sql.ts';
@@ -66,9 +68,17 @@ export async function changeAttribute(
   await defineAttribute(tx, accountId, attribute);
 }
 
-/** Removes an attribute and everyone's value of it. Returns how many people had one. The next push compares them again. */
+/**
+ * Removes an attribute and everyone's value of it. Returns how many people had one. The next push compares them again. Throws a Fault
+ * while open segments use it.
+ */
 export async function removeAttribute(tx: Transaction, accountId: AccountId, name: string): Promise<number> {
   await lockAccount(tx, accountId);
+  const kind = await selectOpenKindOf(tx, accountId, name);
+  if (kind !== undefined) {
+    const message = `Results are shown by the segments ${quote(kind)}, which use this attribute. Close these segments first.`;
+    throw fault('conflict', 'segments open', '/name', message);
+  }
   if (!(await deleteAttribute(tx, accountId, name))) throw attributeNotFound();
   return eraseValues(tx, accountId, name);
 }

@@ -60,3 +60,17 @@ export async function deleteAttribute(tx: Transaction, accountId: AccountId, nam
   const { count } = await tx`delete from attributes where account_id = ${accountId} and name = ${name}`;
   return count > 0;
 }
+
+/** Returns the name of an open kind of segments that divides people by an attribute; undefined if there is none. */
+export async function selectOpenKindOf(
+  db: Db,
+  accountId: AccountId,
+  name: string,
+): Promise<string | undefined> {
+  const [row] = await db<{ name: string }[]>`
+    select name from segment_kinds
+    where  account_id = ${accountId} and attribute = ${name} and closed_at is null
+    order  by position
+    limit  1`;
+  return row?.name;
+}

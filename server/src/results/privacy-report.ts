@@ -3,6 +3,7 @@
 import type { PrivacyReport } from '@soundings/contract/console/privacy.ts';
 import { accountById } from '../accounts/accounts.ts';
 import type { AccountId, Pool } from '../db/db.ts';
+import { kindsOf } from '../rounds/segments/segments.ts';
 import { type Installation, linkWeeks, privacyReportOf } from './privacy-promises.ts';
 import {
   selectAccountFacts,
@@ -34,21 +35,24 @@ export async function readPrivacyReport(
 ): Promise<PrivacyReport> {
   await accountById(pool, accountId);
   const since = new Date(installation.now - linkWeeks * weekMs);
-  const [account, openWeeks, closedWeeks, left, roles, bases, tokens, exports, database] = await Promise.all([
-    selectAccountFacts(pool, accountId),
-    selectOpenWeekRules(pool, accountId),
-    selectClosedWeekCount(pool, accountId, copiesUntil(installation.keys)),
-    selectLeftAfterClosing(pool, accountId),
-    selectRoleCounts(pool, accountId),
-    selectManagerBases(pool, accountId),
-    selectDataTokens(pool, accountId),
-    selectLinkExports(pool, accountId, since),
-    selectDatabaseFacts(pool),
-  ]);
+  const [account, openWeeks, closedWeeks, left, roles, bases, tokens, exports, database, kinds] =
+    await Promise.all([
+      selectAccountFacts(pool, accountId),
+      selectOpenWeekRules(pool, accountId),
+      selectClosedWeekCount(pool, accountId, copiesUntil(installation.keys)),
+      selectLeftAfterClosing(pool, accountId),
+      selectRoleCounts(pool, accountId),
+      selectManagerBases(pool, accountId),
+      selectDataTokens(pool, accountId),
+      selectLinkExports(pool, accountId, since),
+      selectDatabaseFacts(pool),
+      kindsOf(pool, accountId),
+    ]);
   return privacyReportOf(
     {
       account: account!,
       openWeeks,
+      segments: kinds.filter(({ closedAt }) => closedAt === null).map(({ name }) => name),
       closedWeeks,
       left,
       roles,

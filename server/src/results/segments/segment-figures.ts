@@ -1,6 +1,6 @@
 // Computes the figures of segments of a week from the cells that were chosen for its groups (choose-segments.ts). Pure. Groups come
 // first, so segments never change what a group shows.
-import { isDistributionOnly, isScaled } from '../../questions/types.ts';
+import { freeText, isDistributionOnly, type QuestionType } from '../../questions/types.ts';
 import {
   type Company,
   type ChosenFigures,
@@ -14,8 +14,8 @@ import { chooseSegments, segmentsHandedOut, type SegmentSet } from './choose-seg
 
 /**
  * Returns the results of each question in all segments that its people are in. Scales and recommendations have a mean without a
- * distribution. For questions whose only figure is the distribution, the distribution threshold applies throughout; if other
- * questions have the same text, they have no figure, because the cells are chosen for means then.
+ * distribution. For questions whose only figure is the distribution, the distribution threshold applies throughout. Free texts have no
+ * results, and those of questions of different types with the same text are withheld (decisions/0027).
  */
 export function segmentResults(
   asked: readonly Loaded[],
@@ -24,16 +24,15 @@ export function segmentResults(
 ): Result[][] {
   const { segmentKinds, thresholds } = turnout.data;
   if (!segmentKinds || segmentKinds.length === 0) return asked.map(() => []);
-  const isDistribution = company.types.every(isDistributionOnly);
+  const [type] = company.types as [QuestionType];
+  const isDistribution = isDistributionOnly(type);
   const threshold = isDistribution ? thresholds.distribution : thresholds.figures;
-  const kinds = setsOfKinds(asked, company, turnout);
-  const counted = kinds.map((sets) =>
-    sets.filter(({ segment: key }) => isDistribution || isScaled(typeOf(company, key))),
-  );
-  const shown = chooseSegments(cells, counted, threshold);
+  const kinds = company.types.every((one) => one === type) ? setsOfKinds(asked, company, turnout) : [];
+  const shown = chooseSegments(cells, kinds, threshold);
   const handedOut = segmentsHandedOut(cells, shown, ownLinksIn(company), threshold);
-  return asked.map(({ question, noise }, number) =>
-    segmentsAsked(question.id, turnout).map((segmentId): Result => {
+  return asked.map(({ question, noise }, number) => {
+    if (type === freeText) return [];
+    return segmentsAsked(question.id, turnout).map((segmentId): Result => {
       const key = company.keyOf(segmentId, number);
       const answers = company.answersOf(shown.get(key), number);
       return resultOf(question, segmentId, {
@@ -42,8 +41,8 @@ export function segmentResults(
         handedOut: handedOut.has(key),
         noise,
       });
-    }),
-  );
+    });
+  });
 }
 
 /** Returns the segments of everyone who was asked a question. They have a result even if no one answered, which is withheld then. */
@@ -55,9 +54,6 @@ function segmentsAsked(questionId: number, { data, segmentsOfRound }: Turnout): 
   }
   return (data.segmentKinds ?? []).flat().filter((segment) => present.has(segment));
 }
-
-const typeOf = ({ types, numberOf }: Company, key: number) =>
-  types[numberOf(key)] as Company['types'][number];
 
 /**
  * Returns the people who answered each question in each segment, by kind. The key of a set combines a segment and the index of a

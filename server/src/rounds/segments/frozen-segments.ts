@@ -4,15 +4,9 @@ import { maxSegmentsOfKind } from '@soundings/contract/limits.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../../db/db.ts';
 import type { WeekKey } from '../../sealing/week-key.ts';
-import { attributesIn, segmentValueOf, valuesToUse } from './segment-values.ts';
-import { divisionOf } from './segments.ts';
-import {
-  insertSegments,
-  selectAttributeValues,
-  selectKinds,
-  selectSegments,
-  selectWeekRules,
-} from './segments.sql.ts';
+import { valuesToUse } from './segment-values.ts';
+import { divisionOf, valuesOfPeople } from './segments.ts';
+import { insertSegments, selectKinds, selectSegments, selectWeekRules } from './segments.sql.ts';
 
 /**
  * Returns the sealed segments of these people by respondent number, and creates segments for values of enough of them. Undefined if
@@ -32,11 +26,11 @@ export async function frozenSegments(
   if (kinds.length === 0) return undefined;
   const { threshold, isLive } = await selectWeekRules(tx, accountId, week);
   if (isLive) return undefined;
-  const names = [...new Set(kinds.flatMap(({ division }) => attributesIn(division)))];
-  const people = await selectAttributeValues(tx, accountId, names, userIds);
+  const divisions = kinds.map(({ division }) => division);
+  const people = await valuesOfPeople(tx, accountId, divisions, week, userIds);
   const known = await selectSegments(tx, accountId);
-  const valuesOf = kinds.map(({ id, division }) => {
-    const values = people.map(({ attributes }) => segmentValueOf(division, attributes, week));
+  const valuesOf = kinds.map(({ id }, place) => {
+    const values = people.kinds[place] ?? [];
     const existing = new Set(known.filter(({ kindId }) => kindId === id).map(({ value }) => value));
     const used = valuesToUse(values, existing, threshold, maxSegmentsOfKind).map(({ value }) => value);
     return { kindId: id, values, used: new Set(used), existing };
@@ -47,7 +41,7 @@ export async function frozenSegments(
   if (created.length > 0) await insertSegments(tx, accountId, created);
   const segments = created.length > 0 ? await selectSegments(tx, accountId) : known;
   const idOf = new Map(segments.map(({ id, kindId, value }) => [`${kindId} ${value}`, id]));
-  const sealed = people.map(({ userId }, person): [string, Buffer] => {
+  const sealed = people.userIds.map((userId, person): [string, Buffer] => {
     const ids = valuesOf.flatMap(({ kindId, values, used }) => {
       const value = values[person];
       return value !== undefined && used.has(value) ? [idOf.get(`${kindId} ${value}`) as number] : [];

@@ -89,12 +89,12 @@ export async function insertSegments(
     on conflict do nothing`;
 }
 
-/** Returns the values of these attributes that active people have: of those in `userIds`, or of everyone if it is undefined. */
+/** Returns the values of these attributes that the active ones of these people have. */
 export async function selectAttributeValues(
   db: Db,
   accountId: AccountId,
   names: string[],
-  userIds: number[] | undefined,
+  userIds: number[],
 ): Promise<{ userId: number; attributes: Record<string, string | null> }[]> {
   // As text, because the driver needs longer to parse an array.
   const rows = await db<{ userId: number; values: string }[]>`
@@ -102,8 +102,7 @@ export async function selectAttributeValues(
            (select json_agg(u.attributes ->> n.name order by n.place)
             from   unnest(${names}::text[]) with ordinality as n(name, place))::text as "values"
     from   users u
-    where  u.account_id = ${accountId} and u.active
-      and  ${userIds ? db`u.user_id = any(${userIds})` : db`true`}
+    where  u.account_id = ${accountId} and u.active and u.user_id = any(${userIds})
     order  by u.user_id`;
   return rows.map(({ userId, values }) => {
     const list = JSON.parse(values) as (string | null)[];

@@ -1,5 +1,6 @@
 // Kinds of segments: attributes of people by whose values results are also shown. Opening and closing a kind applies to weeks that
 // open later. Removing it deletes its figures.
+import type { Week } from '@soundings/contract/weeks.ts';
 import { maxNameLength, maxSegmentBands, maxSegmentKinds } from '@soundings/contract/limits.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
 import { lockAccount, raiseVersion } from '../../accounts/accounts.ts';
@@ -8,12 +9,13 @@ import { Fault, type FaultKind } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 import { attributesOf } from '../../people/attributes.changes.ts';
-import type { Division } from './segment-values.ts';
+import { attributesIn, type Division, segmentValueOf } from './segment-values.ts';
 import {
   deleteKind,
   insertKind,
   type Segment,
   type SegmentKind,
+  selectAttributeValues,
   selectKinds,
   selectSegments,
   updateClosed,
@@ -48,6 +50,27 @@ export function divisionOf(
     return { attribute: kind.attribute, bands: kind.bands };
   };
   return { cross: [partOf(crossOf?.[0]), partOf(crossOf?.[1])] };
+}
+
+/**
+ * Returns for each kind the segment that each of these people would be in, with the people in the same order. People who are not active
+ * are left out.
+ */
+export async function valuesOfPeople(
+  db: Db,
+  accountId: AccountId,
+  divisions: readonly Division[],
+  week: Week,
+  userIds: number[],
+): Promise<{ userIds: number[]; kinds: (string | undefined)[][] }> {
+  const names = [...new Set(divisions.flatMap(attributesIn))];
+  const people = await selectAttributeValues(db, accountId, names, userIds);
+  return {
+    userIds: people.map(({ userId }) => userId),
+    kinds: divisions.map((division) =>
+      people.map(({ attributes }) => segmentValueOf(division, attributes, week)),
+    ),
+  };
 }
 
 /** Opens a kind for all weeks that open from now on, and returns its id. Throws a Fault if it isn't valid, or too many are open. */

@@ -1,0 +1,116 @@
+// Simulates which figures a kind of segments would show before it is opened. Pure. It draws who answers, several times, and decides on
+// counts only, like closing a week does. No answers are involved.
+import { valuesToUse } from '../../rounds/segments/segment-values.ts';
+import { chooseCells, setsOf } from '../disclosure.ts';
+import { chooseSegments, type SegmentSet } from './choose-segments.ts';
+
+/** An account's active people as a week would ask them now. */
+export type SimulatedAccount = {
+  /** For each person, the groups in which their answers would count, and how likely they are to answer. */
+  people: { groupIds: number[]; likelihood: number }[];
+  /** The top-level group of each group. */
+  trees: ReadonlyMap<number, number>;
+  /** Each person's value in each kind: those that are open, in their order, and then the new one. */
+  kinds: readonly (readonly (string | undefined)[])[];
+  threshold: number;
+  /** How many segments a kind can have. */
+  limit: number;
+};
+
+/** What a simulation finds about the new kind. Shares are from 0 to 1; null: of nothing. */
+export type SimulatedKind = {
+  /** Active people, and those who have a value in the kind. */
+  people: number;
+  withValue: number;
+  /** Values, and those of enough people to become segments. */
+  values: number;
+  segments: number;
+  /** Segments of at least 15 people, and which share of their figures would be shown. */
+  large: number;
+  largeShown: number | null;
+  /** The share of figures of all segments that would be shown. */
+  shown: number | null;
+  /** The share of the answers of people in segments that the shown figures would rest on. */
+  answers: number | null;
+  draws: number;
+};
+
+/** From how many people on a segment counts as large. */
+export const largeSegment = 15;
+const draws = 20;
+
+/** Returns what the last of the account's kinds would show. The same account gives the same result. */
+export function simulateKind(account: SimulatedAccount): SimulatedKind {
+  const { people, kinds, threshold, limit } = account;
+  const used = kinds.map((values) => valuesToUse(values, new Set(), threshold, limit));
+  const own = kinds.at(-1) ?? [];
+  const segments = used.at(-1) ?? [];
+  const large = new Set(segments.filter((one) => one.people >= largeSegment).map(({ value }) => value));
+  const random = randomFrom(1);
+  const total = { shown: 0, large: 0, counted: 0, answers: 0 };
+  for (let draw = 0; draw < draws; draw++) {
+    const answering = [...people.keys()].filter((person) => random() < (people[person]?.likelihood ?? 0));
+    const { shown, asked } = drawn(account, used, answering);
+    for (const [value, counted] of shown) {
+      total.shown++;
+      if (large.has(value)) total.large++;
+      total.counted += counted;
+    }
+    total.answers += asked;
+  }
+  const share = (part: number, whole: number) => (whole === 0 ? null : part / whole);
+  return {
+    people: people.length,
+    withValue: own.filter((value) => value !== undefined).length,
+    values: new Set(own.filter((value) => value !== undefined)).size,
+    segments: segments.length,
+    large: large.size,
+    largeShown: share(total.large, large.size * draws),
+    shown: share(total.shown, segments.length * draws),
+    answers: share(total.counted, total.answers),
+    draws,
+  };
+}
+
+/**
+ * Returns the segments of the last kind that would be shown if these people answered, with the number of answers they rest on, and how
+ * many of these people are in a segment of it.
+ */
+function drawn(
+  { people, trees, kinds, threshold }: SimulatedAccount,
+  used: readonly { value: string }[][],
+  answering: readonly number[],
+): { shown: Map<string, number>; asked: number } {
+  const sets = setsOf(
+    answering.length,
+    (one) => people[answering[one] as number]?.groupIds ?? [],
+    (group) => trees.get(group) ?? group,
+  );
+  const cells = chooseCells(sets, answering.length, threshold);
+  const values: string[] = [];
+  const setsOfKinds = kinds.map((valueOf, kind) =>
+    (used[kind] ?? []).flatMap(({ value }): SegmentSet[] => {
+      const members = [...answering.keys()].filter((one) => valueOf[answering[one] as number] === value);
+      const segment = values.push(value) - 1;
+      return members.length === 0 ? [] : [{ segment, people: members }];
+    }),
+  );
+  const figures = chooseSegments(cells, setsOfKinds, threshold);
+  const own = setsOfKinds.at(-1) ?? [];
+  const shown = own.flatMap(({ segment }): [string, number][] => {
+    const counted = figures.get(segment);
+    return counted ? [[values[segment] as string, counted.length]] : [];
+  });
+  return { shown: new Map(shown), asked: own.reduce((sum, set) => sum + set.people.length, 0) };
+}
+
+/** Returns a function that returns numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,60 @@
+// Reads what a simulation of a kind of segments needs: the account's people as a week would ask them now.
+import { maxSegmentsOfKind } from '@soundings/contract/limits.ts';
+import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
+import { accountById } from '../../accounts/accounts.ts';
+import type { AccountId, Pool } from '../../db/db.ts';
+import { ancestorsOf } from '../../people/tree.ts';
+import { selectParents } from '../../rounds/rounds.ts';
+import {
+  checkedKind,
+  divisionOf,
+  kindsOf,
+  type NewKind,
+  valuesOfPeople,
+} from '../../rounds/segments/segments.ts';
+import type { SimulatedAccount, SimulatedKind } from './simulate.ts';
+import { selectMemberships, selectRecentRates } from './simulated-account.sql.ts';
+
+/** How many past weeks tell who is likely to answer, and how likely anyone is if there are none. */
+const rateWeeks = 8;
+const usualRate = 0.7;
+
+/**
+ * Returns what a kind would show if it were opened now. Throws a Fault if it can't be opened. `simulate` computes it (simulate.ts), on
+ * a thread in the service. `now`: milliseconds since 1970.
+ */
+export async function simulateOpening(
+  pool: Pool,
+  accountId: AccountId,
+  kind: NewKind,
+  now: number,
+  simulate: (account: SimulatedAccount) => SimulatedKind | Promise<SimulatedKind>,
+): Promise<SimulatedKind> {
+  const checked = await checkedKind(pool, accountId, kind);
+  const { threshold, timezone } = await accountById(pool, accountId);
+  const all = await kindsOf(pool, accountId);
+  const open = all.filter(({ closedAt }) => closedAt === null);
+  const divisions = [...open, checked].map((one) => divisionOf(one, all));
+  const [members, parents, rates] = [
+    await selectMemberships(pool, accountId),
+    await selectParents(pool, accountId),
+    await selectRecentRates(pool, accountId, rateWeeks),
+  ];
+  const rateOf = new Map(rates.map(({ groupId, asked, answered }) => [groupId, answered / asked]));
+  const tops = rates.filter(({ groupId }) => parents.get(groupId) === null);
+  const asked = tops.reduce((sum, one) => sum + one.asked, 0);
+  const ofAll = asked === 0 ? usualRate : tops.reduce((sum, one) => sum + one.answered, 0) / asked;
+  const people = members.map(({ memberOf }) => {
+    const chains = memberOf.map((id) => ancestorsOf(id, parents));
+    const known = chains.flatMap((chain) => chain.filter((id) => rateOf.has(id)).slice(0, 1));
+    const likelihood = known.length > 0 ? (rateOf.get(known[0] as number) as number) : ofAll;
+    return { groupIds: [...new Set(chains.flat())], likelihood };
+  });
+  const userIds = members.map(({ userId }) => userId);
+  const week = weekOf(dayIn(timezone, now));
+  const values = await valuesOfPeople(pool, accountId, divisions, week, userIds);
+  const places = new Map(values.userIds.map((userId, place) => [userId, place]));
+  const kinds = values.kinds.map((list) => userIds.map((userId) => list[places.get(userId) ?? -1]));
+  const trees = new Map([...parents.keys()].map((id) => [id, ancestorsOf(id, parents).at(-1) as number]));
+  return simulate({ people, trees, kinds, threshold, limit: maxSegmentsOfKind });
+}
