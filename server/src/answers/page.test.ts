@@ -224,6 +224,17 @@ describe('privacy', () => {
     );
   });
 
+  test('names the kinds of segments by which results are also shown, escaped, and how many people they need', () => {
+    expect(privacyOf({ segments: ['Site', 'Age <zz>'] })).toContain(
+      'Results are also shown across groups by: Site, Age <zz>. Never for fewer than 5 people.',
+    );
+    expect(pageOf({ segments: ['Age <zz>'] })).not.toContain('<zz>');
+    const open = { figures: 1, distribution: 1, comments: 1 };
+    expect(privacyOf({ segments: ['Site'], thresholds: open })).toContain('by: Site.');
+    expect(privacyOf({ segments: ['Site'], thresholds: open })).not.toContain('fewer than');
+    expect(privacyOf({})).not.toContain('across groups');
+  });
+
   test('says plainly with a threshold of 1 that answers are not anonymous, and why', () => {
     const text = privacyOf({ thresholds: { figures: 1, distribution: 1, comments: 1 } });
     expect(text).toContain('Your answers are not anonymous');

@@ -2,8 +2,10 @@
 // segments, and nothing that leads to a person is stored.
 import { addWeeks } from '@soundings/contract/weeks.ts';
 import { describe, expect, test } from 'vitest';
+import { openLink } from '../../answers/answering.ts';
 import { inTransaction, openPool } from '../../db/db.ts';
 import { changeUser, removeUser } from '../../people/users.ts';
+import { newLinks } from '../../rounds/links.ts';
 import { closeKind, kindsOf, removeKind, segmentsOf } from '../../rounds/segments/segments.ts';
 import { askedWeek, noon } from '../../testing/asking.ts';
 import { tablesOf } from '../../testing/tables.ts';
@@ -62,6 +64,13 @@ async function groupFigures({ id, groups, questionIds }: Staff): Promise<string[
       }),
     )
     .toSorted();
+}
+
+/** Returns how many backends wait for a lock. */
+async function waiting(): Promise<number> {
+  const rows = await pool`
+    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return rows.length;
 }
 
 const ratesOf = async (acme: Staff) => {
@@ -262,6 +271,27 @@ describe('while a week is open', () => {
   });
 });
 
+describe('the answering page', () => {
+  const segmentsFor = async ({ id, userIds }: Staff, week = askedWeek) => {
+    const [link] = await newLinks(pool, [{ accountId: id, userId: userIds[0] as number, week }]);
+    return (await openLink(pool, database.keys, { link: link as string, visit: null }))?.segments;
+  };
+
+  test('names the kinds of a week, also one that was closed since, and none of a week that was opened without', async () => {
+    const acme = await staff();
+    await openWeek(acme);
+    const first = await open(acme, site);
+    await open(acme, age);
+    expect(await segmentsFor(acme)).toEqual([]);
+    await openWeek(acme, noon + weekMs);
+    await inTransaction(pool, (tx) => closeKind(tx, acme.id, command, first));
+    expect(await segmentsFor(acme, addWeeks(askedWeek, 1))).toEqual(['Site', 'Age']);
+    await pool`
+      update segment_kinds set closed_at = ${new Date(noon)} where account_id = ${acme.id} and kind_id = ${first}`;
+    expect(await segmentsFor(acme, addWeeks(askedWeek, 1))).toEqual(['Age']);
+  });
+});
+
 describe('closing a week', () => {
   test('deletes who was in which segment, and with it the key that could open it', async () => {
     const acme = await closedStaff();
@@ -271,6 +301,32 @@ describe('closing a week', () => {
       select 1 from information_schema.columns where column_name like '%segments' and table_name <> 'assignments'
       and table_schema = 'public'`;
     expect(columns).toHaveLength(0);
+  });
+
+  test('while a kind is being removed publishes nothing of it', async () => {
+    const acme = await staff();
+    await open(acme, site);
+    const removed = await open(acme, age);
+    await openWeek(acme);
+    await answerAll(acme);
+    const [begun, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const removal = inTransaction(pool, async (tx) => {
+      await removeKind(tx, acme.id, command, removed, deleteGroupResults);
+      begun.resolve();
+      await finish.promise;
+    });
+    await begun.promise;
+    // It reads the segments before they are removed, and then waits for the account.
+    const closing = close(acme);
+    await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+    finish.resolve();
+    await Promise.all([removal, closing]);
+    const rows = await pool`
+      select 1 from results r where r.account_id = ${acme.id}
+      and not exists (select 1 from groups g where g.account_id = r.account_id and g.group_id = r.group_id)
+      and not exists (select 1 from segments s where s.account_id = r.account_id and s.segment_id = r.group_id)`;
+    expect(rows).toHaveLength(0);
+    expect(Object.keys(await byValue(acme, 0)).toSorted()).toEqual(['Malmö', 'Stockholm']);
   });
 
   test('that is interrupted leaves everything as it was, and closing again publishes the same', async () => {
