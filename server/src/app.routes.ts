@@ -37,6 +37,7 @@ import { selectDue } from './rounds/messages.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import type { Approve } from './files/approval-thread.ts';
+import type { SimulateKind } from './results/segments/simulation-thread.ts';
 import type { ComputeDrivers } from './results/statistics/drivers-thread.ts';
 import type { Words } from './results/data/words-thread.ts';
 import { serveStorage } from './files/storage.routes.ts';
@@ -110,6 +111,7 @@ type ConsoleParts = {
   approve: Approve;
   createReports: CreateReports;
   drivers: ComputeDrivers;
+  simulateKind: SimulateKind;
   words: Words;
   now: () => number;
   deadJobs: (accountId: number) => Promise<number>;
@@ -118,7 +120,20 @@ type ConsoleParts = {
 /** Registers the routes of the console. */
 export function serveConsole(
   server: Server,
-  { config, pool, keys, mailer, approve, createReports, drivers, words, log, now, deadJobs }: ConsoleParts,
+  {
+    config,
+    pool,
+    keys,
+    mailer,
+    approve,
+    createReports,
+    drivers,
+    simulateKind,
+    words,
+    log,
+    now,
+    deadJobs,
+  }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
   const secrets = keys.then((one) => one.secrets);
@@ -128,7 +143,7 @@ export function serveConsole(
   serveSystem(console, { pool, keys, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveConsoleGroups(console, pool);
-  serveSegments(console, pool);
+  serveSegments(console, pool, simulateKind, now);
   serveRuns(console, pool, approve);
   serveFiles(console, pool);
   serveResults(console, pool, words);

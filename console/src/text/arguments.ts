@@ -67,6 +67,8 @@ export type Arguments = {
     'audit.counted.deleted': { count: number };
     'access.most': { created: string; updated: string; deleted: string };
     'access.removeLast': { range: string };
+    'privacy.segments': { list: string };
+    'privacy.segmentsText': { least: number };
   };
   asking: {
     'asking.librarySize': { count: number };
@@ -227,6 +229,10 @@ export type Arguments = {
     'segments.removeTitle': { name: string };
     'segments.removeText': { count: number };
     'segments.removed': { name: string };
+    'segments.expectedPeople': { count: number; all: string };
+    'segments.expectedValues': { count: number; large: string; from: number };
+    'segments.expectedShown': { share: string; from: number };
+    'segments.expectedAnswers': { share: string };
   };
   people: {
     'people.inAccount': { count: number };

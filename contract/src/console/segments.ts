@@ -47,6 +47,22 @@ export type SegmentAnswers = {
   rows: (NamedKind & { figures: QuestionFigures })[];
 };
 
+/** What a kind would show if it were opened now. Shares are from 0 to 1; null: of nothing. */
+export type SegmentSimulation = {
+  /** Active people, and those with a value. */
+  people: number;
+  withValue: number;
+  /** Values, and those of enough people to become segments. */
+  values: number;
+  segments: number;
+  /** Segments of at least `largeFrom` people, and the share of their figures that would be shown. */
+  large: number;
+  largeFrom: number;
+  largeShown: number | null;
+  /** The share of the answers of people in segments that the shown figures would be based on. */
+  answers: number | null;
+};
+
 const closed = { additionalProperties: false };
 const language = Type.Optional(Type.Enum(['en', 'sv'], { description: 'en or sv.' }));
 const week = Type.Optional(
@@ -55,15 +71,12 @@ const week = Type.Optional(
 const id = Type.Integer({ minimum: 1 });
 
 /** Either an attribute, with bands if it contains dates, or two open kinds. */
-const newKind = Type.Object(
-  {
-    name: Type.String({ maxLength: maxNameLength }),
-    attribute: Type.Union([Type.String({ maxLength: maxAttributeLength }), Type.Null()]),
-    bands: Type.Union([Type.Array(Type.Integer(), { maxItems: 100 }), Type.Null()]),
-    crossOf: Type.Union([Type.Array(id, { minItems: 2, maxItems: 2 }), Type.Null()]),
-  },
-  closed,
-);
+const division = {
+  attribute: Type.Union([Type.String({ maxLength: maxAttributeLength }), Type.Null()]),
+  bands: Type.Union([Type.Array(Type.Integer(), { maxItems: 100 }), Type.Null()]),
+  crossOf: Type.Union([Type.Array(id, { minItems: 2, maxItems: 2 }), Type.Null()]),
+};
+const newKind = Type.Object({ name: Type.String({ maxLength: maxNameLength }), ...division }, closed);
 const mapQuery = Type.Object({ week, language }, closed);
 const mapFileQuery = Type.Object(
   {
@@ -100,6 +113,11 @@ const trendQuery = Type.Object(
 
 export const segmentsOperations = {
   'GET /segments': operation<SegmentKinds>()({ minimumRole: 'Administrator' }),
+  /** Returns what a kind would show. Changes nothing. */
+  'POST /segments/simulation': operation<SegmentSimulation>()({
+    minimumRole: 'Administrator',
+    body: Type.Object(division, closed),
+  }),
   /** Opens a kind for weeks that open from now on. */
   'POST /segments': operation<{ id: number }>()({ minimumRole: 'Administrator', proof: true, body: newKind }),
   /** Closes a kind: weeks that open later have no segments of it. Its figures stay. */

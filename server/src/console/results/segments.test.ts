@@ -5,6 +5,7 @@ import {
   type SegmentAnswers,
   type SegmentKinds,
   type SegmentMap,
+  type SegmentSimulation,
   segmentsOperations,
   type SegmentTrend,
 } from '@soundings/contract/console/segments.ts';
@@ -244,6 +245,11 @@ test('a kind is opened, closed and removed with its figures, and every step is i
     threshold: 3,
     isLive: true,
   });
+  const { name: _, ...division } = body;
+  const simulated = await send<SegmentSimulation>('POST /segments/simulation', division);
+  expect(simulated.body).toMatchObject({ withValue: 0, segments: 0, large: 0, largeShown: null });
+  const unknown = await send<Problem>('POST /segments/simulation', { ...division, attribute: 'none' });
+  expect([unknown.status, unknown.body.details[0]?.path]).toEqual([400, '/attribute']);
   const wrong = await send<Problem>('POST /segments', { ...body, name: 'Age', bands: [40, 30] });
   expect([wrong.status, wrong.body.details[0]?.path]).toEqual([400, '/bands']);
   expect((await send(`POST /segments/${id}/close`)).status).toBe(204);

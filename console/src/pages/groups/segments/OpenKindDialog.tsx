@@ -1,11 +1,13 @@
-// The dialog to show results by an attribute, or by two kinds at once.
+// The dialog to show results by an attribute, or by two kinds at once. It shows what would be shown before it is opened.
 import type { SegmentKindRow } from '@soundings/contract/console/segments.ts';
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import { api } from '../../../api.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
+import { useRested } from '../../../hooks/rested.ts';
 import { useText } from '../../../text/text.tsx';
 import { FormDialog, useDialogForm } from '../../../ui/dialog/FormDialog.tsx';
 import { RadioField, SelectField, TextField } from '../../../ui/form/Field.tsx';
+import { Expected } from './Expected.tsx';
 
 type Fields = { name: string; values: 'each' | 'bands'; bands: string; one: string; other: string };
 
@@ -16,9 +18,8 @@ const numbersIn = (text: string): number[] =>
     .filter((part) => part !== '')
     .map((part) => (/^\d{1,4}$/.test(part) ? Number(part) : 0));
 
-/** Returns the body of the request. `attribute`: null for a combination. */
-const bodyOf = (attribute: string | null, { name, values, bands, one, other }: Fields) => ({
-  name: name.trim(),
+/** Returns what the kind divides people by. `attribute`: null for a combination. */
+const divisionOf = (attribute: string | null, { values, bands, one, other }: Fields) => ({
   attribute,
   bands: attribute !== null && values === 'bands' ? numbersIn(bands) : null,
   crossOf: attribute === null ? [Number(one), Number(other)] : null,
@@ -44,13 +45,16 @@ export function OpenKindDialog({ attribute, onClose }: { attribute: string | nul
       one: String(kinds[0]?.id ?? ''),
       other: String(kinds[1]?.id ?? ''),
     },
-    submit: (values) => api('POST /segments', { body: bodyOf(attribute, values) }),
+    submit: (values) =>
+      api('POST /segments', { body: { name: values.name.trim(), ...divisionOf(attribute, values) } }),
     done: async (_, { name }) => {
       await refresh('GET /segments');
       return t('segments.openedToast', { name: name.trim() });
     },
     onClose,
   });
+  const division = divisionOf(attribute, form.values);
+  const rested = useRested(division);
   return (
     <FormDialog
       form={form}
@@ -87,6 +91,7 @@ export function OpenKindDialog({ attribute, onClose }: { attribute: string | nul
           inputMode="numeric"
         />
       )}
+      <Expected division={rested} isOld={JSON.stringify(rested) !== JSON.stringify(division)} />
     </FormDialog>
   );
 }
