@@ -1,15 +1,19 @@
 // Segments from the opening of a week to its closing: people count where they were when it opened, groups show the same as without
 // segments, and nothing that leads to a person is stored.
-import { addWeeks } from '@soundings/contract/weeks.ts';
+import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { describe, expect, test } from 'vitest';
 import { openLink } from '../../answers/answering.ts';
 import { inTransaction, openPool } from '../../db/db.ts';
 import { changeUser, removeUser } from '../../people/users.ts';
 import { newLinks } from '../../rounds/links.ts';
 import { closeKind, kindsOf, removeKind, segmentsOf } from '../../rounds/segments/segments.ts';
+import { keyAt, unwrap } from '../../sealing/epoch-keys.ts';
+import { keyIn } from '../../sealing/key-file.ts';
+import { contextOf, WeekKey } from '../../sealing/week-key.ts';
 import { askedWeek, noon } from '../../testing/asking.ts';
+import { answer, importLines, question, round } from '../../testing/surveys.ts';
 import { tablesOf } from '../../testing/tables.ts';
-import { closeWeek } from '../close-week.ts';
+import { closeWeek, closeWeekNow } from '../close-week.ts';
 import { deleteGroupResults } from '../published-figures.ts';
 import {
   age,
@@ -46,7 +50,7 @@ async function closedStaff(settings: Parameters<typeof staff>[0] = {}, kinds = [
 /** Returns everything that is published of groups, with their places in place of their ids. */
 async function groupFigures({ id, groups, questionIds }: Staff): Promise<string[]> {
   const names = new Map(Object.entries(groups).map(([name, group]) => [group, name]));
-  const numbers = new Map(questionIds.map((question, i) => [question, i]));
+  const numbers = new Map(questionIds.map((questionId, i) => [questionId, i]));
   const ids = Object.values(groups);
   const results = await pool<Record<string, unknown>[]>`
     select * from results where account_id = ${id} and group_id = any(${ids})`;
@@ -64,6 +68,20 @@ async function groupFigures({ id, groups, questionIds }: Staff): Promise<string[
       }),
     )
     .toSorted();
+}
+
+/** Returns a person's segments from copies of the week's wrapped key and of the sealed list, with the key that the service has now. */
+async function segmentsWith(
+  accountId: number,
+  wrapped: Buffer,
+  { respondent, sealed }: { respondent: string; sealed: Buffer },
+): Promise<number[] | undefined> {
+  const current = keyIn(await database.keys.chain.exported())!;
+  // Also with the keys that can be derived from it.
+  const keys = Array.from({ length: 20 }, (_, i) => keyAt(current, current.epoch + i)!);
+  const secrets = keys.map((key) => unwrap(key, contextOf(accountId, askedWeek), wrapped));
+  const secret = secrets.find((one) => one !== undefined);
+  return secret && new WeekKey(accountId, askedWeek, secret).openSegments(respondent, sealed);
 }
 
 /** Returns how many backends wait for a lock. */
@@ -293,14 +311,23 @@ describe('the answering page', () => {
 });
 
 describe('closing a week', () => {
-  test('deletes who was in which segment, and with it the key that could open it', async () => {
-    const acme = await closedStaff();
-    expect(await pool`select 1 from assignments where account_id = ${acme.id}`).toHaveLength(0);
-    expect(await database.keys.of(pool, acme.id, askedWeek)).toBeUndefined();
-    const columns = await pool`
-      select 1 from information_schema.columns where column_name like '%segments' and table_name <> 'assignments'
-      and table_schema = 'public'`;
-    expect(columns).toHaveLength(0);
+  test('deletes who was in which segment, and no key that is left can open a copy of it', async () => {
+    const acme = await staff();
+    for (const kind of [site, age]) await open(acme, kind);
+    await openWeek(acme);
+    await answerAll(acme);
+    const rows = await pool<{ respondent: string; sealed: Buffer }[]>`
+      select respondent, sealed_segments as sealed from assignments where account_id = ${acme.id}`;
+    const [key] = await pool<{ wrapped: Buffer }[]>`
+      select wrapped from week_keys where account_id = ${acme.id} and week = ${askedWeek}`;
+    expect(rows).toHaveLength(60);
+    expect(await segmentsWith(acme.id, key!.wrapped, rows[30]!)).toHaveLength(2);
+    await closeWeekNow(pool, database.keys, acme.id, askedWeek, noon);
+    expect(Object.keys(await byValue(acme, 0))).toHaveLength(4);
+    const after = (await tablesOf(pool)).join();
+    const secrets = rows.flatMap(({ respondent, sealed }) => [respondent, sealed.toString('hex')]);
+    expect(secrets.filter((secret) => after.includes(secret))).toEqual([]);
+    expect(await segmentsWith(acme.id, key!.wrapped, rows[30]!)).toBeUndefined();
   });
 
   test('while a kind is being removed publishes nothing of it', async () => {
@@ -344,6 +371,31 @@ describe('closing a week', () => {
     await close(acme);
     expect(await byValue(acme, 0)).toEqual(await byValue(other, 0));
   });
+});
+
+test('the people of a history file count in no segment, even if they are users with a value', async () => {
+  const acme = await staff();
+  await open(acme, site);
+  await pool`update users set external_id = 'e' || user_id where account_id = ${acme.id}`;
+  await pool`update groups set external_id = 'top' where account_id = ${acme.id} and group_id = ${acme.groups.top}`;
+  const people = acme.userIds.slice(0, 20).map((userId) => `e${userId}`);
+  const name = weekName(addWeeks(askedWeek, -1));
+  await importLines(
+    database,
+    acme.id,
+    [
+      question('old', 1),
+      round(name, 'top', ['old'], Object.fromEntries(people.map((one) => [one, ['top']]))),
+      ...people.map((one) => answer(name, 'top', one, 'old', 4)),
+    ],
+    noon,
+  );
+  const results = await pool`select 1 from results where account_id = ${acme.id} and answers is not null`;
+  expect(results).not.toHaveLength(0);
+  expect(await segmentsOf(pool, acme.id)).toEqual([]);
+  const sealed =
+    await pool`select 1 from assignments where account_id = ${acme.id} and sealed_segments is not null`;
+  expect(sealed).toHaveLength(0);
 });
 
 test('a kind that is removed takes its segments and all their figures with it, and nothing else', async () => {
