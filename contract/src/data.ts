@@ -1,8 +1,19 @@
 // The read-only data interface (§2.1, §4.1).
 import { Type, type Static, type TSchema } from 'typebox';
+import { feedMetrics, FeedRow } from './feed-rows.ts';
 import type { Operation } from './operation.ts';
 
+export { type FeedMetric, feedMetrics, FeedRow } from './feed-rows.ts';
+
 export const NoParameters = Type.Object({}, { additionalProperties: false });
+
+/** What figures can be of: a group, or a segment (docs/administrators/segments.md). */
+export const kinds = ['group', 'segment'] as const;
+export type Kind = (typeof kinds)[number];
+
+/** A parameter that selects groups or segments. */
+const kindOf = (description: string) =>
+  Type.Optional(Type.Enum([...kinds], { description: `${description} group or segment.` }));
 
 export const Group = Type.Object(
   {
@@ -17,6 +28,15 @@ export const Group = Type.Object(
         'The IDs of all subgroups at any depth, in ascending order. These are exactly the groups that ' +
         'includeSubgroups=true adds. Empty if the group has no subgroups.',
     }),
+    kind: Type.Optional(
+      Type.Literal('segment', { description: 'Only segments have this field. (An addition.)' }),
+    ),
+    segmentKind: Type.Optional(
+      Type.String({
+        description:
+          'Only for segments: what the account divides its people by, such as Site. (An addition.)',
+      }),
+    ),
   },
   { title: 'Group' },
 );
@@ -28,12 +48,14 @@ export const getGroups = {
   path: '/v1/groups',
   operationId: 'getGroups',
   summary: 'List the groups',
-  description: 'Returns all active groups of the account, ordered by ID.',
+  description:
+    'Returns all active groups of the account, ordered by ID. With kind=segment, returns its segments instead: attribute ' +
+    'values whose figures are read by their ID, like those of a group.',
   scope: 'data',
-  query: NoParameters,
+  query: Type.Object({ kind: kindOf('What to list. Default: group.') }, { additionalProperties: false }),
   response: Type.Array(Group),
   errors: {
-    400: 'An unknown query parameter.',
+    400: 'A query parameter is unknown, repeated or invalid.',
     401: 'The token is missing, unknown, expired or revoked.',
     403: 'The token lacks the scope `data`.',
     429: 'Too many requests with this token. Try again after `Retry-After` seconds.',
@@ -55,6 +77,12 @@ const day = (description: string) =>
 const scopeParameters = {
   groupId: Type.String({ minLength: 1, description: 'The ID of a group of the account.' }),
   includeSubgroups: flag('Whether to include all subgroups.'),
+};
+/** For figures, which segments have too. */
+const figureParameters = {
+  groupId: Type.String({ minLength: 1, description: 'The ID of a group or segment of the account.' }),
+  includeSubgroups: scopeParameters.includeSubgroups,
+  kind: kindOf('What groupId must be the ID of. Default: either.'),
 };
 const rangeParameters = {
   fromDate: day(
@@ -210,7 +238,7 @@ export const getKpis = {
   scope: 'data',
   query: NoParameters,
   response: Type.Array(Kpi),
-  errors: getGroups.errors,
+  errors: { ...getGroups.errors, 400: 'An unknown query parameter.' },
 } satisfies Operation;
 
 export const getKpiValues = {
@@ -224,7 +252,7 @@ export const getKpiValues = {
     'group. If a group was asked but its value is withheld, the value is null. A group that was never asked has no value.',
   scope: 'data',
   params: Type.Object({ kpiId: Type.String({ description: 'The ID of a KPI.' }) }),
-  query: Type.Object({ ...scopeParameters, ...rangeParameters }, closed),
+  query: Type.Object({ ...figureParameters, ...rangeParameters }, closed),
   response: KpiValues,
   errors: { ...errors, 404: 'The account has no KPI or group with this ID.' },
 } satisfies Operation;
@@ -239,7 +267,7 @@ export const getResponseRates = {
     'Returns the share of questions that were answered or actively skipped, in rounds that asked everyone in the group: ' +
     'all in a date range, or the latest of each group. The response is an array with one object.',
   scope: 'data',
-  query: Type.Object({ ...scopeParameters, ...rangeParameters }, closed),
+  query: Type.Object({ ...figureParameters, ...rangeParameters }, closed),
   response: Type.Array(ResponseRateValues),
   errors,
 } satisfies Operation;
@@ -256,7 +284,7 @@ export const getResults = {
   scope: 'data',
   query: Type.Object(
     {
-      ...scopeParameters,
+      ...figureParameters,
       includeComments: flag('Whether to add comments.'),
       granularData: flag(
         'Whether to add individual answers, where the question type and the number of answers allow it.',
@@ -292,55 +320,6 @@ export const getAskedQuestions = {
   errors,
 } satisfies Operation;
 
-/** The metrics of the feed, in the order of its rows. */
-export const feedMetrics = ['kpi', 'responserate', 'question'] as const;
-export type FeedMetric = (typeof feedMetrics)[number];
-
-export const FeedRow = Type.Object(
-  {
-    metric: Type.Enum([...feedMetrics]),
-    metricId: Type.String({ description: 'The ID of the KPI or question. Empty for the response rate.' }),
-    metricName: Type.String(),
-    groupId: Type.Integer(),
-    groupExternalId: Type.Optional(Type.String()),
-    groupName: Type.String(),
-    week: Type.String({ description: 'The ISO week, such as 2026-W47.' }),
-    monday: Type.String({ format: 'date' }),
-    value: Type.Union([Type.Number(), Type.Null()]),
-    answers: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'For questions: the number of answers behind the figure.',
-    }),
-    status: Type.Enum(['shown', 'withheld', 'open'], {
-      description: 'shown; withheld: too few people; open: the week has not closed yet.',
-    }),
-    handedOut: Type.Boolean({
-      description:
-        'Whether the figure is based partly on links or cards that the employer handed out, because fewer people than ' +
-        'the threshold answered through a link sent to them. For a KPI: whether this is true of one of its questions.',
-    }),
-    rolling: Type.Union([Type.Number(), Type.Null()], {
-      description:
-        'For KPIs: the mean of the latest published figures of its questions in a window of weeks, which weeks can be compared by.',
-    }),
-    standardError: Type.Union([Type.Number(), Type.Null()], {
-      description: 'The standard error of `rolling`, or of the value of a question. Null: not known.',
-    }),
-    change: Type.Union([Type.Number(), Type.Null()], {
-      description: 'The change since the same questions were asked before. Null: nothing can be compared.',
-    }),
-    isClear: Type.Union([Type.Boolean(), Type.Null()], {
-      description: 'Whether the change is clear: larger than those of groups in which nothing changes.',
-    }),
-    changeHandedOut: Type.Union([Type.Boolean(), Type.Null()], {
-      description:
-        'Whether one of the figures that the change compares, of this week or an earlier one, is marked by `handedOut`. ' +
-        'Null: there is no change.',
-    }),
-  },
-  { title: 'FeedRow' },
-);
-export type FeedRow = Static<typeof FeedRow>;
-
 const oneMetric = `(${feedMetrics.join('|')})`;
 
 export const getFeed = {
@@ -364,9 +343,10 @@ export const getFeed = {
       groupId: Type.Optional(
         Type.String({
           minLength: 1,
-          description: 'Only this group and its subgroups. Default: all groups.',
+          description: 'Only this group and its subgroups, or only this segment. Default: all groups.',
         }),
       ),
+      kind: kindOf('Whether rows are of groups or of segments, which have one more column. Default: group.'),
       fromDate: day('The first day of the range, used together with toDate. Default: all weeks.'),
       toDate: rangeParameters.toDate,
       format: Type.Optional(Type.Enum(['csv', 'ndjson'], { description: 'csv or ndjson. Default: csv.' })),

@@ -16,6 +16,8 @@ import { serveReports } from './console/reports/reports.routes.ts';
 import type { CreateReports } from './console/reports/report-threads.ts';
 import { serveDrivers } from './console/results/drivers.routes.ts';
 import { serveResults } from './console/results/results.routes.ts';
+import { serveSegmentResults } from './console/results/segments.routes.ts';
+import { serveSegments } from './console/groups/segments.routes.ts';
 import { serveFiles } from './console/runs/files.routes.ts';
 import { serveRuns } from './console/runs/runs.routes.ts';
 import { serveSession } from './console/session/session.routes.ts';
@@ -35,6 +37,7 @@ import { selectDue } from './rounds/messages.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import type { Approve } from './files/approval-thread.ts';
+import type { SimulateKind } from './results/segments/simulation-thread.ts';
 import type { ComputeDrivers } from './results/statistics/drivers-thread.ts';
 import type { Words } from './results/data/words-thread.ts';
 import { serveStorage } from './files/storage.routes.ts';
@@ -108,6 +111,7 @@ type ConsoleDependencies = {
   approve: Approve;
   createReports: CreateReports;
   drivers: ComputeDrivers;
+  simulateKind: SimulateKind;
   words: Words;
   now: () => number;
   deadJobs: (accountId: number) => Promise<number>;
@@ -124,6 +128,7 @@ export function serveConsole(
     approve,
     createReports,
     drivers,
+    simulateKind,
     words,
     log,
     now,
@@ -138,9 +143,11 @@ export function serveConsole(
   serveSystem(console, { pool, keys, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveConsoleGroups(console, pool);
+  serveSegments(console, pool, simulateKind, now);
   serveRuns(console, pool, approve);
   serveFiles(console, pool);
   serveResults(console, pool, words);
+  serveSegmentResults(console, pool);
   serveReports(console, { pool, createReports, now });
   serveDrivers(console, pool, drivers);
   const askingDependencies = { pool, mailer, publicUrl: config.publicUrl, now };

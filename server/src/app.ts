@@ -20,6 +20,7 @@ import { migrationSteps } from './answers/seal-open-weeks.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import { openReports } from './console/reports/report-threads.ts';
 import { openApprover } from './files/approval-thread.ts';
+import { openSimulations } from './results/segments/simulation-thread.ts';
 import { openDrivers } from './results/statistics/drivers-thread.ts';
 import { openWords } from './results/data/words-thread.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './sftp/server.ts';
@@ -67,8 +68,9 @@ export async function startApp(
   const approve = openApprover(new URL('files.thread.ts', import.meta.url), databaseUrl);
   const createReports = openReports(new URL('reports.thread.ts', import.meta.url), databaseUrl);
   const drivers = openDrivers(new URL('drivers.thread.ts', import.meta.url));
+  const simulateKind = openSimulations(new URL('segments.thread.ts', import.meta.url));
   const words = openWords(new URL('words.thread.ts', import.meta.url));
-  const computing = { approve, createReports, drivers, words };
+  const computing = { approve, createReports, drivers, simulateKind, words };
   serveConsole(server, { config, pool, keys, mailer, ...computing, log, now, deadJobs });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);

@@ -67,6 +67,8 @@ export type Arguments = {
     'audit.counted.deleted': { count: number };
     'access.most': { created: string; updated: string; deleted: string };
     'access.removeLast': { range: string };
+    'privacy.segments': { list: string };
+    'privacy.segmentsText': { least: number };
   };
   asking: {
     'asking.librarySize': { count: number };
@@ -217,6 +219,22 @@ export type Arguments = {
     'attributes.added': { name: string };
     'attributes.changed': { name: string };
     'groups.notThere': { name: string; target: string };
+    'segments.byAttribute': { attribute: string };
+    'segments.byBands': { attribute: string; bands: string };
+    'segments.byTwo': { one: string; other: string };
+    'segments.menu': { name: string };
+    'segments.openTitle': { attribute: string };
+    'segments.openText': { least: number };
+    'segments.openedToast': { name: string };
+    'segments.closeTitle': { name: string };
+    'segments.closedToast': { name: string };
+    'segments.removeTitle': { name: string };
+    'segments.removeText': { count: number };
+    'segments.removed': { name: string };
+    'segments.expectedPeople': { count: number; all: string };
+    'segments.expectedValues': { count: number; large: string; from: number };
+    'segments.expectedShown': { share: string; from: number };
+    'segments.expectedAnswers': { share: string };
   };
   people: {
     'people.inAccount': { count: number };
@@ -330,6 +348,11 @@ export type Arguments = {
     'results.rose': { points: number };
     'results.fell': { points: number };
     'results.trendOf': { kpi: string; group: string };
+    'results.segmentWithheld': { least: number };
+    'results.noSegmentsText': { name: string };
+    'results.segmentsShown': { count: number };
+    'results.bySegment': { week: string };
+    'results.bySegmentLabel': { name: string };
   };
   runs: {
     'runs.found': { count: number };

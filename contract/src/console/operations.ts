@@ -9,6 +9,7 @@ import { privacyOperations } from './privacy.ts';
 import { reportsOperations } from './reports.ts';
 import { resultsOperations } from './results.ts';
 import { runsOperations } from './runs.ts';
+import { segmentsOperations } from './segments.ts';
 import { sessionOperations } from './session.ts';
 import { systemOperations } from './system.ts';
 
@@ -22,6 +23,7 @@ export const consoleOperations = {
   ...resultsOperations,
   ...reportsOperations,
   ...driversOperations,
+  ...segmentsOperations,
   ...privacyOperations,
   ...systemOperations,
 };

@@ -1,12 +1,17 @@
-// The route of the data interface for groups: GET /v1/groups.
+// The route of the data interface for groups and segments: GET /v1/groups.
 import { getGroups, type Group } from '@soundings/contract/data.ts';
 import type { Pool } from '../db/db.ts';
 import type { Server } from '../http/server.ts';
 import { type GroupRow, selectGroups } from './groups.sql.ts';
+import { type SegmentRow, selectSegments } from './segments.sql.ts';
 import { subgroupsOf } from './tree.ts';
 
 export function serveGroups(server: Server, pool: Promise<Pool>): void {
-  server.serve(getGroups, async ({ caller }) => groupList(await selectGroups(await pool, caller.accountId)));
+  server.serve(getGroups, async ({ caller, query }) =>
+    query['kind'] === 'segment'
+      ? segmentList(await selectSegments(await pool, caller.accountId))
+      : groupList(await selectGroups(await pool, caller.accountId)),
+  );
 }
 
 /** Returns the groups in the format of §2.1. Fields that are not set are left out. */
@@ -20,3 +25,13 @@ function groupList(rows: GroupRow[]): Group[] {
     subgroups: subgroups.get(id) ?? [],
   }));
 }
+
+/** Returns the segments in the same format, with what they are. */
+const segmentList = (rows: SegmentRow[]): Group[] =>
+  rows.map(({ id, kind, value }) => ({
+    id,
+    name: `${kind}: ${value}`,
+    subgroups: [],
+    kind: 'segment',
+    segmentKind: kind,
+  }));

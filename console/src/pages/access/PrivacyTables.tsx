@@ -47,7 +47,7 @@ const Two = ({ name, more }: { name: ReactNode; more: ReactNode }) => (
   </>
 );
 
-export function Rules({ rules, openWeeks }: PrivacyReport) {
+export function Rules({ rules, openWeeks, segments }: PrivacyReport) {
   const t = useText();
   const format = useFormat();
   const weeks = useWeekText();
@@ -87,6 +87,14 @@ export function Rules({ rules, openWeeks }: PrivacyReport) {
         rows={rows}
       />
       {openWeeks.length === 0 && <p className={css['soft']}>{t('privacy.noOpenWeek')}</p>}
+      {segments.length > 0 && (
+        <p className={css['after']}>
+          {t('privacy.segments', { list: segments.join(', ') })}{' '}
+          {rules.threshold > 1
+            ? t('privacy.segmentsText', { least: rules.threshold })
+            : t('privacy.segmentsOpen')}
+        </p>
+      )}
     </Section>
   );
 }

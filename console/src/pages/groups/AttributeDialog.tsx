@@ -2,9 +2,9 @@
 import type { AttributeRow } from '@soundings/contract/console/groups.ts';
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import { Plus } from 'lucide-react';
-import { useEffect, useState } from 'react';
 import { api } from '../../api.ts';
 import { useData, useRefresh } from '../../hooks/data.ts';
+import { useRested } from '../../hooks/rested.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { FormDialog, useDialogForm } from '../../ui/dialog/FormDialog.tsx';
 import { RadioField, TextField } from '../../ui/form/Field.tsx';
@@ -136,15 +136,4 @@ function Effect({ attribute: { name }, kind, wanted, onAdd }: EffectProps) {
       </div>
     </Notice>
   );
-}
-
-/** Returns the values once typing pauses. */
-function useRested(values: string[]): string[] {
-  const [rested, setRested] = useState(values);
-  const text = values.join('\n');
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(text === '' ? [] : text.split('\n')), 300);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return rested;
 }

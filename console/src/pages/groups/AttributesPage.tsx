@@ -1,6 +1,6 @@
-// The attributes of the account, and their allowed values.
+// The attributes of the account, their allowed values, and the kinds of segments that results are shown by.
 import type { AttributeRow } from '@soundings/contract/console/groups.ts';
-import { Pencil, Plus, SlidersHorizontal, Trash2 } from 'lucide-react';
+import { ChartNoAxesColumn, Pencil, Plus, SlidersHorizontal, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { useData, useRefresh } from '../../hooks/data.ts';
@@ -14,10 +14,12 @@ import { Page } from '../../ui/page/Page.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
 import { type Column, Table } from '../../ui/table/Table.tsx';
 import { AttributeDialog } from './AttributeDialog.tsx';
+import { OpenKindDialog } from './segments/OpenKindDialog.tsx';
+import { SegmentKinds } from './segments/SegmentKinds.tsx';
 import css from './GroupPage.module.css';
 
 /** The open dialog. Without `attribute`, a new one is defined. */
-type Doing = { what: 'define' | 'remove'; attribute?: AttributeRow };
+type Doing = { what: 'define' | 'remove' | 'open'; attribute?: AttributeRow };
 
 export function AttributesPage() {
   const t = useText();
@@ -41,11 +43,17 @@ export function AttributesPage() {
               action={add}
             />
           ) : (
-            <Attributes rows={attributes} onDo={setDoing} />
+            <>
+              <Attributes rows={attributes} onDo={setDoing} />
+              <SegmentKinds />
+            </>
           )
         }
       </Loaded>
       {doing?.what === 'define' && <AttributeDialog attribute={doing.attribute} onClose={close} />}
+      {doing?.what === 'open' && doing.attribute && (
+        <OpenKindDialog attribute={doing.attribute.name} onClose={close} />
+      )}
       {doing?.what === 'remove' && doing.attribute && (
         <RemoveDialog attribute={doing.attribute} onClose={close} />
       )}
@@ -85,6 +93,11 @@ function Attributes({ rows, onDo }: { rows: AttributeRow[]; onDo: (doing: Doing)
               label: t('attributes.change'),
               icon: Pencil,
               onSelect: () => onDo({ what: 'define', attribute }),
+            },
+            {
+              label: t('segments.openBy'),
+              icon: ChartNoAxesColumn,
+              onSelect: () => onDo({ what: 'open', attribute }),
             },
             {
               label: t('attributes.remove'),

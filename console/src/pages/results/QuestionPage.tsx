@@ -22,6 +22,7 @@ import {
 import { score } from './figures.ts';
 import { CommentList, comparisonIn, CsvLink, spanIn, Started, useSpanOptions } from './parts.tsx';
 import { QuestionHistory } from './QuestionHistory.tsx';
+import { SegmentAnswers } from './segments/SegmentAnswers.tsx';
 import { QuestionDistribution } from './QuestionDistribution.tsx';
 import css from './results.module.css';
 import { useComparisonName, useSigned, useWeekNames, useWithheldText } from './texts.ts';
@@ -120,6 +121,8 @@ function Content({ results }: { results: QuestionResults }) {
     <>
       <Chosen results={results} />
       {question.type <= 4 && <QuestionHistory results={results} />}
+      {/* Segments are of the whole company. */}
+      {results.company === null && <SegmentAnswers question={question} week={chosen} />}
       {comments.length > 0 ? (
         <Section title={t('results.commentsOf', { count: comments.length })}>
           <CommentList comments={comments} groupId={group.id} hideWeek />

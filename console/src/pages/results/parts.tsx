@@ -110,7 +110,10 @@ type CsvName =
   | 'GET /results/trends/csv'
   | 'GET /results/drivers/csv'
   | 'GET /results/groups/{groupId}/questions/{questionId}/csv'
-  | 'GET /results/comments/csv';
+  | 'GET /results/comments/csv'
+  | 'GET /segments/{kindId}/heat-map/csv'
+  | 'GET /segments/{kindId}/trends/csv'
+  | 'GET /segments/{kindId}/questions/{questionId}/csv';
 
 /** A list of comments as written, each linked to the results of its question. */
 export function CommentList({

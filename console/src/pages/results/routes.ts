@@ -9,7 +9,12 @@ export const resultsRoutes: PageRoute[] = [
     load: () => import('./heat-map/HeatMapPage.tsx'),
     name: 'HeatMapPage',
   },
-  { path: '/trends', minimumRole: 'Manager', load: () => import('./TrendsPage.tsx'), name: 'TrendsPage' },
+  {
+    path: '/trends',
+    minimumRole: 'Manager',
+    load: () => import('./trends/TrendsPage.tsx'),
+    name: 'TrendsPage',
+  },
   { path: '/drivers', minimumRole: 'Manager', load: () => import('./DriversPage.tsx'), name: 'DriversPage' },
   {
     path: '/results/questions/$questionId',

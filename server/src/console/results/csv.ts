@@ -5,11 +5,14 @@ import type {
   GroupResults,
   HeatMap,
   HeatRow,
+  QuestionFigures,
   QuestionResults,
   ResultComment,
+  ResultQuestion,
   Trend,
   Verdict,
 } from '@soundings/contract/console/results.ts';
+import type { SegmentAnswers, SegmentMap } from '@soundings/contract/console/segments.ts';
 import { type HeatFilters, shownRows } from '@soundings/contract/heat-rows.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { byteOrderMark, type Cell, csvRow } from '../../base/csv.ts';
@@ -188,16 +191,32 @@ export const trendTable = ({ kpi, weeks, series }: Trend, t: Texts): string =>
     ]),
   ]);
 
+/** Returns a row for each segment: its response and its KPIs. */
+export function segmentHeatTable(
+  { kind, map }: SegmentMap,
+  { sort, compare }: Pick<HeatTableFilters, 'sort' | 'compare'>,
+  t: Texts,
+): string {
+  const { kpis } = map;
+  return tableOf([
+    [kind.name, t('rate'), t('answered'), t('asked'), ...kpis.map(({ name }) => name), t('handedOut')],
+    ...shownRows(map, { sort }, compare).map((row): Cell[] => [
+      row.name,
+      score(row.rate, t),
+      row.answered ?? null,
+      row.asked ?? null,
+      ...row.values.map((value) => score(value === 'none' ? undefined : value, t)),
+      handedOutCell([
+        { name: t('rate'), handedOut: row.handedOut.includes('rate') },
+        ...kpis.map(({ name }, kpi) => ({ name, handedOut: row.handedOut.includes(kpi) })),
+      ]),
+    ]),
+  ]);
+}
+
 /** Returns a row for each week, with a column for each possible answer. */
 export function questionTable({ question, figures, comparison }: QuestionResults, t: Texts): string {
-  const nameOf = (key: string) => {
-    const option = question.options.find(({ id }) => id === key)?.text;
-    if (option !== undefined) return option;
-    if (question.type === 4) return key === 'yes' ? t('yes') : t('no');
-    return question.scale.find(({ value }) => String(value) === key)?.text ?? key;
-  };
-  const keys =
-    figures.findLast(({ distribution }) => distribution !== null)?.distribution?.map(({ key }) => key) ?? [];
+  const keys = keysOf(figures);
   const hasEnps = question.type === 3;
   const isScaled = question.type <= 4;
   const from = comparison.group?.name ?? t(`comparison.${comparison.kind}`);
@@ -211,7 +230,7 @@ export function questionTable({ question, figures, comparison }: QuestionResults
       ...(isScaled
         ? [t('margin'), t('change'), t('isClear'), t('difference', { name: from }), t('isClear')]
         : []),
-      ...keys.map(nameOf),
+      ...keys.map((key) => answerText(question, key, t)),
       t('handedOut'),
       ...(isScaled ? [t('changeHandedOut'), t('differenceHandedOut')] : []),
     ],
@@ -229,13 +248,53 @@ export function questionTable({ question, figures, comparison }: QuestionResults
             verdict(own.difference, t),
           ]
         : []),
-      ...keys.map((key) =>
-        distribution ? (distribution.find((one) => one.key === key)?.count ?? 0) : t('withheld'),
-      ),
+      ...countsOf(distribution, keys, t),
       handedOut ? t('yes') : null,
       ...(isScaled
         ? [own.change?.handedOut ? t('yes') : null, own.difference?.handedOut ? t('yes') : null]
         : []),
+    ]),
+  ]);
+}
+
+/** Returns the text of an answer. */
+function answerText({ type, options, scale }: ResultQuestion, key: string, t: Texts): string {
+  const option = options.find(({ id }) => id === key)?.text;
+  if (option !== undefined) return option;
+  if (type === 4) return key === 'yes' ? t('yes') : t('no');
+  return scale.find(({ value }) => String(value) === key)?.text ?? key;
+}
+
+/** Returns the possible answers: those of the last distribution that is shown. */
+const keysOf = (figures: readonly QuestionFigures[]): string[] =>
+  figures.findLast(({ distribution }) => distribution !== null)?.distribution?.map(({ key }) => key) ?? [];
+
+const countsOf = (distribution: QuestionFigures['distribution'], keys: string[], t: Texts): Cell[] =>
+  keys.map((key) =>
+    distribution ? (distribution.find((one) => one.key === key)?.count ?? 0) : t('withheld'),
+  );
+
+/** Returns a row for each segment, with a column for each possible answer to yes/no and choice questions. */
+export function segmentAnswersTable({ kind, question, week, rows }: SegmentAnswers, t: Texts): string {
+  const keys = keysOf(rows.map(({ figures }) => figures));
+  const isScaled = question.type <= 4;
+  return tableOf([
+    [
+      t('week'),
+      t('monday'),
+      kind.name,
+      ...(isScaled ? [t('score'), t('margin')] : []),
+      t('answers'),
+      ...keys.map((key) => answerText(question, key, t)),
+      t('handedOut'),
+    ],
+    ...rows.map(({ name, figures: { value, margin, answers, distribution, handedOut } }): Cell[] => [
+      ...(week ? weekCells(week) : []),
+      name,
+      ...(isScaled ? [score(value, t), points(margin)] : []),
+      answers ?? t('withheld'),
+      ...countsOf(distribution, keys, t),
+      handedOut ? t('yes') : null,
     ]),
   ]);
 }

@@ -2,6 +2,7 @@
 import {
   type FeedMetric,
   feedMetrics,
+  type Kind,
   getAskedQuestions,
   getFeed,
   getKpis,
@@ -55,12 +56,15 @@ export function serveData(
   });
 
   server.serve(getAskedQuestions, async ({ caller, query }) => {
-    return askedQuestionsResponse(await pools(), caller, askedIn(query, now()), query['language']);
+    // Segments are asked nothing of their own.
+    const asked = { ...askedIn(query, now()), kind: 'group' as const };
+    return askedQuestionsResponse(await pools(), caller, asked, query['language']);
   });
 
   server.serve(getFeed, async ({ caller, query, reply }) => {
     const format = query['format'] === 'ndjson' ? 'ndjson' : 'csv';
-    const asked = { groupId: query['groupId'], window: windowOf(query), now: now() };
+    const kind = query['kind'] as Kind | undefined;
+    const asked = { groupId: query['groupId'], kind, window: windowOf(query), now: now() };
     const metrics = (query['metric']?.split(',') as FeedMetric[] | undefined) ?? feedMetrics;
     const response = await feedResponse(await pools(), caller, asked, {
       metrics,
@@ -77,6 +81,7 @@ function askedIn(query: RequestContext['query'], now: number): Asked {
   return {
     groupId: query['groupId'] as string,
     withSubgroups: query['includeSubgroups'] === 'true',
+    kind: query['kind'] as Kind | undefined,
     window: windowOf(query),
     now,
   };

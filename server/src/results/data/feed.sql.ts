@@ -111,16 +111,20 @@ export function selectQuestionFeed(
   );
 }
 
-/** Returns the groups of a scope with their names. */
-export async function selectGroupTexts(
-  pool: Pool,
-  accountId: AccountId,
-  scope: Scope,
-): Promise<{ id: number; externalId: string | null; name: string }[]> {
-  return pool<{ id: number; externalId: string | null; name: string }[]>`
+/** `segmentKind`: of a segment, the name of its kind; null for groups. */
+export type NamedGroup = { id: number; externalId: string | null; name: string; segmentKind: string | null };
+
+/** Returns the groups or segments of a scope with their names. */
+export async function selectNames(pool: Pool, accountId: AccountId, scope: Scope): Promise<NamedGroup[]> {
+  return pool<NamedGroup[]>`
     with ${groupsIn(pool, accountId, scope)}
-    select g.group_id as "id", g.external_id as "externalId", g.name as "name"
+    select s.group_id as "id", g.external_id as "externalId", g.name as "name", null::text as "segmentKind"
     from   scope s
     join   groups g on g.account_id = ${accountId} and g.group_id = s.group_id
-    order  by g.group_id`;
+    union  all
+    select s.group_id, null, k.name || ': ' || own.value, k.name
+    from   scope s
+    join   segments own on own.account_id = ${accountId} and own.segment_id = s.group_id
+    join   segment_kinds k on k.account_id = ${accountId} and k.kind_id = own.kind_id
+    order  by 1`;
 }

@@ -1,14 +1,15 @@
 // A flat feed for BI tools, in addition to the endpoints of the description: one row per group, week and metric. It contains the
 // same published figures, and nothing else.
-import { type FeedMetric, feedMetrics } from '@soundings/contract/data.ts';
+import { type FeedMetric, feedMetrics, type Kind } from '@soundings/contract/data.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import type { StreamedResponse } from '../../http/responses.ts';
 import { kpiNameIn, selectKpis, selectQuestions } from '../../questions/questions.ts';
 import { byteOrderMark, textCell } from '../../base/csv.ts';
 import {
   type FeedRow,
-  selectGroupTexts,
+  type NamedGroup,
   selectKpiFeed,
+  selectNames,
   selectQuestionFeed,
   selectRateFeed,
 } from './feed.sql.ts';
@@ -32,12 +33,15 @@ export type FeedWanted = {
 const selects = { kpi: selectKpiFeed, responserate: selectRateFeed, question: selectQuestionFeed };
 
 const header =
-  'metric,metricId,metricName,groupId,groupExternalId,groupName,week,monday,value,answers,status,handedOut,rolling,standardError,change,isClear,changeHandedOut\r\n';
+  'metric,metricId,metricName,groupId,groupExternalId,groupName,week,monday,value,answers,status,handedOut,rolling,standardError,change,isClear,changeHandedOut';
 
 /** All possible weeks. */
 const always = { first: '0001-01-01', last: '9999-12-27' };
 
-/** Returns the feed of a group and its descendants, or of all groups if none is given. Throws a Fault for an unknown group. */
+/**
+ * Returns the feed of a group and its descendants, or of a segment; of all groups, or of all segments, if none is given. Throws a Fault
+ * for an unknown group.
+ */
 export async function feedResponse(
   { pool, reads }: Pools,
   reader: Reader,
@@ -49,7 +53,7 @@ export async function feedResponse(
   const window = asked.window ?? always;
   const [statistics, groups, kpis, questions] = await Promise.all([
     statisticsShown(pool, accountId, window),
-    selectGroupTexts(pool, accountId, scope),
+    selectNames(pool, accountId, scope),
     selectKpis(pool, accountId),
     selectQuestions(pool, accountId),
   ]);
@@ -60,24 +64,20 @@ export async function feedResponse(
     question: new Map(questions.map((one) => [String(one.id), worded(one, language).text])),
   };
   const lineOf = format === 'csv' ? csvLine : ndjsonLine;
+  const isOfSegments = asked.kind === 'segment';
+  const kind = groups.some(({ segmentKind }) => segmentKind !== null) ? 'segment' : 'group';
   async function* lines() {
-    if (format === 'csv') yield byteOrderMark + header;
+    if (format === 'csv') yield `${byteOrderMark}${header}${isOfSegments ? ',segmentKind' : ''}\r\n`;
     for (const metric of feedMetrics.filter((one) => metrics.includes(one))) {
       for await (const rows of selects[metric](reads, accountId, scope, window)) {
         let text = '';
-        const measuresOf = await readMeasures(pool, accountId, metric, rows, statistics);
+        const measuresOf = await readMeasures(pool, accountId, { metric, rows, statistics, kind });
         for (const row of rows) {
           const group = groupById.get(row.groupId);
           if (!group) continue; // created since this response began
           const metricName = metricNames[metric].get(row.metricId) ?? '';
-          text += lineOf({
-            ...row,
-            metric,
-            metricName,
-            group,
-            weekName: weekName(row.week),
-            ...measuresOf(row),
-          });
+          const line = { ...row, metric, metricName, group, weekName: weekName(row.week), ...measuresOf(row) };
+          text += lineOf(line, isOfSegments);
         }
         yield text;
       }
@@ -86,13 +86,19 @@ export async function feedResponse(
   return streamedResponse(reader, { window, now: asked.now }, lines);
 }
 
-/** Returns a function that returns what the feed adds to a row: rolling values, standard errors and changes. */
+/**
+ * Returns a function that returns what the feed adds to a row: rolling values, standard errors and changes. Segments have no changes:
+ * cutoffs are known for groups only.
+ */
 async function readMeasures(
   pool: Pools['pool'],
   accountId: number,
-  metric: FeedMetric,
-  rows: readonly FeedRow[],
-  statistics: Statistics,
+  {
+    metric,
+    rows,
+    statistics,
+    kind,
+  }: { metric: FeedMetric; rows: readonly FeedRow[]; statistics: Statistics; kind: Kind },
 ): Promise<(row: FeedRow) => FeedMeasures> {
   const kpis = new Map(statistics.kpis.map((kpi) => [kpi.id, kpi]));
   const metricIds = [...new Set(rows.map(({ metricId }) => metricId))];
@@ -105,20 +111,23 @@ async function readMeasures(
   if (metric === 'responserate' || first === undefined || last === undefined) return () => noMeasures;
   const window = { first: neededForWeek(first, statistics, 'none', ids).first, last };
   const groupIds = [...new Set(rows.map(({ groupId }) => groupId))];
-  const readings = await readingsShown(pool, accountId, groupIds, window, ids);
+  const readings = await readingsShown(pool, accountId, groupIds, window, ids, kind);
+  const shownOf = (measures: FeedMeasures) =>
+    kind === 'segment' ? { ...measures, change: null, isClear: null } : measures;
   return ({ metricId, groupId, week, isOpen }) => {
     const own = readings.get(groupId) ?? noReadings;
     if (isOpen) return noMeasures;
-    if (metric === 'question') return questionFeedMeasures(Number(metricId), week, own, statistics);
+    if (metric === 'question')
+      return shownOf(questionFeedMeasures(Number(metricId), week, own, statistics));
     const kpi = kpis.get(metricId);
-    return kpi ? kpiFeedMeasures(kpi, week, own, statistics) : noMeasures;
+    return kpi ? shownOf(kpiFeedMeasures(kpi, week, own, statistics)) : noMeasures;
   };
 }
 
 type Line = FeedRow & FeedMeasures & {
   metric: FeedMetric;
   metricName: string;
-  group: { id: number; externalId: string | null; name: string };
+  group: NamedGroup;
   weekName: string;
 };
 
@@ -126,18 +135,19 @@ type Line = FeedRow & FeedMeasures & {
 const statusOf = ({ isOpen, value, answers }: Line) =>
   isOpen ? 'open' : value === null && answers === null ? 'withheld' : 'shown';
 
-function csvLine(line: Line): string {
+function csvLine(line: Line, isOfSegments: boolean): string {
   const { metric, metricId, metricName, group, week, value, answers, handedOut } = line;
   const id = metric === 'question' ? metricId : textCell(metricId); // question ids are numbers and need no quoting
   const about = `${metric},${id},${textCell(metricName)}`;
   const where = `${group.id},${textCell(group.externalId ?? '')},${textCell(group.name)}`;
-  return `${about},${where},${line.weekName},${week},${value ?? ''},${answers ?? ''},${statusOf(line)},${handedOut},${addedTo(line)}\r\n`;
+  const last = isOfSegments ? `,${textCell(group.segmentKind ?? '')}` : '';
+  return `${about},${where},${line.weekName},${week},${value ?? ''},${answers ?? ''},${statusOf(line)},${handedOut},${addedTo(line)}${last}\r\n`;
 }
 
 const addedTo = ({ rolling, standardError, change, isClear, changeHandedOut }: FeedMeasures) =>
   `${rolling ?? ''},${standardError ?? ''},${change ?? ''},${isClear ?? ''},${changeHandedOut ?? ''}`;
 
-function ndjsonLine(line: Line): string {
+function ndjsonLine(line: Line, isOfSegments: boolean): string {
   const { metric, metricId, metricName, group, week, value, answers } = line;
   const row = {
     metric,
@@ -157,6 +167,7 @@ function ndjsonLine(line: Line): string {
     change: line.change,
     isClear: line.isClear,
     changeHandedOut: line.changeHandedOut,
+    ...(isOfSegments && { segmentKind: group.segmentKind }),
   };
   return `${JSON.stringify(row)}\n`;
 }

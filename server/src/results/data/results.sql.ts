@@ -1,29 +1,46 @@
-// SQL of reading published figures. Every statement starts from existing groups, so a deleted group immediately disappears from
-// every response.
+// SQL of reading published figures. Every statement starts from existing groups or segments, so a deleted one immediately disappears
+// from every response.
+import type { Kind } from '@soundings/contract/data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type Db, inBatches, type Pool } from '../../db/db.ts';
 import type { Window } from './window.ts';
 
-/** A group, with its descendants if `withSubgroups`; all groups if `groupId` is undefined. */
-export type Scope = { groupId: number | undefined; withSubgroups: boolean };
+/**
+ * A group, with its descendants if `withSubgroups`, or a segment, which has none. `kind`: which of the two; undefined: either. All
+ * groups, or all segments, if `groupId` is undefined.
+ */
+export type Scope = { groupId: number | undefined; withSubgroups: boolean; kind?: Kind | undefined };
 
-/** Returns the CTE `scope` with the groups of a scope, to start a statement with. */
-export const groupsIn = (db: Db, accountId: AccountId, { groupId, withSubgroups }: Scope) => db`
-  recursive scope as (
-    select group_id
-    from   groups
-    where  account_id = ${accountId} and ${groupId === undefined ? db`parent_id is null` : db`group_id = ${groupId}`}
+/** Returns the group or segment with an id, as a table with the column group_id. IDs of segments are never those of groups. */
+export const groupWithId = (db: Db, accountId: AccountId, groupId: number, kind?: Kind) => db`
+    (select group_id from groups
+     where  account_id = ${accountId} and group_id = ${groupId} and ${kind !== 'segment'}
+     union  all
+     select segment_id from segments
+     where  account_id = ${accountId} and segment_id = ${groupId} and ${kind !== 'group'})`;
+
+function startOf(db: Db, accountId: AccountId, { groupId, kind }: Scope) {
+  if (groupId !== undefined) return groupWithId(db, accountId, groupId, kind);
+  return kind === 'segment'
+    ? db`select segment_id from segments where account_id = ${accountId}`
+    : db`select group_id from groups where account_id = ${accountId} and parent_id is null`;
+}
+
+/** Returns the CTE `scope` with the groups or segments of a scope, to start a statement with. */
+export const groupsIn = (db: Db, accountId: AccountId, scope: Scope) => db`
+  recursive scope (group_id) as (
+    ${startOf(db, accountId, scope)}
     union  all
     select g.group_id
     from   scope s
     join   groups g on g.account_id = ${accountId} and g.parent_id = s.group_id
-    where  ${withSubgroups}
+    where  ${scope.withSubgroups}
   )`;
 
 /** The number of rows per batch of a large response. */
 export const batch = 2_000;
 
-/** Returns the ids of the groups in a scope, ascending. Empty if the group does not exist. */
+/** Returns the ids of the groups or segments in a scope, ascending. Empty if the group or segment does not exist. */
 export async function selectScope(db: Db, accountId: AccountId, scope: Scope): Promise<number[]> {
   const rows = await db<{ id: number }[]>`
     with ${groupsIn(db, accountId, scope)}
@@ -91,8 +108,15 @@ export type WeekRateRow = {
   handedOut: boolean;
 };
 
-/** Returns the response rates of all groups in a week, and how many people they are based on. */
-export async function selectWeekRates(db: Db, accountId: AccountId, week: Week): Promise<WeekRateRow[]> {
+/** Returns the response rates of all groups, or of all segments, in a week, and how many people they are based on. */
+export async function selectWeekRates(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+  kind: Kind = 'group',
+): Promise<WeekRateRow[]> {
+  const existing =
+    kind === 'group' ? db`groups` : db`(select account_id, segment_id as group_id from segments)`;
   return db<WeekRateRow[]>`
     select g.group_id   as "groupId",
            r.week       as "week",
@@ -100,7 +124,7 @@ export async function selectWeekRates(db: Db, accountId: AccountId, week: Week):
            r.asked      as "asked",
            r.answered   as "answered",
            r.handed_out as "handedOut"
-    from   groups g
+    from   ${existing} g
     join   response_rates r on r.account_id = g.account_id and r.group_id = g.group_id and r.week = ${week}
     where  g.account_id = ${accountId}`;
 }

@@ -1,5 +1,6 @@
 // Builds the responses of the data interface (§4.1), from published figures only. Large responses are streamed while their rows
 // are read, so that they take no more memory than small ones. Responses for a single group need a single statement.
+import type { Kind } from '@soundings/contract/data.ts';
 import type { Numbers } from '@soundings/contract/operation.ts';
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -30,8 +31,17 @@ export type Reader = { accountId: AccountId; numbers: Numbers; timezone: string;
 /** `pool`: connections for short statements. `reads`: connections for streamed responses. */
 export type Pools = { pool: Pool; reads: Pool };
 
-/** The requested groups and weeks. Without a window: the latest values, or the last five weeks. */
-export type Asked = { groupId: string; withSubgroups: boolean; window: Window | undefined; now: number };
+/**
+ * The requested groups and weeks. `kind`: what groupId must be the id of; undefined: a group or a segment. Without a window: the latest
+ * values, or the last five weeks.
+ */
+export type Asked = {
+  groupId: string;
+  withSubgroups: boolean;
+  kind?: Kind | undefined;
+  window: Window | undefined;
+  now: number;
+};
 
 /** The text of a response, complete or, if it can be long, streamed. */
 export type ResponseText = string | StreamedResponse;
@@ -46,8 +56,8 @@ export async function kpiValuesResponse(
   const { accountId } = reader;
   if (!asked.withSubgroups) {
     const groupId = idIn(asked.groupId);
-    const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, asked.window);
-    if (!rows[0]) throw await groupNotFound(pool, accountId, asked.groupId);
+    const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, asked.window, asked.kind);
+    if (!rows[0]) throw await groupNotFound(pool, accountId, asked);
     if (!rows[0].kpi) throw kpiNotFound();
     return textOf(kpiChunks(rows[0].kpi, inOneBatch(valuesOf(groupId, rows)), reader));
   }
@@ -82,8 +92,8 @@ export async function ratesResponse(
   const { accountId } = reader;
   if (!asked.withSubgroups) {
     const groupId = idIn(asked.groupId);
-    const rows = await selectGroupRates(pool, accountId, groupId, asked.window);
-    if (!rows[0]) throw await groupNotFound(pool, accountId, asked.groupId);
+    const rows = await selectGroupRates(pool, accountId, groupId, asked.window, asked.kind);
+    if (!rows[0]) throw await groupNotFound(pool, accountId, asked);
     return textOf(rateChunks(inOneBatch(valuesOf(groupId, rows)), reader));
   }
   const scope = await findScope(pool, accountId, asked);
@@ -121,10 +131,10 @@ export async function resultsResponse(
   const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
   if (!asked.withSubgroups && !comments && !granular) {
     const [rows, questions] = await Promise.all([
-      selectGroupResults(pool, accountId, idIn(asked.groupId), window, questionIds),
+      selectGroupResults(pool, accountId, idIn(asked.groupId), window, questionIds, asked.kind),
       wordedQuestions(pool, accountId, language),
     ]);
-    if (!rows) throw await groupNotFound(pool, accountId, asked.groupId);
+    if (!rows) throw await groupNotFound(pool, accountId, asked);
     return textOf(resultChunks(inOneBatch(rows), undefined, questions, wanted));
   }
   const [scope, questions] = await Promise.all([
@@ -185,7 +195,7 @@ export async function askedQuestionsResponse(
       selectGroupAsked(pool, accountId, groupId, window),
       allQuestions,
     ]);
-    if (!rows) throw await groupNotFound(pool, accountId, asked.groupId);
+    if (!rows) throw await groupNotFound(pool, accountId, asked);
     return textOf(askedChunks(inOneBatch(rows), questions));
   }
   const [scope, questions] = await Promise.all([findScope(pool, accountId, asked), allQuestions]);
@@ -253,16 +263,16 @@ async function wordedQuestions(
   return new Map(questions.map((question) => [question.id, worded(question, language)]));
 }
 
-/** Returns the scope; all groups if no group is given. Throws a Fault if the group does not exist. */
+/** Returns the scope; all groups, or all segments, if no group is given. Throws a Fault if the group does not exist. */
 export async function findScope(
   pool: Pool,
   accountId: AccountId,
-  { groupId, withSubgroups }: { groupId: string | undefined; withSubgroups: boolean },
+  { groupId, withSubgroups, kind }: Pick<Asked, 'withSubgroups' | 'kind'> & { groupId: string | undefined },
 ): Promise<Scope> {
-  if (groupId === undefined) return { groupId, withSubgroups };
-  const scope = { groupId: idIn(groupId), withSubgroups };
+  if (groupId === undefined) return { groupId, withSubgroups, kind };
+  const scope = { groupId: idIn(groupId), withSubgroups, kind };
   const groups = await selectScope(pool, accountId, { ...scope, withSubgroups: false });
-  if (groups.length === 0) throw await groupNotFound(pool, accountId, groupId);
+  if (groups.length === 0) throw await groupNotFound(pool, accountId, { groupId, kind });
   return scope;
 }
 
@@ -274,7 +284,12 @@ const idIn = (groupId: string): number =>
  * Returns the Fault for an unknown group. The message is the same whether the group never existed, was deleted or belongs to
  * another account. If the text is the externalId of a group of this account, the message names its id.
  */
-async function groupNotFound(pool: Pool, accountId: AccountId, groupId: string): Promise<Fault> {
+async function groupNotFound(
+  pool: Pool,
+  accountId: AccountId,
+  { groupId, kind }: Pick<Asked, 'groupId' | 'kind'>,
+): Promise<Fault> {
+  if (kind === 'segment') return new Fault('not_found', 'group not found', 'This segment does not exist.');
   const id = await selectGroupIdOf(pool, accountId, groupId);
   const hint =
     id === undefined ? '' : ` ${quote(groupId)} is the externalId of group ${id}. Use groupId=${id}.`;

@@ -1,19 +1,21 @@
-// SQL of reading the published figures of a single group: one statement for the whole response. No row means that the group does
-// not exist.
+// SQL of reading the published figures of a single group, or of a segment: one statement for the whole response. No row means that it
+// does not exist.
+import type { Kind } from '@soundings/contract/data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../../db/db.ts';
-import type { AskedRow, KpiHead, Marked, ResultRow } from './results.sql.ts';
+import { type AskedRow, groupWithId, type KpiHead, type Marked, type ResultRow } from './results.sql.ts';
 import type { Window } from './window.ts';
 
 export type GroupValueRow = Marked & { kpi: KpiHead | null };
 
-/** Returns the KPI and its values in a group by week; without a window, the latest one. One row of nulls if there are no values. */
+/** Returns the KPI and its values in a group or segment by week; without a window, the latest one. One row of nulls if there are no values. */
 export async function selectGroupKpiValues(
   db: Db,
   accountId: AccountId,
   groupId: number,
   kpiId: string,
   window: Window | undefined,
+  kind?: Kind,
 ): Promise<GroupValueRow[]> {
   const rows = await db<(KpiHead & Marked)[]>`
     select k.kpi_id    as "id",
@@ -22,7 +24,7 @@ export async function selectGroupKpiValues(
            v.week      as "week",
            v.value     as "value",
            v.handed_out as "handedOut"
-    from   groups g
+    from   ${groupWithId(db, accountId, groupId, kind)} g
     left   join kpis k on k.account_id = ${accountId} and k.kpi_id = ${kpiId}
     left   join lateral (
       select v.week, v.value, v.handed_out
@@ -30,8 +32,7 @@ export async function selectGroupKpiValues(
       where  v.account_id = ${accountId} and v.kpi_id = ${kpiId} and v.group_id = ${groupId}
         and  ${window ? db`v.week between ${window.first} and ${window.last}` : true}
       ${window ? db`order by v.week` : db`order by v.asked_whole desc, v.week desc limit 1`}
-    ) v on true
-    where  g.account_id = ${accountId} and g.group_id = ${groupId}`;
+    ) v on true`;
   return rows.map(({ id, name, imageUrl, ...marked }) => ({
     ...marked,
     kpi: id === null ? null : { id, name, imageUrl },
@@ -41,36 +42,37 @@ export async function selectGroupKpiValues(
 /** How many people the rate is based on, and how many of them answered; null if it is withheld or the week closed before they were stored. */
 export type GroupRateRow = Marked & { asked: number | null; answered: number | null };
 
-/** Returns the response rates of a group by week; without a window, the latest one. One row of nulls if there are none. */
+/** Returns the response rates of a group or segment by week; without a window, the latest one. One row of nulls if there are none. */
 export async function selectGroupRates(
   db: Db,
   accountId: AccountId,
   groupId: number,
   window: Window | undefined,
+  kind?: Kind,
 ): Promise<GroupRateRow[]> {
   return db<GroupRateRow[]>`
     select v.week as "week", v.value as "value", v.asked as "asked", v.answered as "answered", v.handed_out as "handedOut"
-    from   groups g
+    from   ${groupWithId(db, accountId, groupId, kind)} g
     left   join lateral (
       select v.week, v.value, v.asked, v.answered, v.handed_out
       from   response_rates v
       where  v.account_id = ${accountId} and v.group_id = ${groupId}
         and  ${window ? db`v.week between ${window.first} and ${window.last}` : true}
       ${window ? db`order by v.week` : db`order by v.week desc limit 1`}
-    ) v on true
-    where  g.account_id = ${accountId} and g.group_id = ${groupId}`;
+    ) v on true`;
 }
 
 /** A result with its `handedOut` mark (P14), which the data interface does not return. */
 export type GroupResultRow = ResultRow & { handedOut: boolean };
 
-/** Returns the results of a group by question and week; undefined if the group does not exist. */
+/** Returns the results of a group or segment by question and week; undefined if it does not exist. */
 export async function selectGroupResults(
   db: Db,
   accountId: AccountId,
   groupId: number,
   { first, last }: Window,
   questionIds: number[] | undefined,
+  kind?: Kind,
 ): Promise<GroupResultRow[] | undefined> {
   const rows = await db<(Omit<GroupResultRow, 'questionId'> & { questionId: number | null })[]>`
     select r.question_id  as "questionId",
@@ -80,11 +82,10 @@ export async function selectGroupResults(
            r.answers      as "answers",
            r.distribution       as "distribution",
            r.handed_out   as "handedOut"
-    from   groups g
+    from   ${groupWithId(db, accountId, groupId, kind)} g
     left   join results r on r.account_id = ${accountId} and r.group_id = ${groupId}
                          and r.week between ${first} and ${last}
                          and ${questionIds ? db`r.question_id = any(${questionIds})` : true}
-    where  g.account_id = ${accountId} and g.group_id = ${groupId}
     order  by r.question_id, r.week`;
   return rows[0] && (rows.filter(({ questionId }) => questionId !== null) as GroupResultRow[]);
 }

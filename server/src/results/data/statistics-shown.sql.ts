@@ -1,4 +1,5 @@
 // SQL of reading published figures together with the statistics of their weeks.
+import type { Kind } from '@soundings/contract/data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 import type { Window } from './window.ts';
@@ -18,8 +19,8 @@ export type ReadingsRow = {
 };
 
 /**
- * Returns the published figures of questions in groups that exist, including withheld ones; `groupIds` undefined: of all groups. `offset 0`
- * makes PostgreSQL look the rows up group by group; otherwise it may read those of all groups and weeks.
+ * Returns the published figures of questions in groups, or segments, that exist, including withheld ones; `groupIds` undefined: of all.
+ * `offset 0` makes PostgreSQL look the rows up group by group; otherwise it may read those of all groups and weeks.
  */
 export async function selectReadings(
   db: Db,
@@ -27,7 +28,10 @@ export async function selectReadings(
   groupIds: readonly number[] | undefined,
   { first, last }: Window,
   questionIds: readonly number[],
+  kind: Kind,
 ): Promise<ReadingsRow[]> {
+  const existing =
+    kind === 'group' ? db`groups` : db`(select account_id, segment_id as group_id from segments)`;
   return db<ReadingsRow[]>`
     select r.group_id                                             as "groupId",
            array_to_string(array_agg(r.question_id), ',')         as "questionIds",
@@ -36,7 +40,7 @@ export async function selectReadings(
            array_to_string(array_agg(r.answers), ',', 'null')     as "answers",
            array_to_string(array_agg(coalesce(a.asked, a.people)), ',', 'null')      as "asked",
            array_to_string(array_agg(r.handed_out::integer), ',') as "handedOut"
-    from   groups g
+    from   ${existing} g
     cross  join lateral (
       select r.group_id, r.week, r.question_id, r.value, r.answers, r.handed_out
       from   results r

@@ -8,6 +8,7 @@ import type {
   RollingFigure,
   Verdict,
 } from '@soundings/contract/console/results.ts';
+import type { Kind } from '@soundings/contract/data.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { type Kpi, selectKpis } from '../../questions/questions.ts';
@@ -110,7 +111,8 @@ export async function statisticsShown(pool: Pool, accountId: AccountId, window: 
 const listOf = (text: string): (number | null)[] => JSON.parse(`[${text}]`) as (number | null)[];
 
 /**
- * Returns the readings of questions in a window, by group; `groupIds` undefined: of all groups. Groups without readings are missing.
+ * Returns the readings of questions in a window, by group, or by segment; `groupIds` undefined: of all. Those without readings are
+ * missing.
  */
 export async function readingsShown(
   pool: Pool,
@@ -118,8 +120,9 @@ export async function readingsShown(
   groupIds: readonly number[] | undefined,
   window: Window,
   questionIds: readonly number[],
+  kind: Kind = 'group',
 ): Promise<Map<number, Readings>> {
-  const rows = await selectReadings(pool, accountId, groupIds, window, questionIds);
+  const rows = await selectReadings(pool, accountId, groupIds, window, questionIds, kind);
   const weeks = new Map<number, Week>();
   const weekAt = (days: number): Week => {
     const known = weeks.get(days) ?? addWeeks(window.first, days / 7);

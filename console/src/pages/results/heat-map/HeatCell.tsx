@@ -1,6 +1,7 @@
 // The cells of the heat map: the response, and a number for each KPI that leads to its trend. Withheld figures have a reason that
 // opens when pressed.
 import type { HeatMap, HeatRow } from '@soundings/contract/console/results.ts';
+import type { NamedKind } from '@soundings/contract/console/segments.ts';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { ArrowDownRight, ArrowUpRight } from 'lucide-react';
 import { createContext, type MouseEvent, useContext } from 'react';
@@ -9,10 +10,11 @@ import { cx } from '../../../ui/cx.ts';
 import { type createReasons, OneReason } from '../../../ui/floating/Reason.tsx';
 import { type HeatFigure, pointsOf } from '../figures.ts';
 import css from './HeatTable.module.css';
-import type { useWithheldText } from '../texts.ts';
 
 export type HeatTableProps = {
   map: HeatMap;
+  /** What the rows are segments of; undefined: they are groups. */
+  kind?: NamedKind;
   rows: readonly HeatRow[];
   company: HeatRow | undefined;
   /** Returns what a cell of a KPI, by its index, shows. */
@@ -32,7 +34,8 @@ type Shared = HeatTableProps & {
   number: (value: number) => string;
   percent: (share: number) => string;
   signed: (value: number) => string;
-  hidden: ReturnType<typeof useWithheldText>;
+  /** Why figures of a row are withheld. */
+  reasonOf: (row: HeatRow) => string;
   /** The popup with the reasons of withheld cells. */
   reasons: ReturnType<typeof createReasons>;
   trendOf: ReturnType<typeof useTrendLink>;
@@ -42,12 +45,12 @@ export const useHeat = (): Shared => useContext(HeatContext) as Shared;
 
 export const indentOf = (levels: number) => `calc(var(--heat-indent) * ${Math.min(levels, 6)})`;
 
-/** Returns the properties of a link to the trend of a KPI in a group. The router's own links would take too long in each cell. */
-export function useTrendLink() {
+/** Returns the properties of a link to the trend of a KPI in a group or segment. The router's own links would take too long in each cell. */
+export function useTrendLink(kind: NamedKind | undefined) {
   const navigate = useNavigate();
   const { options } = useRouter();
   return (kpi: string, groupId: number) => {
-    const search = { kpi, groups: groupId };
+    const search = kind ? { kpi, kind: kind.id, segments: groupId } : { kpi, groups: groupId };
     return {
       href: `/trends${options.stringifySearch(search)}`,
       onClick(event: MouseEvent) {
@@ -68,7 +71,7 @@ function answeredOf({ asked, answered }: HeatRow, t: Shared['t']): string | unde
 
 /** The response below the name, instead of the column, on phones. */
 export function PhoneRate({ row, indent }: { row: HeatRow; indent: number }) {
-  const { t, number, percent } = useHeat();
+  const { kind, t, number, percent } = useHeat();
   const value = typeof row.rate === 'number' ? percent(row.rate) : '';
   const isHandedOut = row.handedOut.includes('rate');
   const answered = value && answeredOf(row, t);
@@ -77,8 +80,9 @@ export function PhoneRate({ row, indent }: { row: HeatRow; indent: number }) {
       {value && <span className="visually-hidden">{t('results.responseShort')} </span>}
       <span className={cx(isHandedOut && css['handedOutRate'])}>{value}</span>
       {isHandedOut && <span className="visually-hidden"> {t('results.handedOutShort')}</span>}
-      {value && ' · '}
-      {answered || (
+      {value && (answered || !kind) && ' · '}
+      {answered}
+      {!answered && !kind && (
         <>
           <span aria-hidden>{number(row.people)}</span>
           <span className="visually-hidden">
@@ -91,18 +95,14 @@ export function PhoneRate({ row, indent }: { row: HeatRow; indent: number }) {
 }
 
 export function Rate({ row }: { row: HeatRow }) {
-  const { map, t, percent, hidden, reasons } = useHeat();
+  const { reasonOf, t, percent, reasons } = useHeat();
   const { rate } = row;
   if (typeof rate !== 'number') {
     return (
       <td className={css['rateCell']}>
         {rate === null ? (
-          <OneReason
-            reasons={reasons}
-            text={hidden.figure(map.week, row.people)}
-            className={css['hatchRateButton']}
-          >
-            <span className="visually-hidden">{hidden.figure(map.week, row.people)}</span>
+          <OneReason reasons={reasons} text={reasonOf(row)} className={css['hatchRateButton']}>
+            <span className="visually-hidden">{reasonOf(row)}</span>
             <span aria-hidden className={css['hatchRate']} />
           </OneReason>
         ) : (
@@ -130,7 +130,7 @@ export function Rate({ row }: { row: HeatRow }) {
 }
 
 export function Cell({ row, kpi }: { row: HeatRow; kpi: number }) {
-  const { map, figureOf, t, hidden, reasons } = useHeat();
+  const { figureOf, t, reasonOf, reasons } = useHeat();
   const figure = figureOf(row, kpi);
   if (figure.kind === 'none') {
     return (
@@ -140,8 +140,7 @@ export function Cell({ row, kpi }: { row: HeatRow; kpi: number }) {
     );
   }
   if (figure.kind !== 'shown') {
-    const reason =
-      figure.kind === 'withheld' ? hidden.figure(map.week, row.people) : t('results.nothingToCompare');
+    const reason = figure.kind === 'withheld' ? reasonOf(row) : t('results.nothingToCompare');
     return (
       // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control
       <td>

@@ -1,9 +1,9 @@
 // The heat map: groups by the rolling values of KPIs, as scores or as differences from the comparison.
-import type { HeatMap, HeatRow, ResultsStart, ResultWeek } from '@soundings/contract/console/results.ts';
+import type { HeatMap, HeatRow, ResultsStart } from '@soundings/contract/console/results.ts';
 import { periodOfWeek } from '@soundings/contract/periods.ts';
 import { shownRows } from '@soundings/contract/heat-rows.ts';
 import { Navigate } from '@tanstack/react-router';
-import { ArrowDownRight, ArrowUpRight, FileText } from 'lucide-react';
+import { FileText } from 'lucide-react';
 import { useMemo } from 'react';
 import { addressOf } from '../../../api.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
@@ -12,27 +12,38 @@ import { useWeekText } from '../../../text/weeks.ts';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
 import { GroupFinder } from '../../../ui/form/GroupFinder.tsx';
-import { Page, ToolbarGap, ToolbarText } from '../../../ui/page/Page.tsx';
+import { Page, ToolbarGap } from '../../../ui/page/Page.tsx';
 import { Segmented } from '../../../ui/form/Segmented.tsx';
-import type { Range } from '../../../ui/charts/scale.ts';
 import { Select } from '../../../ui/form/Select.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import { ClearHelp, ComparisonSelect } from '../clear.tsx';
 import { boundsOf, differenceBounds, heatFigure, score } from '../figures.ts';
+import { HeatNotes, HeatSubtitle } from './HeatNotes.tsx';
 import { HeatTable } from './HeatTable.tsx';
 import { comparisonIn, CsvLink, Started } from '../parts.tsx';
-import css from './HeatTable.module.css';
-import results from '../results.module.css';
-import { useSigned } from '../texts.ts';
+import { KindSelect, useKinds } from '../segments/kinds.tsx';
+import { SegmentHeatMap } from '../segments/SegmentHeatMap.tsx';
 
 export function HeatMapPage() {
   const t = useText();
-  return <Started title={t('nav.heatMap')}>{(start) => <Map start={start} />}</Started>;
+  return <Started title={t('nav.heatMap')}>{(start) => <Chosen start={start} />}</Started>;
+}
+
+/** The map of groups, or of the kind of segments in the address. */
+function Chosen({ start }: { start: ResultsStart }) {
+  const [{ kind }] = useAddress<'kind'>();
+  const kinds = useKinds();
+  const isKnown = kinds.some(({ id }) => String(id) === kind);
+  return kind !== undefined && isKnown ? (
+    <SegmentHeatMap start={start} kindId={kind} />
+  ) : (
+    <Map start={start} hasKinds={kinds.length > 0} />
+  );
 }
 
 type Key = 'week' | 'compare' | 'level' | 'subtreeOf' | 'by' | 'sort';
 
-function Map({ start }: { start: ResultsStart }) {
+function Map({ start, hasKinds }: { start: ResultsStart; hasKinds: boolean }) {
   const t = useText();
   const language = useLanguage();
   const [address, setAddress] = useAddress<Key>();
@@ -41,12 +52,12 @@ function Map({ start }: { start: ResultsStart }) {
   const week = map.data?.week;
   const only = map.data?.rows.length === 1 ? map.data.rows[0] : undefined;
   // A map of one group says nothing that its overview does not.
-  if (only) return <Navigate to="/" search={{ group: only.id } as never} replace />;
+  if (only && !hasKinds) return <Navigate to="/" search={{ group: only.id } as never} replace />;
   return (
     <Page
       title={t('nav.heatMap')}
       waits={!map.data}
-      subtitle={week && <Shown week={week} firstWeek={map.data?.firstWeek ?? null} />}
+      subtitle={week && <HeatSubtitle week={week} firstWeek={map.data?.firstWeek ?? null} />}
       actions={
         <>
           {week && (
@@ -81,17 +92,6 @@ function Map({ start }: { start: ResultsStart }) {
 /** The filters and the order, which also apply to the file. */
 const filtersOf = ({ level, subtreeOf, by, sort }: Address['address']) => ({ level, subtreeOf, by, sort });
 
-/** "Results of week 47, final · rolling since week 35". */
-function Shown({ week, firstWeek }: { week: ResultWeek; firstWeek: ResultWeek | null }) {
-  const t = useText();
-  const { short, sentence } = useWeekText();
-  const state =
-    week.state === 'live'
-      ? t('results.live', { week: short(week) })
-      : t('results.finalOf', { week: sentence(week, week) });
-  return firstWeek ? `${state} · ${t('results.rollingFrom', { week: sentence(firstWeek, week) })}` : state;
-}
-
 type Address = {
   address: Partial<Record<Key, string>>;
   setAddress: (changes: Partial<Record<Key, string | undefined>>) => void;
@@ -104,6 +104,7 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
   const weeks = start.weeks.map((one) => ({ value: one.week, label: full(one) }));
   return (
     <>
+      <KindSelect />
       <Select
         label={t('results.weekName')}
         value={weekIn(start, map, address.week)}
@@ -190,9 +191,9 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
   if (map.kpis.length === 0) return <Empty title={t('results.noKpis')} text={t('results.noKpisText')} />;
   return (
     <>
-      <Notes map={map} bounds={bounds} isDifference={isDifference}>
+      <HeatNotes map={map} bounds={bounds} isDifference={isDifference}>
         {t('results.groupsShown', { shown: number(rows.length), count: of })}
-      </Notes>
+      </HeatNotes>
       <HeatTable
         map={map}
         rows={rows}
@@ -223,60 +224,3 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
 /** Whether a row can have a difference. The company has none from itself, and no group above it: its row shows scores. */
 const isComparable = ({ companyId, comparison }: HeatMap, { id }: HeatRow) =>
   id !== companyId || comparison.kind === 'halfYear';
-
-type NotesProps = { map: HeatMap; bounds: Range; isDifference: boolean; children: string };
-
-/** What colours, arrows and hatching stand for. */
-function Notes({ map, bounds, isDifference, children }: NotesProps) {
-  const t = useText();
-  return (
-    <div className={css['heatNotes']} data-above>
-      <HeatLegend low={bounds.low} high={bounds.high} isDifference={isDifference} />
-      <span className={css['note']}>
-        <span className={results['hatchSmall']} aria-hidden />
-        {t('results.withheldEither')}
-      </span>
-      <span className={css['note']}>
-        <ArrowUpRight aria-hidden size={13} strokeWidth={2} />
-        {t('results.clearUp')}
-        <ArrowDownRight aria-hidden size={13} strokeWidth={2} />
-        {t('results.clearDown')}
-      </span>
-      {isDifference && (
-        <span className={css['note']}>
-          <span className={css['noColour']} aria-hidden />
-          {t('results.noColour')}
-        </span>
-      )}
-      {map.rows.some(({ handedOut }) => handedOut.length > 0) && (
-        <span className={css['note']}>
-          <span className={css['handedOutSmall']} aria-hidden>
-            00
-          </span>
-          {t('results.handedOut')}
-        </span>
-      )}
-      <ToolbarGap />
-      <ToolbarText>{children}</ToolbarText>
-    </div>
-  );
-}
-
-function HeatLegend({ low, high, isDifference }: { low: number; high: number; isDifference: boolean }) {
-  const t = useText();
-  const { number } = useFormat();
-  const signed = useSigned();
-  const textOf = isDifference ? signed : number;
-  return (
-    <span className={css['heatLegend']}>
-      <span className="visually-hidden">{t('results.heatLegend')}</span>
-      <span>{textOf(low)}</span>
-      <span className={css['ramp']} aria-hidden>
-        {Array.from({ length: 9 }, (_, i) => (
-          <span key={i} style={{ background: `var(--heat-${i + 1})` }} />
-        ))}
-      </span>
-      <span>{textOf(high)}</span>
-    </span>
-  );
-}

@@ -22,6 +22,7 @@ import {
 } from './HeatCell.tsx';
 import css from './HeatTable.module.css';
 import results from '../results.module.css';
+import { useSegmentReason } from '../segments/kinds.tsx';
 import { useWithheldText, useSigned } from '../texts.ts';
 
 /** In px, as in results.module.css; on phones the response rate is below the name. */
@@ -59,15 +60,18 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
   const t = useText();
   const { number, percent } = useFormat();
   const [reasons] = useState(createReasons);
+  const hidden = useWithheldText();
+  const segmentReason = useSegmentReason();
+  const { kind } = props;
   const shared = {
     ...props,
     t,
     number,
     percent,
     signed: useSigned(),
-    hidden: useWithheldText(),
+    reasonOf: (row: HeatRow) => (kind ? segmentReason(map.week) : hidden.figure(map.week, row.people)),
     reasons,
-    trendOf: useTrendLink(),
+    trendOf: useTrendLink(kind),
   };
   const isPhone = useMedia('(max-width: 720px)');
   const { body, first, last, before, after } = useVisible(rows.length, isPhone ? phoneRowHeight : rowHeight);
@@ -122,12 +126,12 @@ const Room = ({ height, columns }: { height: number; columns: number }) => (
 );
 
 function Head() {
-  const { map, company, t } = useHeat();
+  const { map, kind, company, t } = useHeat();
   return (
     <thead>
       <tr aria-rowindex={1}>
         <Title sortKey="name" className={css['nameHead']}>
-          {t('results.group')}
+          {kind?.name ?? t('results.group')}
         </Title>
         <Title sortKey="rate" className={css['rateHead']}>
           {t('results.responseShort')}
@@ -164,22 +168,31 @@ function Title({ sortKey, className, children }: TitleProps) {
 }
 
 function Row({ row, index, isCompany }: { row: HeatRow; index: number; isCompany?: boolean }) {
-  const { map, isTree, number, t } = useHeat();
+  const { map, kind, isTree, number, t } = useHeat();
   const indent = isTree && !isCompany ? row.level - 1 : 0;
   return (
     <tr aria-rowindex={index} className={cx(isCompany && css['company'])}>
       {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control */}
       <th scope="row" className={cx(css['name'], (isCompany || (isTree && row.level <= 2)) && css['strong'])}>
         <span className={css['nameLine']} style={{ paddingInlineStart: indentOf(indent) }}>
-          <Link to="/" search={{ group: row.id } as never} className={results['plain']} title={row.name}>
-            {row.name}
-          </Link>
-          <span
-            className={css['people']}
-            title={t('results.people', { count: row.people, number: number(row.people) })}
-          >
-            {number(row.people)}
-          </span>
+          {kind ? (
+            <span className={css['segment']} title={row.name}>
+              {row.name}
+            </span>
+          ) : (
+            <>
+              {' '}
+              <Link to="/" search={{ group: row.id } as never} className={results['plain']} title={row.name}>
+                {row.name}
+              </Link>
+              <span
+                className={css['people']}
+                title={t('results.people', { count: row.people, number: number(row.people) })}
+              >
+                {number(row.people)}
+              </span>
+            </>
+          )}
         </span>
         <PhoneRate row={row} indent={indent} />
       </th>

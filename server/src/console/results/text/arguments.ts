@@ -4,5 +4,7 @@ export type Arguments = {
   };
   tables: {
     'difference': { name: string };
+    'underYears': { years: string };
+    'yearsAndOver': { years: string };
   };
 };

@@ -1,105 +1,29 @@
-// The trend of a KPI, or of the response rate, in up to six groups, as a chart and as a table.
-import type {
-  Figure,
-  ResultsStart,
-  ResultWeek,
-  RollingFigure,
-  Trend,
-} from '@soundings/contract/console/results.ts';
+// A trend of several groups, or segments, as a chart and as a table.
+import type { Figure, ResultWeek, RollingFigure, Trend } from '@soundings/contract/console/results.ts';
 import { X } from 'lucide-react';
-import { useAddress, useData } from '../../hooks/data.ts';
-import { useFormat, useLanguage, useText } from '../../text/text.tsx';
-import { useWeekText } from '../../text/weeks.ts';
-import { IconButton } from '../../ui/Button.tsx';
-import { Swatch } from '../../ui/charts/Swatch.tsx';
-import { Line } from '../../ui/charts/Line.tsx';
-import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
-import { Page, ToolbarGap } from '../../ui/page/Page.tsx';
-import { Section } from '../../ui/page/Section.tsx';
-import { Reason } from '../../ui/floating/Reason.tsx';
-import { Select } from '../../ui/form/Select.tsx';
-import { Loaded } from '../../ui/page/States.tsx';
-import { Table } from '../../ui/table/Table.tsx';
-import { ClearHelp, Margin } from './clear.tsx';
-import { pointsOn, rollingOn, score } from './figures.ts';
-import { CsvLink, HandedOut, HandedOutNote, spanIn, Started, useSpanOptions } from './parts.tsx';
-import css from './results.module.css';
-import { useHandedOutNotes, usePointText, useRollingNotes, useWithheldText } from './texts.ts';
+import { useFormat, useText } from '../../../text/text.tsx';
+import { useWeekText } from '../../../text/weeks.ts';
+import { IconButton } from '../../../ui/Button.tsx';
+import { Swatch } from '../../../ui/charts/Swatch.tsx';
+import { Line } from '../../../ui/charts/Line.tsx';
+import { Section } from '../../../ui/page/Section.tsx';
+import { Reason } from '../../../ui/floating/Reason.tsx';
+import { Table } from '../../../ui/table/Table.tsx';
+import { Margin } from '../clear.tsx';
+import { pointsOn, rollingOn, score } from '../figures.ts';
+import { HandedOut, HandedOutNote } from '../parts.tsx';
+import css from '../results.module.css';
+import { useHandedOutNotes, usePointText, useRollingNotes } from '../texts.ts';
 
-export function TrendsPage() {
-  const t = useText();
-  return <Started title={t('nav.trends')}>{(start) => <Trends start={start} />}</Started>;
-}
+type ContentProps = {
+  trend: Trend;
+  onRemove: (id: number) => void;
+  /** Why a figure of a series is withheld. */
+  reasonOf: (week: ResultWeek, people: number) => string;
+};
 
-const most = 6;
-/** The value for the response rate. No KPI has this id, because ids are never empty. */
-const rateId = '';
-
-type Start = ResultsStart & { group: { id: number; name: string } };
-
-function Trends({ start }: { start: Start }) {
-  const t = useText();
-  const language = useLanguage();
-  const [address, setAddress] = useAddress<'kpi' | 'groups' | 'weeks' | 'of'>();
-  const groupIds = (address.groups ?? String(start.group.id)).split(',').slice(0, most);
-  const kpiId = address.of === 'response' ? rateId : (address.kpi ?? start.kpis[0]?.id ?? rateId);
-  const span = spanIn(address.weeks);
-  const query = { groupIds: groupIds.join(), kpiId: kpiId || undefined, weeks: span, language };
-  const trend = useData('GET /results/trends', { query } as never);
-  const setGroups = (ids: string[]) => setAddress({ groups: ids.join() });
-  const spanOptions = useSpanOptions();
-  return (
-    <Page
-      title={t('nav.trends')}
-      subtitle={t('results.trendsText')}
-      actions={<CsvLink name="GET /results/trends/csv" query={query} />}
-      toolbar={
-        <>
-          <Select
-            label={t('results.shows')}
-            value={kpiId}
-            onChange={(id) =>
-              setAddress(id === rateId ? { of: 'response', kpi: undefined } : { kpi: id, of: undefined })
-            }
-            options={[
-              ...start.kpis.map(({ id, name }) => ({ value: id, label: name })),
-              { value: rateId, label: t('results.response') },
-            ]}
-          />
-          <Select
-            label={t('results.span')}
-            hideLabel
-            value={span}
-            onChange={(value) => setAddress({ weeks: value })}
-            options={spanOptions}
-          />
-          {groupIds.length < most && start.groups > 1 && (
-            <GroupFinder
-              label={t('results.addGroup')}
-              filter
-              value={undefined}
-              onChange={(id) => id !== undefined && setGroups([...new Set([...groupIds, String(id)])])}
-            />
-          )}
-          {kpiId !== rateId && (
-            <>
-              <ToolbarGap />
-              <ClearHelp />
-            </>
-          )}
-        </>
-      }
-    >
-      <Loaded response={trend}>
-        {(read) => (
-          <Content trend={read} onRemove={(id) => setGroups(groupIds.filter((one) => one !== String(id)))} />
-        )}
-      </Loaded>
-    </Page>
-  );
-}
-
-function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => void }) {
+/** The chart with its legend, and the table of weeks. */
+export function TrendContent({ trend, onRemove, reasonOf }: ContentProps) {
   const t = useText();
   const { number } = useFormat();
   const { axis } = useWeekText();
@@ -116,7 +40,7 @@ function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => 
             <li key={group.id} className={css['chip']}>
               <Swatch colour={i + 1} />
               <span>{group.name}</span>
-              <span className={css['people']}>{number(group.people)}</span>
+              {group.people > 0 && <span className={css['people']}>{number(group.people)}</span>}
               {series.length > 1 && (
                 <IconButton
                   icon={X}
@@ -150,17 +74,16 @@ function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => 
         )}
       </Section>
       <Section title={t('results.byWeek')} flush>
-        <WeekTable trend={trend} />
+        <WeekTable trend={trend} reasonOf={reasonOf} />
       </Section>
     </>
   );
 }
 
 /** A row for each week that asked, newest first; a column for each group. */
-function WeekTable({ trend: { kpi, weeks, series } }: { trend: Trend }) {
+function WeekTable({ trend: { kpi, weeks, series }, reasonOf }: Omit<ContentProps, 'onRemove'>) {
   const t = useText();
   const { full } = useWeekText();
-  const hidden = useWithheldText();
   const byGroup = series.map(({ group, values, rolling }) => ({
     group,
     values: new Map<string, Figure>(values.map((figure) => [figure.week, figure])),
@@ -183,10 +106,10 @@ function WeekTable({ trend: { kpi, weeks, series } }: { trend: Trend }) {
               <Rolling
                 figure={rolling.get(week.week)}
                 own={values.get(week.week)}
-                reason={hidden.figure(week, group.people)}
+                reason={reasonOf(week, group.people)}
               />
             ) : (
-              <Value figure={values.get(week.week)} reason={hidden.figure(week, group.people)} />
+              <Value figure={values.get(week.week)} reason={reasonOf(week, group.people)} />
             ),
         })),
       ]}

@@ -1,0 +1,145 @@
+// The console: segments (docs/administrators/segments.md), for administrators only. Kinds of segments are opened and closed here, and their results
+// are read like those of groups, without comments, changes and comparisons.
+import { Type } from 'typebox';
+import { maxAttributeLength, maxNameLength } from '../limits.ts';
+import { operation } from './operation.ts';
+import type { HeatMap, QuestionFigures, ResultQuestion, ResultWeek, Trend } from './results.ts';
+
+export type NamedKind = { id: number; name: string };
+
+/** A kind of segment: an attribute, in bands of years if it contains dates, or two other kinds at once. */
+export type SegmentKindRow = NamedKind & {
+  attribute: string | null;
+  /** Ascending limits in whole years; null: each value is a segment. */
+  bands: number[] | null;
+  crossOf: NamedKind[] | null;
+  openedAt: string;
+  /** Null: open. */
+  closedAt: string | null;
+  /** How many segments it has had so far. They exist from the first week in which enough people were asked. */
+  segments: number;
+};
+
+export type SegmentKinds = {
+  /** In the order in which they were opened. */
+  kinds: SegmentKindRow[];
+  /** How many can be open at once, and what it takes for a value to become a segment. */
+  most: number;
+  threshold: number;
+  /** Whether results are shown while a week is open. Such weeks have no segments. */
+  isLive: boolean;
+};
+
+/** The heat map of a kind: its rows are segments, all on one level. */
+export type SegmentMap = { kind: NamedKind; map: HeatMap };
+
+/** The trend of some segments of a kind, and all that can be chosen. `people` is 0 because it is not known. */
+export type SegmentTrend = { kind: NamedKind; segments: NamedKind[]; trend: Trend };
+
+/** The answers to a question in a week, by segment. */
+export type SegmentAnswers = {
+  kind: NamedKind;
+  question: ResultQuestion;
+  /** The week shown; null: the question has no figures of segments of this kind. */
+  week: ResultWeek | null;
+  /** The weeks with figures, newest first. */
+  weeks: ResultWeek[];
+  rows: (NamedKind & { figures: QuestionFigures })[];
+};
+
+/** What a kind would show if it were opened now. Shares are from 0 to 1; null: of nothing. */
+export type SegmentSimulation = {
+  /** Active people, and those with a value. */
+  people: number;
+  withValue: number;
+  /** Values, and those of enough people to become segments. */
+  values: number;
+  segments: number;
+  /** Segments of at least `largeFrom` people, and the share of their figures that would be shown. */
+  large: number;
+  largeFrom: number;
+  largeShown: number | null;
+  /** The share of the answers of people in segments that the shown figures would be based on. */
+  answers: number | null;
+};
+
+const closed = { additionalProperties: false };
+const language = Type.Optional(Type.Enum(['en', 'sv'], { description: 'en or sv.' }));
+const week = Type.Optional(
+  Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'A Monday, as YYYY-MM-DD.' }),
+);
+const id = Type.Integer({ minimum: 1 });
+
+/** Either an attribute, with bands if it contains dates, or two open kinds. */
+const division = {
+  attribute: Type.Union([Type.String({ maxLength: maxAttributeLength }), Type.Null()]),
+  bands: Type.Union([Type.Array(Type.Integer(), { maxItems: 100 }), Type.Null()]),
+  crossOf: Type.Union([Type.Array(id, { minItems: 2, maxItems: 2 }), Type.Null()]),
+};
+const newKind = Type.Object({ name: Type.String({ maxLength: maxNameLength }), ...division }, closed);
+const mapQuery = Type.Object({ week, language }, closed);
+const mapFileQuery = Type.Object(
+  {
+    week,
+    language,
+    sort: Type.Optional(
+      Type.String({
+        pattern: '^-?(tree|name|rate|kpi:\\d{1,3})$',
+        description:
+          'tree, name, rate, or kpi: followed by its index. A leading minus sorts in descending order.',
+      }),
+    ),
+  },
+  closed,
+);
+const trendQuery = Type.Object(
+  {
+    segmentIds: Type.Optional(
+      Type.String({
+        pattern: '^\\d{1,10}(,\\d{1,10}){0,5}$',
+        description: 'One to six ids of segments, separated by commas. Default: the first ones.',
+      }),
+    ),
+    kpiId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 500, description: 'If omitted: the response rate.' }),
+    ),
+    weeks: Type.Optional(
+      Type.Enum(['13', '26', '52', '104', '156'], { description: 'How many weeks: 13, 26, 52, 104 or 156.' }),
+    ),
+    language,
+  },
+  closed,
+);
+
+export const segmentsOperations = {
+  'GET /segments': operation<SegmentKinds>()({ minimumRole: 'Administrator' }),
+  /** Returns what a kind would show. Changes nothing. */
+  'POST /segments/simulation': operation<SegmentSimulation>()({
+    minimumRole: 'Administrator',
+    body: Type.Object(division, closed),
+  }),
+  /** Opens a kind for weeks that open from now on. */
+  'POST /segments': operation<{ id: number }>()({ minimumRole: 'Administrator', proof: true, body: newKind }),
+  /** Closes a kind: weeks that open later have no segments of it. Its figures stay. */
+  'POST /segments/{kindId}/close': operation()({ minimumRole: 'Administrator', proof: true }),
+  /** Removes a kind with its segments and their figures. */
+  'DELETE /segments/{kindId}': operation()({ minimumRole: 'Administrator', proof: true }),
+  'GET /segments/{kindId}/heat-map': operation<SegmentMap>()({
+    minimumRole: 'Administrator',
+    query: mapQuery,
+  }),
+  'GET /segments/{kindId}/heat-map/csv': operation()({ minimumRole: 'Administrator', query: mapFileQuery }),
+  'GET /segments/{kindId}/trends': operation<SegmentTrend>()({
+    minimumRole: 'Administrator',
+    query: trendQuery,
+  }),
+  'GET /segments/{kindId}/trends/csv': operation()({ minimumRole: 'Administrator', query: trendQuery }),
+  'GET /segments/{kindId}/questions/{questionId}': operation<SegmentAnswers>()({
+    minimumRole: 'Administrator',
+    query: mapQuery,
+  }),
+  'GET /segments/{kindId}/questions/{questionId}/csv': operation()({
+    minimumRole: 'Administrator',
+    query: mapQuery,
+  }),
+};

@@ -1,0 +1,155 @@
+// Segments in a browser: administrators choose a kind on the heat map, the trends and the page of a question, and open, close and
+// remove kinds; managers see none of it. Without faults by axe, in both themes, on phones and in Swedish.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { axeFaults, type ConsolePage, openConsole, settled } from '../../testing/browser/console.ts';
+import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
+import { openDemoSegments } from './segments.fixture.ts';
+
+const long = { timeout: 120_000 };
+
+let world: DemoWorld;
+let browser: Browser;
+let [question, site] = ['', ''];
+beforeAll(async () => {
+  if (!hasBrowser()) return;
+  [world, browser] = await Promise.all([openDemoWorld(), openBrowser()]);
+  ({ question, site } = await openDemoSegments(world));
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await world?.close();
+});
+
+const open = (path: string, options: Parameters<typeof openConsole>[3] = {}) =>
+  openConsole(world, browser, world.administrator.email, { ...options, path });
+
+/** Returns the faults of a page in both themes, and whether it is wider than its window. */
+async function faultsOf(page: ConsolePage): Promise<string[]> {
+  await settled(page);
+  const faults = await axeFaults(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  faults.push(...(await axeFaults(page, ['color-contrast'])));
+  const isWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
+  return isWide ? [...faults, 'it is too wide'] : faults;
+}
+
+const phone = { size: { width: 390, height: 844 }, touch: true };
+
+describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on the PATH)', () => {
+  test(
+    'the heat map shows the segments of a kind, why figures are withheld, and leads to trends',
+    long,
+    async () => {
+      const page = await open('/heat-map');
+      await page.getByRole('combobox', { name: 'Rows' }).click();
+      await page.getByRole('option', { name: 'Site' }).click();
+      const table = page.getByRole('table', { name: 'Heat map' });
+      await expect
+        .poll(() => table.getByRole('rowheader').allTextContents())
+        .toEqual([
+          expect.stringContaining('Copenhagen'),
+          expect.stringContaining('Lund'),
+          expect.stringContaining('Remote'),
+          expect.stringContaining('Stockholm'),
+        ]);
+      await table
+        .getByRole('row', { name: /^Remote/ })
+        .getByRole('button')
+        .nth(1)
+        .click();
+      await expect
+        .poll(() => page.getByText(/^Withheld: fewer than \d+ answers, or to protect people/).count())
+        .toBeGreaterThan(0);
+      await page.keyboard.press('Escape');
+      const marked = await table.getByRole('row', { name: /^Copenhagen/ }).textContent();
+      expect(marked).toContain('handed out');
+      await table
+        .getByRole('row', { name: /^Stockholm/ })
+        .getByRole('link')
+        .first()
+        .click();
+      await expect.poll(() => page.url()).toContain(`kind=${site}`);
+      await expect.poll(() => page.getByRole('heading', { name: 'Trends' }).count()).toBe(1);
+      await expect.poll(() => page.getByRole('columnheader').allTextContents()).toContain('Stockholm');
+    },
+  );
+
+  test(
+    'no page with segments has faults, in both themes, wide and on phones, in both languages',
+    long,
+    async () => {
+      const faults: string[] = [];
+      for (const path of [
+        `/heat-map?kind=${site}`,
+        `/trends?kind=${site}`,
+        `/results/questions/${question}?kind=${site}`,
+        '/attributes',
+      ]) {
+        for (const options of [{ language: 'en' as const }, { language: 'sv' as const, ...phone }]) {
+          // oxlint-disable no-await-in-loop -- one page after another
+          const page = await open(path, options);
+          faults.push(...(await faultsOf(page)).map((fault) => `${path}: ${fault}`));
+          await page.close();
+          // oxlint-enable no-await-in-loop
+        }
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+
+  test('the page of a question shows its answers by segment', long, async () => {
+    const page = await open(`/results/questions/${question}?kind=${site}`);
+    const table = page.getByRole('table', { name: 'Answers by Site' });
+    await expect.poll(() => table.getByRole('row').count()).toBe(5);
+    expect(await table.getByRole('row', { name: /^Remote/ }).textContent()).toContain('withheld');
+    expect(await table.getByRole('row', { name: /^Stockholm/ }).textContent()).toMatch(/\d+.*77$/);
+  });
+
+  test('the privacy report names the open kinds', long, async () => {
+    const page = await open('/privacy');
+    const text = /^Results are also shown by: Site, Age band\. .* Never for fewer than 5 people\.$/;
+    await expect.poll(() => page.getByText(text).count()).toBe(1);
+  });
+
+  test('an administrator opens, closes and removes a kind', long, async () => {
+    const page = await open('/attributes');
+    await page
+      .getByRole('button', { name: /^Actions for / })
+      .first()
+      .click();
+    await page.getByRole('menuitem', { name: 'Show results by attribute' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Kind of place');
+    await dialog.getByLabel(/bands of years/).check();
+    await expect.poll(() => dialog.getByText('Nothing would be shown').count()).toBe(1); // no dates
+    await dialog.getByLabel(/new band begins/).fill('30, thirty');
+    await dialog.getByRole('button', { name: 'Show results by attribute' }).click();
+    page.expectComplaint(/status of 400/);
+    await expect.poll(() => dialog.getByText(/ascending numbers of years/).count()).toBeGreaterThan(0);
+    expect(await axeFaults(page)).toEqual([]);
+    await dialog.getByLabel(/Each value/).check();
+    // All four values of the attribute have many people.
+    await expect.poll(() => dialog.getByText('4 values have enough people').count()).toBe(1);
+    expect(await axeFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Show results by attribute' }).click();
+    const row = page.getByRole('row', { name: /^Kind of place/ });
+    await expect.poll(() => row.count()).toBe(1);
+    await page.getByRole('button', { name: 'Actions for Kind of place' }).click();
+    await page.getByRole('menuitem', { name: 'Close' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+    await expect.poll(() => row.textContent()).toContain('Closed');
+    await page.getByRole('button', { name: 'Actions for Kind of place' }).click();
+    await page.getByRole('menuitem', { name: 'Remove with figures' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove with figures' }).click();
+    await expect.poll(() => row.count()).toBe(0);
+  });
+
+  test('a manager finds no kinds, even with their address', long, async () => {
+    const page = await openConsole(world, browser, world.manager.email, { path: `/heat-map?kind=${site}` });
+    await settled(page);
+    expect(await page.getByRole('combobox', { name: 'Rows' }).count()).toBe(0);
+    expect(await page.getByText('Stockholm').count()).toBe(0);
+  });
+});

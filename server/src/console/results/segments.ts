@@ -1,0 +1,272 @@
+// Results by segment: the heat map of a kind, trends of segments, and the answers to a question by segment. Administrators only.
+import type { RollingFigure } from '@soundings/contract/console/results.ts';
+import type {
+  NamedKind,
+  SegmentAnswers,
+  SegmentMap,
+  SegmentTrend,
+} from '@soundings/contract/console/segments.ts';
+import { Fault } from '../../base/errors.ts';
+import type { Pool } from '../../db/db.ts';
+import { kpiNameIn } from '../../questions/questions.ts';
+import {
+  alwaysShown,
+  kpiValuesShown,
+  questionsWorded,
+  rateOf,
+  ratesShown,
+  resultsShown,
+  selectKpi,
+  selectValuedKpis,
+  selectWeekRates,
+} from '../../results/data/results-shown.ts';
+import {
+  kpiCell,
+  neededFor,
+  neededForWeek,
+  noReadings,
+  questionMeasures,
+  readingsShown,
+  rollingFigure,
+  statisticsShown,
+} from '../../results/data/statistics-shown.ts';
+import { kindsOf, segmentsOf } from '../../rounds/segments/segments.ts';
+import type { Who } from '../core/console.ts';
+import { idIn } from '../core/ids.ts';
+import { questionNotFound } from './questions.ts';
+import { figuresOf, questionHead, readWeeks, weekIn } from './reading.ts';
+import { inOrder, segmentText } from './segment-texts.ts';
+import { windowOfWeeks, type Weeks } from './weeks.ts';
+
+/** Segments are not compared with anything. */
+const uncompared = { kind: 'none' as const, whole: noReadings };
+
+/** Returns a kind and its segments in order. Throws a Fault if the account has no such kind. */
+async function readKind(
+  pool: Pool,
+  { accountId }: Who,
+  { kindId, language }: { kindId: string; language: string },
+): Promise<{ kind: NamedKind; segments: NamedKind[] }> {
+  const [kinds, segments] = await Promise.all([
+    kindsOf(pool, accountId),
+    segmentsOf(pool, accountId, idIn(kindId)),
+  ]);
+  const kind = kinds.find(({ id }) => id === idIn(kindId));
+  if (!kind)
+    throw new Fault(
+      'not_found',
+      'segments not found',
+      'These segments do not exist. They may have been removed.',
+    );
+  const named = inOrder(segments).map(({ id, value }) => ({ id, name: segmentText(value, language) }));
+  return { kind: { id: kind.id, name: kind.name }, segments: named };
+}
+
+/** Returns the requested week, or the newest that is closed: only those have figures of segments. */
+const chosenWeek = (weeks: Weeks, wanted: string | undefined) =>
+  weekIn(weeks, wanted) ?? weeks.shown.find(({ state }) => state === 'final')?.week;
+
+type MapWanted = { kindId: string; week: string | undefined; language: string };
+
+export async function readSegmentMap(pool: Pool, who: Who, wanted: MapWanted): Promise<SegmentMap> {
+  const { accountId } = who;
+  const [{ kind, segments }, weeks] = await Promise.all([readKind(pool, who, wanted), readWeeks(pool, who)]);
+  const week = chosenWeek(weeks, wanted.week);
+  const about = {
+    companyId: null,
+    comparison: { kind: 'none' as const, group: null, available: ['none' as const] },
+  };
+  if (week === undefined) return { kind, map: { ...about, week: null, firstWeek: null, kpis: [], rows: [] } };
+  const [valued, statistics, rates] = await Promise.all([
+    selectValuedKpis(pool, accountId),
+    statisticsShown(pool, accountId, { first: week, last: week }),
+    selectWeekRates(pool, accountId, week, 'segment'),
+  ]);
+  const questionsOf = new Map(statistics.kpis.map(({ id, questionIds }) => [id, questionIds]));
+  const ids = [...new Set(valued.flatMap(({ id }) => questionsOf.get(id) ?? []))];
+  const segmentIds = segments.map(({ id }) => id);
+  const window = neededForWeek(week, statistics, 'none', ids);
+  const readings = await readingsShown(pool, accountId, segmentIds, window, ids, 'segment');
+  const cellsOf = (segmentId: number) =>
+    valued.map(({ id }) =>
+      kpiCell(
+        { id, questionIds: questionsOf.get(id) ?? [] },
+        week,
+        readings.get(segmentId) ?? noReadings,
+        uncompared,
+        statistics,
+      ),
+    );
+  const cells = new Map(segmentIds.map((id) => [id, cellsOf(id)]));
+  const isAsked = valued.map((_, i) => segmentIds.some((id) => cells.get(id)?.[i]?.value !== 'none'));
+  const rateIn = new Map(rates.map((rate) => [rate.groupId, rateOf(rate)]));
+  return {
+    kind,
+    map: {
+      ...about,
+      week: weeks.named(week),
+      firstWeek: weeks.named(statistics.windowOf(week).first),
+      kpis: valued
+        .filter((_, i) => isAsked[i])
+        .map((kpi) => ({ id: kpi.id, name: kpiNameIn(kpi, wanted.language) })),
+      rows: segments.map(({ id, name }) => {
+        const rate = rateIn.get(id);
+        const own = (cells.get(id) ?? []).filter((_, i) => isAsked[i]);
+        const marked = own.flatMap(({ handedOut }, i) => (handedOut ? [i] : []));
+        return {
+          id,
+          name,
+          parentId: null,
+          level: 1,
+          people: rate?.asked ?? 0,
+          ...(rate && { rate: rate.value }),
+          ...(rate &&
+            rate.asked !== null &&
+            rate.answered !== null && { asked: rate.asked, answered: rate.answered }),
+          values: own.map(({ value }) => value),
+          changes: own.map(() => null),
+          differences: own.map(() => null),
+          clear: [],
+          handedOut: [...(rate?.handedOut ? (['rate'] as const) : []), ...marked],
+          changesHandedOut: [],
+          differencesHandedOut: [],
+        };
+      }),
+    },
+  };
+}
+
+type TrendWanted = {
+  kindId: string;
+  kpiId: string | undefined;
+  segmentIds: string | undefined;
+  weeks: number;
+  language: string;
+};
+
+/** How many segments a trend shows if none are chosen. */
+const firstSegments = 3;
+
+/** Returns a trend. Throws a Fault if the KPI, or one of the segments, does not exist in this kind. */
+export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted): Promise<SegmentTrend> {
+  const { accountId } = who;
+  const { kpiId, language } = wanted;
+  const [{ kind, segments }, weeks, kpi] = await Promise.all([
+    readKind(pool, who, wanted),
+    readWeeks(pool, who),
+    kpiId === undefined ? null : selectKpi(pool, accountId, kpiId),
+  ]);
+  if (kpi === undefined) throw new Fault('not_found', 'kpi not found', 'This KPI does not exist.');
+  const ids = wanted.segmentIds?.split(',') ?? segments.slice(0, firstSegments).map(({ id }) => String(id));
+  const chosen = [...new Set(ids)].map((text) => {
+    const segment = segments.find(({ id }) => id === idIn(text));
+    if (!segment) throw new Fault('not_found', 'group not found', 'This segment does not exist.');
+    return segment;
+  });
+  const axis = weeks.span(wanted.weeks);
+  const window = windowOfWeeks(axis);
+  const valuesOf = (id: number) => {
+    if (!window) return [];
+    return kpi === null
+      ? ratesShown(pool, accountId, id, window)
+      : kpiValuesShown(pool, accountId, id, kpi.id, window);
+  };
+  const rollingOf = await readRolling();
+  return {
+    kind,
+    segments,
+    trend: {
+      kpi: kpi && { id: kpi.id, name: kpiNameIn(kpi, language) },
+      weeks: axis,
+      series: await Promise.all(
+        chosen.map(async (segment) => ({
+          group: { ...segment, people: 0 },
+          values: await valuesOf(segment.id),
+          rolling: rollingOf(segment.id),
+        })),
+      ),
+    },
+  };
+
+  /** Returns a function that returns the rolling values of a segment, without changes; none for the response rate. */
+  async function readRolling(): Promise<(segmentId: number) => RollingFigure[]> {
+    if (!window || !kpi) return () => [];
+    const statistics = await statisticsShown(pool, accountId, window);
+    const found = statistics.kpis.find(({ id }) => id === kpi.id);
+    if (!found) return () => [];
+    const segmentIds = chosen.map(({ id }) => id);
+    const readings = await readingsShown(
+      pool,
+      accountId,
+      segmentIds,
+      neededFor(window),
+      found.questionIds,
+      'segment',
+    );
+    return (segmentId) =>
+      axis.flatMap(({ week }) => {
+        const figure = rollingFigure(found, week, readings.get(segmentId) ?? noReadings, statistics);
+        return figure ? { ...figure, change: null } : [];
+      });
+  }
+}
+
+type AnswersWanted = MapWanted & { questionId: string };
+
+/** Returns the answers to a question by segment. Throws a Fault if there is no such question. */
+export async function readSegmentAnswers(
+  pool: Pool,
+  who: Who,
+  wanted: AnswersWanted,
+): Promise<SegmentAnswers> {
+  const { accountId } = who;
+  const [{ kind, segments }, weeks, questions] = await Promise.all([
+    readKind(pool, who, wanted),
+    readWeeks(pool, who),
+    questionsWorded(pool, accountId, wanted.language),
+  ]);
+  const question = questions.get(Number(wanted.questionId));
+  if (!question) throw questionNotFound();
+  const only = new Map([[question.id, question]]);
+  const all = await Promise.all(
+    segments.map(async (segment) => ({
+      segment,
+      results: await resultsShown(pool, accountId, segment.id, alwaysShown, only),
+    })),
+  );
+  const found = [...new Set(all.flatMap(({ results }) => results.map(({ week }) => week)))].toSorted();
+  const wantedWeek = weekIn(weeks, wanted.week);
+  const week = wantedWeek ?? found.at(-1);
+  const about = { kind, question: questionHead(question, wanted.language) };
+  const named = found.toReversed().map((one) => weeks.named(one));
+  if (week === undefined) return { ...about, week: null, weeks: named, rows: [] };
+  const window = { first: week, last: week };
+  const [statistics, readings] = await Promise.all([
+    statisticsShown(pool, accountId, window),
+    readingsShown(
+      pool,
+      accountId,
+      segments.map(({ id }) => id),
+      window,
+      [question.id],
+      'segment',
+    ),
+  ]);
+  return {
+    ...about,
+    week: weeks.named(week),
+    weeks: named,
+    rows: all.flatMap(({ segment, results }) => {
+      const own = results.find((one) => one.week === week);
+      if (!own) return [];
+      const measures = questionMeasures(
+        question.id,
+        week,
+        readings.get(segment.id) ?? noReadings,
+        { compared: uncompared, parent: undefined },
+        statistics,
+      );
+      return { ...segment, figures: figuresOf(question, own, { ...measures, change: null }) };
+    }),
+  };
+}
