@@ -12,6 +12,7 @@ export const longestFirst: readonly string[] = [
   'server/src/rolling.failures.test.ts',
   'server/src/http/readers.test.ts',
   'server/src/console/runs/runs.e2e.test.ts',
+  'server/src/console/results/segments.e2e.test.ts',
   'server/src/sealing/forgetting.attack.test.ts',
   'server/src/sync/hostile.test.ts',
   'server/src/console/access/administering.e2e.test.ts',
