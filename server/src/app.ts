@@ -105,14 +105,12 @@ export async function startApp(
       if (isStarted) await sleep(drainSeconds * 1000);
       clearInterval(keyTimer);
       const deadline = Date.now() + seconds * 1000;
-      const closeSftp = async () => {
-        await started.catch(() => {});
-        await sftp?.close(Math.max(0, (deadline - Date.now()) / 1000));
-      };
-      await Promise.all([server.shutDown(seconds), closeSftp()]);
+      const secondsLeft = () => Math.max(0, (deadline - Date.now()) / 1000);
+      const sftpClosed = started.catch(() => {}).then(() => sftp?.close(secondsLeft()));
+      await Promise.all([server.shutDown(seconds), sftpClosed]);
       mailer?.close(); // Finishes the current email only. Otherwise the jobs would wait for all emails.
       await jobs?.stop();
-      await disconnect(connections, Math.max(0, (deadline - Date.now()) / 1000));
+      await disconnect(connections, secondsLeft());
     },
   };
 }

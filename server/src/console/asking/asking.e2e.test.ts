@@ -176,7 +176,7 @@ test.skipIf(!hasBrowser())(
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/rounds' });
-    await page.getByRole('heading', { level: 2, name: /^16.*22 Nov 2026, week 47$/ }).waitFor();
+    await page.getByRole('heading', { level: 2, name: /^16.*22 Nov 2026, W47$/ }).waitFor();
     await page.getByText('Counted once a day, starting tomorrow', { exact: true }).waitFor();
     const [asked] = await world.pool<{ count: number; top: number; question: number }[]>`
       select (select count(distinct respondent)::int from assignments

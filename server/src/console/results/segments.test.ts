@@ -28,7 +28,7 @@ import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 
 useService();
 
-const week = '2026-11-02';
+const [week, nextWeek] = ['2026-11-02', '2026-11-09'];
 let own: Awaited<ReturnType<typeof openCompany>>;
 let request: SendRequest;
 let [kindId, oldest, youngest, middle] = [0, 0, 0, 0];
@@ -44,6 +44,8 @@ beforeAll(async () => {
       '50 and over': {
         results: [
           shown(0.25, 8),
+          // Asked again, so that there is a change that must not be shown.
+          { ...shown(0.75, 8), week: nextWeek },
           { questionId: bus!, week, value: 0.75, answers: 8, distribution: { yes: 6, no: 2 } },
           { questionId: lunch!, week, value: null, answers: 8, distribution: { in: 5, out: 3 } },
         ],
@@ -111,8 +113,9 @@ test('nothing is compared: no changes, no differences, no company', async () => 
   const { trend } = await get<SegmentTrend>(`/segments/${kindId}/trends?kpiId=energy`);
   for (const { rolling } of trend.series) for (const { change } of rolling) expect(change).toBeNull();
   const { rows } = await get<SegmentAnswers>(
-    `/segments/${kindId}/questions/${own.question['mood']}?week=${week}`,
+    `/segments/${kindId}/questions/${own.question['mood']}?week=${nextWeek}`,
   );
+  expect(rows).toHaveLength(1);
   for (const { figures } of rows)
     expect([figures.change, figures.difference, figures.bestEstimate]).toEqual([null, null, null]);
 });

@@ -378,7 +378,7 @@ test.skipIf(!hasBrowser())(
     await page.getByRole('button', { name: '1 confirmed mapping' }).click();
     await page
       .getByRole('dialog', { name: 'Confirmed mappings' })
-      .getByText(/Nummer X → externalId/)
+      .getByText(/Nummer X → External ID/)
       .waitFor();
   },
 );

@@ -10,6 +10,7 @@ export const longestFirst: readonly string[] = [
   'server/src/console/runs/runs.e2e.test.ts',
   'server/src/console/access/administering.e2e.test.ts',
   'server/src/console/results/results.e2e.test.ts',
+  'server/src/console/results/segments.e2e.test.ts',
   'server/src/console/session/signing-in.e2e.test.ts',
   'server/src/answers/answering.e2e.test.ts',
   'server/src/console/reports/reports.e2e.test.ts',
