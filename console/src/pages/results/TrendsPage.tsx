@@ -160,7 +160,7 @@ function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => 
 function WeekTable({ trend: { kpi, weeks, series } }: { trend: Trend }) {
   const t = useText();
   const { full } = useWeekText();
-  const hidden = useWithheldText();
+  const withheld = useWithheldText();
   const byGroup = series.map(({ group, values, rolling }) => ({
     group,
     values: new Map<string, Figure>(values.map((figure) => [figure.week, figure])),
@@ -183,10 +183,10 @@ function WeekTable({ trend: { kpi, weeks, series } }: { trend: Trend }) {
               <Rolling
                 figure={rolling.get(week.week)}
                 own={values.get(week.week)}
-                reason={hidden.figure(week, group.people)}
+                reason={withheld.figure(week, group.people)}
               />
             ) : (
-              <Value figure={values.get(week.week)} reason={hidden.figure(week, group.people)} />
+              <Value figure={values.get(week.week)} reason={withheld.figure(week, group.people)} />
             ),
         })),
       ]}

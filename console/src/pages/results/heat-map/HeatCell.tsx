@@ -32,7 +32,7 @@ type Shared = HeatTableProps & {
   number: (value: number) => string;
   percent: (share: number) => string;
   signed: (value: number) => string;
-  hidden: ReturnType<typeof useWithheldText>;
+  withheld: ReturnType<typeof useWithheldText>;
   /** The popup with the reasons of withheld cells. */
   reasons: ReturnType<typeof createReasons>;
   trendOf: ReturnType<typeof useTrendLink>;
@@ -91,7 +91,7 @@ export function PhoneRate({ row, indent }: { row: HeatRow; indent: number }) {
 }
 
 export function Rate({ row }: { row: HeatRow }) {
-  const { map, t, percent, hidden, reasons } = useHeat();
+  const { map, t, percent, withheld, reasons } = useHeat();
   const { rate } = row;
   if (typeof rate !== 'number') {
     return (
@@ -99,10 +99,10 @@ export function Rate({ row }: { row: HeatRow }) {
         {rate === null ? (
           <OneReason
             reasons={reasons}
-            text={hidden.figure(map.week, row.people)}
+            text={withheld.figure(map.week, row.people)}
             className={css['hatchRateButton']}
           >
-            <span className="visually-hidden">{hidden.figure(map.week, row.people)}</span>
+            <span className="visually-hidden">{withheld.figure(map.week, row.people)}</span>
             <span aria-hidden className={css['hatchRate']} />
           </OneReason>
         ) : (
@@ -130,7 +130,7 @@ export function Rate({ row }: { row: HeatRow }) {
 }
 
 export function Cell({ row, kpi }: { row: HeatRow; kpi: number }) {
-  const { map, figureOf, t, hidden, reasons } = useHeat();
+  const { map, figureOf, t, withheld, reasons } = useHeat();
   const figure = figureOf(row, kpi);
   if (figure.kind === 'none') {
     return (
@@ -141,7 +141,7 @@ export function Cell({ row, kpi }: { row: HeatRow; kpi: number }) {
   }
   if (figure.kind !== 'shown') {
     const reason =
-      figure.kind === 'withheld' ? hidden.figure(map.week, row.people) : t('results.nothingToCompare');
+      figure.kind === 'withheld' ? withheld.figure(map.week, row.people) : t('results.nothingToCompare');
     return (
       // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control
       <td>

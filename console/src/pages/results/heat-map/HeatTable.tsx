@@ -65,7 +65,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
     number,
     percent,
     signed: useSigned(),
-    hidden: useWithheldText(),
+    withheld: useWithheldText(),
     reasons,
     trendOf: useTrendLink(),
   };
