@@ -1,10 +1,6 @@
 // Generates a company from a seed: the same people, groups and memberships in every run.
-import {
-  type MembershipKind,
-  membershipKinds,
-  type OrganizationGroup,
-  type User,
-} from '@soundings/contract/organization.ts';
+import { type OrganizationGroup, type User } from '@soundings/contract/organization.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/shared-values.ts';
 
 export type Company = { groups: OrganizationGroup[]; users: User[] };
 

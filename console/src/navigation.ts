@@ -23,7 +23,7 @@ import {
   TrendingUp,
   Users,
 } from 'lucide-react';
-import type { TextKey } from './text/text.tsx';
+import type { TextKey } from './text/catalogue.ts';
 
 export type NavigationLink = {
   to: string;

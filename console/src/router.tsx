@@ -1,5 +1,5 @@
 // Maps paths to pages. Each area lists its own pages; the code of a page is loaded when it is first shown.
-import type { Role } from '@soundings/contract/organization.ts';
+import type { Role } from '@soundings/contract/shared-values.ts';
 import {
   type AnyRoute,
   type AsyncRouteComponent,
@@ -22,7 +22,7 @@ import { reportsRoutes } from './pages/reports/routes.ts';
 import { resultsRoutes } from './pages/results/routes.ts';
 import { runsRoutes } from './pages/runs/routes.ts';
 import { openRoutes, sessionRoutes } from './pages/session/routes.ts';
-import { loadChunk } from './hooks/chunks.ts';
+import { loadOnDemand } from './hooks/load-on-demand.ts';
 import { hasRole, useMaybeSession } from './session.tsx';
 import { Shell } from './Shell.tsx';
 import { type Area, type Language, loadTexts } from './text/catalogue.ts';
@@ -91,7 +91,7 @@ function ToFirstPage({ role }: { role: Role }) {
  */
 function pageIn(area: Area, { load, name }: Pick<PageRoute, 'load' | 'name'>): RouteComponent {
   let Loaded: ComponentType | undefined;
-  const loadPage = async () => (Loaded ??= (await loadChunk(load))[name] as ComponentType);
+  const loadPage = async () => (Loaded ??= (await loadOnDemand(load))[name] as ComponentType);
   const Late = lazy(async () => ({ default: await loadPage() }));
   function WithTexts() {
     const [Page] = useState(() => Loaded ?? Late);

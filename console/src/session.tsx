@@ -13,19 +13,19 @@ import {
   useState,
 } from 'react';
 import { api, ApiError, onPasswordNeeded, onSessionEnd } from './api.ts';
-import { keeping } from './hooks/keeping.ts';
-import { reloadOnce, loadChunk } from './hooks/chunks.ts';
+import { withStorage } from './hooks/browser-storage.ts';
+import { reloadOnce, loadOnDemand } from './hooks/load-on-demand.ts';
 import { type Catalogue, type Language, loadFirstTexts } from './text/catalogue.ts';
 import { TextProvider } from './text/text.tsx';
 import { Failed } from './ui/page/States.tsx';
 import { ToastProvider } from './ui/floating/Toast.tsx';
 
 // Rarely needed, so dialog and form are loaded after everything else. They are loaded before they are needed, because they may be
-// gone once the service has been updated. Throws ChunkMissing.
+// gone once the service has been updated. Throws NotLoaded.
 const loadSignInAgain = async () =>
-  (await loadChunk(() => import('./pages/session/SignInAgain.tsx'))).SignInAgain;
+  (await loadOnDemand(() => import('./pages/session/SignInAgain.tsx'))).SignInAgain;
 const loadGivePassword = async () =>
-  (await loadChunk(() => import('./pages/session/GivePassword.tsx'))).GivePassword;
+  (await loadOnDemand(() => import('./pages/session/GivePassword.tsx'))).GivePassword;
 const msBeforeLoading = 10_000;
 const msBetweenTries = 5000;
 
@@ -52,7 +52,7 @@ const languageKey = 'soundings.language';
 
 /** Returns the language to use before signing in: that of the last user, or else the browser's. */
 export function likelyLanguage(): Language {
-  const last = keeping(() => localStorage.getItem(languageKey));
+  const last = withStorage(() => localStorage.getItem(languageKey));
   return last === 'sv' || last === 'en' ? last : browserLanguage();
 }
 
@@ -173,7 +173,7 @@ export function SessionProvider({ opened, children }: { opened: Promise<unknown>
   });
   const catalogue = useCatalogue(session?.language ?? likelyLanguage(), opened);
   useEffect(() => {
-    if (session) keeping(() => localStorage.setItem(languageKey, session.language));
+    if (session) withStorage(() => localStorage.setItem(languageKey, session.language));
   }, [session]);
   useLoadingSignInAgain(!!session);
   if (!catalogue || (session === undefined && !error)) return null;

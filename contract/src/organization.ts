@@ -5,8 +5,6 @@ import { maxChangesCeiling, maxChangesDefault } from './limits.ts';
 import type { Operation } from './operation.ts';
 import { organizationRoles } from './shared-values.ts';
 
-export { type MembershipKind, membershipKinds, type Role } from './shared-values.ts';
-
 const maxChanges = (what: string) =>
   Type.Optional(
     Type.Integer({

@@ -6,7 +6,7 @@ import { notifyExpiringTokens } from './accounts/expiring-tokens.ts';
 import { mailPendingAdministrators, type PendingNotice } from './auth/pending-administrators.ts';
 import { deleteExpiredSessions } from './auth/sessions.ts';
 import { type MailedLink, mailSignInLink } from './auth/sign-in-links.ts';
-import { deleteOldSignInFailures } from './auth/sign-in.ts';
+import { deleteOldSignInFailures } from './auth/sign-in-throttle.ts';
 import { compareClocks } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
 import type { Work } from './jobs/jobs.ts';

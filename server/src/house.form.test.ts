@@ -138,6 +138,25 @@ describe('files', () => {
   });
 });
 
+describe('exports', () => {
+  // A public file of a part can export functions of the part's private files, such as its SQL, by importing them first.
+  test('have one name and one home: nothing is only forwarded or only given a second name', () => {
+    /** Returns the lines that forward names of another file, or give a function or value a second name. */
+    const forwarded = (text: string) =>
+      text.match(
+        /^export (?:\{[^}]*\}|type \{[^}]*\}|\*[^;]*?) from '(?!\.\/[\w.-]+\.sql\.ts')[^;]*;|^export const \w+ = (?!true|false|undefined)[A-Za-z_$][\w$.]*;/gm,
+      ) ?? [];
+    expect(forwarded("export { a } from './b.ts';\nexport const c = d;\nexport const e = d.f;")).toHaveLength(
+      3,
+    );
+    expect(forwarded("export { a } from './b.sql.ts';\nexport const c = d();\nexport const e = 5;")).toEqual(
+      [],
+    );
+    const found = code.flatMap((path) => forwarded(textOf(path)).map((line) => `${path}: ${line}`));
+    expect(found).toEqual([]);
+  });
+});
+
 describe('texts', () => {
   /** The words that are allowed, by file. */
   const meant: Record<string, readonly string[]> = {

@@ -1,19 +1,19 @@
 // The theme: light, dark or the system's. Stored in this browser, if it allows storage.
-import { keeping } from './keeping.ts';
+import { withStorage } from './browser-storage.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
 export function storedTheme(): Theme {
-  const theme = keeping(() => localStorage.getItem('theme'));
+  const theme = withStorage(() => localStorage.getItem('theme'));
   return theme === 'light' || theme === 'dark' ? theme : 'system';
 }
 
 export function applyTheme(theme: Theme = storedTheme()): void {
   if (theme === 'system') {
-    keeping(() => localStorage.removeItem('theme'));
+    withStorage(() => localStorage.removeItem('theme'));
     delete document.documentElement.dataset['theme'];
   } else {
-    keeping(() => localStorage.setItem('theme', theme));
+    withStorage(() => localStorage.setItem('theme', theme));
     document.documentElement.dataset['theme'] = theme;
   }
 }

@@ -159,7 +159,7 @@ export type Arguments = {
     'fault.invalid value': { message: string };
     'fault.value not allowed': { message: string };
     'fault.mail rejected': { message: string };
-    'field.atLeast': { least: number };
+    'field.atLeast': { minimum: number };
     'field.atMost': { most: number };
     'field.notBefore': { day: string };
     'field.notAfter': { day: string };
@@ -291,9 +291,9 @@ export type Arguments = {
     'results.running': { week: string };
     'results.firstRuns': { week: string };
     'results.toGroup': { name: string };
-    'results.tooFewText': { least: number };
+    'results.tooFewText': { minimum: number };
     'results.tooFewPeople': { count: number };
-    'results.withheldFew': { least: number };
+    'results.withheldFew': { minimum: number };
     'results.since': { week: string };
     'drivers.basis': { groups: number; weeks: number; first: string; last: string };
     'drivers.basisOf': { groups: number; tree: string; weeks: number; first: string; last: string };
@@ -301,7 +301,7 @@ export type Arguments = {
     'drivers.explained': { share: string; name: string; file: string };
     'drivers.range': { low: string; high: string };
     'drivers.limitCause': { name: string };
-    'drivers.fewText': { count: number; least: number };
+    'drivers.fewText': { count: number; minimum: number };
     'results.removeGroup': { name: string };
     'results.answersOf': { week: string };
     'results.distributionWithheld': { reason: string };
@@ -315,8 +315,8 @@ export type Arguments = {
     'results.neverAskedThisText': { name: string };
     'results.answeredIn': { week: string };
     'results.commentsOf': { count: number };
-    'results.noCommentsShown': { least: number };
-    'results.commentsText': { least: number };
+    'results.noCommentsShown': { minimum: number };
+    'results.commentsText': { minimum: number };
     'results.commentsFound': { count: number; number: string };
     'results.wordsCompared': { first: string; last: string };
     'results.wordsFew': { fewest: number };
@@ -431,7 +431,7 @@ export type Arguments = {
     'session.againText': { name: string; company: string };
     'session.sentText': { email: string };
     'session.setFor': { email: string; company: string };
-    'session.thresholdHint': { least: number };
+    'session.thresholdHint': { minimum: number };
     'profile.timezoneHint': { value: string };
     'profile.asCompany': { value: string };
     'profile.setOn': { day: string };

@@ -1,7 +1,7 @@
 // The console's texts: a catalogue per area and language, loaded when a page of the area is first shown. The English catalogues
 // define the types of the keys and of the arguments. The build compiles the texts (catalogues in vite.config.ts).
 import type { CompiledText } from '@soundings/contract/texts.ts';
-import { loadChunk } from '../hooks/chunks.ts';
+import { loadOnDemand } from '../hooks/load-on-demand.ts';
 import type { Arguments } from './arguments.ts';
 import type access from './en/access.json';
 import type asking from './en/asking.json';
@@ -49,7 +49,7 @@ export function loadTexts(language: Language, area: Area): Promise<Catalogue> {
   const path = pathOf(language, area);
   const known = loading.get(path);
   if (known) return known;
-  const texts = loadChunk(files[path] as () => Promise<Catalogue>);
+  const texts = loadOnDemand(files[path] as () => Promise<Catalogue>);
   loading.set(path, texts);
   texts.then(
     (all) => loaded.set(path, all),

@@ -16,7 +16,6 @@ import {
   type TextKey,
 } from './catalogue.ts';
 
-export type { Language, TextKey } from './catalogue.ts';
 export type Translate = TranslateIn<TextKey, TextArguments>;
 
 type Texts = { language: Language; catalogue: Catalogue; t: Translate };

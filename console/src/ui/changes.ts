@@ -1,5 +1,6 @@
 // Names and values of changed fields of people and groups, for readers.
-import { type TextKey, useText } from '../text/text.tsx';
+import { useText } from '../text/text.tsx';
+import type { TextKey } from '../text/catalogue.ts';
 
 /** Returns the name of a field: the catalogue's `change.<field>`, or an attribute's own name. */
 export function useFieldText(): (field: string) => string {

@@ -1,7 +1,8 @@
 // Error messages for the reader: from the catalogue, or else from the service.
 import { ApiError } from '../api.ts';
-import { ChunkMissing } from '../hooks/chunks.ts';
-import { type TextKey, useText } from '../text/text.tsx';
+import { NotLoaded } from '../hooks/load-on-demand.ts';
+import { useText } from '../text/text.tsx';
+import type { TextKey } from '../text/catalogue.ts';
 
 /**
  * Returns the message for a fault: the catalogue's `fault.<type>`, or else the service's own. A catalogue text can include the
@@ -22,7 +23,7 @@ export function useErrorText(): (error: unknown) => string {
   const t = useText();
   const faultText = useFaultText();
   return (error) => {
-    if (error instanceof ChunkMissing) return t('error.updated');
+    if (error instanceof NotLoaded) return t('error.updated');
     if (!(error instanceof ApiError)) return t('error.unexpected');
     if (error.status === 0) return t('error.offline');
     const first = error.problem.details[0];

@@ -32,7 +32,7 @@ export type Drivers = {
   state: 'computed' | 'few' | 'noKpis' | 'same';
   /** How many groups are compared, and the minimum number. */
   groups: number;
-  leastGroups: number;
+  minimumGroups: number;
   /** The top group, if only groups of its tree are compared and the caller can see it. */
   tree: ResultGroup | null;
   /** The weeks that the figures come from, oldest first. */

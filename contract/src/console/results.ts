@@ -85,7 +85,7 @@ export type ChosenComparison = {
 /** A question with the texts of its scale: all five for type 1, the ends for types 2 and 3, yes and no (1 and 0) for type 4. */
 export type ResultQuestion = {
   id: number;
-  type: number;
+  type: 1 | 2 | 3 | 4 | 5 | 6 | 7;
   text: string;
   scale: { value: number; text: string }[];
   options: { id: string; text: string }[];

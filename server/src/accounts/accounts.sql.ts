@@ -2,7 +2,7 @@
 import type { ManagerComparison } from '@soundings/contract/comparisons.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-export type AccountRow = {
+export type Account = {
   id: number;
   name: string;
   sftpUsername: string;
@@ -36,7 +36,7 @@ export type AccountRow = {
   managerComparisons: ManagerComparison[];
 };
 
-export type AccountSettings = Omit<AccountRow, 'id' | 'sftpUsername'>;
+export type AccountSettings = Omit<Account, 'id' | 'sftpUsername'>;
 
 /** Creates an account and returns its id. All other settings get the defaults of their columns. */
 export async function insertAccount(
@@ -59,8 +59,8 @@ export async function insertSftpUsername(
 }
 
 /** Returns an account with all its settings, or undefined if it doesn't exist. */
-export async function selectAccount(db: Db, accountId: AccountId): Promise<AccountRow | undefined> {
-  const [row] = await db<AccountRow[]>`
+export async function selectAccount(db: Db, accountId: AccountId): Promise<Account | undefined> {
+  const [row] = await db<Account[]>`
     select a.account_id          as "id",
            a.name                as "name",
            s.username            as "sftpUsername",

@@ -16,7 +16,7 @@ import { quote } from '../base/text.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { type Actor, audit } from './audit.ts';
 import {
-  type AccountRow,
+  type Account,
   type AccountSettings,
   insertAccount,
   insertSftpUsername,
@@ -26,8 +26,7 @@ import {
   updateAccount,
 } from './accounts.sql.ts';
 
-export type Account = AccountRow;
-export type { AccountSettings };
+export type { Account, AccountSettings };
 export { raiseVersion };
 
 /**

@@ -21,7 +21,6 @@ import {
 import { deleteExpiredLinks, deleteLinksOfMany } from './sign-in-links.sql.ts';
 import { deleteUnconfirmed } from './two-factor.ts';
 
-export { browserOf } from './browser-names.ts';
 export { updateSessionProved } from './sessions.sql.ts';
 export { deleteSession, deleteSessionsOf, selectSessions, type SignedIn };
 

@@ -23,13 +23,6 @@ import {
 } from './sign-in.sql.ts';
 import { checkTwoFactor, turnOffTwoFactor } from './two-factor.ts';
 
-export { digestPassword } from './passwords.ts';
-export {
-  deleteOldSignInFailures,
-  openSignInThrottle,
-  type Throttle,
-  recordAttempt,
-} from './sign-in-throttle.ts';
 export { selectAccountsThere };
 
 export type Person = { accountId: AccountId; userId: number };

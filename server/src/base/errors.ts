@@ -13,21 +13,19 @@ export type FaultKind =
   | 'too_many' // the rate limit is exceeded; try again later
   | 'unavailable'; // cannot be handled now; try again
 
-/** Codes are the same as the types of details. docs/integrators/errors.md lists them; their meaning never changes. */
-export type FaultCode = DetailType;
-
 /** An error with a message and details for the caller. The cause is only logged. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly kind: FaultKind;
-  readonly code: FaultCode;
+  /** docs/integrators/errors.md lists the codes, which are the types of details. Their meaning never changes. */
+  readonly code: DetailType;
   readonly details: Detail[];
   /** The number of seconds after which to try again, if known. */
   readonly retryAfter: number | undefined;
 
   constructor(
     kind: FaultKind,
-    code: FaultCode,
+    code: DetailType,
     message: string,
     options: { details?: Detail[]; retryAfter?: number; cause?: unknown } = {},
   ) {

@@ -1,7 +1,8 @@
 // The throttle: how many attempts are allowed, and how long to wait for the next one. Everything that limits attempts decides here:
 // signing in, SFTP logins, invalid links, and the requests of a token. They differ in where they keep their counts: in
 // memory (openThrottle), in the database, or with the connections of an address.
-import { Fault, type FaultCode } from './errors.ts';
+import type { DetailType } from '@soundings/contract/problem.ts';
+import { Fault } from './errors.ts';
 
 /** Allows `free` attempts in a window, which starts with the first one. Further ones have to wait for its end. */
 export type Quota = { free: number; windowMs: number };
@@ -83,7 +84,7 @@ export function openThrottle(limit: Limit, maxKeys: number, now: () => number): 
 export const retryAfterOf = (waitMs: number): number => Math.max(1, Math.ceil(waitMs / 1000));
 
 /** Returns the Fault for an attempt that is too early. `reason`: the sentence before the one that says when to try again. */
-export function tooEarly(code: FaultCode, reason: string, waitMs: number): Fault {
+export function tooEarly(code: DetailType, reason: string, waitMs: number): Fault {
   const retryAfter = retryAfterOf(waitMs);
   const wait = retryAfter === 1 ? '1 second' : `${retryAfter} seconds`;
   return new Fault('too_many', code, `${reason} Try again in ${wait}.`, { retryAfter });

@@ -1,40 +1,59 @@
 // Runs long computations on a separate thread. On the main thread they would block all requests.
+import { basename } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 /** The limits of a thread. A missing value means no limit. */
 export type ThreadLimits = { heapMb?: number; milliseconds?: number };
 
+/** The limits of a computation whose result a request waits for. */
+const computationLimits = { heapMb: 512, milliseconds: 60_000 };
+
 /**
  * Runs a module on a new thread, which receives `data` as `workerData`. Resolves when the module has finished. Rejects with the
- * error it threw, or if it runs out of memory or time.
+ * error it threw, or if it runs out of memory or time. The thread has ended then.
  */
-export async function runThread(module: URL, data: unknown, limits?: ThreadLimits): Promise<void> {
-  await computeOnThread(module, data, limits);
+export async function runThread(module: URL, data: unknown, limits: ThreadLimits = {}): Promise<void> {
+  await postedBy(module, data, limits);
 }
 
-/** Like `runThread`, and resolves to what the module has posted (`parentPort.postMessage`), or to undefined. */
-export function computeOnThread<Result>(
+/** Like `runThread`, and resolves to what the module has posted (`parentPort.postMessage`). */
+export async function computeOnThread<Result>(
   module: URL,
   data: unknown,
-  { heapMb, milliseconds }: ThreadLimits = {},
-): Promise<Result | undefined> {
-  return new Promise((resolve, reject) => {
-    let posted: Result | undefined;
-    const resourceLimits = heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb };
-    const thread = new Worker(module, { workerData: data, resourceLimits });
-    if (milliseconds !== undefined) {
-      const late = setTimeout(() => void thread.terminate(), milliseconds);
-      thread.once('exit', () => clearTimeout(late));
-    }
-    thread.once('message', (message: Result) => {
-      posted = message;
-    });
-    thread.once('error', reject);
-    thread.once('exit', (code) =>
-      code === 0 ? resolve(posted) : reject(new Error(`The thread exited with code ${code}.`)),
-    );
-  });
+  limits: ThreadLimits = computationLimits,
+): Promise<Result> {
+  const posted = await postedBy(module, data, limits);
+  if (!posted) throw new Error(`${nameOf(module)} ended without a result.`);
+  return posted.message as Result;
 }
+
+function postedBy(
+  module: URL,
+  data: unknown,
+  { heapMb, milliseconds }: ThreadLimits,
+): Promise<{ message: unknown } | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ message: unknown } | undefined>();
+  let posted: { message: unknown } | undefined;
+  let failure: Error | undefined;
+  const resourceLimits = heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb };
+  const thread = new Worker(module, { workerData: data, resourceLimits });
+  const stop = () => {
+    failure = new Error(`${nameOf(module)} took longer than ${milliseconds} ms.`);
+    void thread.terminate();
+  };
+  const late = milliseconds === undefined ? undefined : setTimeout(stop, milliseconds);
+  thread.once('message', (message: unknown) => (posted = { message }));
+  thread.once('error', (error: Error) => (failure ??= error));
+  thread.once('exit', (code) => {
+    clearTimeout(late);
+    if (code === 0) resolve(posted);
+    else reject(failure ?? new Error(`${nameOf(module)} exited with code ${code}.`));
+  });
+  return promise;
+}
+
+/** Returns the name of a thread for error messages: its file, without the folder. */
+const nameOf = (module: URL) => `Thread ${basename(module.pathname)}`;
 
 /**
  * Returns a function that computes what a key stands for, one computation at a time, and keeps the last `mostKept` results. Callers

@@ -1,6 +1,6 @@
 // SQL for creating and changing users manually, one at a time, and for handing many over. Writers: users.ts, handover.ts, administrators.ts.
 // sync/sync.sql.ts writes managed people.
-import type { MembershipKind, Role } from '@soundings/contract/organization.ts';
+import type { MembershipKind, Role } from '@soundings/contract/shared-values.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** The fields of a person. */

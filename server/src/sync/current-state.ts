@@ -1,5 +1,5 @@
 // The current state of an account, as far as a plan needs it. Types only.
-import type { MembershipKind, Role } from '@soundings/contract/organization.ts';
+import type { MembershipKind, Role } from '@soundings/contract/shared-values.ts';
 import type { Attribute } from '../people/attributes.ts';
 
 export type CurrentGroup = {

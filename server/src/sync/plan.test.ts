@@ -1,5 +1,6 @@
 // The fingerprint of a sent user differs whenever the user would be stored differently.
-import { membershipKinds, type User } from '@soundings/contract/organization.ts';
+import { type User } from '@soundings/contract/organization.ts';
+import { membershipKinds } from '@soundings/contract/shared-values.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fingerprintOf } from './plan.ts';

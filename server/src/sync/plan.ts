@@ -4,14 +4,12 @@ import { emailKey } from '@soundings/contract/formats.ts';
 import {
   type Change,
   type Counts,
-  type MembershipKind,
-  membershipKinds,
   type Organization,
   type OrganizationGroup,
-  type Role,
   type Summary,
   type User,
 } from '@soundings/contract/organization.ts';
+import { type MembershipKind, membershipKinds, type Role } from '@soundings/contract/shared-values.ts';
 import { Digest } from '../base/digest.ts';
 import type { SentOrganization } from './check.ts';
 import type { CurrentState, CurrentUser, GroupKey, Target, UserDetails } from './current-state.ts';

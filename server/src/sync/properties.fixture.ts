@@ -1,11 +1,7 @@
 // The expected state of an organization after a request, for properties.test.ts. This is an independent implementation of
 // decisions B3 and B6 to B12 that shares no code with the product.
-import {
-  type MembershipKind,
-  membershipKinds,
-  type Role,
-  type Settings,
-} from '@soundings/contract/organization.ts';
+import { type Settings } from '@soundings/contract/organization.ts';
+import { type MembershipKind, membershipKinds, type Role } from '@soundings/contract/shared-values.ts';
 
 // Managed groups and users are identified by "m:" and their externalId, manual ones by "h:" and their name.
 

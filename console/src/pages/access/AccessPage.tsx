@@ -3,7 +3,7 @@ import type { Access } from '@soundings/contract/console/access.ts';
 import { ExternalLink, Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAttempt } from '../../hooks/attempt.ts';
+import { useErrorToast } from '../../hooks/error-toast.ts';
 import { useData, useRefresh } from '../../hooks/data.ts';
 import { useCountryNames } from '../../text/countries.ts';
 import { useFormat, useText } from '../../text/text.tsx';
@@ -130,7 +130,7 @@ function useAllow() {
 function Allowed(access: Access) {
   const t = useText();
   const change = useAllow();
-  const attempt = useAttempt();
+  const showErrorOf = useErrorToast();
   const { allow, yourAddress, isYourAddressAllowed } = access;
   const key = allow.length === 0 ? 'yoursAny' : isYourAddressAllowed ? 'yoursInside' : 'yoursOutside';
   return (
@@ -141,7 +141,7 @@ function Allowed(access: Access) {
         title={t('access.yours', { address: yourAddress })}
         actions={
           key === 'yoursOutside' && (
-            <Button onClick={() => attempt(change({ allow: [yourAddress] }))}>
+            <Button onClick={() => showErrorOf(change({ allow: [yourAddress] }))}>
               {t('access.addYours', { address: yourAddress })}
             </Button>
           )
@@ -155,14 +155,14 @@ function Allowed(access: Access) {
 
 function Ranges({ allow, change }: { allow: string[]; change: (change: Change) => Promise<void> }) {
   const t = useText();
-  const attempt = useAttempt();
+  const showErrorOf = useErrorToast();
   const [last, setLast] = useState<string>();
   /** Removes one after another, so that removing the last one always asks for confirmation. */
   const [busy, setBusy] = useState(false);
   const remove = (range: string) => {
     if (allow.length === 1) return setLast(range);
     setBusy(true);
-    return attempt(change({ remove: [range] }).finally(() => setBusy(false)));
+    return showErrorOf(change({ remove: [range] }).finally(() => setBusy(false)));
   };
   return (
     <ul className={css['ranges']}>

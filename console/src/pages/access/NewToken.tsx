@@ -8,7 +8,8 @@ import { Button } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
 import { Dialog } from '../../ui/dialog/Dialog.tsx';
 import { FormDialog } from '../../ui/dialog/FormDialog.tsx';
-import { CheckboxField, DateField, SelectField, TextField } from '../../ui/form/Field.tsx';
+import { CheckboxField, DateField, TextField } from '../../ui/form/Field.tsx';
+import { SelectField } from '../../ui/form/Select.tsx';
 import { useForm } from '../../ui/form/Form.tsx';
 import css from './access.module.css';
 

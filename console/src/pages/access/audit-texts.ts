@@ -2,7 +2,8 @@
 import { type AuditAction, auditActions, subjectKindOf } from '@soundings/contract/audit-actions.ts';
 import type { AuditEntry } from '@soundings/contract/console/access.ts';
 import type { Summary } from '@soundings/contract/organization.ts';
-import { type TextKey, useText } from '../../text/text.tsx';
+import { useText } from '../../text/text.tsx';
+import type { TextKey } from '../../text/catalogue.ts';
 import { useFieldText } from '../../ui/changes.ts';
 
 export function useAuditText() {

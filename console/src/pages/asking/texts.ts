@@ -2,7 +2,6 @@
 // schedule repeats.
 import type { KpiName, QuestionTexts, ScheduleBody, WeekName } from '@soundings/contract/console/asking.ts';
 import { useCallback } from 'react';
-import { useLanguageNames } from '../../text/languages.ts';
 import { folded } from '../../ui/form/find-groups.ts';
 import { localeOf, onceForLanguage } from '@soundings/contract/texts.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
@@ -57,9 +56,6 @@ export function useKpiName(): (kpi: KpiName) => string {
   const language = useLanguage();
   return useCallback(({ name, translations }) => translations[language] ?? name, [language]);
 }
-
-/** Returns the names of languages in the reader's language. */
-export const useLanguages = useLanguageNames;
 
 const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
 export const directionOf = (language: string): 'rtl' | 'ltr' => (rightToLeft.has(language) ? 'rtl' : 'ltr');

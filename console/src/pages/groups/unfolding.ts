@@ -1,6 +1,6 @@
 // Which groups of the tree are expanded. Stored until the browser tab is closed.
 import { useCallback, useState } from 'react';
-import { keeping } from '../../hooks/keeping.ts';
+import { withStorage } from '../../hooks/browser-storage.ts';
 import type { Tree } from './tree.ts';
 
 const key = 'groups.open';
@@ -10,14 +10,14 @@ const firstOpen = ({ rows }: Tree): number[] =>
   rows.filter(({ level }) => level === 1 || (level === 2 && rows.length <= 200)).map(({ id }) => id);
 
 const kept = (): number[] | undefined =>
-  keeping(() => (JSON.parse(sessionStorage.getItem(key) ?? 'null') as number[] | null) ?? undefined);
+  withStorage(() => (JSON.parse(sessionStorage.getItem(key) ?? 'null') as number[] | null) ?? undefined);
 
 export function useUnfolding(tree: Tree) {
   const [open, setOpen] = useState<ReadonlySet<number>>(() => new Set(kept() ?? firstOpen(tree)));
   const change = useCallback((next: (before: ReadonlySet<number>) => Iterable<number>) => {
     setOpen((before) => {
       const after = new Set(next(before));
-      keeping(() => sessionStorage.setItem(key, JSON.stringify([...after])));
+      withStorage(() => sessionStorage.setItem(key, JSON.stringify([...after])));
       return after;
     });
   }, []);

@@ -71,10 +71,10 @@ function Chosen() {
 function Content({ drivers }: { drivers: Drivers }) {
   const t = useText();
   const { percent } = useFormat();
-  const { outcome, state, groups, leastGroups, weeks, tree, leftOut } = drivers;
+  const { outcome, state, groups, minimumGroups, weeks, tree, leftOut } = drivers;
   if (!outcome) return <Empty title={t('drivers.none')} text={t('drivers.noneText')} />;
   if (state === 'few') {
-    const text = t('drivers.fewText', { count: groups, least: leastGroups });
+    const text = t('drivers.fewText', { count: groups, minimum: minimumGroups });
     return <Empty title={t('drivers.few')} text={text} />;
   }
   if (state === 'same') return <Empty title={t('drivers.same')} text={t('drivers.sameText')} />;

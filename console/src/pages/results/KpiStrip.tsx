@@ -42,7 +42,7 @@ export function KpiStrip({ results }: { results: GroupResults }) {
 type TileProps = { kpi: GroupResults['kpis'][number]; results: GroupResults };
 
 function Tile({ kpi, results }: TileProps) {
-  const hidden = useWithheldText();
+  const withheld = useWithheldText();
   const { weeks, group } = results;
   const last = lastRolling(kpi.rolling);
   return (
@@ -53,7 +53,7 @@ function Tile({ kpi, results }: TileProps) {
       ) : (
         <p className={css['tileHidden']}>
           <span className={shared['hatchSmall']} aria-hidden />
-          {hidden.figure(weeks.findLast(({ thresholds }) => thresholds) ?? null, group.people)}
+          {withheld.figure(weeks.findLast(({ thresholds }) => thresholds) ?? null, group.people)}
         </p>
       )}
     </li>

@@ -199,7 +199,7 @@ function TooFew({ results: { group, path, weeks } }: { results: GroupResults }) 
       title={t('results.tooFew')}
       text={
         <>
-          <p>{t('results.tooFewText', { least: threshold })}</p>
+          <p>{t('results.tooFewText', { minimum: threshold })}</p>
           <p>
             {group.people < threshold
               ? t('results.tooFewPeople', { count: group.people })

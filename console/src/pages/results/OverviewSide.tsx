@@ -21,7 +21,7 @@ function Response({ results: { weeks, rates, group } }: { results: GroupResults 
   const t = useText();
   const { number, percent } = useFormat();
   const { sentence } = useWeekText();
-  const hidden = useWithheldText();
+  const withheld = useWithheldText();
   const points = pointsOn(weeks, rates);
   const last = lastShown(points);
   const week = weeks[last];
@@ -29,7 +29,7 @@ function Response({ results: { weeks, rates, group } }: { results: GroupResults 
     return (
       <Section title={t('results.response')}>
         <p className={css['soft']}>
-          {rates.length > 0 ? hidden.figure(weeks.at(-1) ?? null, group.people) : t('results.responseNone')}
+          {rates.length > 0 ? withheld.figure(weeks.at(-1) ?? null, group.people) : t('results.responseNone')}
         </p>
       </Section>
     );

@@ -10,12 +10,14 @@ type Props = { results: QuestionResults; own: QuestionResults['figures'][number]
 
 export function QuestionDistribution({ results: { question, chosen }, own }: Props) {
   const t = useText();
-  const hidden = useWithheldText();
+  const withheld = useWithheldText();
   const { type, scale, options } = question;
   if (!own.distribution) {
     return (
       <p className={css['hiddenBar']}>
-        <span>{t('results.distributionWithheld', { reason: hidden.distribution(chosen, own.answers) })}</span>
+        <span>
+          {t('results.distributionWithheld', { reason: withheld.distribution(chosen, own.answers) })}
+        </span>
       </p>
     );
   }

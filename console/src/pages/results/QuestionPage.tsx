@@ -130,7 +130,7 @@ function Content({ results }: { results: QuestionResults }) {
       ) : (
         <Section title={t('nav.comments')}>
           <p className={css['soft']}>
-            {isEnough ? t('results.noneWritten') : t('results.noCommentsShown', { least: threshold })}
+            {isEnough ? t('results.noneWritten') : t('results.noCommentsShown', { minimum: threshold })}
           </p>
         </Section>
       )}
@@ -141,7 +141,7 @@ function Content({ results }: { results: QuestionResults }) {
 function Chosen({ results }: { results: QuestionResults }) {
   const t = useText();
   const { sentence } = useWeekText();
-  const hidden = useWithheldText();
+  const withheld = useWithheldText();
   const { chosen, figures, group } = results;
   const own = figures.find(({ week }) => week === chosen?.week);
   if (!chosen || !own) return null;
@@ -150,7 +150,7 @@ function Chosen({ results }: { results: QuestionResults }) {
     return (
       <Section title={title}>
         <p className={css['hiddenBar']}>
-          <span>{hidden.figure(chosen, group.people)}</span>
+          <span>{withheld.figure(chosen, group.people)}</span>
         </p>
       </Section>
     );

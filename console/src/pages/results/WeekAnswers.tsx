@@ -82,7 +82,7 @@ function AnswerDistribution({
     passives: t('results.passives'),
     promoters: t('results.promoters'),
   };
-  return <StackedBar label={text} parts={partsOf(question, distribution, labels)} />;
+  return <StackedBar label={text} parts={partsOf(type, question.scale, distribution, labels)} />;
 }
 
 const HiddenBar = ({ text }: { text: string }) => (

@@ -256,11 +256,8 @@ describe('the parts of a distribution', () => {
   const scale = [1, 2, 3, 4, 5].map((value) => ({ value, text: `t${value}` }));
   const distribution = (...keys: (number | string)[]) =>
     keys.map((key, i) => ({ key: String(key), count: i + 1 }));
-  const partsFor = (type: number, ...keys: (number | string)[]) =>
-    partsOf({ type, scale } as never, distribution(...keys) as never, labels).map(({ label, count }) => [
-      label,
-      count,
-    ]);
+  const partsFor = (type: 1 | 2 | 3 | 4, ...keys: (number | string)[]) =>
+    partsOf(type, scale, distribution(...keys), labels).map(({ label, count }) => [label, count]);
 
   test('are the values, pairs for scales of ten, the three groups of the eNPS, and yes and no', () => {
     expect(partsFor(1, 5, 1)).toEqual([

@@ -166,49 +166,58 @@ const steps = [1, 3, 5, 7, 9];
 
 /**
  * Returns the answers of types 1 to 4 as parts of a bar, lowest agreement first: five values singly, ten in pairs, recommendations
- * as detractors, passives and promoters. `labels`: texts for the latter.
+ * as detractors, passives and promoters. `labels`: texts for the latter. Other types have no bar, and don't compile.
  */
 export function partsOf(
-  { type, scale }: ResultQuestion,
+  type: 1 | 2 | 3 | 4,
+  scale: ResultQuestion['scale'],
   distribution: NonNullable<QuestionFigures['distribution']>,
   labels: { detractors: string; passives: string; promoters: string },
 ): Part[] {
   const countOf = (keys: number[]) =>
     distribution.reduce((sum, { key, count }) => sum + (keys.includes(Number(key)) ? count : 0), 0);
-  if (type === 1) {
-    return scale.map(({ value, text }, i) => ({
-      key: String(value),
-      label: text,
-      count: countOf([value]),
-      heat: steps[i] ?? 5,
-    }));
-  }
-  if (type === 2) {
-    return steps.map((heat, i) => ({
-      key: String(i),
-      label: `${2 * i + 1}–${2 * i + 2}`,
-      count: countOf([2 * i + 1, 2 * i + 2]),
-      heat,
-    }));
-  }
-  if (type === 3) {
-    return [
-      { key: 'detractors', label: labels.detractors, count: countOf([0, 1, 2, 3, 4, 5, 6]), heat: 2 },
-      { key: 'passives', label: labels.passives, count: countOf([7, 8]), heat: 5 },
-      { key: 'promoters', label: labels.promoters, count: countOf([9, 10]), heat: 8 },
-    ];
-  }
   const of = (name: string) => distribution.find(({ key }) => key === name)?.count ?? 0;
   const textOf = (value: number) => scale.find((one) => one.value === value)?.text ?? String(value);
-  return [
-    { key: 'no', label: textOf(0), count: of('no'), heat: 3 },
-    { key: 'yes', label: textOf(1), count: of('yes'), heat: 8 },
-  ];
+  switch (type) {
+    case 1:
+      return scale.map(({ value, text }, i) => ({
+        key: String(value),
+        label: text,
+        count: countOf([value]),
+        heat: steps[i] ?? 5,
+      }));
+    case 2:
+      return steps.map((heat, i) => ({
+        key: String(i),
+        label: `${2 * i + 1}–${2 * i + 2}`,
+        count: countOf([2 * i + 1, 2 * i + 2]),
+        heat,
+      }));
+    case 3:
+      return [
+        { key: 'detractors', label: labels.detractors, count: countOf([0, 1, 2, 3, 4, 5, 6]), heat: 2 },
+        { key: 'passives', label: labels.passives, count: countOf([7, 8]), heat: 5 },
+        { key: 'promoters', label: labels.promoters, count: countOf([9, 10]), heat: 8 },
+      ];
+    case 4:
+      return [
+        { key: 'no', label: textOf(0), count: of('no'), heat: 3 },
+        { key: 'yes', label: textOf(1), count: of('yes'), heat: 8 },
+      ];
+  }
 }
 
-/** Returns the colour of a value of types 1 to 3, by its position on the scale. */
-export function heatOfKey(type: number, key: string): number | undefined {
-  if (type === 4) return key === 'yes' ? 8 : 3;
-  const [low, high] = { 1: [1, 5], 2: [1, 10], 3: [0, 10] }[type] ?? [0, 0];
-  return high === low ? undefined : heatStep(Number(key), low as number, high as number);
-}
+/** The colour of a value, by the type of its question; undefined: the type has no scale. */
+const heats: Record<ResultQuestion['type'], ((key: string) => number) | undefined> = {
+  1: (key) => heatStep(Number(key), 1, 5),
+  2: (key) => heatStep(Number(key), 1, 10),
+  3: (key) => heatStep(Number(key), 0, 10),
+  4: (key) => (key === 'yes' ? 8 : 3),
+  5: undefined,
+  6: undefined,
+  7: undefined,
+};
+
+/** Returns the colour of a value of types 1 to 4, by its position on the scale; undefined for other types. */
+export const heatOfKey = (type: ResultQuestion['type'], key: string): number | undefined =>
+  heats[type]?.(key);

@@ -124,7 +124,7 @@ export function useWithheldText() {
       figure(week: ResultWeek | null, people: number): string {
         const threshold = week?.thresholds?.figures;
         return threshold !== undefined && people < threshold && week?.week === newest
-          ? t('results.withheldFew', { least: threshold })
+          ? t('results.withheldFew', { minimum: threshold })
           : t('results.withheldEither');
       },
       /** Why a distribution is withheld although the mean is shown; `answers`: the number of answers behind the mean. */
@@ -132,7 +132,7 @@ export function useWithheldText() {
         const threshold = week?.thresholds?.distribution;
         if (threshold === undefined || answers === null) return t('results.withheldEither');
         return answers < threshold
-          ? t('results.withheldFew', { least: threshold })
+          ? t('results.withheldFew', { minimum: threshold })
           : t('results.withheldNeighbour');
       },
     }),

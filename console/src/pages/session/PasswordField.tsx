@@ -2,7 +2,7 @@
 import { Eye, EyeOff } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useText } from '../../text/text.tsx';
-import { Field } from '../../ui/form/Field.tsx';
+import { Field } from '../../ui/form/FieldFrame.tsx';
 import css from './PasswordField.module.css';
 
 type Props = {

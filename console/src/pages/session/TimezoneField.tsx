@@ -1,6 +1,6 @@
 // A field for a time zone of the tz database, found by typing part of its name.
 import { useId } from 'react';
-import { Field } from '../../ui/form/Field.tsx';
+import { Field } from '../../ui/form/FieldFrame.tsx';
 
 type Props = {
   label: string;

@@ -141,7 +141,7 @@ function CompanyFields({ form }: Fields) {
         {...threshold}
         {...(wrongNumber !== undefined && { error: wrongNumber })}
         label={t('session.threshold')}
-        hint={t('session.thresholdHint', { least: minimumThreshold })}
+        hint={t('session.thresholdHint', { minimum: minimumThreshold })}
         min={minimumThreshold}
         max={1000}
         required

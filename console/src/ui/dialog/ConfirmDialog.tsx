@@ -3,7 +3,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useId, useState } from 'react';
 import type { ApiError } from '../../api.ts';
-import { useAction } from '../../hooks/act.ts';
+import { useAction } from '../../hooks/action.ts';
 import { useText } from '../../text/text.tsx';
 import { useToast } from '../floating/Toast.tsx';
 import { Failed, Skeleton } from '../page/States.tsx';
@@ -71,7 +71,7 @@ export function PlanDialog<Plan>({ plan, waiting, children, ...frame }: PlanDial
 export function Confirm(props: ConfirmProps & { onBusy?: (isBusy: boolean) => void }) {
   const { text, typed, onConfirm, onBusy, ...foot } = props;
   const toast = useToast();
-  const { busy, error, act } = useAction();
+  const { busy, error, run } = useAction();
   const wanted = typeof typed === 'string' ? [{ text: typed }] : (typed ?? []);
   const [inputs, setInputs] = useState<readonly string[]>([]);
   const isReady = foot.confirm !== undefined && !foot.disabled && isAllTyped(wanted, inputs);
@@ -92,7 +92,7 @@ export function Confirm(props: ConfirmProps & { onBusy?: (isBusy: boolean) => vo
         event.preventDefault();
         // The dialog may be inside another form, which must not be submitted.
         event.stopPropagation();
-        if (isReady && !busy) act(confirmed);
+        if (isReady && !busy) run(confirmed);
       }}
     >
       {content !== undefined && <div className={css['text']}>{content}</div>}

@@ -1,7 +1,7 @@
 // A field for a country, found by typing part of its name.
 import { useId, useState } from 'react';
 import { useCountryNames } from '../../text/countries.ts';
-import { Field } from './Field.tsx';
+import { Field } from './FieldFrame.tsx';
 
 type Props = {
   label: string;

@@ -4,9 +4,6 @@ import { cx } from '../cx.ts';
 import css from './Field.module.css';
 import { FieldHelp, describedBy, Field, type FieldProps, Optional } from './FieldFrame.tsx';
 
-export { type ControlProps, Field, type FieldProps } from './FieldFrame.tsx';
-export { SelectField } from './Select.tsx';
-
 type Native = {
   name?: string;
   required?: boolean;

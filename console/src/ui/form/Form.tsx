@@ -122,7 +122,7 @@ function useNativeTexts() {
     if (validity.typeMismatch && type === 'email') return t('fault.invalid email');
     if (validity.tooLong) return t('fault.too long');
     if (validity.rangeUnderflow)
-      return isDay ? t('field.notBefore', { day: dayOf(min) }) : t('field.atLeast', { least: Number(min) });
+      return isDay ? t('field.notBefore', { day: dayOf(min) }) : t('field.atLeast', { minimum: Number(min) });
     if (validity.rangeOverflow)
       return isDay ? t('field.notAfter', { day: dayOf(max) }) : t('field.atMost', { most: Number(max) });
     if (validity.stepMismatch) return t('field.whole');

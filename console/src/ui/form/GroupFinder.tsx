@@ -2,7 +2,7 @@
 // user is about to open it.
 import { X } from 'lucide-react';
 import { lazy, Suspense, startTransition, useState, useTransition } from 'react';
-import { loadChunk } from '../../hooks/chunks.ts';
+import { loadOnDemand } from '../../hooks/load-on-demand.ts';
 import { useText } from '../../text/text.tsx';
 import { useErrorText } from '../faults.ts';
 import { useToast } from '../floating/Toast.tsx';
@@ -12,7 +12,7 @@ import css from './GroupFinder.module.css';
 import { type GroupFinderProps, useGroups, useNoneText } from './groups-to-find.ts';
 import { FieldFace, fieldClass, FilterFace, filterClass, Placeholder } from './SelectFace.tsx';
 
-const loadOpened = () => loadChunk(() => import('./GroupFinderOpened.tsx'));
+const loadOpened = () => loadOnDemand(() => import('./GroupFinderOpened.tsx'));
 /** Preloads the list. Errors are ignored here and shown when the list is opened. */
 const prepare = () => void loadOpened().catch(() => {});
 const Opened = lazy(async () => ({ default: (await loadOpened()).GroupFinderOpened }));

@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { Compass, ServerCrash } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
 import type { ApiError } from '../../api.ts';
-import { reloadOnce, ChunkMissing } from '../../hooks/chunks.ts';
+import { reloadOnce, NotLoaded } from '../../hooks/load-on-demand.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../Button.tsx';
 import { Empty } from './Empty.tsx';
@@ -71,7 +71,7 @@ export function Broken({ error }: { error?: unknown }) {
   const t = useText();
   const errorText = useErrorText();
   useEffect(() => {
-    if (error instanceof ChunkMissing) void reloadOnce();
+    if (error instanceof NotLoaded) void reloadOnce();
   }, [error]);
   return (
     <div className={css['whole']}>

@@ -203,7 +203,6 @@ export function WindowTable<Row>({ count, rowAt, onVisible, isOld, gap, ...share
   const height = shared.rowHeight ?? 44;
   const { body, scroller, margin } = useScroller();
   const shown = count ?? 12;
-  // oxlint-disable-next-line react/incompatible-library -- the rule concerns the React Compiler, which is not used
   const virtual = useVirtualizer({
     count: shown,
     getScrollElement: () => scroller,

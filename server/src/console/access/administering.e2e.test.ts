@@ -7,7 +7,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken } from '../../accounts/tokens.ts';
 import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
-import { axeFaults, type ConsolePage, openConsole } from '../../testing/browser/console.ts';
+import { type ConsolePage, openConsole } from '../../testing/browser/console.ts';
+import { axeFaults } from '../../testing/browser/axe.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 
 let world: DemoWorld;

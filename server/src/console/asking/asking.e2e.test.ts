@@ -9,7 +9,8 @@ import { createToken } from '../../accounts/tokens.ts';
 import { countParticipation } from '../../rounds/participation.ts';
 import { askedWeek, noon } from '../../testing/asking.ts';
 import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
-import { axeFaults, openConsole } from '../../testing/browser/console.ts';
+import { openConsole } from '../../testing/browser/console.ts';
+import { axeFaults } from '../../testing/browser/axe.ts';
 import { readCsv } from '../../testing/csv.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 

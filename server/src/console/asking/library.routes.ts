@@ -22,7 +22,8 @@ import {
   selectGroupNames,
   selectKpisWithValues,
 } from './asking.sql.ts';
-import { languagesIn, named, spokenIn, spokenLanguages, wordsOf } from './question-texts.ts';
+import { languagesIn, named, spokenIn, wordsOf } from './question-texts.ts';
+import { pageTexts } from '../../answers/page-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { rejectChanged, versionOf } from '../core/versions.ts';
@@ -44,7 +45,7 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
     };
   });
   console.serve('GET /library/texts', async () =>
-    Object.fromEntries(spokenLanguages.map((language) => [language, spokenIn(language)])),
+    Object.fromEntries(pageTexts.languages.map((language) => [language, spokenIn(language)])),
   );
   console.serve('GET /library/questions/{questionId}', async (who, { params }) =>
     questionPage(await pool, who, idIn(params.questionId)),

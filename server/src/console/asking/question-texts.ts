@@ -54,8 +54,6 @@ export function languagesIn({
 }
 
 const types: QuestionType[] = [1, 2, 3, 4];
-/** The languages of the answering page. */
-export const spokenLanguages = pageTexts.languages;
 
 /** Returns the texts of the answering page in a language. */
 export function spokenIn(language: string): Spoken {

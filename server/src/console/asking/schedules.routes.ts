@@ -31,14 +31,7 @@ import {
 import { type CalendarEntry, calendarOf, calendarOfDraft, calendarsOf } from '../../rounds/calendar.ts';
 import type { AskingDependencies } from './asking-dependencies.ts';
 import { selectGroupNames, selectTester } from './asking.sql.ts';
-import {
-  named,
-  withQuestionPaths,
-  spokenIn,
-  spokenLanguages,
-  withPointers,
-  wordsOf,
-} from './question-texts.ts';
+import { named, withQuestionPaths, spokenIn, withPointers, wordsOf } from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { rejectChanged, versionOf } from '../core/versions.ts';
@@ -243,7 +236,7 @@ async function preview(db: Db, who: Who, scheduleId: number, now: number): Promi
   const { schedule, next, isLate, questions } = await nextOf(db, who.accountId, scheduleId, now);
   const { language } = await accountById(db, who.accountId);
   const { company, threshold, firstName } = await selectTester(db, who.accountId, who.userId);
-  const texts = spokenLanguages.map((spoken) => {
+  const texts = pageTexts.languages.map((spoken) => {
     const t = pageTexts.in(spoken);
     const isOpen = threshold === 1;
     return [

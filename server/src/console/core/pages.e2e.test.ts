@@ -9,9 +9,10 @@ import { inTransaction } from '../../db/db.ts';
 import { createUser } from '../../people/users.ts';
 import { libraryKpis } from '../../questions/library.ts';
 import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
-import { addressOf, routePaths } from '../../testing/browser/console-pages.ts';
+import { addressOf, routePaths, settled } from '../../testing/browser/console-pages.ts';
 import { makeScene, type PageIds } from '../../testing/browser/console-scene.ts';
-import { axeFaults, type ConsolePage, openConsole, settled } from '../../testing/browser/console.ts';
+import { type ConsolePage, openConsole } from '../../testing/browser/console.ts';
+import { axeFaults } from '../../testing/browser/axe.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 
 let world: DemoWorld;

@@ -11,12 +11,12 @@ import type { AccountId, Pool } from '../../db/db.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import { isScaled } from '../../questions/types.ts';
 import {
-  type KpiWords,
+  type KpiTexts,
   questionsWorded,
   rateOf,
   selectValuedKpis,
   type ShownQuestion,
-} from '../../results/data/results-shown.ts';
+} from '../../results/data/read-results.ts';
 import {
   type ComparedWith,
   kpiDifferenceShown,
@@ -69,7 +69,7 @@ type Shared = {
   /** The last week of the period with results. */
   week: Week;
   questions: ReadonlyMap<number, ShownQuestion>;
-  kpis: readonly KpiWords[];
+  kpis: readonly KpiTexts[];
   allowed: ReadonlySet<Comparison>;
   statistics: Statistics;
   wanted: ReportsWanted;

@@ -2,7 +2,7 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 import type { MarkedComment } from '../../results/data/comments-shown.ts';
-import type { WeekRate, Window } from '../../results/data/results-shown.ts';
+import type { WeekRate, Window } from '../../results/data/read-results.ts';
 
 /** Returns the response rates of groups in a window, oldest first. */
 export async function selectGroupRates(

@@ -2,7 +2,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
-import { axeFaults, openConsole, settled } from '../../testing/browser/console.ts';
+import { openConsole } from '../../testing/browser/console.ts';
+import { settled } from '../../testing/browser/console-pages.ts';
+import { axeFaults } from '../../testing/browser/axe.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 
 let world: DemoWorld;

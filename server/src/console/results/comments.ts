@@ -8,7 +8,7 @@ import {
   type StandingWord,
   wordsShown,
 } from '../../results/data/comments-shown.ts';
-import { alwaysShown, resultsShown } from '../../results/data/results-shown.ts';
+import { allTime, readResults } from '../../results/data/read-results.ts';
 import type { Words } from '../../results/data/words-thread.ts';
 import type { Who } from '../core/console.ts';
 import type { ExportedComments } from './csv.ts';
@@ -30,7 +30,7 @@ async function readScope(pool: Pool, who: Who, { groupId, questionId, week, lang
   const one = weekIn(read.weeks, week);
   if (questionId !== undefined && !read.questions.has(Number(questionId))) throw questionNotFound();
   const scope: CommentScope = {
-    window: one === undefined ? alwaysShown : { first: one, last: one },
+    window: one === undefined ? allTime : { first: one, last: one },
     questionIds: questionId === undefined ? undefined : [Number(questionId)],
   };
   return { ...read, scope };
@@ -71,7 +71,7 @@ export async function readCommentExport(
   const { groups, group, questions, scope } = read;
   const { rows, cells } = await readFound(pool, who, read, wanted, page);
   const asked = new Map([...questions].filter(([id]) => cells.some(({ questionId }) => questionId === id)));
-  const results = await resultsShown(pool, who.accountId, group.id, scope.window, asked);
+  const results = await readResults(pool, who.accountId, group.id, scope.window, asked);
   const keyOf = ({ questionId, week }: { questionId: number; week: string }) => `${questionId} ${week}`;
   const answers = new Map(results.map((result) => [keyOf(result), result.data.answers]));
   const comments = new Map(cells.map((cell) => [keyOf(cell), cell.comments]));

@@ -5,7 +5,7 @@ import { hasRole } from '@soundings/contract/shared-values.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import type { Pool } from '../../db/db.ts';
 import { isScaled } from '../../questions/types.ts';
-import type { ShownQuestion, Window } from '../../results/data/results-shown.ts';
+import type { ShownQuestion, Window } from '../../results/data/read-results.ts';
 import {
   type ComparedWith,
   neededFor,

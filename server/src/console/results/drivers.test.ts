@@ -95,7 +95,7 @@ describe('GET /results/drivers', () => {
       outcome: { id: 'kpi:engagement', kind: 'kpi', name: 'engagement' },
       state: 'computed',
       groups: teams.length - 1,
-      leastGroups: 20,
+      minimumGroups: 20,
       tree: { id: ids.get('company'), name: 'company' },
       leftOut: [{ id: 'index', reason: 'sameQuestions' }],
       handedOut: false,

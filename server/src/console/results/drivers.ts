@@ -6,12 +6,8 @@ import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { selectGroups } from '../../people/groups.ts';
 import { type Kpi, kpiNameIn, selectKpis } from '../../questions/questions.ts';
-import {
-  type LatestFigures,
-  questionsWorded,
-  selectLatestFigures,
-} from '../../results/data/results-shown.ts';
-import { leastGroups } from '../../results/statistics/driver-groups.ts';
+import { type LatestFigures, questionsWorded, selectLatestFigures } from '../../results/data/read-results.ts';
+import { minimumGroups } from '../../results/statistics/driver-groups.ts';
 import type { ComputeDrivers } from '../../results/statistics/drivers-thread.ts';
 import type { Who } from '../core/console.ts';
 import { openGroups } from '../groups/open-groups.ts';
@@ -73,7 +69,7 @@ export async function readDrivers(
     outcome: outcomeOf(outcome),
     state: result.state,
     groups: used.size,
-    leastGroups,
+    minimumGroups,
     tree: tree ? headOf(tree) : null,
     weeks: weeksOf(behind).map(weeks.named),
     explained: result.explained,
@@ -86,7 +82,7 @@ export async function readDrivers(
 const none = {
   state: 'few' as const,
   groups: 0,
-  leastGroups,
+  minimumGroups,
   tree: null,
   weeks: [],
   explained: null,

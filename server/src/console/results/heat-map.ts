@@ -5,12 +5,7 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../../db/db.ts';
 import { ancestorsOf } from '../../people/tree.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import {
-  type KpiWords,
-  rateOf,
-  selectValuedKpis,
-  selectWeekRates,
-} from '../../results/data/results-shown.ts';
+import { type KpiTexts, rateOf, selectValuedKpis, selectWeekRates } from '../../results/data/read-results.ts';
 import {
   kpiCell,
   type KpiCell,
@@ -71,7 +66,7 @@ async function readCells(
   week: Week,
   { rows, parents }: CountedGroups,
   kind: Comparison,
-): Promise<{ kpis: KpiWords[]; cells: ReadonlyMap<number, KpiCell[]>; firstWeek: Week }> {
+): Promise<{ kpis: KpiTexts[]; cells: ReadonlyMap<number, KpiCell[]>; firstWeek: Week }> {
   const [valued, statistics] = await Promise.all([
     selectValuedKpis(pool, accountId),
     statisticsShown(pool, accountId, { first: week, last: week }),

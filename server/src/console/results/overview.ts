@@ -4,14 +4,14 @@ import type { Change, GroupResults, ResultGroup, ResultsStart } from '@soundings
 import type { Pool } from '../../db/db.ts';
 import { selectNewestComments } from '../../results/data/comments-shown.ts';
 import {
-  type KpiWords,
+  type KpiTexts,
   selectValuedKpis,
-  kpiValuesShown,
-  ratesShown,
-  resultsShown,
+  readKpiValues,
+  readRates,
+  readResults,
   type ShownQuestion,
   type Window,
-} from '../../results/data/results-shown.ts';
+} from '../../results/data/read-results.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import {
   kpiDifferenceShown,
@@ -90,7 +90,7 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
   const [counted, kpis, rates, last, comments] = await Promise.all([
     people,
     readKpis(pool, who, { groupId: group.id, language, axis }, comparing),
-    ratesShown(pool, accountId, group.id, window),
+    readRates(pool, accountId, group.id, window),
     readLast(pool, who, group.id, { window, weeks, questions, language }, comparing),
     selectNewestComments(pool, accountId, group.id, { window, questionIds: undefined }, 4),
   ]);
@@ -125,8 +125,8 @@ async function readKpis(
   { statistics, readings, compared, parent }: Comparing,
 ): Promise<GroupResults['kpis']> {
   const window = windowOfWeeks(axis) as Window;
-  const read = async (kpi: KpiWords) => {
-    const values = await kpiValuesShown(pool, accountId, groupId, kpi.id, window);
+  const read = async (kpi: KpiTexts) => {
+    const values = await readKpiValues(pool, accountId, groupId, kpi.id, window);
     const known = statistics.kpis.find(({ id }) => id === kpi.id) ?? { id: kpi.id, questionIds: [] };
     const rolling = axis.flatMap(({ week }) => rollingFigure(known, week, readings, statistics) ?? []);
     const last = rolling.findLast(({ value }) => value !== null)?.week;
@@ -181,7 +181,7 @@ async function readLast(
   }: { window: Window; weeks: Weeks; questions: ReadonlyMap<number, ShownQuestion>; language: string },
   { statistics, readings, compared, parent }: Comparing,
 ): Promise<GroupResults['last']> {
-  const results = await resultsShown(pool, accountId, groupId, window, questions);
+  const results = await readResults(pool, accountId, groupId, window, questions);
   const last = results.reduce((latest, { week }) => (week > latest ? week : latest), '');
   if (last === '') return null;
   return {

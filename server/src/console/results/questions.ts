@@ -4,7 +4,7 @@ import type { QuestionResults, ResultQuestion } from '@soundings/contract/consol
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { selectNewestComments } from '../../results/data/comments-shown.ts';
-import { alwaysShown, questionsWorded, resultsShown } from '../../results/data/results-shown.ts';
+import { allTime, questionsWorded, readResults } from '../../results/data/read-results.ts';
 import { questionMeasures } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
 import { allowedComparisons, comparisonOf, readComparing } from './comparing.ts';
@@ -29,7 +29,7 @@ export async function readQuestions(
 ): Promise<ResultQuestion[]> {
   const group = groupNamed(await readGroups(pool, who), groupId);
   const questions = await questionsWorded(pool, who.accountId, language);
-  const results = await resultsShown(pool, who.accountId, group.id, alwaysShown, questions);
+  const results = await readResults(pool, who.accountId, group.id, allTime, questions);
   const ids = new Set(results.map(({ questionId }) => questionId));
   const { compare } = new Intl.Collator(language, { numeric: true });
   return [...questions.values()]
@@ -68,7 +68,7 @@ export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promis
       questions: [question],
       compare: wanted.compare,
     }));
-  const results = window ? await resultsShown(pool, accountId, group.id, window, only) : [];
+  const results = window ? await readResults(pool, accountId, group.id, window, only) : [];
   const figures = comparing
     ? results.map((one) =>
         figuresOf(

@@ -1,5 +1,5 @@
 // What every results page reads: which groups the caller may see, the weeks, and the texts of questions. Figures come only from
-// results/results-shown.ts, so the console shows what the data interface returns, and nothing more.
+// results/read-results.ts, so the console shows what the data interface returns, and nothing more.
 import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 import type {
   QuestionFigures,
@@ -17,7 +17,7 @@ import { parentsIn, ancestorsOf } from '../../people/tree.ts';
 import { scaleTexts } from '../../questions/library-texts.ts';
 import { isScaled } from '../../questions/types.ts';
 import type { MarkedComment } from '../../results/data/comments-shown.ts';
-import { questionsWorded, type ShownQuestion } from '../../results/data/results-shown.ts';
+import { questionsWorded, type ShownQuestion } from '../../results/data/read-results.ts';
 import type { QuestionMeasures } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
 import { inTreeOrder, peopleInSubtrees } from '../groups/group-tree.ts';

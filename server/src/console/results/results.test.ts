@@ -16,7 +16,7 @@ import type {
   ResultsValues,
   Value,
 } from '@soundings/contract/data.ts';
-import type { MembershipKind, Role } from '@soundings/contract/organization.ts';
+import type { MembershipKind, Role } from '@soundings/contract/shared-values.ts';
 import { addWeeks, fourDigits, lastDay, weekName } from '@soundings/contract/weeks.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

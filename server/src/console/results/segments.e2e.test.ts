@@ -3,7 +3,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
-import { axeFaults, type ConsolePage, openConsole, settled } from '../../testing/browser/console.ts';
+import { axeFaults } from '../../testing/browser/axe.ts';
+import { settled } from '../../testing/browser/console-pages.ts';
+import { type ConsolePage, openConsole } from '../../testing/browser/console.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 import { openDemoSegments } from './segments.fixture.ts';
 

@@ -10,16 +10,16 @@ import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import {
-  alwaysShown,
-  kpiValuesShown,
+  allTime,
+  readKpiValues,
   questionsWorded,
   rateOf,
-  ratesShown,
-  resultsShown,
+  readRates,
+  readResults,
   selectKpi,
   selectValuedKpis,
   selectWeekRates,
-} from '../../results/data/results-shown.ts';
+} from '../../results/data/read-results.ts';
 import {
   kpiCell,
   neededFor,
@@ -168,8 +168,8 @@ export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted
   const valuesOf = (id: number) => {
     if (!window) return [];
     return kpi === null
-      ? ratesShown(pool, accountId, id, window)
-      : kpiValuesShown(pool, accountId, id, kpi.id, window);
+      ? readRates(pool, accountId, id, window)
+      : readKpiValues(pool, accountId, id, kpi.id, window);
   };
   const rollingOf = await readRolling();
   return {
@@ -231,7 +231,7 @@ export async function readSegmentAnswers(
   const all = await Promise.all(
     segments.map(async (segment) => ({
       segment,
-      results: await resultsShown(pool, accountId, segment.id, alwaysShown, only),
+      results: await readResults(pool, accountId, segment.id, allTime, only),
     })),
   );
   const found = [...new Set(all.flatMap(({ results }) => results.map(({ week }) => week)))].toSorted();

@@ -3,7 +3,7 @@ import type { RollingFigure, Trend } from '@soundings/contract/console/results.t
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import { selectKpi, kpiValuesShown, ratesShown } from '../../results/data/results-shown.ts';
+import { selectKpi, readKpiValues, readRates } from '../../results/data/read-results.ts';
 import {
   neededFor,
   noReadings,
@@ -34,8 +34,8 @@ export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<T
   const valuesOf = (groupId: number) => {
     if (!window) return [];
     return kpi === null
-      ? ratesShown(pool, accountId, groupId, window)
-      : kpiValuesShown(pool, accountId, groupId, kpi.id, window);
+      ? readRates(pool, accountId, groupId, window)
+      : readKpiValues(pool, accountId, groupId, kpi.id, window);
   };
   const rollingOf = await readRolling(pool, who, { kpiId, groupIds: chosen.map(({ id }) => id), axis });
   return {

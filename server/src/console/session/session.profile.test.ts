@@ -1,7 +1,8 @@
 // The profile: two-factor authentication, sessions, language and time zone, and the questions of past weeks.
 import { TOTP } from 'otpauth';
 import { describe, expect, test, vi } from 'vitest';
-import { beginSession, browserOf } from '../../auth/sessions.ts';
+import { beginSession } from '../../auth/sessions.ts';
+import { browserOf } from '../../auth/browser-names.ts';
 import { createSignInLink } from '../../auth/sign-in-links.ts';
 import { inTransaction } from '../../db/db.ts';
 import { createGroup } from '../../people/groups.ts';

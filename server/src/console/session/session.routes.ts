@@ -5,7 +5,6 @@ import { notifyPerson } from '../../accounts/account-notices.ts';
 import { audit } from '../../accounts/audit.ts';
 import { rejectExpiredFirstStartLink } from '../../auth/first-start.ts';
 import {
-  browserOf,
   deleteSession,
   endSessionOf,
   deleteSessionsOf,
@@ -13,6 +12,7 @@ import {
   rejectEndedSession,
   selectSessions,
 } from '../../auth/sessions.ts';
+import { browserOf } from '../../auth/browser-names.ts';
 import { requestSignInLink, linkOf, setPasswordByLink } from '../../auth/sign-in-links.ts';
 import {
   selectAccountsThere,
@@ -20,12 +20,10 @@ import {
   type Browser,
   digestPasswordOf,
   keepPassword,
-  openSignInThrottle,
   rejectWrongPassword,
   signIn,
-  type Throttle,
-  recordAttempt,
 } from '../../auth/sign-in.ts';
+import { openSignInThrottle, recordAttempt, type Throttle } from '../../auth/sign-in-throttle.ts';
 import {
   beginTwoFactor,
   confirmTwoFactor,

@@ -4,12 +4,8 @@ import { startApp } from '../../app.ts';
 import { createFirstStartLink, describeFirstStartLink } from '../../auth/first-start.ts';
 import { deleteExpiredSessions, sessionOf } from '../../auth/sessions.ts';
 import { createSignInLink } from '../../auth/sign-in-links.ts';
-import {
-  deleteOldSignInFailures,
-  openSignInThrottle,
-  recordAttempt,
-  setPassword,
-} from '../../auth/sign-in.ts';
+import { setPassword } from '../../auth/sign-in.ts';
+import { deleteOldSignInFailures, openSignInThrottle, recordAttempt } from '../../auth/sign-in-throttle.ts';
 import { Fault } from '../../base/errors.ts';
 import { until } from '../../testing/until.ts';
 import { testConfig } from '../../testing/world.ts';

@@ -9,17 +9,14 @@ export type FindWords = (comments: readonly WrittenComment[]) => Promise<Standin
 /** Computes what `key` stands for, or returns what is kept for it. `compute` finds words with the function that it receives. */
 export type Words = <T>(key: string, compute: (find: FindWords) => Promise<T>) => Promise<T>;
 
-/** The limits of the thread. */
-const limits = { heapMb: 512, milliseconds: 60_000 };
 /** How many results are kept. Each takes a few kB. */
 const mostKept = 100;
 
 /** `thread` is the module that computes. */
 export function openWords(thread: URL): Words {
   const find: FindWords = async (comments) => {
-    const found = await computeOnThread<{ words: StandingWord[] | undefined }>(thread, comments, limits);
-    if (!found) throw new Error('The thread for words took too long.');
-    return found.words;
+    const { words } = await computeOnThread<{ words: StandingWord[] | undefined }>(thread, comments);
+    return words;
   };
   const keep = keepResults<unknown>(mostKept);
   return <T>(key: string, compute: (find: FindWords) => Promise<T>) =>

@@ -38,11 +38,11 @@ export type Readings = {
 };
 
 /** The minimum number of groups. */
-export const leastGroups = 20;
+export const minimumGroups = 20;
 /** The minimum number of groups for each KPI. */
 const groupsForEachKpi = 3;
 /** A KPI needs figures in this share of the groups in which the outcome is shown. */
-const leastShare = 0.8;
+const minimumShare = 0.8;
 /** With this many answers, a group counts half as much as a very large one. */
 const halfWeight = 10;
 
@@ -67,7 +67,7 @@ type Row = { groupId: number; outcome: Reading; kpis: (Reading | undefined)[] };
 
 /**
  * Returns the readings of disjoint groups: those in which the outcome and all chosen KPIs are shown, and no group below them is such
- * a group. `groupIds` has fewer than `leastGroups` groups if there are too few even without any KPI; then `kpiIds` is empty.
+ * a group. `groupIds` has fewer than `minimumGroups` groups if there are too few even without any KPI; then `kpiIds` is empty.
  */
 export function readingsOf({ parents, figures, kpis, outcome }: DriverInput): Readings {
   const parentOf = new Map(parents);
@@ -94,7 +94,7 @@ export function readingsOf({ parents, figures, kpis, outcome }: DriverInput): Re
     .toSorted((a, b) => b.groups - a.groups || a.index - b.index);
   const usable = ranked.filter(({ id, ids, groups }) => {
     const reason =
-      ids.length === 0 ? 'sameQuestions' : groups < leastShare * rows.length ? 'fewFigures' : null;
+      ids.length === 0 ? 'sameQuestions' : groups < minimumShare * rows.length ? 'fewFigures' : null;
     if (reason) leftOut.push({ kpiId: id, reason });
     return reason === null;
   });
@@ -102,7 +102,7 @@ export function readingsOf({ parents, figures, kpis, outcome }: DriverInput): Re
     const chosen = usable.map(({ index }) => index).toSorted((a, b) => a - b);
     const complete = rows.filter(({ kpis: own }) => chosen.every((index) => own[index]));
     const { finest, treeId } = disjoint(complete, parentOf);
-    const isEnough = finest.length >= Math.max(leastGroups, groupsForEachKpi * chosen.length);
+    const isEnough = finest.length >= Math.max(minimumGroups, groupsForEachKpi * chosen.length);
     if (!isEnough && usable.length > 0) {
       leftOut.push({ kpiId: usable.pop()!.id, reason: 'fewGroups' });
       continue;
@@ -144,7 +144,7 @@ function disjoint(rows: readonly Row[], parentOf: ReadonlyMap<number, number | n
   const finest = rows.filter(({ groupId }) => !above.has(groupId));
   const trees = Map.groupBy(finest, ({ groupId }) => tops.get(groupId)!);
   const [largest] = [...trees].toSorted(([a, x], [b, y]) => y.length - x.length || a - b);
-  return largest && largest[1].length >= leastGroups
+  return largest && largest[1].length >= minimumGroups
     ? { finest: largest[1], treeId: largest[0] }
     : { finest, treeId: null };
 }

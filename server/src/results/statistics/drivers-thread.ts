@@ -13,20 +13,13 @@ export type DriversWork = Omit<DriverInput, 'figures'> & {
 /** Returns the drivers of an outcome. */
 export type ComputeDrivers = (work: DriversWork) => Promise<DriverResult>;
 
-/** The limits of the thread. */
-const limits = { heapMb: 512, milliseconds: 60_000 };
 /** How many results are kept. Each takes a few kB. */
 const mostKept = 100;
 
 /** `thread` is the module that computes. */
 export function openDrivers(thread: URL): ComputeDrivers {
   const keep = keepResults<DriverResult>(mostKept);
-  return (work) =>
-    keep(keyOf(work), async () => {
-      const computed = await computeOnThread<DriverResult>(thread, work, limits);
-      if (!computed) throw new Error('The thread for drivers took too long.');
-      return computed;
-    });
+  return (work) => keep(keyOf(work), () => computeOnThread<DriverResult>(thread, work));
 }
 
 /** Returns a digest of everything that the result depends on. */

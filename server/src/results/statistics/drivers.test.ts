@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../../simulation/random.ts';
 import { cases } from '../../testing/house/cases.ts';
-import { type DriverInput, leastGroups } from './driver-groups.ts';
+import { type DriverInput, minimumGroups } from './driver-groups.ts';
 import { computeDrivers } from './drivers.ts';
 
 const outcome = 100;
@@ -108,11 +108,11 @@ describe('groups', () => {
     expect([flat.treeId, flat.groupIds.length]).toEqual([null, 51]);
   });
 
-  test(`below ${leastGroups} nothing is computed, and the number is reported`, () => {
-    const few = planted({ groups: leastGroups - 1, kpis: 3, drivers: [1], seed: 6 });
+  test(`below ${minimumGroups} nothing is computed, and the number is reported`, () => {
+    const few = planted({ groups: minimumGroups - 1, kpis: 3, drivers: [1], seed: 6 });
     expect(computeDrivers(few)).toMatchObject({ state: 'few', drivers: [], explained: null });
-    expect(computeDrivers(few).groupIds).toHaveLength(leastGroups - 1);
-    const enough = planted({ groups: leastGroups, kpis: 3, drivers: [1], seed: 6 });
+    expect(computeDrivers(few).groupIds).toHaveLength(minimumGroups - 1);
+    const enough = planted({ groups: minimumGroups, kpis: 3, drivers: [1], seed: 6 });
     expect(computeDrivers(enough).state).toBe('computed');
   });
 

@@ -15,7 +15,7 @@ import {
 } from '../../results/data/statistics-shown.ts';
 import { classFigures, type Result, type ShownComment } from '../../results/figures.ts';
 import { type Rate, responseRates } from '../../results/response-rates.ts';
-import { leastGroups, readingsOf } from '../../results/statistics/driver-groups.ts';
+import { minimumGroups, readingsOf } from '../../results/statistics/driver-groups.ts';
 import { computeDrivers } from '../../results/statistics/drivers.ts';
 import { emptyHistory, variationIn, type WeekFigures } from '../../results/statistics/history.ts';
 import type { Reading, Readings } from '../../results/statistics/readings.ts';
@@ -236,7 +236,7 @@ function driversOf({ parents, kpis }: Organization, latest: readonly Figure[][],
     const input = { parents: [...parents], figures: figuresOf, kpis, outcome: [outcome] };
     const readings = readingsOf(input);
     if (met && readings.groupIds.length > 0) met.drivers++;
-    if (readings.groupIds.length < leastGroups || readings.kpiIds.length === 0)
+    if (readings.groupIds.length < minimumGroups || readings.kpiIds.length === 0)
       return [readings.groupIds, [...readings.values], [...readings.weights]];
     return computeDrivers(input);
   });

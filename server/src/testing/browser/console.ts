@@ -4,9 +4,6 @@ import { expect, onTestFinished } from 'vitest';
 import { followRequests } from './console-pages.ts';
 import type { DemoWorld } from './demo-world.ts';
 
-export { axeFaults } from './axe.ts';
-export { settled } from './console-pages.ts';
-
 export type ConsoleOptions = {
   /** Starts with "/". */
   path?: string;

@@ -15,6 +15,8 @@ const words = new Map<string, string>([
   ['letter', 'email template, mail'],
   ['held', 'pending'],
   ['packed', 'compressed'],
+  ['least', 'minimum'],
+  ['gate', 'throttle'],
 ]);
 
 const declared = [
@@ -30,9 +32,12 @@ const bare = (text: string) =>
     (one) => one.replaceAll(/[^\n]/g, ' '),
   );
 
-/** Returns the words of a name in camel case, in lower case. */
+/** Returns the words of a name in camel case, in lower case, without "at least". */
 const wordsOf = (name: string) =>
-  name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g)?.map((word) => word.toLowerCase()) ?? [];
+  name
+    .replace(/[aA]tLeast/, '')
+    .match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g)
+    ?.map((word) => word.toLowerCase()) ?? [];
 
 /** Returns the declared names of a text that contain a word to stop using, with the word to use. */
 export function namesToChange(text: string): string[] {

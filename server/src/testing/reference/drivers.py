@@ -15,7 +15,7 @@ try:
 except ImportError:
     sys.exit("numpy is missing")
 
-LEAST_GROUPS = 20
+MINIMUM_GROUPS = 20
 
 
 def read(path):
@@ -50,7 +50,7 @@ def compared(complete, subgroups):
     tops = sorted(set(subgroups) - below_top)
     trees = [[one for one in finest if one == top or one in subgroups[top]] for top in tops]
     largest = max(trees, key=len, default=[])
-    return sorted(largest if len(largest) >= LEAST_GROUPS else finest)
+    return sorted(largest if len(largest) >= MINIMUM_GROUPS else finest)
 
 
 def drivers(figures, subgroups, kpis, outcome):
@@ -71,7 +71,7 @@ def drivers(figures, subgroups, kpis, outcome):
         used = sorted(set(kpis) - set(left_out))
         complete = {group for group in shown if all(group in readings[kpi] for kpi in used)}
         groups = compared(complete, subgroups)
-        if len(groups) >= max(LEAST_GROUPS, 3 * len(used)):
+        if len(groups) >= max(MINIMUM_GROUPS, 3 * len(used)):
             break
         if not used:
             return {"groups": groups, "leftOut": left_out}

@@ -10,7 +10,8 @@ import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import { QuestionPicker } from './QuestionPicker.tsx';
-import { directionOf, isScaled, keyOf, useKpiName, useLanguages } from '../texts.ts';
+import { directionOf, isScaled, keyOf, useKpiName } from '../texts.ts';
+import { useLanguageNames } from '../../../text/languages.ts';
 
 function useKpiForm(kpi: KpiPage | undefined, onClose: () => void): FormState<Values> {
   const t = useText();
@@ -117,7 +118,7 @@ type NamesProps = { form: FormState<Values>; kpi: KpiPage | undefined; languages
 /** A field for each language in which the account has questions or the KPI has a name. */
 function Names({ form, kpi, languages }: NamesProps) {
   const t = useText();
-  const { nameOf, sorted } = useLanguages();
+  const { nameOf, sorted } = useLanguageNames();
   const codes = new Set([...languages, ...Object.keys(kpi?.translations ?? {})]);
   return (
     <FieldRow>

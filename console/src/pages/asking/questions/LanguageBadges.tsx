@@ -3,7 +3,7 @@ import type { LibraryQuestion } from '@soundings/contract/console/asking.ts';
 import { useText } from '../../../text/text.tsx';
 import { cx } from '../../../ui/cx.ts';
 import css from '../asking.module.css';
-import { useLanguages } from '../texts.ts';
+import { useLanguageNames } from '../../../text/languages.ts';
 
 /** `wanted`: languages to show even if the translation is missing. */
 export function LanguageBadges({
@@ -14,7 +14,7 @@ export function LanguageBadges({
   wanted: string[];
 }) {
   const t = useText();
-  const { nameOf } = useLanguages();
+  const { nameOf } = useLanguageNames();
   const missing = wanted.filter((code) => !languages.includes(code) && !partly.includes(code));
   const badge = (state: 'whole' | 'partly' | 'missing') => (code: string) => {
     const label = t(`asking.language.${state}`, { language: nameOf(code) });

@@ -16,7 +16,8 @@ import { Loaded } from '../../../ui/page/States.tsx';
 import { type Column, Table } from '../../../ui/table/Table.tsx';
 import { LanguageBadges } from './LanguageBadges.tsx';
 import css from '../asking.module.css';
-import { allTypes, useKpiName, useLanguages, useQuestionText } from '../texts.ts';
+import { allTypes, useKpiName, useQuestionText } from '../texts.ts';
+import { useLanguageNames } from '../../../text/languages.ts';
 
 type Filters = { q?: string; kpi?: string; type?: string; missing?: string; state?: string; sort?: string };
 
@@ -102,7 +103,7 @@ type ToolbarProps = {
 function Toolbar({ library, filters, change, count }: ToolbarProps) {
   const t = useText();
   const kpiName = useKpiName();
-  const { nameOf } = useLanguages();
+  const { nameOf } = useLanguageNames();
   const any = { value: '', label: t('asking.any') };
   return (
     <>

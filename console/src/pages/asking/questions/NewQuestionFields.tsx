@@ -2,10 +2,12 @@
 import type { Library } from '@soundings/contract/console/asking.ts';
 import { useEffect, useState } from 'react';
 import { useText } from '../../../text/text.tsx';
-import { SelectField, TextField } from '../../../ui/form/Field.tsx';
+import { TextField } from '../../../ui/form/Field.tsx';
+import { SelectField } from '../../../ui/form/Select.tsx';
 import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
 import { type Draft, type Shape, withBase } from './question-draft.ts';
-import { allTypes, keyOf, useKpiName, useLanguages } from '../texts.ts';
+import { allTypes, keyOf, useKpiName } from '../texts.ts';
+import { useLanguageNames } from '../../../text/languages.ts';
 
 type Props = {
   form: FormState<Draft>;
@@ -16,7 +18,7 @@ type Props = {
 
 export function TypeFields({ form, shape, setShape }: Omit<Props, 'library'>) {
   const t = useText();
-  const { nameOf } = useLanguages();
+  const { nameOf } = useLanguageNames();
   const { value: type = '1', ...typeField } = form.field('type');
   return (
     <FieldRow>

@@ -4,7 +4,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { Archive, ArchiveRestore, ChartColumn } from 'lucide-react';
 import { useState } from 'react';
 import { api, isConflict } from '../../../api.ts';
-import { useAttempt } from '../../../hooks/attempt.ts';
+import { useErrorToast } from '../../../hooks/error-toast.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
@@ -25,7 +25,8 @@ import { bodyOf, type Draft, draftOf, previewOf, type Shape } from './question-d
 import { KeyFields, TypeFields } from './NewQuestionFields.tsx';
 import { QuestionPreview } from './QuestionPreview.tsx';
 import { Translations } from './Translations.tsx';
-import { useKpiName, useLanguages, useQuestionText } from '../texts.ts';
+import { useKpiName, useQuestionText } from '../texts.ts';
+import { useLanguageNames } from '../../../text/languages.ts';
 
 export function QuestionPage() {
   const { questionId } = useParams({ strict: false }) as { questionId: string };
@@ -138,7 +139,7 @@ function Actions({ question }: { question: Question }) {
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
-  const attempt = useAttempt();
+  const showErrorOf = useErrorToast();
   const [isConfirming, setConfirming] = useState(false);
   const { id, isRetired, schedules } = question;
   const retire = async (to: boolean) => {
@@ -146,7 +147,7 @@ function Actions({ question }: { question: Question }) {
       params: { questionId: id },
       body: { isRetired: to },
     });
-    toast({ text: t(to ? 'asking.isRetired' : 'asking.isRestored'), undo: () => attempt(retire(!to)) });
+    toast({ text: t(to ? 'asking.isRetired' : 'asking.isRestored'), undo: () => showErrorOf(retire(!to)) });
     await refresh('GET /library', 'GET /library/questions/{questionId}', 'GET /schedules');
   };
   const fixed = schedules.filter(({ isFixed }) => isFixed);
@@ -158,7 +159,7 @@ function Actions({ question }: { question: Question }) {
         </LinkButton>
       )}
       {isRetired ? (
-        <Button icon={ArchiveRestore} onClick={() => attempt(retire(false))}>
+        <Button icon={ArchiveRestore} onClick={() => showErrorOf(retire(false))}>
           {t('asking.restore')}
         </Button>
       ) : (
@@ -197,7 +198,7 @@ function Actions({ question }: { question: Question }) {
 function Fixed({ question, library }: { question: Question; library: Library }) {
   const t = useText();
   const kpiName = useKpiName();
-  const { nameOf } = useLanguages();
+  const { nameOf } = useLanguageNames();
   const kpis = library.kpis.filter(({ id }) => question.kpiIds.includes(id)).map(kpiName);
   const lock = <Locked reason={t('asking.fixedText')} />;
   return (
@@ -228,7 +229,7 @@ type PreviewProps = { form: FormState<Draft>; shape: Shape; type: number; texts:
 
 function Preview({ form, shape, type, texts }: PreviewProps) {
   const t = useText();
-  const { nameOf } = useLanguages();
+  const { nameOf } = useLanguageNames();
   const [wanted, setWanted] = useState(shape.base);
   const language = shape.languages.includes(wanted) ? wanted : shape.base;
   return (

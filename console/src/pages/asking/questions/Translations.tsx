@@ -10,7 +10,8 @@ import { SearchAdd } from '../../../ui/form/SearchSelect.tsx';
 import css from './Translations.module.css';
 import { FieldError } from '../FieldError.tsx';
 import { type Draft, fieldOf, type Shape, suggestedId, withoutOption } from './question-draft.ts';
-import { directionOf, isChoice, useLanguages } from '../texts.ts';
+import { directionOf, isChoice } from '../texts.ts';
+import { useLanguageNames } from '../../../text/languages.ts';
 
 type TranslationsProps = {
   form: FormState<Draft>;
@@ -63,7 +64,7 @@ type Shared = Pick<TranslationsProps, 'form' | 'shape' | 'setShape'>;
 
 function Head({ code, form, shape, setShape }: Shared & { code: string }) {
   const t = useText();
-  const { nameOf } = useLanguages();
+  const { nameOf } = useLanguageNames();
   const name = nameOf(code);
   const isBase = code === shape.base;
   const drop = () => {
@@ -95,7 +96,7 @@ type CellProps = {
 };
 
 function Cell({ form, shape, code, label, option, lines }: CellProps) {
-  const { nameOf } = useLanguages();
+  const { nameOf } = useLanguageNames();
   const { value, ...field } = form.field(fieldOf(option, code, shape.base));
   return (
     <TextField
@@ -151,7 +152,7 @@ function OptionRow({ form, shape, setShape, option, isNew }: Shared & { option: 
 
 function AddLanguage({ shape, setShape }: Pick<TranslationsProps, 'shape' | 'setShape'>) {
   const t = useText();
-  const { options } = useLanguages();
+  const { options } = useLanguageNames();
   return (
     <SearchAdd
       label={t('asking.addLanguage')}

@@ -14,7 +14,8 @@ import { Segmented } from '../../../ui/form/Segmented.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import css from './PreviewPage.module.css';
 import { QuestionPreview } from '../questions/QuestionPreview.tsx';
-import { directionOf, useDays, useLanguages } from '../texts.ts';
+import { directionOf, useDays } from '../texts.ts';
+import { useLanguageNames } from '../../../text/languages.ts';
 
 export function PreviewPage() {
   const { scheduleId } = useParams({ strict: false }) as { scheduleId: string };
@@ -37,7 +38,7 @@ function Preview({ preview }: { preview: SchedulePreview }) {
   const t = useText();
   const days = useDays();
   const { sentence } = useWeekText();
-  const { nameOf } = useLanguages();
+  const { nameOf } = useLanguageNames();
   const { id, name, company, questions, next, isLate, texts: textsByLanguage } = preview;
   const [language, setLanguage] = useState(textsByLanguage[preview.language] ? preview.language : 'en');
   const texts = textsByLanguage[language]!;

@@ -6,10 +6,10 @@ import {
   DateField,
   NumberField,
   RadioField,
-  SelectField,
   SwitchField,
   TextField,
 } from '../../../ui/form/Field.tsx';
+import { SelectField } from '../../../ui/form/Select.tsx';
 import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
 import { GroupFinder } from '../../../ui/form/GroupFinder.tsx';
 import { Section } from '../../../ui/page/Section.tsx';

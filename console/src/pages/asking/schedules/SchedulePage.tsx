@@ -4,7 +4,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { Eye, Pause, Play, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api, isConflict } from '../../../api.ts';
-import { useAttempt } from '../../../hooks/attempt.ts';
+import { useErrorToast } from '../../../hooks/error-toast.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
@@ -125,7 +125,7 @@ function Actions({ schedule, hasMail }: { schedule: Schedule; hasMail: boolean }
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
-  const attempt = useAttempt();
+  const showErrorOf = useErrorToast();
   const navigate = useNavigate();
   const [shown, setShown] = useState<'test' | 'remove'>();
   const { id, isPaused, name } = schedule;
@@ -134,7 +134,7 @@ function Actions({ schedule, hasMail }: { schedule: Schedule; hasMail: boolean }
     await api('PUT /schedules/{scheduleId}/paused', { params: { scheduleId: id }, body: { isPaused: to } });
     toast({
       text: t(to ? 'asking.isPaused' : 'asking.isResumed', { name }),
-      undo: () => attempt(pause(!to)),
+      undo: () => showErrorOf(pause(!to)),
     });
     await refresh('GET /schedules', 'GET /rounds');
   };
@@ -149,7 +149,7 @@ function Actions({ schedule, hasMail }: { schedule: Schedule; hasMail: boolean }
       <Button icon={Send} onClick={() => setShown('test')}>
         {t('asking.testMail')}
       </Button>
-      <Button icon={isPaused ? Play : Pause} onClick={() => attempt(pause(!isPaused))}>
+      <Button icon={isPaused ? Play : Pause} onClick={() => showErrorOf(pause(!isPaused))}>
         {t(isPaused ? 'asking.resume' : 'asking.pause')}
       </Button>
       <Menu

@@ -6,7 +6,8 @@ import { useData, useRefresh } from '../../../hooks/data.ts';
 import { useRested } from '../../../hooks/rested.ts';
 import { useText } from '../../../text/text.tsx';
 import { FormDialog, useDialogForm } from '../../../ui/dialog/FormDialog.tsx';
-import { RadioField, SelectField, TextField } from '../../../ui/form/Field.tsx';
+import { RadioField, TextField } from '../../../ui/form/Field.tsx';
+import { SelectField } from '../../../ui/form/Select.tsx';
 import { Expected } from './Expected.tsx';
 
 type Fields = { name: string; values: 'each' | 'bands'; bands: string; one: string; other: string };

@@ -69,7 +69,7 @@ function Comments({ start }: { start: Start }) {
   return (
     <Page
       title={t('nav.comments')}
-      subtitle={t('results.commentsText', { least: start.weeks[0]?.thresholds?.comments ?? 10 })}
+      subtitle={t('results.commentsText', { minimum: start.weeks[0]?.thresholds?.comments ?? 10 })}
       actions={<CsvLink name="GET /results/comments/csv" query={{ ...filters, language: undefined }} />}
       toolbar={
         <>

@@ -60,7 +60,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
   const t = useText();
   const { number, percent } = useFormat();
   const [reasons] = useState(createReasons);
-  const hidden = useWithheldText();
+  const withheld = useWithheldText();
   const segmentReason = useSegmentReason();
   const { kind } = props;
   const shared = {
@@ -69,7 +69,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
     number,
     percent,
     signed: useSigned(),
-    reasonOf: (row: HeatRow) => (kind ? segmentReason(map.week) : hidden.figure(map.week, row.people)),
+    reasonOf: (row: HeatRow) => (kind ? segmentReason(map.week) : withheld.figure(map.week, row.people)),
     reasons,
     trendOf: useTrendLink(kind),
   };
@@ -77,9 +77,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
   const { body, first, last, before, after } = useVisible(rows.length, isPhone ? phoneRowHeight : rowHeight);
   const above = company ? 3 : 2;
   return (
-    // oxlint-disable-next-line react/jsx-no-constructed-context-values -- any change here changes every cell
     <HeatContext value={shared}>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolling areas must be reachable by keyboard */}
       <div
         className={css['heatFrame']}
         data-above
@@ -172,7 +170,6 @@ function Row({ row, index, isCompany }: { row: HeatRow; index: number; isCompany
   const indent = isTree && !isCompany ? row.level - 1 : 0;
   return (
     <tr aria-rowindex={index} className={cx(isCompany && css['company'])}>
-      {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control */}
       <th scope="row" className={cx(css['name'], (isCompany || (isTree && row.level <= 2)) && css['strong'])}>
         <span className={css['nameLine']} style={{ paddingInlineStart: indentOf(indent) }}>
           {kind ? (

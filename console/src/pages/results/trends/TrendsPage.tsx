@@ -43,7 +43,7 @@ function GroupTrends({ start }: { start: Start }) {
   const trend = useData('GET /results/trends', { query } as never);
   const setGroups = (ids: string[]) => setAddress({ groups: ids.join() });
   const spanOptions = useSpanOptions();
-  const hidden = useWithheldText();
+  const withheld = useWithheldText();
   return (
     <Page
       title={t('nav.trends')}
@@ -82,7 +82,7 @@ function GroupTrends({ start }: { start: Start }) {
           <TrendContent
             trend={read}
             onRemove={(id) => setGroups(groupIds.filter((one) => one !== String(id)))}
-            reasonOf={hidden.figure}
+            reasonOf={withheld.figure}
           />
         )}
       </Loaded>

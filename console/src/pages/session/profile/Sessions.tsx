@@ -4,7 +4,7 @@ import { Monitor, Smartphone } from 'lucide-react';
 import { useState } from 'react';
 import { api, ApiError } from '../../../api.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
-import { useAttempt } from '../../../hooks/attempt.ts';
+import { useErrorToast } from '../../../hooks/error-toast.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button } from '../../../ui/Button.tsx';
@@ -61,7 +61,7 @@ function Row({ session }: { session: SessionSeen }) {
   const format = useFormat();
   const toast = useToast();
   const refresh = useRefresh();
-  const attempt = useAttempt();
+  const showErrorOf = useErrorToast();
   const [busy, setBusy] = useState(false);
   const { id, browser, system, address, signedInAt, seenAt, isThis } = session;
   const Icon = ['iPhone', 'iPad', 'Android'].includes(system ?? '') ? Smartphone : Monitor;
@@ -102,7 +102,7 @@ function Row({ session }: { session: SessionSeen }) {
         <Button
           kind="quiet"
           busy={busy}
-          onClick={() => attempt(end())}
+          onClick={() => showErrorOf(end())}
           aria-label={t('profile.endOne', { name })}
         >
           {t('profile.end')}

@@ -1,17 +1,17 @@
 // Loads code and texts on demand. After an update of the service, the files of an open page no longer exist, so the page must be
 // reloaded.
 import { api, ApiError } from '../api.ts';
-import { keeping } from './keeping.ts';
+import { withStorage } from './browser-storage.ts';
 
 /** Thrown if a file could not be loaded. */
-export class ChunkMissing extends Error {}
+export class NotLoaded extends Error {}
 
-/** Loads a file. Throws ChunkMissing. */
-export async function loadChunk<T>(load: () => Promise<T>): Promise<T> {
+/** Loads a file. Throws NotLoaded. */
+export async function loadOnDemand<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (cause) {
-    throw new ChunkMissing('A part of the console could not be loaded.', { cause });
+    throw new NotLoaded('A part of the console could not be loaded.', { cause });
   }
 }
 
@@ -20,12 +20,12 @@ const msBetween = 60_000;
 
 /** Reloads the page, unless it has just been reloaded or the service can't be reached. */
 export async function reloadOnce(): Promise<void> {
-  if (Date.now() - Number(keeping(() => sessionStorage.getItem(key))) < msBetween) return;
+  if (Date.now() - Number(withStorage(() => sessionStorage.getItem(key))) < msBetween) return;
   try {
     await api('GET /session');
   } catch (error) {
     if (error instanceof ApiError && error.status === 0) return;
   }
   // Without storage, the page would reload again and again.
-  if (keeping(() => sessionStorage.setItem(key, String(Date.now())) ?? true)) location.reload();
+  if (withStorage(() => sessionStorage.setItem(key, String(Date.now())) ?? true)) location.reload();
 }

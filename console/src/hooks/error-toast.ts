@@ -2,8 +2,8 @@
 import { useErrorText } from '../ui/faults.ts';
 import { useToast } from '../ui/floating/Toast.tsx';
 
-/** `attempt(promise)` returns immediately. An error is shown in a toast. */
-export function useAttempt(): (promise: Promise<unknown>) => void {
+/** `showErrorOf(promise)` returns immediately. An error is shown in a toast. */
+export function useErrorToast(): (promise: Promise<unknown>) => void {
   const toast = useToast();
   const errorText = useErrorText();
   return (promise) => {

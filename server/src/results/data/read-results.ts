@@ -10,7 +10,7 @@ import { selectGroupKpiValues, selectGroupRates, selectGroupResults } from './si
 import { answerData, worded, type WordedQuestion } from './shape.ts';
 import type { Window } from './window.ts';
 
-export type { KpiTexts as KpiWords, LatestFigures, Scope, Window };
+export type { KpiTexts, LatestFigures, Scope, Window };
 export {
   selectKpi,
   selectLatestFigures,
@@ -19,7 +19,7 @@ export {
 };
 
 /** All possible weeks. */
-export const alwaysShown: Window = { first: '0001-01-01', last: '9999-12-27' };
+export const allTime: Window = { first: '0001-01-01', last: '9999-12-27' };
 
 /** `value`: null if withheld. `handedOut`: whether too many of its answers came through links that the employer handed out (P14). */
 export type WeekValue = { week: Week; value: number | null; handedOut: boolean };
@@ -27,7 +27,7 @@ export type WeekValue = { week: Week; value: number | null; handedOut: boolean }
 export type WeekRate = WeekValue & { asked: number | null; answered: number | null };
 
 /** Returns the values of a KPI in a group, by week. Empty if the group or KPI does not exist. */
-export async function kpiValuesShown(
+export async function readKpiValues(
   pool: Pool,
   accountId: AccountId,
   groupId: number,
@@ -41,7 +41,7 @@ export async function kpiValuesShown(
 }
 
 /** Returns the response rates of a group, by week. Empty if the group does not exist. */
-export async function ratesShown(
+export async function readRates(
   pool: Pool,
   accountId: AccountId,
   groupId: number,
@@ -61,7 +61,7 @@ export const rateOf = <T extends WeekRate>(rate: T): T =>
   rate.asked !== null && rate.answered !== null ? { ...rate, value: rate.answered / rate.asked } : rate;
 
 /** Returns the results of questions in a group, by question and week. Empty if the group does not exist. */
-export async function resultsShown(
+export async function readResults(
   pool: Pool,
   accountId: AccountId,
   groupId: number,
