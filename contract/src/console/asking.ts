@@ -226,7 +226,7 @@ export type SchedulePreview = {
   /** Whether that day has passed, and the questions go out as soon as possible. */
   isLate: boolean;
   questions: QuestionTexts[];
-  /** The account's language; `words`: the texts of the page by language. */
+  /** The account's language; `texts`: those of the page by language. */
   language: string;
   texts: Record<
     string,

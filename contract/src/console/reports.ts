@@ -43,7 +43,7 @@ export type Report = {
   response: { title: string; rate: string; text: string; share: number } | null;
   /** Sentences; at least one. */
   findings: ReportSection<string>;
-  /** `heads`: of the columns. `compared` and `difference` are empty if nothing is compared. */
+  /** `heads`: the column headings. `compared` and `difference` are empty without a comparison. */
   kpis: ReportSection<ReportRow> & {
     heads: { name: string; score: string; change: string; compared: string; difference: string };
   };

@@ -1,6 +1,6 @@
 // How often answers can be guessed by comparing the figures of several weeks, as measured by between-weeks.attack.test.ts. The
 // privacy report and docs/privacy/privacy.md quote these numbers. Each is the number of correct guesses out of 100, if people repeat their
-// answer in 95 % of cases.
+// answer in 95% of cases.
 import type { Noise } from '@soundings/contract/console/privacy.ts';
 
 export const betweenWeeks: Record<'leaver' | 'shuffled', Record<Noise, number>> & { commonest: number } = {

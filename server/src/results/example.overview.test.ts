@@ -89,7 +89,7 @@ function measured(pairs: readonly Pair[], factor: number, { level, answers }: Cu
   const limit = level * weight;
   const verdict = probability > limit ? 'unclear' : by > 0 ? 'up' : 'down';
   const freedom = 4 * sum(pairs.map(({ now }) => now[2]));
-  // The first two terms of the expansion of the 95 % value.
+  // The first two terms of the expansion of the 95% value.
   const margin = (1.96 + 2.372 / freedom) * combined(pairs, factor, 'error');
   return {
     value: mean(pairs.map(({ now }) => now[1])),

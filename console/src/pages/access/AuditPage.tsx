@@ -143,11 +143,11 @@ function useColumns(): Column<AuditEntry>[] {
         </time>
       ),
     },
-    { key: 'who', title: t('audit.who'), width: 'minmax(88px, 0.9fr)', cell: (entry) => <Who {...entry} /> },
+    { key: 'who', title: t('audit.who'), width: 'minmax(88px, 1.15fr)', cell: (entry) => <Who {...entry} /> },
     {
       key: 'what',
       title: t('audit.what'),
-      width: 'minmax(130px, 1.1fr)',
+      width: 'minmax(130px, 1.35fr)',
       cell: (entry) => (
         <span className={css['two']}>
           <b>{texts.action(entry.action)}</b>

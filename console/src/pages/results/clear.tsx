@@ -42,12 +42,14 @@ export function ChangeMark({
     );
   const Arrow = direction === 'up' ? ArrowUpRight : ArrowDownRight;
   return (
-    <span className={cx(css['change'], css[direction])}>
-      <Arrow aria-hidden size={14} strokeWidth={2} />
-      {signed(clearPoints(change))}
-      <span className="visually-hidden"> {t('results.since', { week: since })}</span>
+    <>
+      <span className={cx(css['change'], css[direction])}>
+        <Arrow aria-hidden size={14} strokeWidth={2} />
+        {signed(clearPoints(change))}
+        <span className="visually-hidden"> {t('results.since', { week: since })}</span>
+      </span>{' '}
       {mark}
-    </span>
+    </>
   );
 }
 
@@ -64,20 +66,17 @@ export function DifferenceMark({
   const signed = useSigned();
   const direction = directionOf(difference);
   return (
-    <span className={cx(css['difference'], direction && css[direction === 'up' ? 'above' : 'below'])}>
-      {signed(clearPoints(difference))}
-      {!direction && <span className="visually-hidden"> ({t('results.noClearDifference')})</span>}
-      {difference.handedOut && !isMarked && (
-        <>
-          {' '}
-          <HandedOut />
-        </>
-      )}
-    </span>
+    <>
+      <span className={cx(css['difference'], direction && css[direction === 'up' ? 'above' : 'below'])}>
+        {signed(clearPoints(difference))}
+        {!direction && <span className="visually-hidden"> ({t('results.noClearDifference')})</span>}
+      </span>{' '}
+      {difference.handedOut && !isMarked && <HandedOut />}
+    </>
   );
 }
 
-/** "± 3", half the width of the 95 % interval. */
+/** "± 3", half the width of the 95% interval. */
 export function Margin({ margin }: { margin: number | null }) {
   const text = useMargin();
   return margin === null ? null : <span className={css['margin']}>{text(margin)}</span>;

@@ -108,7 +108,7 @@ export function heatStep(value: number, low: number, high: number): number {
   return Math.max(1, Math.min(9, 1 + Math.round(share * 8)));
 }
 
-/** Returns the colour bounds for scores: those of 95 %, in steps of five, so that an outlier does not make all others pale. */
+/** Returns the colour bounds for scores: those of 95%, in steps of five, so that an outlier does not make all others pale. */
 export function boundsOf(scores: number[]): { low: number; high: number } {
   if (scores.length === 0) return { low: 40, high: 90 };
   const sorted = scores.toSorted((a, b) => a - b);

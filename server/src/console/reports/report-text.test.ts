@@ -26,7 +26,7 @@ describe('a report in words', () => {
       one.kind === 'kpi' ? { ...one, mostIn: null, change: { ...change, since: '2025-12-01' } } : one,
     );
     expect(reportOf(anyReport({ findings: [old!] }), 'sv').findings.items).toEqual([
-      'Workload har sjunkit 11 poäng sedan vecka 49, 2025.',
+      'Workload har gått ned 11 poäng sedan vecka 49, 2025.',
     ]);
     const difference = { value: 0.6, by: 0.084, verdict: 'up' as const, handedOut: false };
     const kpi = { id: 'a', name: 'Growth' };

@@ -43,7 +43,7 @@ describe('planted drivers', () => {
     expect(drivers.reduce((sum, { weight }) => sum + weight, 0)).toBeCloseTo(explained!, 12);
   });
 
-  // Measured over 200 companies: 91.5 % and 95 %. A strong driver is covered less often (docs/administrators/drivers.md).
+  // Measured over 200 companies: 91.5% and 95%. A strong driver is covered less often (docs/administrators/drivers.md).
   test('have their true shares in most intervals', () => {
     const companies = cases(10).numRuns;
     const shares = { 'kpi-0': 0.64 / 1.14, 'kpi-3': 0.25 / 1.14 };

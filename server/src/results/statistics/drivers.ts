@@ -15,7 +15,7 @@ import {
 export type Driver = {
   kpiId: string;
   weight: number;
-  /** The ends of the 95 % interval of the weight. */
+  /** The ends of the 95% interval of the weight. */
   low: number;
   high: number;
   /** The correlation with the outcome by itself, -1 to 1. */

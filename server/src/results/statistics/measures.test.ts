@@ -39,7 +39,7 @@ describe('the t distribution', () => {
     expect(twoSidedT(-t, freedom)).toBe(twoSidedT(t, freedom));
   });
 
-  test('its 95 % quantiles are those of the tables', () => {
+  test('its 95% quantiles are those of the tables', () => {
     expect(quantile95(10)).toBeCloseTo(2.2281, 3);
     expect(quantile95(20)).toBeCloseTo(2.086, 3);
     expect(quantile95(1e9)).toBeCloseTo(1.96, 4);

@@ -32,7 +32,7 @@ export const meanVariance = (
   steadyShare: number,
 ) => 1 / answers - (asked === null ? 0 : steadyShare / Math.max(asked, answers));
 
-/** Returns half the width of the 95 % interval of a mean. */
+/** Returns half the width of the 95% interval of a mean. */
 export function marginOf(reading: ShownReading, { variance, presentShare }: Variation): number {
   return quantile95(freedomOf(reading.answers)) * Math.sqrt(variance * meanVariance(reading, presentShare));
 }
@@ -104,7 +104,7 @@ export function testOf({ by, variance, freedom, answers }: Measured): Test {
   return { probability: Math.abs(t) < 1 ? 1 : twoSidedT(t, freedom), answers };
 }
 
-/** Returns half the width of the 95 % interval of a quantity. */
+/** Returns half the width of the 95% interval of a quantity. */
 export const marginOfMeasured = ({ variance, freedom }: Measured): number =>
   quantile95(freedom) * Math.sqrt(variance);
 

@@ -1,6 +1,6 @@
 // The normal distribution and Student's t distribution. Pure.
 
-/** The quantile of the standard normal distribution for two-sided 95 % intervals. */
+/** The quantile of the standard normal distribution for two-sided 95% intervals. */
 const normal95 = 1.959963984540054;
 
 /** Returns the natural logarithm of the gamma function (Lanczos), for x > 0. */
@@ -47,7 +47,7 @@ export function twoSidedT(t: number, freedom: number): number {
   return incompleteBeta(freedom / (freedom + t * t), freedom / 2, 0.5);
 }
 
-/** Returns the t value for two-sided 95 % intervals (Cornish–Fisher expansion; exact to 0.001 from 8 degrees of freedom on). */
+/** Returns the t value for two-sided 95% intervals (Cornish–Fisher expansion; exact to 0.001 from 8 degrees of freedom on). */
 export function quantile95(freedom: number): number {
   const z = normal95;
   const first = (z ** 3 + z) / 4;
