@@ -46,7 +46,7 @@ function postedBy(
   thread.once('error', (error: Error) => (failure ??= error));
   thread.once('exit', (code) => {
     clearTimeout(late);
-    if (code === 0) resolve(posted);
+    if (code === 0 && failure === undefined) resolve(posted);
     else reject(failure ?? new Error(`${nameOf(module)} exited with code ${code}.`));
   });
   return promise;
