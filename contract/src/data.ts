@@ -3,8 +3,6 @@ import { Type, type Static, type TSchema } from 'typebox';
 import { feedMetrics, FeedRow } from './feed-rows.ts';
 import type { Operation } from './operation.ts';
 
-export { type FeedMetric, feedMetrics, FeedRow } from './feed-rows.ts';
-
 export const NoParameters = Type.Object({}, { additionalProperties: false });
 
 /** What figures can be of: a group, or a segment (docs/administrators/segments.md). */

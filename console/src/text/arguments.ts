@@ -68,7 +68,7 @@ export type Arguments = {
     'access.most': { created: string; updated: string; deleted: string };
     'access.removeLast': { range: string };
     'privacy.segments': { list: string };
-    'privacy.segmentsText': { least: number };
+    'privacy.segmentsText': { minimum: number };
   };
   asking: {
     'asking.librarySize': { count: number };
@@ -224,7 +224,7 @@ export type Arguments = {
     'segments.byTwo': { one: string; other: string };
     'segments.menu': { name: string };
     'segments.openTitle': { attribute: string };
-    'segments.openText': { least: number };
+    'segments.openText': { minimum: number };
     'segments.openedToast': { name: string };
     'segments.closeTitle': { name: string };
     'segments.closedToast': { name: string };
@@ -348,7 +348,7 @@ export type Arguments = {
     'results.rose': { points: number };
     'results.fell': { points: number };
     'results.trendOf': { kpi: string; group: string };
-    'results.segmentWithheld': { least: number };
+    'results.segmentWithheld': { minimum: number };
     'results.noSegmentsText': { name: string };
     'results.segmentsShown': { count: number };
     'results.bySegment': { week: string };

@@ -97,7 +97,7 @@ const tools: TextTools = {
 
 function segmentLines({ segments, rules: { threshold } }: PrivacyReport): string[] {
   if (segments.length === 0) return [];
-  const rule = threshold > 1 ? t('privacy.segmentsText', { least: threshold }) : t('privacy.segmentsOpen');
+  const rule = threshold > 1 ? t('privacy.segmentsText', { minimum: threshold }) : t('privacy.segmentsOpen');
   return ['', `${t('privacy.segments', { list: segments.join(', ') })} ${rule}`];
 }
 

@@ -91,7 +91,7 @@ export function Rules({ rules, openWeeks, segments }: PrivacyReport) {
         <p className={css['after']}>
           {t('privacy.segments', { list: segments.join(', ') })}{' '}
           {rules.threshold > 1
-            ? t('privacy.segmentsText', { least: rules.threshold })
+            ? t('privacy.segmentsText', { minimum: rules.threshold })
             : t('privacy.segmentsOpen')}
         </p>
       )}

@@ -1,7 +1,5 @@
 // HTTP routes of the data interface, except for GET /v1/groups. results.ts builds the responses.
 import {
-  type FeedMetric,
-  feedMetrics,
   type Kind,
   getAskedQuestions,
   getFeed,
@@ -10,6 +8,7 @@ import {
   getResponseRates,
   getResults,
 } from '@soundings/contract/data.ts';
+import { type FeedMetric, feedMetrics } from '@soundings/contract/feed-rows.ts';
 import type { Pool } from '../../db/db.ts';
 import type { RequestContext } from '../../http/operations.ts';
 import type { Server } from '../../http/server.ts';

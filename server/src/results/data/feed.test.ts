@@ -1,13 +1,13 @@
 // The flat feed: exact CSV and NDJSON, with the same figures as the other endpoints.
 import {
   type AskedQuestionsValues,
-  FeedRow,
   getFeed,
   type Kpi,
   type KpiValues,
   type ResponseRateValues,
   type ResultsValues,
 } from '@soundings/contract/data.ts';
+import { FeedRow } from '@soundings/contract/feed-rows.ts';
 import { Problem } from '@soundings/contract/problem.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { once } from 'node:events';

@@ -1,6 +1,7 @@
 // A flat feed for BI tools, in addition to the endpoints of the description: one row per group, week and metric. It contains the
 // same published figures, and nothing else.
-import { type FeedMetric, feedMetrics, type Kind } from '@soundings/contract/data.ts';
+import type { Kind } from '@soundings/contract/data.ts';
+import { type FeedMetric, feedMetrics } from '@soundings/contract/feed-rows.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import type { StreamedResponse } from '../../http/responses.ts';
 import { kpiNameIn, selectKpis, selectQuestions } from '../../questions/questions.ts';

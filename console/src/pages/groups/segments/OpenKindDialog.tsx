@@ -61,7 +61,7 @@ export function OpenKindDialog({ attribute, onClose }: { attribute: string | nul
       form={form}
       onClose={onClose}
       title={attribute === null ? t('segments.combineTitle') : t('segments.openTitle', { attribute })}
-      description={t('segments.openText', { least: data?.threshold ?? 5 })}
+      description={t('segments.openText', { minimum: data?.threshold ?? 5 })}
       confirm={t('segments.open')}
     >
       {attribute === null && <Parts kinds={kinds} form={form} />}

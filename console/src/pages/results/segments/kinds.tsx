@@ -35,5 +35,5 @@ export function KindSelect() {
 /** Returns a text for why a figure of a segment is withheld. The stored data does not contain the reason. */
 export function useSegmentReason(): (week: ResultWeek | null) => string {
   const t = useText();
-  return (week) => t('results.segmentWithheld', { least: week?.thresholds?.figures ?? 5 });
+  return (week) => t('results.segmentWithheld', { minimum: week?.thresholds?.figures ?? 5 });
 }
