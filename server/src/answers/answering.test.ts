@@ -370,8 +370,10 @@ describe('a dump of the whole database', () => {
     const people = rows.filter(({ table }) => table === 'assignments').map(({ row }) => row);
     expect(new Set(people.map((row) => JSON.stringify(row['group_ids']))).size).toBe(1);
     expect(Object.keys(people[0]!).toSorted()).toEqual(
-      ['account_id', 'group_ids', 'respondent', 'round_id', 'week'].toSorted(),
+      ['account_id', 'group_ids', 'respondent', 'round_id', 'sealed_segments', 'week'].toSorted(),
     );
+    // The account has no segments. Where there are some, they are sealed (rounds/segments/frozen-segments.ts).
+    expect(new Set(people.map((row) => row['sealed_segments']))).toEqual(new Set([null]));
     // The order of the rows reveals nothing either: it is that of the numbers.
     const order = people.map((row) => row['respondent'] as string);
     expect(order).toEqual(order.toSorted());

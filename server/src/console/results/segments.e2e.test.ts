@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
         .toBeGreaterThan(0);
       await page.keyboard.press('Escape');
       const marked = await table.getByRole('row', { name: /^Copenhagen/ }).textContent();
-      expect(marked).toContain('handed out');
+      expect(marked).toContain('handed-out links');
       await table
         .getByRole('row', { name: /^Stockholm/ })
         .getByRole('link')
