@@ -63,7 +63,7 @@ export const maxAttributeLength = 1_000;
 
 /** How many kinds of segments an account can have open, how many segments a kind gets per opening, and how many limits of bands a kind can have. */
 export const maxSegmentKinds = 8;
-export const maxSegmentsOfKind = 200;
+export const maxSegmentsOfKind = 60;
 export const maxSegmentBands = 20;
 
 /** How many allowed values an attribute can have. */

@@ -128,6 +128,41 @@ describe('kinds', () => {
   });
 });
 
+test('all figures together determine at most 1.5/k of the variance of any answer, with many kinds of many values', () => {
+  const { count, cells, people } = company(40, 7);
+  const random = randomFrom(1, 'many kinds');
+  const kinds = Array.from({ length: 8 }, (_, kind) => {
+    const values = people.map(() => 100 * kind + Math.floor(25 * random.next()));
+    return kindOf(people, (person) => values[person]);
+  });
+  const shown = chooseSegments(cells, kinds, 5);
+  const largest = Math.max(...determined([...cells.shown.values(), ...shown.values()], count));
+  expect(shown.size).toBeGreaterThan(5);
+  expect(largest).toBeLessThan(1.5 / 5 + 1e-6);
+  // A limit for single combinations only would show more.
+  const everything = kinds.flat().map((set) => set.people);
+  expect(Math.max(...determined([...cells.shown.values(), ...everything], count))).toBeGreaterThan(0.5);
+});
+
+/** Returns for each person the share of the variance of their answer that the sums over these sets determine (Gram–Schmidt). */
+function determined(sets: readonly (readonly number[])[], count: number): number[] {
+  const shares = Array.from({ length: count }, () => 0);
+  const rows: number[][] = [];
+  for (const people of sets) {
+    const included = new Set(people);
+    let row = shares.map((_, person): number => (included.has(person) ? 1 : 0));
+    for (const other of [...rows, ...rows]) {
+      const product = other.reduce((sum, value, i) => sum + value * (row[i] as number), 0);
+      row = row.map((value, i) => value - product * (other[i] as number));
+    }
+    const norm = Math.hypot(...row);
+    if (norm < 1e-6) continue;
+    rows.push(row.map((value) => value / norm));
+    for (const [i, value] of row.entries()) shares[i] = (shares[i] as number) + (value / norm) ** 2;
+  }
+  return shares;
+}
+
 test('90 % of segments of 15 or more people are shown, with five kinds in companies of 150 to 600 people', () => {
   let [large, shown, people, counted] = [0, 0, 0, 0];
   for (let seed = 1; seed <= cases(10).numRuns; seed++) {

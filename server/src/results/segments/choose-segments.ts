@@ -9,7 +9,7 @@ export type SegmentSet = { segment: number; people: readonly number[] };
 /** The cells of the groups' figures. */
 type GroupCells = Pick<Cells, 'cellOf' | 'sizes'>;
 
-/** After this number of attempts, all cells that fail are left out at once. */
+/** After this number of attempts, all cells that fail are left out at once; after twice as many, the kind is withheld. */
 const maxAttempts = 12;
 
 /**
@@ -54,7 +54,7 @@ function addedKind(context: Before, kind: readonly SegmentSet[], threshold: numb
         people.filter((person) => !left.has(cellOf[person] as number)),
       ])
       .filter(([, people]) => people.length >= threshold);
-    if (sets.length === 0) return sets;
+    if (sets.length === 0 || attempt > 2 * maxAttempts) return [];
     const rowCount = context.before + sets.length;
     const failing = cellsWithoutExchange(partsOf(context, sets), rowCount, 1 / threshold);
     if (failing.size === 0) return sets;

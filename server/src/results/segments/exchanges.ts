@@ -7,6 +7,9 @@
 // programming duality), but which exchange is tried here is a choice: the person's cell is changed by the same amount everywhere, and
 // people of other cells make up for it in the segments, with the smallest sum of squares. An exchange that needs more than that is
 // not found, and figures are then withheld although they could be shown.
+//
+// That is about one combination. Many figures could still determine an answer together, as many equations do. So the share of the variance
+// of an answer that all figures determine, its leverage, must be at most 1.5/k; in a cell of k people the cell alone determines 1/k.
 import { choleskyOf, inverseOf } from './positive-matrix.ts';
 
 /** People of one cell who are in the same published sets of segments. `rows`: the numbers of these sets. */
@@ -42,10 +45,15 @@ export function cellsWithoutExchange(
     )
     .toSorted((a, b) => b.norm - a.norm);
   const failing = new Map<number, number>();
+  const maxShare = 1.5 * limit;
   let computed = 0;
   for (const [i, { cell }] of mixed.entries()) {
+    const size = (mixed[i] as Mixed).sizes.reduce((sum, one) => sum + one, 0);
     let worst = 0;
     for (const exchange of exchanges[i] as Exchange[]) {
+      // All figures together must not determine too much of an answer, even if no single combination does.
+      const share = 1 / size + exchange.leverage;
+      if (share > maxShare + rounding) worst = Math.max(worst, (share / maxShare) * limit + 2 * rounding);
       if (exchange.norm === Infinity || computed > maxWeights) worst = Infinity;
       const isBelow = ({ norm }: { norm: number }) => norm * exchange.norm <= Math.max(limit, worst);
       // The first is the largest.
