@@ -681,6 +681,13 @@ describe('texts of the console', () => {
     expect(faults(foreign, console)).toEqual([]);
   });
 
+  test('every field that a plan compares has a name', () => {
+    const plan = readFileSync(join(root, 'server/src/sync/plan.ts'), 'utf8');
+    const fields = [...plan.matchAll(/^\s+\['(\w+)', /gm)].map(([, field]) => `change.${field}`);
+    expect(fields).toContain('change.email');
+    expect(fields.filter((key) => !Object.hasOwn(catalogue('en', 'common.json'), key))).toEqual([]);
+  });
+
   test('every error of a form has a text in each language', () => {
     const common = { ...catalogue('en', 'common.json'), ...catalogue('en', 'session.json') };
     const withoutText = ({ path, text }: Source) =>

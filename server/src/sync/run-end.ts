@@ -1,4 +1,5 @@
 // What a run records when it ends: its outcome, its message, and its faults and warnings without personal data. Pure.
+import { formatFaults } from '@soundings/contract/formats.ts';
 import type { Settings, Warning } from '@soundings/contract/organization.ts';
 import { type Detail, type DetailType, detailTypes } from '@soundings/contract/problem.ts';
 import { Fault } from '../base/errors.ts';
@@ -46,18 +47,19 @@ function messageOf(outcome: RunEnd['outcome'], findings: Findings): string | nul
   return null;
 }
 
-// Messages of these types quote personal data. If the person never becomes a user, it would never be erased.
-const quoting = [
-  'invalid email',
-  'invalid phone',
-  'invalid timezone',
-  'invalid language',
+// Messages of these types quote personal data. If the person never becomes a user, it would never be erased. An externalId is in the
+// list of changes anyway.
+const quoting: ReadonlySet<string> = new Set<DetailType>([
+  ...(Object.keys(formatFaults) as (keyof typeof formatFaults)[]).filter(
+    (type) => type !== 'invalid externalId',
+  ),
   'value not allowed',
-] as const;
+]);
 
 /** Returns a fault or warning as a run stores it: with its path, but without the value. */
 function withoutValue<T extends Detail | Warning>(found: T): T {
-  const type = quoting.find((one) => one === found.type);
   const { value: _, ...placed } = found as T & { value?: string };
-  return (type ? { ...placed, message: detailTypes[type] } : placed) as T;
+  return (
+    quoting.has(found.type) ? { ...placed, message: detailTypes[found.type as DetailType] } : placed
+  ) as T;
 }
