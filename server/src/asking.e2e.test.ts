@@ -175,7 +175,7 @@ test('from the schedule to the figures', { timeout: 120_000 }, async (context) =
   expect(results).toContain('"value":null');
   const asked = JSON.stringify(await read(account, `/v1/askedquestions?${scope}&language=sv`));
   expect(asked).toContain('"2647"');
-  expect(asked).toContain('Mitt arbete ryms inom min arbetstid.');
+  expect(asked).toContain('Jag hinner med mitt arbete inom min arbetstid.');
 
   // No line of the log contains a link, an address or an answer.
   const log = logged.join('\n');

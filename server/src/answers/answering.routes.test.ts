@@ -283,7 +283,7 @@ describe('POST /a/:link', () => {
         ),
       );
     }
-    expect(text).toContain('<li>Ett av svaren gäller en fråga som inte ställs till dig.</li>');
+    expect(text).toContain('<li>Ett av svaren gäller en fråga som du inte har fått.</li>');
     expect(text).toContain('<title>De här svaren är inte sparade än – ');
     expect(text).toContain(`name="q${a}" value="3" checked`);
     expect(text).toContain('>\nno number, but &quot;words&quot;</textarea>');

@@ -238,7 +238,7 @@ describe('a mail that others can read', () => {
     // The old address is notified in the person's language, although the mail server rejected the email at first.
     await until(async () => mailsTo(one.addressOf(1)).length > 1);
     const notice = mailsTo(one.addressOf(1)).at(-1) as ReceivedMail;
-    expect(notice.headers['subject']).toBe('Din enkätlänk har ersatts');
+    expect(notice.headers['subject']).toBe('Din enkätlänk har bytts ut');
     for (const part of [notice.text, notice.html, notice.raw]) {
       expect(part).not.toMatch(/https?:\/\//);
       expect(part).not.toContain('spy');
@@ -249,7 +249,7 @@ describe('a mail that others can read', () => {
     const [own] = mailsTo(one.addressOf(2)).flatMap(linksIn);
     expect((await browser()('GET', own as string)).status).toBe(200);
     expect(mailsTo(one.addressOf(2)).map(({ headers }) => headers['subject'])).not.toContain(
-      'Din enkätlänk har ersatts',
+      'Din enkätlänk har bytts ut',
     );
   });
 

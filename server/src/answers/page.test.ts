@@ -295,7 +295,7 @@ describe('a handed-out link', () => {
         'only in this browser',
       ],
       ['sv', 'delats ut av Anna A och', 'redan har besvarats på annat sätt', 'bara se och ändra'],
-      ['de', 'von Anna A ausgegeben', 'schon auf anderem Weg beantwortet', 'nur in diesem Browser sehen'],
+      ['de', 'hat Anna A verteilt', 'schon auf anderem Weg beantwortet', 'nur in diesem Browser sehen'],
     ] as const) {
       for (const isLive of [false, true]) {
         const text = textOf(pageOf({ isExported: true, handedBy: 'Anna A', isLive }, language));

@@ -76,7 +76,7 @@ describe('a reminder', () => {
   test("says that managers don't see who has answered, but only if that is true", () => {
     for (const [language, promise] of [
       ['en', 'Managers can’t see who has answered.'],
-      ['sv', 'Chefer får inte veta vem som har svarat.'],
+      ['sv', 'Chefer kan inte se vem som har svarat.'],
       ['de', 'Führungskräfte erfahren nicht, wer geantwortet hat.'],
     ] as const) {
       const reminded = (threshold: number) => mailOf({ kind: 'reminder', language, threshold });
@@ -111,7 +111,7 @@ test("a live week says that results are live and counted answers can't be change
 describe('the notice that a link was replaced', () => {
   test.each([
     ['en', 'Your survey link has been replaced', 'no longer works', 'HR department'],
-    ['sv', 'Din enkätlänk har ersatts', 'fungerar inte längre', 'HR-avdelning'],
+    ['sv', 'Din enkätlänk har bytts ut', 'fungerar inte längre', 'HR-avdelning'],
     ['de', 'Dein Umfragelink wurde ersetzt', 'funktioniert nicht mehr', 'Personalabteilung'],
     ['fi', 'Your survey link has been replaced', 'no longer works', 'HR department'],
   ])('says in %s what happened and what to do, and contains no link', (language, heading, dead, ask) => {

@@ -14,7 +14,7 @@ describe('a report in words', () => {
     });
     const quarter = reportOf(anyReport({ period: periodNamed('2026-Q3')!, isLive: true }), 'sv').period;
     expect(quarter.title).toBe('Kvartal 3, 2026');
-    expect(quarter.dates).toBe('29 juni–27 september 2026, hittills, inte slutligt');
+    expect(quarter.dates).toBe('29 juni–27 september 2026, preliminärt resultat');
   });
 
   test('says its findings as sentences, with the year of weeks of another year', () => {

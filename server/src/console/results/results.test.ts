@@ -567,7 +567,7 @@ describe('access to results', () => {
     expect(comments).toContain("2026-W45,2026-11-02,company,Happy?,'=Words of north1,18,18,\r\n");
     const map = (await request('GET /results/heat-map/csv?language=sv')).text.split('\r\n');
     expect(map[0]).toBe(
-      '\uFEFFGrupp,Sökväg,Medarbetare,"Svarsfrekvens, %",Svarade,Tillfrågade,\'=Energy,"\'=Energy, tydlig förändring",Bygger delvis på utdelade länkar',
+      '\uFEFFGrupp,Överordnade grupper,Medarbetare,"Svarsfrekvens, %",Svarade,Tillfrågade,\'=Energy,"\'=Energy, tydlig förändring",Bygger delvis på utdelade länkar',
     );
     expect(map.find((line) => line.startsWith('north'))).toMatch(
       /^north,company \/ sales,0,100,6,6,\d+(\.\d)?,,$/,

@@ -164,7 +164,7 @@ test('the files have the same rows, in the language of the reader', async () => 
   expect(await csvOf(`/segments/${kindId}/heat-map/csv?week=${week}&language=sv&sort=-rate`)).toEqual([
     'Age band,"Svarsfrekvens, %",Svarade,Tillfrågade,Energy,Bygger delvis på utdelade länkar',
     '30–49,85.7,6,7,50,"Svarsfrekvens, %; Energy"',
-    '50 eller mer,80,8,10,25,',
+    '50 och uppåt,80,8,10,25,',
     'under 30,visas inte,,,visas inte,',
   ]);
   const answers = await csvOf(`/segments/${kindId}/questions/${own.question['lunch']}/csv?week=${week}`);

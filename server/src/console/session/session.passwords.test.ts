@@ -134,7 +134,7 @@ describe('links to set a password', () => {
       await requestLink(email);
       await until(async () => mailsTo(email).length === i);
     }
-    expect(mailsTo(email)[0]!.headers['subject']).toBe('Välj ditt lösenord till Soundings hos Test');
+    expect(mailsTo(email)[0]!.headers['subject']).toBe('Välj lösenord till Soundings hos Test');
     expect((await requestLink(email)).status).toBe(204);
     const later = (await createPerson()).email;
     await requestLink(later);
