@@ -227,7 +227,7 @@ describe('privacy', () => {
 
   test('names the kinds of segments by which results are also shown, escaped, and how many people they need', () => {
     expect(privacyOf({ segments: ['Site', 'Age <zz>'] })).toContain(
-      'Results are also shown across groups by: Site, Age <zz>. Never for fewer than 5 people.',
+      'Results are also shown across groups by: Site, Age <zz>. They are never shown for fewer than 5 people.',
     );
     expect(pageOf({ segments: ['Age <zz>'] })).not.toContain('<zz>');
     const open = { figures: 1, distribution: 1, comments: 1 };
@@ -239,7 +239,9 @@ describe('privacy', () => {
   test('says plainly with a threshold of 1 that answers are not anonymous, and why', () => {
     const text = privacyOf({ thresholds: { figures: 1, distribution: 1, comments: 1 } });
     expect(text).toContain('Your answers are not anonymous');
-    expect(text).toContain('from the first answer on. If you are the only one in your group to answer');
+    expect(text).toContain(
+      'as soon as one person has answered. If you are the only one in your group to answer',
+    );
     expect(text).toContain('counted and deleted. Only results and comments remain.');
     expect(text).not.toMatch(/Soundings never shows|linked to you/);
   });

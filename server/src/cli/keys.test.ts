@@ -126,7 +126,7 @@ describe('keys show', () => {
     const output = await done('one', ['keys', 'show']);
     expect(output).toContain(`Answer key in ${pathOf('one')}: ready. Epoch 1.\n`);
     expect(output).toContain(nameOf('one'));
-    expect(output).not.toMatch(/behind|exported/);
+    expect(output).not.toMatch(/out of date|exported/);
     expect(await done('two', ['keys', 'show'])).toContain(
       `Answer key in ${pathOf('two')}: missing. Epoch 1.\n`,
     );
@@ -143,9 +143,9 @@ describe('keys show', () => {
     const rows = output.split('\n').filter((line) => line.includes('/keys/answers  '));
     expect(rows).toHaveLength(2);
     for (const row of rows)
-      expect(row.includes('behind: start it, or delete its key file and run "keys remove-process"')).toBe(
-        row.startsWith(nameOf('two')),
-      );
+      expect(
+        row.includes('out of date: start it, or delete its key file and run "keys remove-process"'),
+      ).toBe(row.startsWith(nameOf('two')));
     expect(await done('one', ['keys', 'remove-process', '--name', nameOf('two')])).toBe(
       `${nameOf('two')} removed.\n`,
     );

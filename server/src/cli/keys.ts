@@ -54,7 +54,7 @@ export const keyCommands: Record<string, Command> = {
                   String(one.epoch),
                   minute(one.seenAt),
                   one.isBehind
-                    ? 'behind: start it, or delete its key file and run "keys remove-process"'
+                    ? 'out of date: start it, or delete its key file and run "keys remove-process"'
                     : '',
                 ]),
               ]),

@@ -62,7 +62,7 @@ export const peopleCommands: Record<string, Command> = {
         return { id };
       }),
     format: ({ id }: { id: number }) =>
-      `User ${id} is now an Administrator. New administrators must set a new password: send a link from the console, or use "Forgotten password?".`,
+      `User ${id} is now an Administrator. New administrators must set a new password: send a link from the console, or let them use "Set or reset your password" on the sign-in page.`,
   },
   'user create': {
     usage:

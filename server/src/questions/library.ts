@@ -92,14 +92,14 @@ const rowsOfKpis: Record<string, Row[]> = {
     [
       'workload-pace',
       1,
-      'I can work at a pace that I can keep up in the long run.',
+      'I can work at a pace I can keep up over time.',
       'Jag kan arbeta i en takt som håller i längden.',
       'Ich kann in einem Tempo arbeiten, das ich auf Dauer durchhalte.',
     ],
     [
       'workload-amount',
       1,
-      'My work fits into my working hours.',
+      'I can get my work done within my working hours.',
       'Jag hinner med mitt arbete inom min arbetstid.',
       'Ich schaffe meine Arbeit in meiner Arbeitszeit.',
     ],
@@ -113,7 +113,7 @@ const rowsOfKpis: Record<string, Row[]> = {
     [
       'workload-off',
       1,
-      'When I finish work, I can let go of it in my thoughts.',
+      'When I finish work, I can switch off.',
       'När jag har slutat för dagen kan jag släppa tankarna på jobbet.',
       'Wenn ich Feierabend habe, kann ich von der Arbeit abschalten.',
     ],
@@ -129,7 +129,7 @@ const rowsOfKpis: Record<string, Row[]> = {
     [
       'clarity-tasks',
       1,
-      'It is clear to me which tasks are mine.',
+      'I know which tasks are mine.',
       'Det är tydligt för mig vilka arbetsuppgifter som är mina.',
       'Mir ist klar, für welche Aufgaben ich zuständig bin.',
     ],
@@ -150,14 +150,14 @@ const rowsOfKpis: Record<string, Row[]> = {
     [
       'clarity-purpose',
       1,
-      'I know what my work is needed for.',
+      'I know what my work contributes to.',
       'Jag vet varför mitt arbete behövs.',
       'Ich weiß, wofür meine Arbeit gebraucht wird.',
     ],
     [
       'clarity-contact',
       4,
-      'Do you know who to ask when something at work is unclear to you?',
+      'Do you know who to ask when something at work is unclear?',
       'Vet du vem du kan fråga när något på jobbet är oklart för dig?',
       'Weißt du, wen du fragen kannst, wenn dir bei der Arbeit etwas unklar ist?',
     ],
@@ -180,7 +180,7 @@ const rowsOfKpis: Record<string, Row[]> = {
     [
       'autonomy-hours',
       1,
-      'I have enough influence on when I work.',
+      'I have enough say over when I work.',
       'Jag har tillräckligt inflytande över när jag arbetar.',
       'Ich kann genug mitbestimmen, wann ich arbeite.',
     ],
@@ -194,7 +194,7 @@ const rowsOfKpis: Record<string, Row[]> = {
     [
       'autonomy-change',
       1,
-      'When something works badly, I can help to change it.',
+      'When something works poorly, I can help change it.',
       'När något fungerar dåligt kan jag vara med och förändra det.',
       'Wenn etwas schlecht läuft, kann ich dazu beitragen, es zu ändern.',
     ],

@@ -49,7 +49,7 @@ function translationFaults(
         wrong(
           path,
           'language taken',
-          'The text itself is already in this language. Remove this translation.',
+          'The original text is already in this language. Remove this translation.',
         ),
       ];
     return textFaults(path, text, maxLength);

@@ -219,7 +219,7 @@ function Adding({ change }: { change: (change: Change) => Promise<void> }) {
   );
 }
 
-/** What files may change, read-only. It is changed in the settings. */
+/** What files can change, read-only. It is changed in the settings. */
 function FileSettings({ files }: Access) {
   const t = useText();
   const format = useFormat();

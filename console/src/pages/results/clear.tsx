@@ -82,7 +82,7 @@ export function Margin({ margin }: { margin: number | null }) {
   return margin === null ? null : <span className={css['margin']}>{text(margin)}</span>;
 }
 
-/** "68 ± 2 (62 % own answers)". */
+/** "68 ± 2 (62% from the group's own answers)". */
 export function useBestEstimate(): (estimate: BestEstimate) => string {
   const t = useText();
   const { number } = useFormat();

@@ -190,7 +190,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const page = await openPage('/access');
     page.expectComplaint(/status of 400/);
     await page.getByText('http://localhost/v1/organization', { exact: true }).waitFor();
-    await page.getByText('Every address can upload, including yours.').waitFor();
+    await page.getByText('Uploads are accepted from every address, including yours.').waitFor();
     const field = page.getByLabel('Address or range');
     await field.fill('203.0.113.0/33');
     await press(page, 'Add');
@@ -226,7 +226,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await page.getByRole('textbox', { name: 'First name' }).count()).toBe(0);
     const locks = page.getByRole('button', { name: 'Managed by your HR system. Change it there.' });
     expect(await locks.count()).toBeGreaterThan(4);
-    await choose(page, 'Role', 'Manager Results of the groups they own, administer or can view');
+    await choose(page, 'Role', 'Manager Results of the groups they own or have read access to');
     await choose(page, 'workplace', 'Shop');
     await press(page, 'Save');
     await page.getByText('Saved', { exact: true }).waitFor();

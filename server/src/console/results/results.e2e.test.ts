@@ -244,7 +244,7 @@ test.skipIf(!hasBrowser())(
       const text = oneLine(await tiles.filter({ hasText: name }).innerText());
       expect([name, text]).toEqual([name, expect.stringContaining(difference ? points(difference) : '')]);
     }
-    const extremes = page.getByRole('region', { name: `Highest and lowest against ${top.name}` });
+    const extremes = page.getByRole('region', { name: `Highest and lowest compared with ${top.name}` });
     expect(await extremes.getByRole('listitem').count()).toBe(2 * Math.min(3, Math.floor(kpis.length / 2)));
     await page.getByRole('combobox', { name: /^Compare with: / }).click();
     await page.getByRole('option', { name: 'Nothing' }).click();
