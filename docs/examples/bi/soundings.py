@@ -16,7 +16,7 @@ PERIOD = {"fromDate": "2025-01-01", "toDate": date.today().isoformat()}
 
 
 def ask(path, **parameters):
-    """Opens a response for streaming. Waits when the service asks for it."""
+    """Opens a response for streaming. Waits as long as the service requests."""
     address = f"{ADDRESS}{path}?{urlencode(parameters)}"
     for _ in range(10):
         try:

@@ -9,7 +9,7 @@ const client = createClient<paths>({
   headers: { authorization: SOUNDINGS_TOKEN },
 });
 
-/** Returns the data of a response. Throws the error message of the service if the request was rejected. */
+/** Returns the data of a response. Throws the error message of the service if the request was refused. */
 function dataOf<T>({ data, error }: { data?: T; error?: { message: string } }): T {
   if (data === undefined) throw new Error(error?.message ?? 'No response.');
   return data;

@@ -336,7 +336,7 @@ describe('the overview of the demo company', () => {
     expect(text).toContain(`${squares.toFixed(4)} / (${answers} − ${all.length}) = ${variance.toFixed(5)}`);
     const example = company.distributions.find(({ group }) => group === 4)!.answers;
     expect(text).toContain(`${example.join(', ')}`);
-    expect(text).toContain(`squares of ${squaresIn(example).toFixed(4)}`);
+    expect(text).toContain(`squared deviations of ${squaresIn(example).toFixed(4)}`);
     const parents = new Map(company.distributions.map(({ group, parent }) => [group, parent]));
     const distributions = company.distributions.map(({ group, answers: counts }) => ({
       groupId: group,
