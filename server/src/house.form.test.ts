@@ -5,7 +5,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { namesToChange, namesToChangeIn } from './testing/house/names.ts';
-import { wordsToStopUsing } from './testing/house/writing.ts';
+import { phrasesToStopUsing, wordsToStopUsing } from './testing/house/writing.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const glob = (...patterns: string[]) =>
@@ -184,6 +184,19 @@ describe('texts', () => {
       (path) => isOfTests(path) && !/testing\/house\/writing\.ts$|house\.form\.test\.ts$/.test(path),
     );
     expect(wordsToStopUsing(root, readable, meant)).toEqual([]);
+  });
+});
+
+describe('sentences', () => {
+  test('of documents and English catalogues are written as a native product writes them (docs/writing.md)', () => {
+    // The contract keeps its letter, and docs/integrators/errors.md is generated from comments of the contract.
+    const contract = ['interfaces.md', 'errors.md'].map((name) => `docs/integrators/${name}`);
+    const readable = glob('*.md', 'docs/**/*.md', '{server,console}/src/**/text/en/*.json').filter(
+      (path) => ![...contract, 'docs/privacy/rules.md', 'docs/writing.md'].includes(path),
+    );
+    // Names of the interfaces before, and Swedish percentages.
+    const meant = { 'CHANGELOG.md': ['spread', 'space before %'] };
+    expect(phrasesToStopUsing(root, readable, meant)).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
-// What house.form.test.ts checks of the language of docs/writing.md: the words to stop using, in everything that people read.
+// What house.form.test.ts checks of the language of docs/writing.md: the words to stop using, in everything that people read, and
+// the sentences that no native product writes, in documents and English catalogues.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -99,4 +100,53 @@ export function wordsToStopUsing(
           .map(([word]) => ({ file, line, word, text: text.trim().slice(0, 120) })),
       ),
     );
+}
+
+/** Sentences that no native product writes, as patterns that can't match anything else. docs/writing.md has the rewrites. */
+const phrases: Record<string, RegExp> = {
+  'name after its noun':
+    /\b(?<!--)(scope|role|parameter|header|column|page|outcome|driver|key) (`[\w-]+`|\*\*\p{Lu}|Auditor\b|Administrator\b)/u,
+  'of its own':
+    /\bof (its|their|your|our) own(?=[.,;:)]|\s*$| (that|who|in|and|or|with|at|on|is|are|as|for)\b)/,
+  'so do': /\band so (do|does|did|is|are|has|have)\b|\bnor (do|does|did|is|are)\b/,
+  'by HTTPS': /\bby (HTTPS?|SFTP)\b/i,
+  mails: /\b(an?|the|this|each|every|one|no|other|these|all) mail\b(?! [a-z]+)|\bmails\b|\bmailed\b/i,
+  'rejected file': /\b(files?|uploads?|requests?|workbooks?|bod(y|ies)) (is|are|was|were) rejected\b/i,
+  'at once': /\bat once\b/i,
+  'rests on': /\brests?( partly| mostly| only)? on\b/i,
+  beside: /\bbeside\b/i,
+  'single answers': /\bsingle answers?\b/i,
+  'space before %': /\d[ \u00a0]%/,
+  'for good': /\bfor good\b/i,
+  'some days': /\bsome (hundreds|thousands|days|weeks|months)\b/i,
+  'nothing of': /\bnothing of\b/i,
+  'ones included': /\bones included\b/i,
+  'until when': /\buntil when\b|\bfrom how many\b|\bfirst answer on\b/i,
+  'the group above': /\bthe group above\b/i,
+  spread: /\bspread\b/i,
+  'space before …': /\p{L} …",?$/u,
+};
+
+/**
+ * Returns each phrase of documents and English catalogues that no native product writes, also across the lines of a paragraph.
+ * `allowed`: by file, the phrases that are really meant there.
+ */
+export function phrasesToStopUsing(
+  root: string,
+  files: string[],
+  allowed: Record<string, readonly string[]>,
+): Found[] {
+  return files.flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    const withoutCode = text.replaceAll(/^```[\s\S]*?^```/gm, (block) => block.replaceAll(/[^\n]/g, ''));
+    const patterns = Object.entries(phrases).filter(([phrase]) => !allowed[file]?.includes(phrase));
+    return textsOf(file, withoutCode).flatMap(({ line, text: one }, i, lines) => {
+      // A phrase can continue on the next line of the paragraph.
+      const next = file.endsWith('.md') ? (lines[i + 1]?.text ?? '') : '';
+      const whole = /^\s*([-*|#]|\d+\.|$)/.test(next) ? one : `${one} ${next.trim()}`;
+      return patterns
+        .filter(([, pattern]) => (pattern.exec(whole)?.index ?? Infinity) < one.length)
+        .map(([word]) => ({ file, line, word, text: one.trim().slice(0, 120) }));
+    });
+  });
 }
