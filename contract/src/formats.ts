@@ -171,4 +171,5 @@ export const formatFaults = {
   'invalid phone': 'Not a valid phone number with a country code (E.164, for example +46701234567).',
   'invalid timezone': 'Not a valid time zone (for example, Europe/Stockholm).',
   'invalid language': 'Not a valid language code (ISO 639-1, for example en).',
+  'invalid day': 'Not a valid date (for example, 2026-11-23).',
 } as const;

@@ -120,11 +120,14 @@ export const detailTypes = {
   'foreign page': 'The request to the console came from a page of another website.',
   'wrong sign-in': 'The email address or the password is wrong.',
   'wrong code': 'The two-factor code is wrong, expired or already used.',
+  'two-factor on': 'Two-factor authentication is already on.',
+  'setup expired': 'The setup of two-factor authentication was already confirmed, or has expired.',
   'wrong password': 'The password that was entered to confirm is wrong.',
   'short password': 'The password is too short.',
   'common password': 'The password is too common, or repeats a few characters.',
   'password of names': 'The password consists of the person’s name or email address.',
   'too many attempts': 'Too many failed attempts to sign in. Try again after `Retry-After` seconds.',
+  'session not found': 'The session has already ended.',
   'link not found': 'The link is invalid, expired or already used.',
 
   'account not found': 'The account does not exist.',
@@ -132,16 +135,21 @@ export const detailTypes = {
   'person not found': 'The account has no person with this ID.',
   'own account':
     'You cannot remove, deactivate or hand over your own account, or give up your own role Administrator. Ask another administrator.',
+  'role not pending': 'The role of the person is not waiting for confirmation.',
   'group not found': 'The account has no group with this ID.',
   'run not found': 'The account has no run with this ID.',
   'run not pending': 'The run is not pending. Only a pending run can be approved or rejected.',
   'week not found': 'No round was open in that week.',
+  'no open week': 'No one is being asked: the week has closed, or no week is open.',
   'already answered':
     'The question was answered through another link or in another browser, or the answer is already part of live results. It cannot be changed here.',
   'secrets key missing':
     'The secrets key is missing on this server. Two-factor codes cannot be checked, and SFTP cannot start. See "soundings keys show".',
   'answer key missing':
     'The answer key is missing on this server. Rounds cannot open, and people cannot answer. See "soundings keys show".',
+  'wrong key':
+    'The text is not an exported key, or belongs to another installation or another time. The message says which.',
+  'process not found': 'No process of the installation has this name.',
   'no links to hand out':
     'There are no links to hand out: everyone in the round gets a personal link by email.',
   'week closed': 'The week is closed. Its figures are published, and nothing can be added to it.',
@@ -159,7 +167,6 @@ export const detailTypes = {
     'An existing question keeps its type and options, and its text cannot change while a week that asks it is open.',
   'key taken': 'The account already has a question with this key, or a KPI with this ID.',
   'kpi not found': 'The account has no KPI with this ID.',
-  'missing name': 'The schedule has no name.',
   'nothing to ask': 'A schedule needs either questions or KPIs, and not both.',
   'invalid question count': 'The number of questions per round is zero or too high.',
   'too few at a time':
@@ -169,7 +176,7 @@ export const detailTypes = {
   'invalid interval': 'A number of weeks in the schedule is too low or too high.',
   'on a weekend': 'The schedule would send emails on a weekend, which it does not allow.',
   'at night': 'The schedule would send emails at night, which it does not allow.',
-  'invalid day': 'Not a valid date, such as 2026-11-23.',
+  'invalid day': formatFaults['invalid day'],
   'ends too early': 'The end date of the schedule is before its start date.',
   'invalid reminder': 'The reminder must come after the invitation, in the same week.',
   'nothing due': 'No question of the schedule is due, so there is no email to send.',
@@ -179,12 +186,14 @@ export const detailTypes = {
     'Sign-in links for administrators are sent by email and not shown, because this installation can send email.',
   'no mail server': 'No mail server is configured: `SMTP_URL` is empty.',
   'mail rejected': 'The mail server did not accept the email. The message contains its response.',
+  'simulation not possible': 'The account or its schedules don’t allow a simulation. The message says why.',
   'invalid history': 'A line of a history file is invalid. The message says which one.',
 
   'file validation':
     'The file was rejected because of its name, type or size, or the way it was sent. The message says which.',
   'not downloadable': 'Files can be uploaded and listed, but not downloaded. You can read their reports.',
-  'file not found': 'The account has no file with this name.',
+  'file not found': 'The account has no file with this name or ID.',
+  'file not kept': 'The content of a refused file is not kept.',
   'mapping not found': 'The account has no column or value mapping with this ID.',
   'invalid country': 'Not a valid country code, such as SE.',
   'file not processed': 'The file could not be processed. The message says why.',
@@ -220,6 +229,7 @@ export const detailTypes = {
   'attribute not found': 'The account has no attribute with this name.',
   'attribute taken': 'The account already has an attribute with this name.',
   'segments not found': 'The account has no segments with this ID.',
+  'segment not found': 'The account has no segment with this ID.',
   'segments taken': 'The account already has open segments with this name.',
   'segments open': 'Open segments use this attribute. Close them first.',
   'segments combined': 'These segments are part of a combination. Close or remove the combination first.',

@@ -66,6 +66,7 @@ const publicFiles = [
   'jobs/jobs.ts',
   'jobs/threads.ts',
   'mail/mail.ts',
+  'mail/mail-faults.ts',
   'mail/mailer.ts',
   'mail/template.ts',
   'mail/test-mail.ts',
@@ -91,6 +92,7 @@ const publicFiles = [
   'people/administrators.ts',
   'people/attributes.ts',
   'people/attributes.changes.ts',
+  'people/faults.ts',
   'people/groups.ts',
   'people/handover.ts',
   'people/tree.ts',
@@ -122,6 +124,7 @@ const publicFiles = [
   'files/store.ts',
   'files/upload-parts.ts',
   'questions/questions.ts',
+  'questions/question-faults.ts',
   'questions/types.ts',
   'questions/library.ts',
   'questions/library-texts.ts',
@@ -605,6 +608,40 @@ describe('pure files, SQL and the environment', () => {
         .map(() => 'imports base/config.ts'),
     ];
     expect(faults(reads)).toEqual([]);
+  });
+});
+
+describe('faults', () => {
+  // Types whose Faults carry details, or whose message depends on the place, each with the reason.
+  const general: Record<string, string> = {
+    'answer key missing': 'the message says whether the file is missing, unreadable or out of date',
+    'file validation': 'the interface fixes the texts of each refusal (§7)',
+    'invalid configuration': 'the message names the setting',
+    'invalid value': 'carries details, each with its own message',
+    'invalid token': 'the message says whether the token or its address is refused',
+    'person not found': 'auth, below people, looks for an email address',
+    unavailable: 'the message says what is busy',
+    'unreadable file': 'passes on the Fault of the process that reads files',
+  };
+
+  test('a type is constructed in one place, except for general types', () => {
+    const places = server.flatMap(({ path, text }) =>
+      [...codeOf(text).matchAll(/\b(?:new Fault|faultAtField)\(\s*(?:'\w+'|\w+),\s*'([^']+)'/g)].map(
+        ([, type]) => ({
+          type: type as string,
+          path,
+        }),
+      ),
+    );
+    expect(places.length).toBeGreaterThan(80);
+    const repeated = [...Map.groupBy(places, ({ type }) => type)].filter(([, all]) => all.length > 1);
+    expect(
+      repeated
+        .filter(([type]) => !Object.hasOwn(general, type))
+        .map(([type, all]) => `${type}: ${all.map(({ path }) => path).join(', ')}`),
+    ).toEqual([]);
+    const unused = Object.keys(general).filter((type) => !repeated.some(([one]) => one === type));
+    expect(unused).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 // API tokens of an account (decision E3).
-import { maxNameLength } from '@soundings/contract/limits.ts';
 import { numberForms, type Numbers, type Scope, scopes as allScopes } from '@soundings/contract/operation.ts';
-import { Fault } from '../base/errors.ts';
+import { Fault, faultAtField } from '../base/errors.ts';
+import { dayFault, nameFault, refuseField } from '../base/field-faults.ts';
 import { newToken, tokenHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
 import { notifyAdministrators } from './account-notices.ts';
@@ -27,9 +27,7 @@ export async function createToken(
         : `Unknown scope "${unknown}". Available scopes: ${allScopes.join(', ')}.`,
     );
   }
-  if (wanted.name.trim() === '' || wanted.name.length > maxNameLength) {
-    throw invalid('/name', `The name of a token must have 1 to ${maxNameLength} characters.`);
-  }
+  refuseField('/name', nameFault('name', wanted.name));
   const numbers = wanted.numbers ?? 'plain';
   if (!numberForms.includes(numbers as Numbers)) {
     throw invalid('/numbers', `Invalid number format "${numbers}". Use ${numberForms.join(' or ')}.`);
@@ -74,22 +72,15 @@ export async function revokeToken(
   throw new Fault('not_found', 'token not found', `Token ${tokenId} does not exist in account ${accountId}.`);
 }
 
+const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+
 /** Parses an expiry: a date, which means the end of that day in UTC, or a time (RFC 3339). */
 function expiry(text: string): Date {
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  const time = new Date(isDay ? `${text}T23:59:59.999Z` : text);
-  const isReal = !Number.isNaN(time.getTime()) && (!isDay || time.toISOString().startsWith(text));
-  if (
-    !isReal ||
-    !(isDay || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text))
-  ) {
-    throw invalid(
-      '/expires',
-      `"${text}" is not a valid date or time. Use a date such as 2027-12-31, or a time such as 2027-12-31T12:00:00Z.`,
-    );
-  }
-  return time;
+  if (rfc3339.test(text) && !Number.isNaN(Date.parse(text))) return new Date(text);
+  const fault = dayFault(text);
+  if (!fault) return new Date(`${text}T23:59:59.999Z`);
+  const message = `${fault.message} A time such as 2027-12-31T12:00:00Z is valid too.`;
+  throw faultAtField('invalid', fault.type, '/expires', message);
 }
 
-const invalid = (path: string, message: string) =>
-  new Fault('invalid', 'invalid value', message, { details: [{ type: 'invalid value', message, path }] });
+const invalid = (path: string, message: string) => faultAtField('invalid', 'invalid value', path, message);

@@ -1,10 +1,10 @@
 // The first start: the service prints a link on the terminal that creates the first account. The link stops working when it was
 // used, when an account exists, or when any process has printed a newer link.
 import { randomBytes } from 'node:crypto';
-import { Fault } from '../base/errors.ts';
 import { tokenHash } from '../base/secrets.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { deleteFirstStartLink, replaceFirstStartLink, selectFirstStartLink } from './first-start.sql.ts';
+import { linkNotFound } from './sign-in-links.ts';
 
 /** Creates the link and returns its address, or undefined if an account exists. `publicUrl` has no trailing slash. */
 export async function createFirstStartLink(pool: Pool, publicUrl: string): Promise<string | undefined> {
@@ -27,9 +27,4 @@ export async function consumeFirstStartLink(tx: Transaction, secret: string): Pr
   if (!(await deleteFirstStartLink(tx, tokenHash(secret)))) throw linkNotValid();
 }
 
-const linkNotValid = () =>
-  new Fault(
-    'not_found',
-    'link not found',
-    'This link was already used or has been replaced by a newer one. Restart the service and open the link that it prints.',
-  );
+const linkNotValid = () => linkNotFound('Restart the service and open the link that it prints.');

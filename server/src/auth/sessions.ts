@@ -54,8 +54,12 @@ export async function sessionOf(pool: Pool, secret: string): Promise<SignedIn | 
 /** Throws a Fault if the session has ended since the request began. Otherwise locks the person's row until the transaction ends. */
 export async function rejectEndedSession(tx: Transaction, session: SignedIn): Promise<void> {
   if (await selectIsSessionKept(tx, session)) return;
-  throw new Fault('unauthenticated', 'not signed in', 'Your session has expired. Sign in again.');
+  throw notSignedIn();
 }
+
+/** Returns the Fault for a request without a session, or whose session has ended. */
+export const notSignedIn = (): Fault =>
+  new Fault('unauthenticated', 'not signed in', 'Your session has expired. Sign in again.');
 
 /** Ends the session of a cookie. */
 export async function endSessionOf(db: Db, secret: string): Promise<void> {

@@ -81,11 +81,12 @@ export async function setPasswordByLink(
   });
 }
 
-const linkNotFound = () =>
+/** Returns the Fault for a link that no longer works. `advice`: a sentence that says how to get a new one. */
+export const linkNotFound = (advice = 'Request a new one.'): Fault =>
   new Fault(
     'not_found',
     'link not found',
-    'This link is invalid, has expired or was already used. Request a new one.',
+    `This link is invalid, has expired or was already used. ${advice}`,
   );
 
 /** Mails a link to the person with this address. Don't wait for it: the time it takes could reveal whether the address exists. */

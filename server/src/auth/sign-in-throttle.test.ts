@@ -13,8 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('any attempts over time: the database allows and counts the same as base/throttle.ts', async () => {
-  const limit = { free: 3, firstWaitMs: 1000, growth: 'doubles', longestMs: 5000, memoryMs: 20_000 } as const;
+test('any limit, any attempts over time: the database allows and counts the same as base/throttle.ts', async () => {
+  const limits = fc.record({
+    free: fc.integer({ min: 1, max: 5 }),
+    firstWaitMs: fc.constantFrom(1, 500, 1000),
+    growth: fc.constant('doubles' as const),
+    longestMs: fc.constantFrom(0, 999, 5000, 60_000),
+    memoryMs: fc.constantFrom(4000, 20_000, 60_000),
+  });
   const pause = fc.oneof(
     fc.integer({ min: -3000, max: 6000 }),
     fc.constantFrom(0, 1, 999, 1000, 1001, 5000, 20_000, 20_001),
@@ -22,7 +28,7 @@ test('any attempts over time: the database allows and counts the same as base/th
   const steps = fc.array(fc.record({ pause, isTakenBack: fc.boolean() }), { minLength: 10, maxLength: 25 });
   let runs = 0;
   await fc.assert(
-    fc.asyncProperty(steps, async (all) => {
+    fc.asyncProperty(limits, steps, async (limit, all) => {
       const key = tokenHash(`any attempts ${++runs}`);
       let [now, attempts]: [number, Attempts | undefined] = [Date.UTC(2026, 10, 18), undefined];
       for (const step of all) {
@@ -37,6 +43,6 @@ test('any attempts over time: the database allows and counts the same as base/th
         expect(await selectFailures(world.pool, [['pair', key]])).toEqual([{ kind: 'pair', ...attempts }]);
       }
     }),
-    { numRuns: 30 },
+    { numRuns: 100 },
   );
 });

@@ -1,7 +1,7 @@
 // Signs people in by address and password, a choice of account if there are several, and a two-factor code. Neither messages
 // nor timing reveal whether an address exists: every address takes the same number of password hashes.
 import { emailKey } from '@soundings/contract/formats.ts';
-import { Fault } from '../base/errors.ts';
+import { Fault, faultAtField } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Sealer } from '../base/sealer.ts';
 import { placeholderHash } from '../base/secrets.ts';
@@ -21,7 +21,7 @@ import {
   selectPerson,
   upsertPassword,
 } from './sign-in.sql.ts';
-import { checkTwoFactor, turnOffTwoFactor } from './two-factor.ts';
+import { checkTwoFactor, turnOffTwoFactor, wrongCode } from './two-factor.ts';
 
 export { selectAccountsThere };
 
@@ -96,9 +96,7 @@ async function checkedCode(
     return kind;
   }
   noteRefusal(deps, [person], browser);
-  const message = 'This code is wrong, has expired or was already used. Enter a new code.';
-  const details = [{ type: 'wrong code', message, path: '/code' }];
-  throw new Fault('unauthenticated', 'wrong code', message, { details });
+  throw wrongCode('unauthenticated');
 }
 
 /**
@@ -229,10 +227,6 @@ export async function rejectWrongPassword(
     const person = await selectPerson(db, accountId, userId);
     return matchesPassword(password, person?.hash ?? placeholderHash());
   });
-  if (!fits) {
-    const message = 'Wrong password.';
-    const details = [{ type: 'wrong password', message, path: '/password' }];
-    throw new Fault('invalid', 'wrong password', message, { details });
-  }
+  if (!fits) throw faultAtField('invalid', 'wrong password', '/password', 'Wrong password.');
   await attempt.succeeded();
 }

@@ -2,7 +2,7 @@
 // have lost their phone.
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
-import { Fault } from '../base/errors.ts';
+import { Fault, faultAtField } from '../base/errors.ts';
 import type { Sealer } from '../base/sealer.ts';
 import { tokenHash } from '../base/secrets.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
@@ -46,7 +46,7 @@ export async function beginTwoFactor(db: Db, secrets: Sealer, person: Person, la
   if (!(await upsertSecret(db, accountId, userId, await secrets.seal(contextOf(person), secret)))) {
     throw new Fault(
       'conflict',
-      'invalid value',
+      'two-factor on',
       'Two-factor authentication is already on. Turn it off first.',
     );
   }
@@ -76,17 +76,14 @@ export async function confirmTwoFactor(
   if (!kept || kept.onSince !== null) {
     throw new Fault(
       'conflict',
-      'invalid value',
+      'setup expired',
       'This setup was already confirmed or has expired. Start again.',
     );
   }
   const secret = await secrets.open(contextOf(person), kept.secret);
   const step = secret && stepOf(secret, digitsOf(code), now);
   if (step === undefined || !(await updateLastStep(tx, accountId, userId, step))) {
-    const message =
-      'Wrong code. Enter the code that the app shows now, and check that the clock of your phone is correct.';
-    const details = [{ type: 'wrong code', message, path: '/code' }];
-    throw new Fault('invalid', 'wrong code', message, { details });
+    throw wrongCode('invalid');
   }
   await updateOn(tx, accountId, userId);
   return newRecoveryCodes(tx, person);
@@ -103,6 +100,16 @@ export async function newRecoveryCodes(db: Db, { accountId, userId }: Person): P
   );
   return created;
 }
+
+/** Returns the Fault for a wrong two-factor code. */
+export const wrongCode = (kind: 'invalid' | 'unauthenticated'): Fault =>
+  faultAtField(
+    kind,
+    'wrong code',
+    '/code',
+    'This code is wrong, has expired or was already used. Enter the code that the app shows now, and check that the clock of your ' +
+      'phone is correct.',
+  );
 
 /** Excludes letters that look like digits (Crockford's base 32). */
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';

@@ -36,3 +36,35 @@ export class Fault extends Error {
     this.retryAfter = options.retryAfter;
   }
 }
+
+/** Returns the Fault for one field. `path`: a JSON pointer into the body, or the name of a parameter. Without it, the whole is meant. */
+export const faultAtField = (
+  kind: FaultKind,
+  type: DetailType,
+  path: string | undefined,
+  message: string,
+): Fault => new Fault(kind, type, message, path === undefined ? {} : { details: [{ type, message, path }] });
+
+/**
+ * Returns the Fault for a change that is refused because something has changed since the caller saw it. `what`: what has changed, as
+ * the beginning of a sentence.
+ */
+export const changedSince = (what = 'Someone else has changed this', path?: string): Fault =>
+  faultAtField(
+    'conflict',
+    'changed since',
+    path,
+    `${what} in the meantime, so nothing was saved. Reload it and try again.`,
+  );
+
+const invalidParameters = (message: string, details: Detail[]) =>
+  new Fault('invalid', 'invalid parameter', message, { details });
+
+/** Throws a Fault with all details, if there are any. */
+export function refuseParameters(details: Detail[]): void {
+  if (details[0]) throw invalidParameters(details[0].message, details);
+}
+
+/** Returns the Fault for a parameter with a value that is not allowed. */
+export const invalidParameter = (path: string, message: string): Fault =>
+  invalidParameters(message, [{ type: 'invalid parameter', message, path }]);

@@ -10,6 +10,8 @@ import {
 } from '@soundings/contract/formats.ts';
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
+import { isDay } from '@soundings/contract/weeks.ts';
+import { faultAtField } from './errors.ts';
 import { quote } from './text.ts';
 
 /** Why a value is refused. */
@@ -32,6 +34,10 @@ export const timeZoneFault = (text: string): FieldFault | undefined =>
 export const languageFault = (text: string): FieldFault | undefined =>
   isLanguage(text) ? undefined : notValid('invalid language', text);
 
+/** A day, YYYY-MM-DD. */
+export const dayFault = (text: string): FieldFault | undefined =>
+  isDay(text) ? undefined : notValid('invalid day', text);
+
 /** A choice among fixed values, such as a role. `field`: the name of the field, as in all functions below. */
 export const choiceFault = (
   field: string,
@@ -48,6 +54,11 @@ export function lengthFault(field: string, text: string, max: number): FieldFaul
   // A text never has more code points than code units, and at least half as many.
   const isTooLong = text.length > max && (text.length > 2 * max || [...text].length > max);
   return isTooLong ? tooLong(field, max) : undefined;
+}
+
+/** Throws a Fault for the field at a JSON pointer, if there is anything wrong with it. */
+export function refuseField(path: string, fault: FieldFault | undefined): void {
+  if (fault) throw faultAtField('invalid', fault.type, path, fault.message);
 }
 
 // The messages of checks that a schema makes.

@@ -3,7 +3,8 @@
 import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault } from '../base/errors.ts';
+import type { Fault } from '../base/errors.ts';
+import { failed } from './embedded-programs.ts';
 
 const { O_NOFOLLOW, O_NONBLOCK, O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_WRONLY, O_DIRECTORY } =
   constants;
@@ -72,5 +73,5 @@ export async function createFor(
 
 function inTheWay(path: string): Fault {
   const message = `${path} is not a regular file owned by the owner of its directory. It may be a link. Check it, remove it and start again.`;
-  return new Fault('unavailable', 'embedded database', message);
+  return failed(message);
 }

@@ -7,10 +7,11 @@ import type { DeleteGroupResults } from '../people/groups.ts';
 import { newFindings } from '../sync/findings.ts';
 import { rejectPendingRun, takePendingRun } from '../sync/pending-runs.ts';
 import { updateApproved } from '../sync/runs.ts';
-import { type SentByFile, synchronizeFile } from '../sync/sync.ts';
+import { type SentByFile, staleRun, synchronizeFile } from '../sync/sync.ts';
 import { addMails, type FileReport, updateReport, updateToRepeat } from './process.sql.ts';
 import { messageOf } from './report-texts.ts';
 import { addProcessing } from './store.sql.ts';
+import { fileNotFound } from './store.ts';
 
 /** The console user who approves or rejects a run. */
 export type Decider = Extract<Actor, { origin: 'console' }>;
@@ -42,7 +43,7 @@ export async function approveRun(
     const sent = { settings, data: data as SentByFile['data'], partial };
     const wanted = { runId, deleteGroupResults, beyondLimits: 'apply' as const, shown: planDigest };
     const { outcome, refusal } = await synchronizeFile(tx, accountId, sent, wanted, findings);
-    if (refusal) throw new Fault('conflict', 'plan changed', refusal.message, { details: refusal.details });
+    if (refusal) throw staleRun(refusal.message, refusal.details);
     await updateApproved(tx, accountId, runId, approval?.by.userId ?? null);
     if (approval) await audit(tx, accountId, approval.by, 'run approved', { subject: runId });
     const account = await accountById(tx, accountId);
@@ -50,8 +51,7 @@ export async function approveRun(
       const after = { ...before, outcome, details: [], warnings: findings.warnings() };
       return { ...after, message: messageOf(after, accountId) };
     });
-    if (!report)
-      throw new Fault('not_found', 'file not found', 'The file of this run has been deleted. Send it again.');
+    if (!report) throw fileNotFound();
     await addMails(tx, accountId, report.id, account.notifySuccess ? account.notify : []);
     return report.report;
   });

@@ -82,8 +82,7 @@ export async function confirmValues(
     new Set([...keyed.keys(), ...before.map((one) => keyOfValue(one.field, wordOf(one.value)))]).size >
     maxValues
   ) {
-    const message = `The account already has ${maxValues} mapped values, which is the maximum. Remove some that are no longer used.`;
-    throw new Fault('invalid', 'too many values', message);
+    throw tooManyMappings(`${maxValues} mapped values`);
   }
   const rows = [...keyed.values()].map((value) => ({
     ...value,
@@ -122,8 +121,7 @@ export async function deleteValueMapping(
   by: Actor,
   mappingId: number,
 ): Promise<void> {
-  if (!(await deleteValue(tx, accountId, mappingId)))
-    throw new Fault('not_found', 'mapping not found', 'This value mapping does not exist.');
+  if (!(await deleteValue(tx, accountId, mappingId))) throw mappingNotFound('value');
   await audit(tx, accountId, by, 'value removed', { subject: mappingId });
 }
 
@@ -140,8 +138,7 @@ export async function confirmColumns(
   if (details[0]) throw new Fault('invalid', details[0].type, details[0].message, { details });
   const digests = sheets.map((sheet) => createHash('sha256').update(headersOf(sheet)).digest());
   if ((await countMappingsWith(tx, accountId, digests)) > maxMappings) {
-    const message = `The account already has ${maxMappings} column mappings, which is the maximum. Remove some that are no longer used.`;
-    throw new Fault('invalid', 'too many values', message);
+    throw tooManyMappings(`${maxMappings} column mappings`);
   }
   for (const [i, sheet] of sheets.entries()) {
     await upsertMapping(tx, accountId, { ...sheet, digest: digests[i] as Buffer, userId: by.userId });
@@ -157,7 +154,16 @@ export async function deleteColumnMapping(
   by: Actor,
   mappingId: number,
 ): Promise<void> {
-  if (!(await deleteMapping(tx, accountId, mappingId)))
-    throw new Fault('not_found', 'mapping not found', 'This column mapping does not exist.');
+  if (!(await deleteMapping(tx, accountId, mappingId))) throw mappingNotFound('column');
   await audit(tx, accountId, by, 'columns removed', { subject: mappingId });
 }
+
+const tooManyMappings = (many: string): Fault =>
+  new Fault(
+    'invalid',
+    'too many values',
+    `The account already has ${many}, which is the maximum. Remove some that are no longer used.`,
+  );
+
+const mappingNotFound = (of: 'value' | 'column'): Fault =>
+  new Fault('not_found', 'mapping not found', `This ${of} mapping does not exist. It may have been removed.`);

@@ -11,7 +11,7 @@ import { textOf } from '../layout/values.ts';
 import { kindOf } from '../sheets/file-names.ts';
 import { readSheets, type Sheet } from '../sheets/sheet.ts';
 import { knowledgeOf } from './mappings.ts';
-import { contentOf } from './store.ts';
+import { contentOf, fileNotFound } from './store.ts';
 
 /** The last read. Files are read one at a time, because each takes a process with up to 512 MB. */
 let last: Promise<void> = Promise.resolve();
@@ -28,7 +28,7 @@ async function sheetsOf(pool: Pool, accountId: AccountId, file: { fileId: number
   waiting.set(accountId, count + 1);
   const read = last.then(async () => {
     const bytes = await contentOf(pool, accountId, file.fileId);
-    if (bytes.length === 0) throw new Fault('not_found', 'file not found', 'The file has been deleted.');
+    if (bytes.length === 0) throw fileNotFound();
     return readSheets(bytes, kindOf(file.name) ?? 'csv');
   });
   const isOver = () => {

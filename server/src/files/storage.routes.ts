@@ -1,14 +1,21 @@
 // The routes of the upload interface over HTTPS: upload, list and report of files.
 import { type FileReport, getFileReport, listFiles, uploadFile } from '@soundings/contract/storage.ts';
 import { Fault } from '../base/errors.ts';
-import { quote } from '../base/text.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { filesIn, maxFormBytes } from '../http/multipart.ts';
 import type { RequestContext } from '../http/operations.ts';
 import type { Server } from '../http/server.ts';
 import { selectChanges, selectReportByName } from './files.sql.ts';
 import { fileNameOf, refusal } from '../sheets/file-names.ts';
-import { selectFiles, recordRefusal, openUpload, type Receiving, tooLarge, type Upload } from './store.ts';
+import {
+  fileNotFound,
+  openUpload,
+  type Receiving,
+  recordRefusal,
+  selectFiles,
+  tooLarge,
+  type Upload,
+} from './store.ts';
 
 export function serveStorage(server: Server, pool: Promise<Pool>): void {
   server.serve(
@@ -72,7 +79,7 @@ async function receive(pool: Pool, { caller, request }: RequestContext): Promise
 
 async function reportOf(pool: Pool, accountId: AccountId, name: string): Promise<FileReport> {
   const found = await selectReportByName(pool, accountId, name);
-  if (!found) throw new Fault('not_found', 'file not found', `File ${quote(name)} does not exist.`);
+  if (!found) throw fileNotFound(name);
   const { report, runId, arrivedAt, place } = found;
   if (!report) {
     const common = { file: name, receivedAt: arrivedAt.toISOString(), details: [], warnings: [] };

@@ -3,6 +3,7 @@
 import { maxStoredBytes, maxStoredFiles, maxUploadBytes } from '@soundings/contract/limits.ts';
 import type { FileReport } from '@soundings/contract/storage.ts';
 import { Fault } from '../base/errors.ts';
+import { quote } from '../base/text.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { contentFault, structureFault } from '../sheets/content.ts';
 import { type FileKind, fileNameOf, kindOf, plainNameOf, refusal } from '../sheets/file-names.ts';
@@ -204,6 +205,14 @@ function refuseGap({ gap, size }: Parts): void {
 }
 
 export const tooLarge = (): Fault => wrongSize('The file is larger than 10 MB.');
+
+/** Returns the Fault for a file that does not exist. */
+export const fileNotFound = (name?: string): Fault =>
+  new Fault(
+    'not_found',
+    'file not found',
+    `${name === undefined ? 'This file' : `File ${quote(name)}`} does not exist. It may have been deleted. Send it again.`,
+  );
 
 /** Returns the Fault for a wrong size, with the messages that §7 requires. */
 function wrongSize(message: string): Fault {

@@ -1,4 +1,5 @@
 // Reads a text file of any size as numbered lines, one batch at a time.
+import type { Detail } from '@soundings/contract/problem.ts';
 import { open } from 'node:fs/promises';
 import { Fault } from '../base/errors.ts';
 
@@ -13,9 +14,12 @@ const maxLineBytes = 64 * 1024 * 1024;
 
 /** Returns a Fault for a line, with its number. */
 export const faultAt = (number: number, message: string) =>
-  new Fault('invalid', 'invalid history', `Nothing was imported. Line ${number}: ${message}`, {
+  invalidHistory(`Nothing was imported. Line ${number}: ${message}`, {
     details: [{ type: 'invalid history', message, row: number }],
   });
+
+const invalidHistory = (message: string, more: { details?: Detail[]; cause?: unknown } = {}) =>
+  new Fault('invalid', 'invalid history', message, more);
 
 /** Yields the lines of a UTF-8 file, with or without a byte order mark. Throws a Fault if the file can't be read or is not UTF-8. */
 export async function* linesOf(path: string): AsyncGenerator<Lines> {
@@ -62,11 +66,9 @@ async function openFile(path: string) {
       EACCES: 'No permission to read the file',
     };
     const reason = reasons[code] ?? `The file cannot be read (${code})`;
-    throw new Fault('invalid', 'invalid history', `${reason}: ${path}.`, { cause: error });
+    throw invalidHistory(`${reason}: ${path}.`, { cause: error });
   }
-  throw new Fault(
-    'invalid',
-    'invalid history',
+  throw invalidHistory(
     `${path} is not a regular file. The import reads it more than once, so save the data to a file first.`,
   );
 }

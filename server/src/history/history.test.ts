@@ -87,6 +87,23 @@ describe('a valid file', () => {
     expect(await importFile((await company()).id, text)).toEqual(none);
   });
 
+  test('accepts past questions as they were: one option, spaces at the ends of keys, blank texts, long characters', async () => {
+    const acme = await company();
+    const past = {
+      key: ' lunch ',
+      type: 5,
+      text: ' ',
+      language: 'en',
+      translations: { en: '🙂'.repeat(10_000) },
+    };
+    const imported = await importLines(database, acme.id, [
+      { question: { ...past, options: [{ id: 'in ', text: 'Canteen' }] } },
+      { question: { key: 'mood', type: 1, text: 'Mood?', language: 'en' } },
+      kpi(' k', ['mood']),
+    ]);
+    expect(imported).toMatchObject({ questions: 2, kpis: 1 });
+  });
+
   test('defines questions with their texts and KPIs with their questions', async () => {
     const acme = await company();
     const lunch = {

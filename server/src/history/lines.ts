@@ -1,12 +1,14 @@
 // Reads and validates one line of a history file (docs/integrators/history.md). Pure. history.ts checks that the groups, questions and
 // people that a line refers to exist.
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
+import type { Detail } from '@soundings/contract/problem.ts';
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
-import { type FieldFault, languageFault } from '../base/field-faults.ts';
+import { lengthFault, missing } from '../base/field-faults.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import type { NewQuestion, Option } from '../questions/questions.ts';
-import { isChoice, isQuestionType } from '../questions/types.ts';
+import { kpiFaults, questionFaults, unwantedOptions } from '../questions/question-faults.ts';
+import { isChoice, isQuestionType, type QuestionType } from '../questions/types.ts';
 
 /** A group, by its externalId or, if it has none, by its id. */
 export type GroupName = string | { id: number };
@@ -66,71 +68,55 @@ export function readLine(value: JsonValue): HistoryLine {
 
 function readQuestion(value: JsonObject): QuestionLine {
   refuseUnknown(value, ['key', 'type', 'text', 'language', 'translations', 'options']);
-  const type = value['type'];
-  if (!isQuestionType(type)) throw new LineFault('type must be a whole number from 1 to 7.');
-  const language = textOf(value, 'language', maxNameLength);
-  refuse('language', languageFault(language));
-  return {
-    kind: 'question',
-    question: {
-      key: textOf(value, 'key', maxNameLength),
-      type,
-      text: textOf(value, 'text', maxCommentLength),
-      language,
-      translations: translationsOf(value['translations']),
-      options: optionsOf(value['options'], isChoice(type)),
-    },
+  const type = value['type'] as QuestionType;
+  if (isQuestionType(type) && !isChoice(type) && value['options'] !== undefined) refuse([unwantedOptions]);
+  const question = {
+    key: textOf(value, 'key'),
+    type,
+    text: textOf(value, 'text'),
+    language: textOf(value, 'language'),
+    translations: translationsOf(value['translations']),
+    options: isChoice(type) ? optionsOf(value['options']) : [],
   };
+  refuse(questionFaults(question, { isPast: true }));
+  return { kind: 'question', question };
 }
 
-function translationsOf(value: JsonValue | undefined, maxLength = maxCommentLength): Record<string, string> {
+function translationsOf(value: JsonValue | undefined): Record<string, string> {
   if (value === undefined) return {};
   const translations = objectOf(value, 'translations');
-  for (const language of Object.keys(translations)) {
-    refuse('translations', languageFault(language));
-    textOf(translations, language, maxLength);
-  }
+  for (const language of Object.keys(translations)) textOf(translations, language);
   return translations as Record<string, string>;
 }
 
-function optionsOf(value: JsonValue | undefined, wanted: boolean): Option[] {
-  if (!wanted && value !== undefined)
-    throw new LineFault('Only questions of types 5 and 6 can have options.');
-  if (!wanted) return [];
-  if (!Array.isArray(value) || value.length === 0) {
-    throw new LineFault('A question of type 5 or 6 needs options: an array with at least one option.');
-  }
-  const options = value.map((one): Option => {
+function optionsOf(value: JsonValue | undefined): Option[] {
+  if (!Array.isArray(value)) throw new LineFault('options must be an array with at least one option.');
+  return value.map((one): Option => {
     const option = objectOf(one, 'An option');
     refuseUnknown(option, ['id', 'text', 'translations']);
-    const [id, text] = [textOf(option, 'id', maxNameLength), textOf(option, 'text', maxCommentLength)];
+    const [id, text] = [textOf(option, 'id'), textOf(option, 'text')];
     const translations = translationsOf(option['translations']);
     return Object.keys(translations).length > 0 ? { id, text, translations } : { id, text };
   });
-  refuseDuplicates(
-    options.map(({ id }) => id),
-    'options',
-  );
-  return options;
 }
 
 function readKpi(value: JsonObject): KpiLine {
   refuseUnknown(value, ['id', 'name', 'translations', 'imageURL', 'questions']);
-  const imageUrl = value['imageURL'] === undefined ? null : textOf(value, 'imageURL', maxCommentLength);
-  // Pages display this image, so no scheme that a browser could execute is accepted.
-  if (imageUrl !== null && !(/^https?:\/\//i.test(imageUrl) && URL.canParse(imageUrl))) {
-    throw new LineFault('imageURL must be a URL that starts with https:// or http://.');
-  }
+  const translations = translationsOf(value['translations']);
   const kpi = {
-    id: textOf(value, 'id', maxNameLength),
-    name: textOf(value, 'name', maxNameLength),
-    ...(value['translations'] !== undefined && {
-      translations: translationsOf(value['translations'], maxNameLength),
-    }),
-    imageUrl,
-    questions: textsOf(value, 'questions'),
+    id: textOf(value, 'id'),
+    name: textOf(value, 'name'),
+    imageUrl: value['imageURL'] === undefined ? null : textOf(value, 'imageURL'),
   };
-  return { kind: 'kpi', kpi };
+  refuse(kpiFaults({ ...kpi, translations }, { isPast: true }));
+  return {
+    kind: 'kpi',
+    kpi: {
+      ...kpi,
+      ...(value['translations'] !== undefined && { translations }),
+      questions: textsOf(value, 'questions'),
+    },
+  };
 }
 
 function readRound(value: JsonObject): RoundLine {
@@ -149,7 +135,7 @@ function readAsked(value: JsonValue, group: GroupName): { person: string; member
   const { memberOf = [group as JsonValue] } = one;
   if (!Array.isArray(memberOf)) throw new LineFault('memberOf must be an array of groups.');
   return {
-    person: textOf(one, 'person', maxNameLength),
+    person: limitedTextOf(one, 'person', maxNameLength),
     memberOf: memberOf.map((name) => groupOf(name, 'memberOf')),
   };
 }
@@ -167,10 +153,10 @@ function readAnswerLine(value: JsonObject): AnswerLine {
     kind: 'answer',
     week: weekIn(value),
     group: groupOf(value['group'], 'group'),
-    person: textOf(value, 'person', maxNameLength),
-    question: textOf(value, 'question', maxNameLength),
+    person: limitedTextOf(value, 'person', maxNameLength),
+    question: limitedTextOf(value, 'question', maxNameLength),
     value: value['value'],
-    comment: value['comment'] === undefined ? null : textOf(value, 'comment', maxCommentLength),
+    comment: value['comment'] === undefined ? null : limitedTextOf(value, 'comment', maxCommentLength),
     skipped,
   };
 }
@@ -192,8 +178,12 @@ function groupOf(value: JsonValue | undefined, field: string): GroupName {
   throw new LineFault(`${field} must be the externalId of a group, or {"id": 12} for a group without one.`);
 }
 
-function refuse(field: string, fault: FieldFault | undefined): void {
-  if (fault) throw new LineFault(`${field}: ${fault.message}`);
+/** Throws a LineFault for the first of these faults, with its place in the line. */
+function refuse(details: Detail[]): void {
+  const [first] = details;
+  if (!first) return;
+  const place = (first.path ?? '').slice(1).replace('imageUrl', 'imageURL');
+  throw new LineFault(`${place}: ${first.message}`);
 }
 
 function objectOf(value: JsonValue | undefined, what: string): JsonObject {
@@ -201,10 +191,17 @@ function objectOf(value: JsonValue | undefined, what: string): JsonObject {
   throw new LineFault(`${what} must be an object.`);
 }
 
-function textOf(value: JsonObject, field: string, maxLength: number): string {
+function textOf(value: JsonObject, field: string): string {
   const text = Object.hasOwn(value, field) ? value[field] : undefined;
-  if (typeof text === 'string' && text !== '' && text.length <= maxLength) return text;
-  throw new LineFault(`${field} must be a text of 1 to ${maxLength} characters.`);
+  if (typeof text === 'string') return text;
+  throw new LineFault(text === undefined ? missing(field).message : `${field} must be a text.`);
+}
+
+function limitedTextOf(value: JsonObject, field: string, maxLength: number): string {
+  const text = textOf(value, field);
+  const fault = text === '' ? missing(field) : lengthFault(field, text, maxLength);
+  if (fault) throw new LineFault(fault.message);
+  return text;
 }
 
 function textsOf(value: JsonObject, field: string): string[] {

@@ -58,12 +58,7 @@ async function* bytesOf(form: IncomingMessage): AsyncGenerator<Buffer, void> {
     }
   } catch (error) {
     if (error instanceof Fault) throw error;
-    throw new Fault(
-      'invalid',
-      'bad request',
-      'The request ended before the whole body was received. Send it again.',
-      { cause: error },
-    );
+    throw endedEarly(error);
   }
 }
 
@@ -198,3 +193,12 @@ function decoded(bytes: Buffer): string {
 
 const refusal = (message: string): Fault =>
   new Fault('invalid', 'file validation', message, { details: [{ type: 'file validation', message }] });
+
+/** Returns the Fault for a request that ended before its whole body was received. */
+export const endedEarly = (cause?: unknown): Fault =>
+  new Fault(
+    'invalid',
+    'bad request',
+    'The request ended before the whole body was received. Send it again.',
+    { cause },
+  );

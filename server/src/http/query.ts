@@ -3,7 +3,7 @@
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Fault } from '../base/errors.ts';
+import { refuseParameters } from '../base/errors.ts';
 import { didYouMean, quote } from '../base/text.ts';
 
 type QueryReader = (query: Record<string, unknown>) => Record<string, string>;
@@ -59,7 +59,7 @@ export function queryReader(schema: TSchema): QueryReader {
         path: name,
       });
     }
-    if (details[0]) throw new Fault('invalid', 'invalid parameter', details[0].message, { details });
+    refuseParameters(details);
     return query as Record<string, string>;
   };
 }

@@ -3,7 +3,8 @@ import { emailKey } from '@soundings/contract/formats.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
-import { userById, userNotFound } from './users.ts';
+import { userNotFound } from './faults.ts';
+import { userById } from './users.ts';
 import { selectUserIdOf, updateConfirmed } from './users.sql.ts';
 
 /** Confirms an administrator. Throws a Fault if the role is not pending. */
@@ -17,7 +18,7 @@ export async function confirmAdministrator(
   if (await updateConfirmed(tx, accountId, userId)) return;
   throw new Fault(
     'conflict',
-    'changed since',
+    'role not pending',
     'The role of this person is no longer waiting for confirmation.',
   );
 }

@@ -1,8 +1,7 @@
 // Reads and changes the attributes of an account. They can't be renamed, because pushes and files refer to them by name.
-import { maxNameLength } from '@soundings/contract/limits.ts';
-import type { DetailType } from '@soundings/contract/problem.ts';
 import { lockAccount } from '../accounts/accounts.ts';
-import { Fault, type FaultKind } from '../base/errors.ts';
+import { Fault, faultAtField } from '../base/errors.ts';
+import { missing, nameFault, refuseField } from '../base/field-faults.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Attribute } from './attributes.ts';
@@ -47,7 +46,7 @@ export async function createAttribute(
 ): Promise<void> {
   await lockAccount(tx, accountId);
   if ((await attributesOf(tx, accountId)).has(attribute.name)) {
-    throw fault(
+    throw faultAtField(
       'conflict',
       'attribute taken',
       '/name',
@@ -77,7 +76,7 @@ export async function removeAttribute(tx: Transaction, accountId: AccountId, nam
   const kind = await selectOpenKindOf(tx, accountId, name);
   if (kind !== undefined) {
     const message = `Results are shown by the segments ${quote(kind)}, which use this attribute. Close these segments first.`;
-    throw fault('conflict', 'segments open', '/name', message);
+    throw faultAtField('conflict', 'segments open', '/name', message);
   }
   if (!(await deleteAttribute(tx, accountId, name))) throw attributeNotFound();
   return eraseValues(tx, accountId, name);
@@ -96,20 +95,19 @@ export async function disallowedValues(
 }
 
 function refuseAttribute({ name, allowedValues }: Attribute): void {
-  if (name.trim() !== name || name === '' || name.length > maxNameLength || name === '__proto__') {
-    const message = `Enter a name of 1 to ${maxNameLength} characters without leading or trailing spaces. __proto__ is a reserved name.`;
-    throw fault('invalid', 'invalid value', '/name', message);
+  refuseField('/name', nameFault('name', name));
+  if (name.trim() !== name || name === '__proto__') {
+    const message = 'Enter a name without leading or trailing spaces. __proto__ is a reserved name.';
+    throw faultAtField('invalid', 'invalid value', '/name', message);
   }
   if (allowedValues?.length === 0) {
-    throw fault('invalid', 'missing field', '/allowedValues', 'Enter at least one allowed value.');
+    refuseField('/allowedValues', missing('allowedValues'));
   }
   if (allowedValues?.some((value) => value === '' || value.trim() !== value)) {
     const message = 'An allowed value must not be empty or have leading or trailing spaces.';
-    throw fault('invalid', 'invalid value', '/allowedValues', message);
+    throw faultAtField('invalid', 'invalid value', '/allowedValues', message);
   }
 }
 
-const fault = (kind: FaultKind, type: DetailType, path: string, message: string) =>
-  new Fault(kind, type, message, { details: [{ type, message, path }] });
 const attributeNotFound = () =>
   new Fault('not_found', 'attribute not found', 'This attribute does not exist. It may have been removed.');

@@ -1,11 +1,11 @@
 // Creates and changes groups manually. Managed groups are changed in the HR system, except for their position: a push without
 // parents leaves every group where it is. Each function locks the account and raises its version.
 import { maxDescriptionLength, maxTreeDepth } from '@soundings/contract/limits.ts';
-import type { DetailType } from '@soundings/contract/problem.ts';
 import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
-import { Fault, type FaultKind } from '../base/errors.ts';
-import { externalIdFault, type FieldFault, lengthFault, missing, nameFault } from '../base/field-faults.ts';
+import { changedSince, faultAtField } from '../base/errors.ts';
+import { externalIdFault, lengthFault, missing, nameFault, refuseField } from '../base/field-faults.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { groupNotFound, managedFault, parentNotFound } from './faults.ts';
 import {
   clearFingerprintsIn,
   deleteGroup,
@@ -62,7 +62,7 @@ export async function changeGroup(
   );
   const [first] = changed;
   if (first === undefined) return [];
-  if (group.managed) throw managed(`/${first}`);
+  if (group.managed) throw managedFault(`/${first}`);
   if (changed.includes('externalId')) await refuseTaken(tx, accountId, after.externalId);
   await updateGroup(tx, accountId, groupId, after);
   await raiseVersion(tx, accountId);
@@ -101,12 +101,7 @@ export async function moveGroup(
   await lockAccount(tx, accountId);
   const move = moveOf(await selectGroups(tx, accountId), groupId, parentId);
   if (move.from !== from) {
-    throw fault(
-      'conflict',
-      'changed since',
-      '/from',
-      'Someone else has moved this group in the meantime. Reload the page and try again.',
-    );
+    throw changedSince('Someone else has moved this group', '/from');
   }
   if (parentId === from) return false;
   await updateParent(tx, accountId, groupId, parentId);
@@ -120,7 +115,7 @@ function moveOf(groups: GroupRow[], groupId: number, parentId: number | null): M
   if (parentId !== null && !groups.some(({ id }) => id === parentId)) throw parentNotFound(parentId);
   const descendants = subgroupsOf(groups).get(groupId) ?? [];
   if (parentId === groupId || (parentId !== null && descendants.includes(parentId))) {
-    throw fault(
+    throw faultAtField(
       'invalid',
       'cycle',
       '/parentId',
@@ -147,7 +142,7 @@ export async function removeGroup(
   deleteGroupResults: DeleteGroupResults,
 ): Promise<number> {
   const group = await lockGroup(tx, accountId, groupId);
-  if (group.managed) throw managed('');
+  if (group.managed) throw managedFault();
   const movesUp = (await selectGroups(tx, accountId)).filter(({ parentId }) => parentId === groupId);
   await deleteGroup(tx, accountId, groupId);
   await deleteGroupResults(tx, accountId, [groupId]);
@@ -167,9 +162,8 @@ export async function adoptGroup(
 ): Promise<void> {
   refuseFields({ externalId });
   const group = await lockGroup(tx, accountId, groupId);
-  refuse('externalId', externalId === null ? missing('externalId') : undefined);
-  if (group.managed)
-    throw fault('conflict', 'changed since', '', 'This group is already managed by your HR system.');
+  refuseField('/externalId', externalId === null ? missing('externalId') : undefined);
+  if (group.managed) throw changedSince();
   if (externalId !== group.externalId) await refuseTaken(tx, accountId, externalId);
   await updateManaged(tx, accountId, groupId, { managed: true, externalId });
   await clearFingerprintsIn(tx, accountId, groupId);
@@ -187,8 +181,7 @@ export async function releaseGroup(
   { keepExternalId }: { keepExternalId: boolean },
 ): Promise<void> {
   const group = await lockGroup(tx, accountId, groupId);
-  if (!group.managed)
-    throw fault('conflict', 'changed since', '', 'This group is no longer managed by your HR system.');
+  if (!group.managed) throw changedSince();
   const externalId = keepExternalId ? group.externalId : null;
   await updateManaged(tx, accountId, groupId, { managed: false, externalId });
   await raiseVersion(tx, accountId);
@@ -203,48 +196,25 @@ async function lockGroup(tx: Transaction, accountId: AccountId, groupId: number)
 }
 
 function refuseFields({ name, description = null, externalId = null }: Partial<GroupFields>): void {
-  if (name !== undefined) refuse('name', nameFault('name', name));
+  if (name !== undefined) refuseField('/name', nameFault('name', name));
   if (description !== null) {
-    refuse('description', lengthFault('description', description, maxDescriptionLength));
+    refuseField('/description', lengthFault('description', description, maxDescriptionLength));
   }
-  if (externalId !== null) refuse('externalId', externalIdFault(externalId));
-}
-
-function refuse(field: string, found: FieldFault | undefined): void {
-  if (found) throw fault('invalid', found.type, `/${field}`, found.message);
+  if (externalId !== null) refuseField('/externalId', externalIdFault(externalId));
 }
 
 async function refuseTaken(tx: Transaction, accountId: AccountId, externalId: string | null): Promise<void> {
   if (externalId === null || !(await selectExternalIdTaken(tx, accountId, externalId))) return;
   const message = `A group with the externalId "${externalId}" already exists. Choose another externalId.`;
-  throw fault('conflict', 'externalId taken', '/externalId', message);
+  throw faultAtField('conflict', 'externalId taken', '/externalId', message);
 }
 
 function refuseDeep(nodes: readonly { id: number; parentId: number | null }[]): void {
   if (treeFaults(nodes, maxTreeDepth).tooDeep.length === 0) return;
-  throw fault(
+  throw faultAtField(
     'invalid',
     'too deep',
     '/parentId',
     `The group hierarchy can have at most ${maxTreeDepth} levels. Choose a parent on a higher level.`,
   );
 }
-
-const fault = (kind: FaultKind, type: DetailType, path: string, message: string) =>
-  new Fault(kind, type, message, { details: [{ type, message, path }] });
-const groupNotFound = () =>
-  new Fault('not_found', 'group not found', 'This group does not exist. It may have been removed.');
-const parentNotFound = (id: number) =>
-  fault(
-    'not_found',
-    'group not found',
-    '/parentId',
-    `Parent group ${id} does not exist. It may have been removed.`,
-  );
-const managed = (path: string) =>
-  fault(
-    'conflict',
-    'managed',
-    path,
-    'This group is managed by your HR system. Change it there, or take it over first.',
-  );

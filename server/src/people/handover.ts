@@ -1,6 +1,6 @@
 // Hands users over to pushes and files (adopt) and takes them back (release).
 import { lockAccount } from '../accounts/accounts.ts';
-import { Fault } from '../base/errors.ts';
+import { changedSince } from '../base/errors.ts';
 import { missing } from '../base/field-faults.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import { fieldFaults, ownAccountFault, refuse, takenFaults } from './user-faults.ts';
@@ -20,8 +20,7 @@ export async function adoptUser(
 ): Promise<Changed['externalId']> {
   await lockAccount(tx, accountId);
   const before = await userById(tx, accountId, userId);
-  if (before.managed)
-    throw new Fault('conflict', 'managed', 'This person is already managed by your HR system.');
+  if (before.managed) throw changedSince();
   if (userId === by) refuse([ownAccountFault('')]);
   const after = { ...before, externalId: before.externalId ?? externalId ?? null };
   // Pushes and files identify users by it.
@@ -39,7 +38,7 @@ export async function adoptUser(
 export async function releaseUser(tx: Transaction, accountId: AccountId, userId: number): Promise<void> {
   await lockAccount(tx, accountId);
   const { managed } = await userById(tx, accountId, userId);
-  if (!managed) throw new Fault('conflict', 'managed', 'This person is not managed by your HR system.');
+  if (!managed) throw changedSince();
   await updateManaged(tx, accountId, [userId], false);
 }
 

@@ -24,6 +24,7 @@ import {
 import type { AccountId, Db } from '../db/db.ts';
 import { attributesOf } from './attributes.changes.ts';
 import { attributeFault } from './attributes.ts';
+import { managedFault } from './faults.ts';
 import {
   selectClash,
   selectGroupsOf,
@@ -108,18 +109,13 @@ export type ChangedKind = { kind: MembershipKind; isManagedConcerned: boolean };
 
 /** Returns a fault for each changed field that only pushes and files can change (§1.B). */
 export function managedFaults(changed: string[], kinds: ChangedKind[]): Detail[] {
-  const fault = (path: string): Detail => ({
-    type: 'managed',
-    message: 'Managed by your HR system. Change it there.',
-    path,
-  });
   return [
     ...changed
       .filter((name) => (managedFields as readonly string[]).includes(name))
-      .map((name) => fault(`/${name}`)),
+      .flatMap((name) => managedFault(`/${name}`).details),
     ...kinds
       .filter(({ kind, isManagedConcerned }) => isManagedConcerned && managedKinds.includes(kind))
-      .map(({ kind }) => fault(`/memberships/${kind}`)),
+      .flatMap(({ kind }) => managedFault(`/memberships/${kind}`).details),
   ];
 }
 

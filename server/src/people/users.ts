@@ -4,8 +4,8 @@ import type { PersonChanges } from '@soundings/contract/console/people.ts';
 import { emailKey, normalisePhone } from '@soundings/contract/formats.ts';
 import { membershipKinds } from '@soundings/contract/shared-values.ts';
 import { lockAccount } from '../accounts/accounts.ts';
-import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { managedFault, userNotFound } from './faults.ts';
 import {
   attributeFaults,
   type ChangedKind,
@@ -126,11 +126,7 @@ export async function removeUser(
   await lockAccount(tx, accountId);
   const before = await userById(tx, accountId, userId);
   if (before.managed) {
-    throw new Fault(
-      'conflict',
-      'managed',
-      'This person is managed by your HR system. Remove the person there, or take the person over first.',
-    );
+    throw managedFault();
   }
   refuse(await lockoutFaults(tx, accountId, before, { ...before, active: false }, by));
   await deleteUser(tx, accountId, userId);
@@ -143,9 +139,6 @@ export async function userById(db: Db, accountId: AccountId, userId: number): Pr
   if (!user) throw userNotFound();
   return user;
 }
-
-export const userNotFound = () =>
-  new Fault('not_found', 'person not found', 'This person does not exist. They may have been removed.');
 
 /** Removes surrounding spaces from names, addresses and externalIds, and normalizes phone numbers. */
 function trimmed(fields: Partial<Fields>): Partial<Fields> {

@@ -1,50 +1,67 @@
-// Validates questions and KPIs entered manually, and reports each fault at its field. Pure.
+// Validates questions and KPIs entered manually or imported from past surveys, and reports each fault at its field. Pure.
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { fieldAt, type FieldFault, languageFault, nameFault } from '../base/field-faults.ts';
+import {
+  fieldAt,
+  type FieldFault,
+  languageFault,
+  lengthFault,
+  missing,
+  nameFault,
+} from '../base/field-faults.ts';
 import type { Kpi, NewQuestion, Option } from './questions.sql.ts';
 import { isChoice, isQuestionType } from './types.ts';
 
 const wrong = (path: string, type: DetailType, message: string): Detail => ({ type, message, path });
 const at = (path: string, fault: FieldFault | undefined): Detail[] => (fault ? [{ ...fault, path }] : []);
 
+/**
+ * `isPast`: from a past survey, which is as it is. So a choice may have a single option, keys may have spaces at their ends, texts may
+ * be blank, and a translation may be in the question's own language.
+ */
+type Origin = { isPast?: boolean };
+
 /** Returns everything that is wrong with a question. Paths are JSON pointers into it. */
-export function questionFaults(question: NewQuestion): Detail[] {
+export function questionFaults(question: NewQuestion, origin: Origin = {}): Detail[] {
   const { key, type, text, language, translations, options } = question;
   return [
-    ...keyFaults('/key', key),
+    ...keyFaults('/key', key, origin),
     ...(isQuestionType(type)
       ? []
       : [wrong('/type', 'out of range', 'The type must be a number from 1 to 7.')]),
     ...at('/language', languageFault(language)),
-    ...textFaults('/text', text, maxCommentLength),
-    ...translationFaults('', translations, language),
-    ...optionFaults(type, options, language),
+    ...textFaults('/text', text, maxCommentLength, origin),
+    ...translationFaults('', translations, language, origin),
+    ...optionFaults(type, options, language, origin),
   ];
 }
 
 /** A key is used by other programs, so spaces at its ends, which no one would notice, are not allowed. */
-function keyFaults(path: string, key: string): Detail[] {
-  if (key.trim() !== key)
+function keyFaults(path: string, key: string, origin: Origin): Detail[] {
+  if (!origin.isPast && key.trim() !== key)
     return [wrong(path, 'space at an end', 'Remove the spaces at the beginning and the end.')];
-  return textFaults(path, key, maxNameLength);
+  return textFaults(path, key, maxNameLength, origin);
 }
 
-const textFaults = (path: string, text: string, maxLength: number): Detail[] =>
-  at(path, nameFault(fieldAt(path), text, maxLength));
+function textFaults(path: string, text: string, maxLength: number, { isPast }: Origin): Detail[] {
+  const field = fieldAt(path);
+  if (!isPast) return at(path, nameFault(field, text, maxLength));
+  return at(path, text === '' ? missing(field) : lengthFault(field, text, maxLength));
+}
 
 /** `own`: the language of the text itself, if known. */
 function translationFaults(
   place: string,
   translations: Record<string, string>,
   own: string | undefined,
+  origin: Origin,
   maxLength = maxCommentLength,
 ): Detail[] {
   return Object.entries(translations).flatMap(([language, text]) => {
     const path = `${place}/translations/${language}`;
     const fault = languageFault(language);
     if (fault) return at(path, fault);
-    if (language === own)
+    if (language === own && !origin.isPast)
       return [
         wrong(
           path,
@@ -52,39 +69,50 @@ function translationFaults(
           'The original text is already in this language. Remove this translation.',
         ),
       ];
-    return textFaults(path, text, maxLength);
+    return textFaults(path, text, maxLength, origin);
   });
 }
 
-function optionFaults(type: number, options: Option[], language: string): Detail[] {
+/** The fault of options of a question that is not a choice. */
+export const unwantedOptions = wrong(
+  '/options',
+  'invalid options',
+  'Only questions of types 5 and 6 can have options.',
+);
+
+function optionFaults(type: number, options: Option[], language: string, origin: Origin): Detail[] {
   if (!isChoice(type as 5)) {
-    return options.length === 0
-      ? []
-      : [wrong('/options', 'invalid options', 'Only questions of types 5 and 6 can have options.')];
+    return options.length === 0 ? [] : [unwantedOptions];
   }
-  if (options.length < 2)
-    return [wrong('/options', 'invalid options', 'Add at least two options to choose from.')];
+  if (options.length < (origin.isPast ? 1 : 2)) {
+    const least = origin.isPast ? 'one option' : 'two options';
+    return [wrong('/options', 'invalid options', `Add at least ${least} to choose from.`)];
+  }
   return options.flatMap((option, i) => {
     const isTwice = options.findIndex(({ id }) => id === option.id) < i;
     const place = `/options/${i}`;
     return [
       ...(isTwice
         ? [wrong(`${place}/id`, 'option taken', 'Another option already has this ID.')]
-        : keyFaults(`${place}/id`, option.id)),
-      ...textFaults(`${place}/text`, option.text, maxCommentLength),
-      ...translationFaults(place, option.translations ?? {}, language),
+        : keyFaults(`${place}/id`, option.id, origin)),
+      ...textFaults(`${place}/text`, option.text, maxCommentLength, origin),
+      ...translationFaults(place, option.translations ?? {}, language, origin),
     ];
   });
 }
 
 /** Returns everything that is wrong with a KPI, except for its questions. */
-export function kpiFaults({ id, name, translations, imageUrl }: Kpi): Detail[] {
+export function kpiFaults(
+  { id, name, translations, imageUrl }: Omit<Kpi, 'questionIds'>,
+  origin: Origin = {},
+): Detail[] {
   // Pages display this image, so no scheme that a browser could execute is accepted.
   const isAddress = imageUrl === null || (/^https?:\/\//i.test(imageUrl) && URL.canParse(imageUrl));
   return [
-    ...keyFaults('/id', id),
-    ...textFaults('/name', name, maxNameLength),
-    ...translationFaults('', translations, undefined, maxNameLength),
+    ...keyFaults('/id', id, origin),
+    ...textFaults('/name', name, maxNameLength, origin),
+    ...translationFaults('', translations, undefined, origin, maxNameLength),
+    ...at('/imageUrl', imageUrl === null ? undefined : lengthFault('imageUrl', imageUrl, maxCommentLength)),
     ...(isAddress
       ? []
       : [wrong('/imageUrl', 'invalid address', 'Enter a URL that starts with https:// or http://.')]),

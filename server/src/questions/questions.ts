@@ -2,7 +2,7 @@
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { raiseVersion } from '../accounts/accounts.ts';
-import { Fault } from '../base/errors.ts';
+import { Fault, faultAtField } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import {
@@ -43,7 +43,7 @@ export async function defineQuestions(
     const before = present.get(question.key);
     if (!before || hasSameTexts(before, question)) continue;
     const fault = changeFault(before, question);
-    if (fault) throw new Fault('conflict', 'question changed', fault);
+    if (fault) throw questionChanged(fault);
     changed.push({ ...question, id: before.id });
   }
   const added = questions.filter(({ key }) => !present.has(key));
@@ -153,7 +153,7 @@ export async function retireQuestions(
   const ids = new Map((await selectQuestions(tx, accountId)).map(({ key, id }) => [key, id]));
   const unknown = keys.find((key) => !ids.has(key));
   if (unknown !== undefined) {
-    throw new Fault('not_found', 'question not found', `Question ${quote(unknown)} does not exist.`);
+    throw questionNotFound(unknown);
   }
   const wanted = keys.map((key) => ids.get(key) as number);
   await updateRetired(tx, accountId, wanted, isRetired);
@@ -168,7 +168,7 @@ function refuse(details: Detail[]): void {
 /** Returns a question of the account. Throws a Fault if it does not exist. */
 async function questionById(tx: Transaction, accountId: AccountId, questionId: number): Promise<Question> {
   const question = (await selectQuestions(tx, accountId)).find(({ id }) => id === questionId);
-  if (!question) throw new Fault('not_found', 'question not found', 'This question does not exist.');
+  if (!question) throw questionNotFound();
   return question;
 }
 
@@ -221,9 +221,7 @@ export async function changeQuestion(
   refuse(questionFaults(after));
   const fault = changeFault(before, after);
   if (fault) {
-    throw new Fault('conflict', 'question changed', fault, {
-      details: [{ type: 'question changed', message: fault, path: '/options' }],
-    });
+    throw questionChanged(fault, '/options');
   }
   if (hasSameTexts(before, after)) return false;
   await refuseWhileAsked(tx, accountId, [{ before, after }]);
@@ -251,9 +249,7 @@ async function refuseWhileAsked(
   const first = reworded.find(({ before }) => asked.has(before.id));
   if (!first) return;
   const fault = `The question ${quote(first.before.key)} is asked in a week that is still open. Until the week closes, you can change only capitalization, accents and punctuation. Reword it after that, or create another question.`;
-  throw new Fault('conflict', 'question changed', fault, {
-    details: [{ type: 'question changed', message: fault, path: '/text' }],
-  });
+  throw questionChanged(fault, '/text');
 }
 
 /** Retires a question, or brings it back. Returns whether anything changed. Throws a Fault if it does not exist. */
@@ -281,7 +277,7 @@ export async function saveKpi(
 ): Promise<boolean> {
   const before = (await selectKpis(tx, accountId)).find(({ id }) => id === kpi.id);
   const exists = before !== undefined;
-  if (!isNew && !exists) throw new Fault('not_found', 'kpi not found', 'This KPI does not exist.');
+  if (!isNew && !exists) throw kpiNotFound();
   const questions = new Map((await selectQuestions(tx, accountId)).map((one) => [one.id, one]));
   const unscaled = kpi.questionIds.find((id) => !isScaled(questions.get(id)?.type ?? 7));
   const name = unscaled === undefined ? '' : (questions.get(unscaled)?.key ?? String(unscaled));
@@ -308,3 +304,18 @@ export async function saveKpi(
 
 const wrong = (path: string, type: DetailType, message: string): Detail => ({ type, message, path });
 const taken = (path: string, message: string): Detail => ({ type: 'key taken', message, path });
+const questionChanged = (message: string, path?: string): Fault =>
+  faultAtField('conflict', 'question changed', path, message);
+
+/** Returns the Fault for a question that does not exist: of a key, or else of an ID. */
+export const questionNotFound = (key?: string): Fault => {
+  const message =
+    key === undefined
+      ? 'This question does not exist. Check its ID.'
+      : `Question ${quote(key)} does not exist. Check its key.`;
+  return new Fault('not_found', 'question not found', message);
+};
+
+/** Returns the Fault for a KPI that does not exist. */
+export const kpiNotFound = (): Fault =>
+  new Fault('not_found', 'kpi not found', 'This KPI does not exist. Check its ID.');

@@ -1,10 +1,9 @@
 // Closes weeks. Closing a week computes and publishes its figures once, and deletes its answers and who gave them, all in one
 // transaction (rules.md P1).
-import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
+import { addWeeks, dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById } from '../accounts/accounts.ts';
-import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { lockSurvey, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
+import { lockSurvey, tryLockSurvey, weekNotFound, weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import { endWeek, vacuumDeleted } from './close-week.sql.ts';
@@ -27,7 +26,7 @@ export async function closeWeek(
   await lockSurvey(tx, accountId);
   const state = await selectWeek(tx, accountId, week, true);
   if (!state) {
-    throw new Fault('not_found', 'week not found', `No questions were asked in week ${weekName(week)}.`);
+    throw weekNotFound(week);
   }
   if (state.isClosed) return undefined;
   const key = unstoredKey ?? (await openWeekKey(tx, keys, accountId, week));

@@ -85,7 +85,7 @@ export async function exportLinks(
     const message = week
       ? `No one is asked in week ${weekName(week)}, or the week has closed.`
       : 'No one is being asked in any open week.';
-    throw new Fault('not_found', 'week not found', message);
+    throw new Fault('not_found', 'no open week', message);
   }
   const people = asked.filter(({ isWrittenTo }) => !isWrittenTo);
   if (people.length === 0) {

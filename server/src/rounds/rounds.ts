@@ -53,12 +53,18 @@ export async function openWeek(
   const row = await lockWeekRow(tx, accountId, week);
   const key = row && !row.isClosed ? await keys.of(tx, accountId, week) : undefined;
   if (key) return key;
-  throw new Fault(
-    'conflict',
-    'week closed',
-    `Week ${weekName(week)} is closed. You can't add anything to it.`,
-  );
+  throw weekClosed(week);
 }
+
+/** Returns the Fault for a week that is closed. */
+export const weekClosed = (week: Week): Fault =>
+  new Fault('conflict', 'week closed', `Week ${weekName(week)} is closed. You can't add anything to it.`);
+
+/** Returns the Fault for a week in which no round was open. */
+export const weekNotFound = (week?: Week): Fault => {
+  const name = week === undefined ? 'that week' : `week ${weekName(week)}`;
+  return new Fault('not_found', 'week not found', `No questions were asked in ${name}. Choose another week.`);
+};
 
 /** Returns the number under which a person answers in a week. Only the week's key reveals whose number it is (P9, P12). */
 export const respondentOf = (key: WeekKey, person: PersonRef): string =>

@@ -1,10 +1,9 @@
 // Schedules: which questions are asked, which groups are asked, how often and when. This file creates, checks and
 // changes them; opening.ts opens their rounds.
-import { maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { isDay } from '@soundings/contract/weeks.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
+import { dayFault, nameFault, type FieldFault } from '../base/field-faults.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { selectKpis, selectQuestions } from '../questions/questions.ts';
 import { classesOf } from '../questions/similar-wording.ts';
@@ -128,6 +127,7 @@ const within = (value: unknown, low: number, high: number) =>
   Number.isInteger(value) && (value as number) >= low && (value as number) <= high;
 const isWorkingHour = (hour: number) => hour >= workingHours.first && hour <= workingHours.last;
 
+type CheckField = (fault: FieldFault | undefined, path: string) => void;
 type Check = (isValid: boolean, path: string, type: DetailType, message: string) => void;
 
 /** Returns what is wrong with a schedule, apart from references to groups, questions and KPIs that don't exist. */
@@ -136,14 +136,12 @@ function faultsOf(schedule: NewSchedule): Detail[] {
   const check: Check = (isValid, path, type, message) => {
     if (!isValid) details.push({ type, message, path });
   };
+  const checkField: CheckField = (fault, path) => {
+    if (fault) details.push({ ...fault, path });
+  };
   const { name, questionIds, kpiIds, perWeek, everyWeeks, groupIds, repeatWeeks, weekday, hour } = schedule;
   const { anyHour } = schedule;
-  check(
-    name.trim() !== '' && name.length <= maxNameLength,
-    'name',
-    name.trim() === '' ? 'missing name' : 'too long',
-    `The name must have 1 to ${maxNameLength} characters.`,
-  );
+  checkField(nameFault('name', name), 'name');
   check(
     questionIds.length > 0 !== kpiIds.length > 0,
     'questions',
@@ -181,18 +179,13 @@ function faultsOf(schedule: NewSchedule): Detail[] {
   check(anyHour || weekday <= 5, 'weekday', 'on a weekend', weekend);
   check(within(hour, 0, 23), 'hour', 'out of range', 'The hour must be a number from 0 to 23.');
   check(anyHour || isWorkingHour(hour), 'hour', 'at night', night);
-  checkDays(schedule, check);
+  checkDays(schedule, check, checkField);
   checkReminder(schedule, check);
   return details;
 }
 
-function checkDays({ fromDay, untilDay }: NewSchedule, check: Check): void {
-  check(
-    isDay(fromDay),
-    'from',
-    'invalid day',
-    `${fromDay} is not a valid date. Write dates like 2026-11-23.`,
-  );
+function checkDays({ fromDay, untilDay }: NewSchedule, check: Check, checkField: CheckField): void {
+  checkField(dayFault(fromDay), 'from');
   // Later dates would lead to weeks beyond the calendar's range.
   check(
     fromDay < '3000',
@@ -200,12 +193,7 @@ function checkDays({ fromDay, untilDay }: NewSchedule, check: Check): void {
     'invalid day',
     `${fromDay} is too far in the future. Use a date before the year 3000.`,
   );
-  check(
-    untilDay === null || isDay(untilDay),
-    'until',
-    'invalid day',
-    `${untilDay} is not a valid date. Write dates like 2026-11-23.`,
-  );
+  checkField(untilDay === null ? undefined : dayFault(untilDay), 'until');
   check(
     untilDay === null || untilDay >= fromDay,
     'until',

@@ -42,6 +42,7 @@ import {
   readName,
   removeKeyFile,
   writeKeyFile,
+  wrongKey,
 } from './key-file.ts';
 import { contextOf } from './week-key.ts';
 
@@ -322,20 +323,13 @@ export class EpochChain {
   /** Stores a key exported on another server. Throws a Fault if the text is not a key, or not the missing one. */
   async imported(text: string): Promise<void> {
     const key = keyIn(text);
-    if (!key)
-      throw new Fault(
-        'invalid',
-        'invalid value',
-        'This is not an exported answer key. Run "soundings keys export" on the server that has the key.',
-      );
+    if (!key) throw wrongKey('invalid', 'This is not an exported answer key.');
     const chain = await selectChain(this.#pool);
     const present = chain && isSameChain(key, chain) ? keyAt(key, chain.epoch) : undefined;
     if (!present) {
-      throw new Fault(
+      throw wrongKey(
         'conflict',
-        'invalid value',
-        'This key belongs to another installation, was replaced after it was exported, or is newer than the database. ' +
-          'Run "soundings keys export" again on the server that has the key.',
+        'This key belongs to another installation, was replaced after it was exported, or is newer than the database.',
       );
     }
     writeKeyFile(this.#path, present);
@@ -349,7 +343,7 @@ export class EpochChain {
     if (!(await deleteProcess(this.#pool, name)))
       throw new Fault(
         'not_found',
-        'not found',
+        'process not found',
         `Process "${name}" does not exist. Run "soundings keys show" to list all processes.`,
       );
   }

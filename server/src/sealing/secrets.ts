@@ -14,7 +14,15 @@ import { deleteHostKeys, resealHostKeys } from '../sftp/host-keys.sealed.ts';
 import { lockKeyFiles } from './answer-keys.sql.ts';
 import type { KeyPlace } from './epoch-chain.ts';
 import { type EpochKey, isSameChain, newChain, unwrap, wrap } from './epoch-keys.ts';
-import { keyIn, keyText, readKeyFile, removeKeyFile, secretsHead, writeKeyFile } from './key-file.ts';
+import {
+  keyIn,
+  keyText,
+  readKeyFile,
+  removeKeyFile,
+  secretsHead,
+  writeKeyFile,
+  wrongKey,
+} from './key-file.ts';
 import { replaceSecretsKey, type SecretsKeyRow, selectSecretsKey } from './secrets.sql.ts';
 
 export class Secrets implements Sealer {
@@ -98,11 +106,7 @@ export class Secrets implements Sealer {
   async imported(text: string): Promise<void> {
     const [key, row] = [keyIn(text), await selectSecretsKey(this.#pool)];
     if (!key || !row || !isSameChain(key, { chain: row.name })) {
-      throw new Fault(
-        'conflict',
-        'invalid value',
-        'This is not the secrets key of this installation. Run "soundings keys export" on the server that has the key.',
-      );
+      throw wrongKey('conflict', 'This is not the secrets key of this installation.');
     }
     if (this.#place === 'file') writeKeyFile(this.path, key, secretsHead);
     await this.prepare();

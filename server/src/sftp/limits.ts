@@ -4,7 +4,7 @@
 // Like OpenSSH, it uses random early drop (MaxStartups) and penalties by source (PerSourcePenalties). Unlike OpenSSH, it drops
 // connections of the sources with the most connections without a login, so that a few addresses can't shut out all others.
 import { networkOf } from '../base/network.ts';
-import { type Attempts, type Backoff, countOf, delayAfter, oneMore } from '../base/throttle.ts';
+import { type Attempts, type Backoff, countOf, delayAfter, oneMore, waitOf } from '../base/throttle.ts';
 
 export type SftpLimits = {
   connections: number;
@@ -68,10 +68,17 @@ const afterFailures: Backoff = {
   longestMs: 10_000,
   memoryMs: 10 * 60_000,
 };
-/** Each connection that times out without a login adds this penalty to its address, in ms. The address is refused … */
-const penaltyMs = 10_000;
-/** … once the penalty reaches the minimum. It never exceeds the maximum. OpenSSH has the same numbers, but up to ten minutes. */
-const [minPenaltyMs, maxPenaltyMs] = [15_000, 5 * 60_000];
+/**
+ * From the third connection that times out without a login on, its address is refused: for ten seconds, and for another ten with each
+ * further one. OpenSSH has similar numbers, but up to ten minutes.
+ */
+const afterTimeouts: Backoff = {
+  free: 3,
+  firstWaitMs: 10_000,
+  growth: 'adds',
+  longestMs: 5 * 60_000,
+  memoryMs: 5 * 60_000,
+};
 /** An address is not refused this long after a login, so that a stranger in a customer's network can't block its jobs. */
 const trustMs = 24 * 3_600_000;
 
@@ -89,8 +96,7 @@ type Origin = {
   open: number;
   waiting: Set<Waiting>;
   failures: Attempts | undefined;
-  /** When the penalty for timed-out connections ends, in ms. */
-  penaltyUntil: number;
+  timeouts: Attempts | undefined;
   trustedUntil: number;
 };
 
@@ -141,8 +147,7 @@ export function openSftpLimiter(
         origin.failures = oneMore(origin.failures, afterFailures, now());
       },
       timedOut() {
-        const until = Math.max(origin.penaltyUntil, now()) + penaltyMs;
-        origin.penaltyUntil = Math.min(until, now() + maxPenaltyMs);
+        origin.timeouts = oneMore(origin.timeouts, afterTimeouts, now());
       },
       left() {
         open--;
@@ -158,7 +163,8 @@ export function openSftpLimiter(
       if (open >= limits.connections) return 'too many connections';
       const network = networkOf(address);
       const origin = origins.of(network);
-      if (isPenalized(origin, now())) return 'too many login timeouts';
+      if (origin.trustedUntil <= now() && waitOf(origin.timeouts, afterTimeouts, now()) > 0)
+        return 'too many login timeouts';
       if (origin.open >= limits.perAddress || origin.waiting.size >= limits.unauthenticatedPerAddress)
         return 'too many from this address';
       if (!waiting.makePlace(origin)) return 'too many connections without a login';
@@ -173,20 +179,18 @@ export function openSftpLimiter(
   };
 }
 
-const isPenalized = ({ trustedUntil, penaltyUntil }: Origin, now: number) =>
-  trustedUntil <= now && penaltyUntil - now >= minPenaltyMs;
-
 /** Keeps the states of addresses. */
 function openOrigins(now: () => number) {
   const origins = new Map<string, Origin>();
 
+  const badOf = ({ failures, timeouts }: Origin) =>
+    countOf(failures, afterFailures, now()) + countOf(timeouts, afterTimeouts, now());
+
   /** Forgets a quarter of the addresses, those with the fewest failures first, so that new addresses can't displace bad ones. */
   function forgetSome(): void {
-    const weigh = ({ failures, penaltyUntil }: Origin) =>
-      countOf(failures, afterFailures, now()) + Math.max(0, penaltyUntil - now()) / penaltyMs;
-    const lastOf = ({ failures }: Origin) => failures?.at ?? 0;
+    const lastOf = ({ failures, timeouts }: Origin) => Math.max(failures?.at ?? 0, timeouts?.at ?? 0);
     const absent = [...origins].filter(([, origin]) => origin.open === 0);
-    absent.sort(([, a], [, b]) => weigh(a) - weigh(b) || lastOf(a) - lastOf(b));
+    absent.sort(([, a], [, b]) => badOf(a) - badOf(b) || lastOf(a) - lastOf(b));
     for (const [network] of absent.slice(0, Math.ceil(maxOrigins / 4))) origins.delete(network);
   }
 
@@ -195,14 +199,13 @@ function openOrigins(now: () => number) {
       const known = origins.get(network);
       if (known) return known;
       if (origins.size >= maxOrigins) forgetSome();
-      const none = { open: 0, failures: undefined, penaltyUntil: 0, trustedUntil: 0 };
+      const none = { open: 0, failures: undefined, timeouts: undefined, trustedUntil: 0 };
       const origin = { ...none, waiting: new Set<Waiting>() };
       origins.set(network, origin);
       return origin;
     },
-    forgetClean(network: string, { open, failures, penaltyUntil, trustedUntil }: Origin): void {
-      const isClean = countOf(failures, afterFailures, now()) === 0;
-      if (open === 0 && isClean && Math.max(penaltyUntil, trustedUntil) <= now()) origins.delete(network);
+    forgetClean(network: string, origin: Origin): void {
+      if (origin.open === 0 && badOf(origin) === 0 && origin.trustedUntil <= now()) origins.delete(network);
     },
   };
 }

@@ -115,17 +115,14 @@ async function refuseAsked(pool: Pool, accountId: AccountId, weeks: Week[]): Pro
   const free = weeks.length - last - 1;
   const remedy = free > 0 ? `Simulate only the weeks after it (--weeks ${free}), or use` : 'Use';
   const message = `Questions were already asked in week ${weekName(weeks[last] as Week)}. ${remedy} another account.`;
-  throw new Fault('conflict', 'invalid value', message);
+  throw notPossible(message);
 }
 
-const noOneToAsk = new Fault(
-  'conflict',
-  'invalid value',
+const notPossible = (message: string) => new Fault('conflict', 'simulation not possible', message);
+const noOneToAsk = notPossible(
   'No active user of the account is a member of a group, so there is no one to ask. Push the organization first.',
 );
-const nothingDue = new Fault(
-  'conflict',
-  'invalid value',
+const nothingDue = notPossible(
   'No schedule of the account is due in these weeks, or all are paused. Create one that starts early enough, or remove all schedules to get a weekly pulse.',
 );
 
@@ -150,7 +147,7 @@ async function createPulse(tx: Transaction, accountId: AccountId, first: Week): 
   if (count === 0) {
     const message =
       'The account has no schedule, and no KPI to choose questions from. Create a schedule first.';
-    throw new Fault('conflict', 'invalid value', message);
+    throw notPossible(message);
   }
   const groups = await selectParents(tx, accountId);
   const topIds = [...groups].filter(([, parentId]) => parentId === null).map(([id]) => id);

@@ -50,6 +50,14 @@ export type PendingRun = {
   removed: { people: number; groups: number };
 };
 
+/** Returns the Fault for a run that does not exist. */
+export const runNotFound = (accountId: AccountId, runId: string): Fault =>
+  new Fault(
+    'not_found',
+    'run not found',
+    `Run ${runId} does not exist in account ${accountId}. Check its ID.`,
+  );
+
 /** Returns the fault for a run that can't be approved or rejected because it is not pending. */
 export const runNotPending = (runId: string, outcome: string): Fault =>
   new Fault(
@@ -69,8 +77,7 @@ export async function takePendingRun(
 ): Promise<PendingRun> {
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(runId);
   const run = isId ? await lockPendingRun(tx, accountId, runId) : undefined;
-  if (!run)
-    throw new Fault('not_found', 'run not found', `Run ${runId} does not exist in account ${accountId}.`);
+  if (!run) throw runNotFound(accountId, runId);
   const { outcome, organization, planDigest, file, summary } = run;
   if (outcome !== 'pending' || !organization || planDigest === null) {
     throw runNotPending(runId, outcome);

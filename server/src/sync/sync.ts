@@ -2,6 +2,7 @@
 // account, reads the current state, checks the request and plans the changes. Then it stops (dry run or faults) or applies
 // them. The report is the same in both cases.
 import type { Report, Settings, User } from '@soundings/contract/organization.ts';
+import type { Detail } from '@soundings/contract/problem.ts';
 import { createHash } from 'node:crypto';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { notePending } from '../auth/pending-administrators.ts';
@@ -275,8 +276,10 @@ const digestOf = ({ changes, groups, users }: Plan): string =>
     .digest('hex');
 
 const planChanged = (runId: string) =>
-  new Fault(
-    'conflict',
-    'plan changed',
+  staleRun(
     `Run ${runId} would now make different changes than were shown, because the data has changed in the meantime. Upload the file again.`,
   );
+
+/** Returns the Fault for a pending run that can no longer be applied. */
+export const staleRun = (message: string, details: Detail[] = []): Fault =>
+  new Fault('conflict', 'plan changed', message, { details });

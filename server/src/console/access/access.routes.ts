@@ -7,10 +7,12 @@ import { isAllowed } from '../../accounts/allowlist.ts';
 import { audit } from '../../accounts/audit.ts';
 import { createToken, revokeToken } from '../../accounts/tokens.ts';
 import { byteOrderMark, csvRow } from '../../base/csv.ts';
-import { Fault } from '../../base/errors.ts';
+import { Fault, faultAtField, invalidParameter } from '../../base/errors.ts';
+import { dayFault } from '../../base/field-faults.ts';
 import type { Log } from '../../base/log.ts';
 import type { Sealer } from '../../base/sealer.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
+import { mailRejected, noAddress, noMailServer } from '../../mail/mail-faults.ts';
 import { hostKeys } from '../../sftp/host-keys.ts';
 import type { Mailer } from '../../mail/mail.ts';
 import { testMail } from '../../mail/test-mail.ts';
@@ -53,7 +55,11 @@ export function serveAccess(console: Console, options: AccessOptions): void {
       const before = await accountById(tx, who.accountId);
       const kept = [...new Set([...before.allow, ...allow])].filter((range) => !remove.includes(range));
       if (kept.length > maxRanges)
-        throw refused('invalid value', `You can allow at most ${maxRanges} ranges. Remove some first.`);
+        throw new Fault(
+          'invalid',
+          'invalid value',
+          `You can allow at most ${maxRanges} ranges. Remove some first.`,
+        );
       await changeAccount(tx, who.accountId, { allow: kept }, actorOf(who));
     });
     return accessOf(pool, who, options);
@@ -83,8 +89,7 @@ function serveTokens(console: Console, { pool, mailer }: AccessOptions): void {
 function refuseExpired(expires: string | null): void {
   if (expires === null || !isDay(expires) || expires >= new Date().toISOString().slice(0, 10)) return;
   const message = `${expires} is in the past. Choose a later day.`;
-  const details = [{ type: 'out of range' as const, message, path: '/expires' }];
-  throw new Fault('invalid', 'out of range', message, { details });
+  throw faultAtField('invalid', 'out of range', '/expires', message);
 }
 
 /** Returns no host keys if the secrets key is missing, in which case SFTP does not run. Rethrows any other error. */
@@ -166,24 +171,17 @@ function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptio
   });
   console.serve('POST /settings/test-mail', async (who) => {
     const { user, account, language } = await selectSessionFacts(await pool, who);
-    if (user.email === null)
-      throw refused('no address', 'You have no email address to send it to. Add one first.');
-    if (!mailer)
-      throw refused('no mail server', 'No mail server is configured. Set SMTP_URL and restart the service.');
+    if (user.email === null) throw noAddress();
+    if (!mailer) throw noMailServer();
     try {
       await mailer.send({ to: user.email, ...testMail(language, account.name) });
     } catch (error) {
-      throw refused('mail rejected', `The mail server rejected the email: ${(error as Error).message}`);
+      throw mailRejected(error);
     }
     await audit(await pool, who.accountId, actorOf(who), 'test mail sent');
     return { to: user.email };
   });
 }
-
-const refused = (
-  type: 'invalid value' | 'no address' | 'no mail server' | 'mail rejected',
-  message: string,
-) => new Fault('invalid', type, message);
 
 function serveAudit(console: Console, pool: Promise<Pool>): void {
   console.serve('GET /audit', async (who, { query: { offset = '0', limit = '100', ...query } }) => {
@@ -206,10 +204,8 @@ function serveAudit(console: Console, pool: Promise<Pool>): void {
 /** Reads the filters of the audit log. Throws a Fault for a day that does not exist. */
 function filterOf(query: Partial<Record<keyof AuditFilter, string>>): AuditFilter {
   for (const path of ['from', 'to'] as const) {
-    if (!query[path] || isDay(query[path])) continue;
-    const message = `"${path}" must be an existing day, written as YYYY-MM-DD.`;
-    const details = [{ type: 'invalid parameter' as const, message, path }];
-    throw new Fault('invalid', 'invalid parameter', message, { details });
+    const fault = query[path] ? dayFault(query[path]) : undefined;
+    if (fault) throw invalidParameter(path, fault.message);
   }
   const { search, found, origin, action, from, to } = query;
   return {

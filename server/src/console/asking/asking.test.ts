@@ -364,7 +364,7 @@ describe('schedules', () => {
       '/perWeek',
     ]);
     expect(types(wrong)).toEqual([
-      'missing name',
+      'missing field',
       'no groups',
       'on a weekend',
       'at night',

@@ -2,17 +2,17 @@
 import type { KpiPage, LibraryQuestion, QuestionPage } from '@soundings/contract/console/asking.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { audit, type AuditAction } from '../../accounts/audit.ts';
-import { Fault } from '../../base/errors.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import {
   addQuestion,
   changeQuestion,
-  saveKpi,
   type Kpi,
-  selectKpis,
   type NewQuestion,
-  selectQuestions,
+  questionNotFound,
   retireQuestion,
+  saveKpi,
+  selectKpis,
+  selectQuestions,
 } from '../../questions/questions.ts';
 import { type Schedule, selectSchedules } from '../../rounds/schedules.ts';
 import {
@@ -128,7 +128,7 @@ const textsOf = ({
 
 async function changeableTexts(tx: Transaction, { accountId }: Who, questionId: number) {
   const question = (await selectQuestions(tx, accountId)).find(({ id }) => id === questionId);
-  if (!question) throw new Fault('not_found', 'question not found', 'This question does not exist.');
+  if (!question) throw questionNotFound();
   return textsOf(question);
 }
 
@@ -177,7 +177,7 @@ async function questionPage(db: Db, who: Who, questionId: number): Promise<Quest
   const { accountId } = who;
   const { questions } = await libraryOf(db, who);
   const question = questions.find(({ id }) => id === questionId);
-  if (!question) throw new Fault('not_found', 'question not found', 'This question does not exist.');
+  if (!question) throw questionNotFound();
   const [asked, schedules] = await Promise.all([
     selectAskedIn(db, accountId, questionId, weeksShown),
     selectSchedules(db, accountId),

@@ -3,10 +3,10 @@ import type { OpenWeek, Participation, Rounds } from '@soundings/contract/consol
 import { addWeeks, dayIn, isDay, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { audit } from '../../accounts/audit.ts';
 import { csvRow } from '../../base/csv.ts';
-import { Fault } from '../../base/errors.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
 import { selectQuestions } from '../../questions/questions.ts';
 import { type ExportedLink, exportLinks } from '../../rounds/links.ts';
+import { weekClosed, weekNotFound } from '../../rounds/rounds.ts';
 import { endOf } from '../../rounds/send-times.ts';
 import { audiencesOf, selectSchedules } from '../../rounds/schedules.ts';
 import { calendarsOf } from '../../rounds/calendar.ts';
@@ -36,15 +36,15 @@ export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: 
     await inTransaction(await pool, async (tx) => {
       const week = weekIn(params.week);
       const isOpen = week === undefined ? undefined : await selectIsOpen(tx, who.accountId, week);
-      if (week === undefined || isOpen === undefined) throw weekNotFound;
-      if (!isOpen) throw new Fault('conflict', 'week closed', `The week ${weekName(week)} is closed.`);
+      if (week === undefined || isOpen === undefined) throw weekNotFound();
+      if (!isOpen) throw weekClosed(week);
       await addClosing(tx, who.accountId, week);
       await audit(tx, who.accountId, actorOf(who), 'week close requested', { subject: weekName(week) });
     });
   });
   console.serve('POST /rounds/{week}/links', async (who, { params, body: { isReplacing } }) => {
     const week = weekIn(params.week);
-    if (week === undefined) throw weekNotFound;
+    if (week === undefined) throw weekNotFound();
     const name = weekName(week);
     const links = await inTransaction(await pool, async (tx) => {
       const exported = await exportLinks(tx, who.accountId, publicUrl, {
@@ -60,8 +60,6 @@ export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: 
     return { name: `links-${name}.csv`, csv: await csvOf(links), people: links.length };
   });
 }
-
-const weekNotFound = new Fault('not_found', 'week not found', 'No questions were asked in that week.');
 
 const weekIn = (text: string): Week | undefined => (isDay(text) && weekOf(text) === text ? text : undefined);
 

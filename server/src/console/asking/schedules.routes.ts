@@ -11,6 +11,7 @@ import { audit, type AuditAction } from '../../accounts/audit.ts';
 import { pageTexts } from '../../answers/page-texts.ts';
 import { Fault } from '../../base/errors.ts';
 import { type AccountId, type Db, inTransaction, type Transaction } from '../../db/db.ts';
+import { mailRejected, noAddress, noMailServer } from '../../mail/mail-faults.ts';
 import { selectKpis, type Question, selectQuestions } from '../../questions/questions.ts';
 import { invitationOf } from '../../rounds/invitation.ts';
 import { dayDue } from '../../rounds/send-times.ts';
@@ -263,9 +264,6 @@ async function preview(db: Db, who: Who, scheduleId: number, now: number): Promi
   };
 }
 
-const refused = (type: 'no address' | 'no mail server' | 'nothing due' | 'mail rejected', message: string) =>
-  new Fault('invalid', type, message);
-
 /** Sends the caller a test email, the same one that people receive. Its link opens the preview, which stores nothing. */
 async function sendTest(
   { pool, mailer, publicUrl, now }: AskingDependencies,
@@ -276,11 +274,11 @@ async function sendTest(
   const db = await pool;
   const { questions } = await nextOf(db, who.accountId, scheduleId, now());
   const { email, ...person } = await selectTester(db, who.accountId, who.userId);
-  if (email === null) throw refused('no address', 'You have no email address to send it to. Add one first.');
-  if (!mailer)
-    throw refused('no mail server', 'No mail server is configured. Set SMTP_URL and restart the service.');
+  if (email === null) throw noAddress();
+  if (!mailer) throw noMailServer();
   if (questions.length === 0)
-    throw refused(
+    throw new Fault(
+      'invalid',
       'nothing due',
       'No question is due, so there is no email to send. Choose questions, or set a later end date.',
     );
@@ -294,7 +292,7 @@ async function sendTest(
   try {
     await mailer.send({ to: email, subject: `[Test] ${subject}`, text, html });
   } catch (error) {
-    throw refused('mail rejected', `The mail server rejected the email: ${(error as Error).message}`);
+    throw mailRejected(error);
   }
   await audit(db, who.accountId, actorOf(who), 'test mail sent', { subject: scheduleId, details: { kind } });
   return { address: email };

@@ -17,7 +17,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Actor } from '../../accounts/audit.ts';
-import { sessionOf, type SignedIn } from '../../auth/sessions.ts';
+import { notSignedIn, sessionOf, type SignedIn } from '../../auth/sessions.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { cookieOf } from '../../http/cookies.ts';
@@ -92,7 +92,7 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
     const secret = cookieOf(request, cookieName);
     const session = secret === undefined ? undefined : await sessionOf(await pool, secret);
     if (!session) {
-      throw new Fault('unauthenticated', 'not signed in', 'Your session has expired. Sign in again.');
+      throw notSignedIn();
     }
     return { ...session, address: request.address };
   }

@@ -1,6 +1,6 @@
 // Versions of things that are changed as a whole, so that no one overwrites a change that someone else has made in the meantime.
 import { createHash } from 'node:crypto';
-import { Fault } from '../../base/errors.ts';
+import { changedSince } from '../../base/errors.ts';
 
 /** Returns a text that differs whenever the changeable state differs. */
 export const versionOf = (state: unknown): string =>
@@ -9,9 +9,5 @@ export const versionOf = (state: unknown): string =>
 /** Throws a Fault if the state has changed since it was shown. The caller must have locked it against other changes. */
 export function rejectChanged(seen: string, state: unknown): void {
   if (versionOf(state) === seen) return;
-  throw new Fault(
-    'conflict',
-    'changed since',
-    'Someone else has changed this in the meantime, so nothing was saved. Open it again to see the current version.',
-  );
+  throw changedSince();
 }

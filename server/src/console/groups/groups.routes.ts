@@ -10,7 +10,7 @@ import type {
 } from '@soundings/contract/console/groups.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit.ts';
-import { Fault } from '../../base/errors.ts';
+import { changedSince } from '../../base/errors.ts';
 import { inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import {
   changeAttribute,
@@ -18,6 +18,7 @@ import {
   removeAttribute,
   disallowedValues,
 } from '../../people/attributes.changes.ts';
+import { groupNotFound } from '../../people/faults.ts';
 import {
   adoptGroup,
   changeGroup,
@@ -121,11 +122,7 @@ const withoutEmpty = <T>({
 async function refuseOtherWeeks(tx: Transaction, { accountId }: Who, groupId: number, shown: number) {
   const facts = await selectGroupFacts(tx, accountId, groupId, []);
   if (!facts || facts.weeks === shown) return;
-  throw new Fault(
-    'conflict',
-    'changed since',
-    'The results of this group have changed in the meantime, so nothing was removed. Check them and try again.',
-  );
+  throw changedSince('The results of this group have changed');
 }
 
 function serveHandovers(console: Console, pool: Promise<Pool>): void {
@@ -303,5 +300,3 @@ function named(byId: ReadonlyMap<number, GroupRow>, id: number | null): Named | 
   const group = id === null ? undefined : byId.get(id);
   return group ? asNamed(group) : null;
 }
-
-const groupNotFound = () => new Fault('not_found', 'group not found', 'This group does not exist.');

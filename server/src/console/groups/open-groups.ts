@@ -1,8 +1,8 @@
 // Which groups a user of the console may see: an administrator all groups, a manager those they own, administer (with subgroups)
 // or have read access to.
 import { hasRole } from '@soundings/contract/shared-values.ts';
-import { Fault } from '../../base/errors.ts';
 import type { Db } from '../../db/db.ts';
+import { groupNotFound } from '../../people/faults.ts';
 import { selectGroupsOpenTo } from '../../people/groups.ts';
 import type { Who } from '../core/console.ts';
 
@@ -15,6 +15,5 @@ export async function openGroups(db: Db, who: Who): Promise<ReadonlySet<number> 
 /** Throws a Fault if the caller may not see a group, with the same message as for a group that does not exist. */
 export async function rejectClosedGroup(db: Db, who: Who, groupId: number): Promise<void> {
   const open = await openGroups(db, who);
-  if (open?.has(groupId) === false)
-    throw new Fault('not_found', 'group not found', 'This group does not exist.');
+  if (open?.has(groupId) === false) throw groupNotFound();
 }

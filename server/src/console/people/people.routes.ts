@@ -14,12 +14,14 @@ import { audit, type AuditAction } from '../../accounts/audit.ts';
 import { deleteSessionsOf, revokeAccess } from '../../auth/sessions.ts';
 import { addGivenMail, linkHours, createSignInLink, signInAddress } from '../../auth/sign-in-links.ts';
 import { turnOffTwoFactor } from '../../auth/two-factor.ts';
-import { Fault } from '../../base/errors.ts';
+import { changedSince, Fault } from '../../base/errors.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
+import { noMailServer } from '../../mail/mail-faults.ts';
 import { confirmAdministrator } from '../../people/administrators.ts';
 import { attributesOf } from '../../people/attributes.changes.ts';
+import { userNotFound } from '../../people/faults.ts';
 import { adoptUser, handOver, releaseUser } from '../../people/handover.ts';
-import { changeUser, createUser, removeUser, userNotFound } from '../../people/users.ts';
+import { changeUser, createUser, removeUser } from '../../people/users.ts';
 import { eraseUserChanges } from '../../sync/runs.ts';
 import { actorOf, type Console, Download, requireProof, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
@@ -253,12 +255,7 @@ function refuseLink({ active, email }: Person, isMailMissing: boolean): void {
     const message = 'People sign in with their email address, and this person has none. Add one first.';
     throw new Fault('conflict', 'missing field', message);
   }
-  if (isMailMissing)
-    throw new Fault(
-      'conflict',
-      'no mail server',
-      'No mail server is configured. Show the link instead, or set SMTP_URL.',
-    );
+  if (isMailMissing) throw noMailServer('conflict');
 }
 
 /** Administrators must not sign in as one another unnoticed, so such a link goes only to the person's own address. */
@@ -313,7 +310,8 @@ async function handMany(
     );
     const handover = { changing: changing.length, ...others, seen: digestOf(changing) };
     if (isPreview) return handover;
-    if (seen === undefined ? 'filters' in chosen : seen !== handover.seen) throw changedSince();
+    if (seen === undefined ? 'filters' in chosen : seen !== handover.seen)
+      throw changedSince('The people that the selection matches have changed');
     if (changing.length > 0) {
       const action: AuditAction = toManaged ? 'people adopted' : 'people released';
       // The filters are not logged: a name that was searched for must be erased together with the person.
@@ -325,13 +323,6 @@ async function handMany(
 }
 
 const digestOf = (ids: number[]): string => createHash('sha256').update(ids.join()).digest('base64url');
-
-const changedSince = () =>
-  new Fault(
-    'conflict',
-    'changed since',
-    'The selection no longer matches the people shown. Check it and try again.',
-  );
 
 /** Shortens ids in ascending order: "3-17 20 22-23". */
 function rangesOf(ids: number[]): string {

@@ -5,9 +5,10 @@ import type { GroupResults, ResultGroup } from '@soundings/contract/console/resu
 import { type Period, periodNamed, periodOfWeek } from '@soundings/contract/periods.ts';
 import { type Week, weeksFrom } from '@soundings/contract/weeks.ts';
 import { accountById } from '../../accounts/accounts.ts';
-import { Fault } from '../../base/errors.ts';
+import { invalidParameter } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
+import { groupNotFound } from '../../people/faults.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import { isScaled } from '../../questions/types.ts';
 import {
@@ -88,8 +89,7 @@ export async function* readReports(
   const shared = await readShared(pool, who, wanted);
   const ids = groupIds ?? [...shared.people.keys()];
   for (const id of ids) {
-    if (!shared.groups.byId.has(id))
-      throw new Fault('not_found', 'group not found', 'This group does not exist.');
+    if (!shared.groups.byId.has(id)) throw groupNotFound();
   }
   for (let at = 0; at < ids.length; at += groupsAtOnce) {
     // As many groups at a time as fit in memory.
@@ -148,9 +148,7 @@ export function periodIn(weeks: Weeks, name: string | undefined): { period: Peri
     name === undefined
       ? 'There are no results yet. Reports can be created when the first week has closed.'
       : `There are no results for ${quote(name)}. Choose a week or quarter with results.`;
-  throw new Fault('invalid', 'invalid parameter', message, {
-    details: [{ type: 'invalid parameter', message, path: 'period' }],
-  });
+  throw invalidParameter('period', message);
 }
 
 async function readSome(pool: Pool, shared: Shared, ids: readonly number[]): Promise<ReportData[]> {

@@ -1,6 +1,7 @@
 // The comments of a group: by question, searched and marked, the words that stand out in them, and what is exported.
 import type { CommentWords, FoundComments } from '@soundings/contract/console/results.ts';
 import type { Pool } from '../../db/db.ts';
+import { questionNotFound } from '../../questions/questions.ts';
 import {
   type CommentScope,
   commentsShown,
@@ -12,7 +13,6 @@ import { allTime, readResults } from '../../results/data/read-results.ts';
 import type { Words } from '../../results/data/words-thread.ts';
 import type { Who } from '../core/console.ts';
 import type { ExportedComments } from './csv.ts';
-import { questionNotFound } from './questions.ts';
 import { commentOf, headOf, readGroup, weekIn } from './reading.ts';
 
 type ScopeWanted = {

@@ -2,7 +2,7 @@
 // with an outcome.
 import type { DriverOutcome, Drivers } from '@soundings/contract/console/drivers.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
-import { Fault } from '../../base/errors.ts';
+import { invalidParameter } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { selectGroups } from '../../people/groups.ts';
 import { type Kpi, kpiNameIn, selectKpis } from '../../questions/questions.ts';
@@ -124,10 +124,7 @@ function candidateNamed(candidates: readonly Candidate[], wanted: string | undef
   if (wanted === undefined) return candidates[0];
   const found = candidates.find(({ id }) => id === wanted);
   if (found) return found;
-  const message = 'There are no results to show for that KPI or question.';
-  throw new Fault('invalid', 'invalid parameter', message, {
-    details: [{ type: 'invalid parameter', message, path: 'outcome' }],
-  });
+  throw invalidParameter('outcome', 'There are no results to show for that KPI or question.');
 }
 
 /** Returns the weeks that figures come from, oldest first. */

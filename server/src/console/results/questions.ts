@@ -1,8 +1,8 @@
 // The results of a question in a group: its answers in a week, earlier weeks, and comments.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { QuestionResults, ResultQuestion } from '@soundings/contract/console/results.ts';
-import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
+import { questionNotFound } from '../../questions/questions.ts';
 import { selectNewestComments } from '../../results/data/comments-shown.ts';
 import { allTime, questionsWorded, readResults } from '../../results/data/read-results.ts';
 import { questionMeasures } from '../../results/data/statistics-shown.ts';
@@ -103,6 +103,3 @@ export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promis
     comments: comments.map((row) => commentOf(row, questions)),
   };
 }
-
-export const questionNotFound = () =>
-  new Fault('not_found', 'question not found', 'This question does not exist.');

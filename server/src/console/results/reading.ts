@@ -10,8 +10,9 @@ import type {
 import type { AnswerData } from '@soundings/contract/data.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
 import { hasRole } from '@soundings/contract/shared-values.ts';
-import { Fault } from '../../base/errors.ts';
+import { invalidParameter } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
+import { groupNotFound } from '../../people/faults.ts';
 import { selectGroups } from '../../people/groups.ts';
 import { parentsIn, ancestorsOf } from '../../people/tree.ts';
 import { scaleTexts } from '../../questions/library-texts.ts';
@@ -127,7 +128,7 @@ export async function readFirstGroup(
 /** Returns an open group by its id. Throws a Fault if it is not open, with the same message as if it did not exist. */
 export function groupNamed({ byId }: OpenGroups, text: string): OpenGroup {
   const group = byId.get(idIn(text));
-  if (!group) throw new Fault('not_found', 'group not found', 'This group does not exist.');
+  if (!group) throw groupNotFound();
   return group;
 }
 
@@ -223,8 +224,5 @@ export function commentOf(
 export function weekIn(weeks: Weeks, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (weeks.shown.some(({ week }) => week === text)) return text;
-  const message = 'There are no results to show for that week.';
-  throw new Fault('invalid', 'invalid parameter', message, {
-    details: [{ type: 'invalid parameter', message, path: 'week' }],
-  });
+  throw invalidParameter('week', 'There are no results to show for that week.');
 }

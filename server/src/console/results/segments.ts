@@ -6,9 +6,8 @@ import type {
   SegmentMap,
   SegmentTrend,
 } from '@soundings/contract/console/segments.ts';
-import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
-import { kpiNameIn } from '../../questions/questions.ts';
+import { kpiNameIn, kpiNotFound, questionNotFound } from '../../questions/questions.ts';
 import {
   allTime,
   readKpiValues,
@@ -30,10 +29,9 @@ import {
   rollingFigure,
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
-import { kindsOf, segmentsOf } from '../../rounds/segments/segments.ts';
+import { kindsOf, segmentNotFound, segmentsNotFound, segmentsOf } from '../../rounds/segments/segments.ts';
 import type { Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
-import { questionNotFound } from './questions.ts';
 import { figuresOf, questionHead, readWeeks, weekIn } from './reading.ts';
 import { inOrder, segmentText } from './segment-texts.ts';
 import { windowOfWeeks, type Weeks } from './weeks.ts';
@@ -52,12 +50,7 @@ async function readKind(
     segmentsOf(pool, accountId, idIn(kindId)),
   ]);
   const kind = kinds.find(({ id }) => id === idIn(kindId));
-  if (!kind)
-    throw new Fault(
-      'not_found',
-      'segments not found',
-      'These segments do not exist. They may have been removed.',
-    );
+  if (!kind) throw segmentsNotFound();
   const named = inOrder(segments).map(({ id, value }) => ({ id, name: segmentText(value, language) }));
   return { kind: { id: kind.id, name: kind.name }, segments: named };
 }
@@ -156,11 +149,11 @@ export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted
     readWeeks(pool, who),
     kpiId === undefined ? null : selectKpi(pool, accountId, kpiId),
   ]);
-  if (kpi === undefined) throw new Fault('not_found', 'kpi not found', 'This KPI does not exist.');
+  if (kpi === undefined) throw kpiNotFound();
   const ids = wanted.segmentIds?.split(',') ?? segments.slice(0, firstSegments).map(({ id }) => String(id));
   const chosen = [...new Set(ids)].map((text) => {
     const segment = segments.find(({ id }) => id === idIn(text));
-    if (!segment) throw new Fault('not_found', 'group not found', 'This segment does not exist.');
+    if (!segment) throw segmentNotFound();
     return segment;
   });
   const axis = weeks.span(wanted.weeks);

@@ -1,8 +1,7 @@
 // The trend of a KPI, or of the response rate, in several groups.
 import type { RollingFigure, Trend } from '@soundings/contract/console/results.ts';
-import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
-import { kpiNameIn } from '../../questions/questions.ts';
+import { kpiNameIn, kpiNotFound } from '../../questions/questions.ts';
 import { selectKpi, readKpiValues, readRates } from '../../results/data/read-results.ts';
 import {
   neededFor,
@@ -27,7 +26,7 @@ export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<T
     readWeeks(pool, who),
     kpiId === undefined ? null : selectKpi(pool, accountId, kpiId),
   ]);
-  if (kpi === undefined) throw new Fault('not_found', 'kpi not found', 'This KPI does not exist.');
+  if (kpi === undefined) throw kpiNotFound();
   const chosen = [...new Set(wanted.groupIds.split(','))].map((text) => groupNamed(groups, text));
   const axis = weeks.span(wanted.weeks);
   const window = windowOfWeeks(axis);

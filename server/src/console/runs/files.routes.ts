@@ -15,8 +15,9 @@ import {
   deleteValueMapping,
   selectValues,
 } from '../../files/mappings.ts';
+import { endedEarly } from '../../http/multipart.ts';
 import { fileNameOf } from '../../sheets/file-names.ts';
-import { recordRefusal, openUpload, tooLarge, type Upload } from '../../files/store.ts';
+import { fileNotFound, openUpload, recordRefusal, tooLarge, type Upload } from '../../files/store.ts';
 import { actorOf, type Console, requireProof, type Who } from '../core/console.ts';
 import { type FileFound, selectFilePage, selectFileRows, selectMappingList } from './files.sql.ts';
 import { idIn } from '../core/ids.ts';
@@ -78,7 +79,7 @@ export function serveFiles(console: Console, pool: Promise<Pool>): void {
 
 async function foundFile(pool: Pool, accountId: AccountId, fileId: string): Promise<FileFound> {
   const file = await selectFilePage(pool, accountId, idIn(fileId));
-  if (!file) throw new Fault('not_found', 'file not found', 'This file does not exist.');
+  if (!file) throw fileNotFound();
   return file;
 }
 
@@ -88,7 +89,7 @@ async function foundContent(pool: Pool, accountId: AccountId, fileId: string): P
   if (!file.isKept)
     throw new Fault(
       'not_found',
-      'file not found',
+      'file not kept',
       'This upload was refused, so its content is not kept. Upload the file again.',
     );
   return file;
@@ -119,8 +120,7 @@ async function receive(
     const fileId = upload.id;
     for await (const bytes of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
       await upload.write(upload.size, bytes);
-    if (!body.complete)
-      throw new Fault('invalid', 'bad request', 'The upload was interrupted. Upload the file again.');
+    if (!body.complete) throw endedEarly();
     await upload.finish(name, (tx) =>
       audit(tx, accountId, actorOf(who), 'file uploaded', { subject: fileId, details: { file: name } }),
     );

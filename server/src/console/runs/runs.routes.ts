@@ -9,7 +9,7 @@ import { catalogue } from '../../base/texts.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import type { Approve } from '../../files/approval-thread.ts';
 import { faultyRowsOf } from '../../files/preview.ts';
-import { runNotPending } from '../../sync/pending-runs.ts';
+import { runNotFound, runNotPending } from '../../sync/pending-runs.ts';
 import { actorOf, type Console, Download, type Who } from '../core/console.ts';
 import {
   countRunChanges,
@@ -115,7 +115,7 @@ const deciderOf = (who: Who) => actorOf(who) as Decider;
 async function foundRun(pool: Pool, accountId: AccountId, runId: string): Promise<RunFound> {
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(runId);
   const run = isId ? await selectRun(pool, accountId, runId) : undefined;
-  if (!run) throw new Fault('not_found', 'run not found', 'This run does not exist.');
+  if (!run) throw runNotFound(accountId, runId);
   return run;
 }
 

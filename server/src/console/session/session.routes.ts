@@ -179,7 +179,7 @@ function serveProfile(
     const id = idIn(params.sessionId);
     await inTransaction(await pool, async (tx) => {
       if (!(await deleteSession(tx, who, id))) {
-        throw new Fault('not_found', 'not found', 'This session has already ended.');
+        throw new Fault('not_found', 'session not found', 'This session has already ended.');
       }
       await audit(tx, who.accountId, actorOf(who), 'session ended', { details: { sessions: 1 } });
     });

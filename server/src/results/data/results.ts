@@ -8,7 +8,9 @@ import { Fault } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { StreamedResponse } from '../../http/responses.ts';
-import { selectQuestions } from '../../questions/questions.ts';
+import { groupNotFound } from '../../people/faults.ts';
+import { kpiNotFound, selectQuestions } from '../../questions/questions.ts';
+import { segmentNotFound } from '../../rounds/segments/segments.ts';
 import { type CommentRow, selectComments } from './comments.sql.ts';
 import { type AskedRow, type KpiHead, type ResultRow, type Scope, selectAsked, selectGroupIdOf, selectKpi, selectKpiValues, selectRates, selectResults, selectScope, type ValueRow } from './results.sql.ts';
 import { selectGroupAsked, selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
@@ -57,7 +59,7 @@ export async function kpiValuesResponse(
   if (!asked.withSubgroups) {
     const groupId = idIn(asked.groupId);
     const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, asked.window, asked.kind);
-    if (!rows[0]) throw await groupNotFound(pool, accountId, asked);
+    if (!rows[0]) throw await scopeNotFound(pool, accountId, asked);
     if (!rows[0].kpi) throw kpiNotFound();
     return textOf(kpiChunks(rows[0].kpi, inOneBatch(valuesOf(groupId, rows)), reader));
   }
@@ -93,7 +95,7 @@ export async function ratesResponse(
   if (!asked.withSubgroups) {
     const groupId = idIn(asked.groupId);
     const rows = await selectGroupRates(pool, accountId, groupId, asked.window, asked.kind);
-    if (!rows[0]) throw await groupNotFound(pool, accountId, asked);
+    if (!rows[0]) throw await scopeNotFound(pool, accountId, asked);
     return textOf(rateChunks(inOneBatch(valuesOf(groupId, rows)), reader));
   }
   const scope = await findScope(pool, accountId, asked);
@@ -134,7 +136,7 @@ export async function resultsResponse(
       selectGroupResults(pool, accountId, idIn(asked.groupId), window, questionIds, asked.kind),
       wordedQuestions(pool, accountId, language),
     ]);
-    if (!rows) throw await groupNotFound(pool, accountId, asked);
+    if (!rows) throw await scopeNotFound(pool, accountId, asked);
     return textOf(resultChunks(inOneBatch(rows), undefined, questions, wanted));
   }
   const [scope, questions] = await Promise.all([
@@ -195,7 +197,7 @@ export async function askedQuestionsResponse(
       selectGroupAsked(pool, accountId, groupId, window),
       allQuestions,
     ]);
-    if (!rows) throw await groupNotFound(pool, accountId, asked);
+    if (!rows) throw await scopeNotFound(pool, accountId, asked);
     return textOf(askedChunks(inOneBatch(rows), questions));
   }
   const [scope, questions] = await Promise.all([findScope(pool, accountId, asked), allQuestions]);
@@ -272,7 +274,7 @@ export async function findScope(
   if (groupId === undefined) return { groupId, withSubgroups, kind };
   const scope = { groupId: idIn(groupId), withSubgroups, kind };
   const groups = await selectScope(pool, accountId, { ...scope, withSubgroups: false });
-  if (groups.length === 0) throw await groupNotFound(pool, accountId, { groupId, kind });
+  if (groups.length === 0) throw await scopeNotFound(pool, accountId, { groupId, kind });
   return scope;
 }
 
@@ -284,19 +286,17 @@ const idIn = (groupId: string): number =>
  * Returns the Fault for an unknown group. The message is the same whether the group never existed, was deleted or belongs to
  * another account. If the text is the externalId of a group of this account, the message names its id.
  */
-async function groupNotFound(
+async function scopeNotFound(
   pool: Pool,
   accountId: AccountId,
   { groupId, kind }: Pick<Asked, 'groupId' | 'kind'>,
 ): Promise<Fault> {
-  if (kind === 'segment') return new Fault('not_found', 'group not found', 'This segment does not exist.');
+  if (kind === 'segment') return segmentNotFound();
   const id = await selectGroupIdOf(pool, accountId, groupId);
-  const hint =
-    id === undefined ? '' : ` ${quote(groupId)} is the externalId of group ${id}. Use groupId=${id}.`;
-  return new Fault('not_found', 'group not found', `This group does not exist.${hint}`);
+  return id === undefined
+    ? groupNotFound()
+    : groupNotFound(`${quote(groupId)} is the externalId of group ${id}. Use groupId=${id}.`);
 }
-
-const kpiNotFound = () => new Fault('not_found', 'kpi not found', 'This KPI does not exist.');
 
 async function* inOneBatch<T>(rows: T[]): AsyncGenerator<T[]> {
   yield rows;

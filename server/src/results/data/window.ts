@@ -1,9 +1,9 @@
 // Determines the weeks that a request asks for (§4.1, decision E8). Pure.
 import { defaultWindowWeeks } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
-import { addWeeks, isDay, type Week, weekOf } from '@soundings/contract/weeks.ts';
-import { Fault } from '../../base/errors.ts';
-import { quote } from '../../base/text.ts';
+import { addWeeks, type Week, weekOf } from '@soundings/contract/weeks.ts';
+import { refuseParameters } from '../../base/errors.ts';
+import { dayFault } from '../../base/field-faults.ts';
 
 /** The first and the last week, both included. */
 export type Window = { first: Week; last: Week };
@@ -19,16 +19,16 @@ export function windowOf({ fromDate, toDate }: { fromDate?: string; toDate?: str
     if (day === undefined) {
       const message = `Missing "${path}". A range needs both fromDate and toDate.`;
       details.push({ type: 'missing parameter', message, path });
-    } else if (!isDay(day)) {
-      const message = `Invalid value ${quote(day)} for "${path}": it must be an existing date in the format YYYY-MM-DD.`;
-      details.push({ type: 'invalid parameter', message, path });
+    } else {
+      const fault = dayFault(day);
+      if (fault) details.push({ ...fault, type: 'invalid parameter', path });
     }
   }
   if (details.length === 0 && (fromDate as string) > (toDate as string)) {
     const message = `"fromDate" (${fromDate}) must not be after "toDate" (${toDate}).`;
     details.push({ type: 'invalid parameter', message, path: 'fromDate' });
   }
-  if (details[0]) throw new Fault('invalid', 'invalid parameter', details[0].message, { details });
+  refuseParameters(details);
   return { first: weekOf(fromDate as string), last: weekOf(toDate as string) };
 }
 

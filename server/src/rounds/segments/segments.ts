@@ -1,11 +1,11 @@
 // Kinds of segments: attributes of people by whose values results are also shown. Opening and closing a kind applies to weeks that
 // open later. Removing it deletes its figures.
 import type { Week } from '@soundings/contract/weeks.ts';
-import { maxNameLength, maxSegmentBands, maxSegmentKinds } from '@soundings/contract/limits.ts';
-import type { DetailType } from '@soundings/contract/problem.ts';
+import { maxSegmentBands, maxSegmentKinds } from '@soundings/contract/limits.ts';
 import { lockAccount, raiseVersion } from '../../accounts/accounts.ts';
 import { type Actor, audit } from '../../accounts/audit.ts';
-import { Fault, type FaultKind } from '../../base/errors.ts';
+import { Fault, faultAtField } from '../../base/errors.ts';
+import { nameFault, refuseField } from '../../base/field-faults.ts';
 import { quote } from '../../base/text.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 import { attributesOf } from '../../people/attributes.changes.ts';
@@ -98,11 +98,9 @@ export async function checkedKind(db: Db, accountId: AccountId, kind: NewKind): 
   const open = (await selectKinds(db, accountId)).filter(({ closedAt }) => closedAt === null);
   const { attribute, bands, crossOf } = kind;
   const name = kind.name.trim();
-  if (name === '' || name.length > maxNameLength) {
-    throw fault('invalid', 'invalid value', '/name', `Enter a name of 1 to ${maxNameLength} characters.`);
-  }
+  refuseField('/name', nameFault('name', name));
   if (open.some((one) => one.name === name)) {
-    throw fault(
+    throw faultAtField(
       'conflict',
       'segments taken',
       '/name',
@@ -111,16 +109,16 @@ export async function checkedKind(db: Db, accountId: AccountId, kind: NewKind): 
   }
   if (open.length >= maxSegmentKinds) {
     const message = `Results can be shown by at most ${maxSegmentKinds} kinds of segments. Close one first.`;
-    throw fault('conflict', 'too many segments', '/name', message);
+    throw faultAtField('conflict', 'too many segments', '/name', message);
   }
   if ((attribute === null) === (crossOf === null)) {
     const message = 'Enter either an attribute or two open kinds of segments to combine.';
-    throw fault('invalid', 'invalid value', '/attribute', message);
+    throw faultAtField('invalid', 'invalid value', '/attribute', message);
   }
   if (crossOf) refuseCross(crossOf, bands, open);
   if (attribute !== null && !(await attributesOf(db, accountId)).has(attribute)) {
     const message = `The attribute ${quote(attribute)} does not exist in this account. Create it first.`;
-    throw fault('invalid', 'unknown attribute', '/attribute', message);
+    throw faultAtField('invalid', 'unknown attribute', '/attribute', message);
   }
   if (bands) refuseBands(bands);
   return { name, attribute, bands, crossOf };
@@ -130,11 +128,11 @@ function refuseCross(crossOf: [number, number], bands: number[] | null, open: Se
   const parts = crossOf.map((id) => open.find((one) => one.id === id));
   if (crossOf[0] === crossOf[1] || parts.some((part) => !part || part.attribute === null)) {
     const message = 'Combine two different open kinds of segments that are not combinations themselves.';
-    throw fault('invalid', 'invalid value', '/crossOf', message);
+    throw faultAtField('invalid', 'invalid value', '/crossOf', message);
   }
   if (bands) {
     const message = 'A combination has no bands of its own. It uses those of the two kinds.';
-    throw fault('invalid', 'invalid value', '/bands', message);
+    throw faultAtField('invalid', 'invalid value', '/bands', message);
   }
 }
 
@@ -143,7 +141,7 @@ function refuseBands(bands: number[]): void {
   const isValid = bands.every((limit) => Number.isInteger(limit) && limit >= 1 && limit <= 120);
   if (bands.length > 0 && bands.length <= maxSegmentBands && isAscending && isValid) return;
   const message = `Enter 1 to ${maxSegmentBands} ascending numbers of years from 1 to 120, such as 30, 40, 50, 60.`;
-  throw fault('invalid', 'invalid value', '/bands', message);
+  throw faultAtField('invalid', 'invalid value', '/bands', message);
 }
 
 /** Closes a kind: weeks that open later have no segments of it. Its figures stay, and weeks that are open get theirs. */
@@ -188,19 +186,20 @@ async function foundKind(db: Db, accountId: AccountId, kindId: number) {
   const kinds = await selectKinds(db, accountId);
   const kind = kinds.find(({ id }) => id === kindId);
   if (kind) return { kind, kinds };
-  throw new Fault(
-    'not_found',
-    'segments not found',
-    'These segments do not exist. They may have been removed.',
-  );
+  throw segmentsNotFound();
 }
 
 function refuseCombined(kind: SegmentKind, kinds: SegmentKind[]): void {
   const other = kinds.find(({ crossOf }) => crossOf?.includes(kind.id));
   if (!other) return;
   const message = `${quote(other.name)} combines ${quote(kind.name)} with other segments. ${other.closedAt === null ? 'Close or remove' : 'Remove'} ${quote(other.name)} first.`;
-  throw fault('conflict', 'segments combined', '/kindId', message);
+  throw faultAtField('conflict', 'segments combined', '/kindId', message);
 }
 
-const fault = (kind: FaultKind, type: DetailType, path: string, message: string) =>
-  new Fault(kind, type, message, { details: [{ type, message, path }] });
+/** Returns the Fault for a kind of segments that does not exist. */
+export const segmentsNotFound = (): Fault =>
+  new Fault('not_found', 'segments not found', 'These segments do not exist. They may have been removed.');
+
+/** Returns the Fault for a segment that does not exist. */
+export const segmentNotFound = (): Fault =>
+  new Fault('not_found', 'segment not found', 'This segment does not exist. It may have been removed.');

@@ -1,0 +1,14 @@
+// Why the console can't send an email that a person asks for.
+import { Fault } from '../base/errors.ts';
+
+/** Returns the Fault for an installation without a mail server. `kind`: conflict, if something else can be done instead. */
+export const noMailServer = (kind: 'invalid' | 'conflict' = 'invalid'): Fault =>
+  new Fault(kind, 'no mail server', 'No mail server is configured. Set SMTP_URL and restart the service.');
+
+/** Returns the Fault for a caller who has no email address. */
+export const noAddress = (): Fault =>
+  new Fault('invalid', 'no address', 'You have no email address to send it to. Add one first.');
+
+/** Returns the Fault for an email that the mail server did not accept. */
+export const mailRejected = (error: unknown): Fault =>
+  new Fault('invalid', 'mail rejected', `The mail server rejected the email: ${(error as Error).message}`);
