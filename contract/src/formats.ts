@@ -1,6 +1,8 @@
 // Validates single texts: externalIds, email addresses, phone numbers, time zones and languages. Every check accepts any
 // string and runs in every browser.
 import { maxEmailLength, maxExternalIdLength } from './limits.ts';
+import en from './text/en/formats.json' with { type: 'json' };
+import sv from './text/sv/formats.json' with { type: 'json' };
 
 /**
  * Whether a text has 1 to 255 characters (code points), no white space at either end (as String.prototype.trim defines it)
@@ -163,13 +165,9 @@ export function isLanguage(s: string): boolean {
   return languages.has(s);
 }
 
-/** What a value that fails one of these checks is not, by the type of the error. Every interface uses these sentences. */
-export const formatFaults = {
-  'invalid externalId':
-    'Not a valid externalId. Use 1 to 255 characters without leading or trailing spaces or control characters.',
-  'invalid email': 'Not a valid email address (for example, anna@example.com).',
-  'invalid phone': 'Not a valid phone number with a country code (E.164, for example +46701234567).',
-  'invalid timezone': 'Not a valid time zone (for example, Europe/Stockholm).',
-  'invalid language': 'Not a valid language code (ISO 639-1, for example en).',
-  'invalid day': 'Not a valid date (for example, 2026-11-23).',
-} as const;
+/**
+ * What a value that fails one of these checks is not, by the type of the error. Interfaces, files and the console use these sentences, in
+ * the languages of the console. They are plain texts without arguments.
+ */
+export const formatTexts = { en, sv } satisfies Record<string, typeof en>;
+export type FormatType = keyof typeof en;

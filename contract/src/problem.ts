@@ -1,6 +1,6 @@
 // The JSON body of every error, the same for all interfaces (§2.3, decision E4).
 import { Type, type Static } from 'typebox';
-import { formatFaults } from './formats.ts';
+import { formatTexts } from './formats.ts';
 
 export const Detail = Type.Object(
   {
@@ -78,13 +78,13 @@ export const detailTypes = {
     'The field is not part of the interface. In a user or group this is a warning, and the field is ignored.',
   'out of range': 'A number or choice is outside the allowed range.',
   'too long': 'A text is longer than allowed.',
-  'invalid externalId': formatFaults['invalid externalId'],
-  'invalid email': formatFaults['invalid email'],
-  'invalid phone': formatFaults['invalid phone'],
+  'invalid externalId': formatTexts.en['invalid externalId'],
+  'invalid email': formatTexts.en['invalid email'],
+  'invalid phone': formatTexts.en['invalid phone'],
   'trunk zero':
     'Warning: a phone number contains the zero that is dialled only within the country, as in +46 (0)70. The zero was removed.',
-  'invalid timezone': formatFaults['invalid timezone'],
-  'invalid language': formatFaults['invalid language'],
+  'invalid timezone': formatTexts.en['invalid timezone'],
+  'invalid language': formatTexts.en['invalid language'],
   'invalid threshold':
     'The threshold is too low to keep answers anonymous. Use 3 or more, or 1 to turn anonymity off.',
   'invalid address range': 'Not a valid IP address or range.',
@@ -176,7 +176,7 @@ export const detailTypes = {
   'invalid interval': 'A number of weeks in the schedule is too low or too high.',
   'on a weekend': 'The schedule would send emails on a weekend, which it does not allow.',
   'at night': 'The schedule would send emails at night, which it does not allow.',
-  'invalid day': formatFaults['invalid day'],
+  'invalid day': formatTexts.en['invalid day'],
   'ends too early': 'The end date of the schedule is before its start date.',
   'invalid reminder': 'The reminder must come after the invitation, in the same week.',
   'nothing due': 'No question of the schedule is due, so there is no email to send.',

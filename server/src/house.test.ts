@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { formatTexts } from '@soundings/contract/formats.ts';
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
 import { argumentTypes, catalogues, faultsOf, writtenArgumentTypes } from './testing/house/catalogues.ts';
@@ -648,9 +649,11 @@ describe('faults', () => {
 describe('text catalogues', () => {
   const all = catalogues();
   const usesOf = (folder: string) =>
-    (folder.startsWith('console/')
-      ? console
-      : server.filter(({ path }) => `server/src/${path}`.startsWith(dirname(folder)))
+    (folder.startsWith('server/')
+      ? server.filter(({ path }) => `server/src/${path}`.startsWith(dirname(folder)))
+      : folder.startsWith('console/')
+        ? console
+        : contract
     )
       .map(({ text }) => text)
       .join('\n');
@@ -731,7 +734,8 @@ describe('texts of the console', () => {
       /^(console|questions)\/(?!.*\.sql\.ts$)|^rounds\/schedules\.ts$|^people\/groups\.ts$/.test(path)
         ? [...codeOf(text).matchAll(/'([^'\n]+)'/g)]
             .map(([, word]) => word as string)
-            .filter((word) => Object.hasOwn(detailTypes, word) && !Object.hasOwn(common, `fault.${word}`))
+            .filter((word) => Object.hasOwn(detailTypes, word) && !Object.hasOwn(formatTexts.en, word))
+            .filter((word) => !Object.hasOwn(common, `fault.${word}`))
         : [];
     expect(faults(withoutText)).toEqual([]);
   });

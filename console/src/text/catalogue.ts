@@ -1,5 +1,6 @@
 // The console's texts: a catalogue per area and language, loaded when a page of the area is first shown. The English catalogues
 // define the types of the keys and of the arguments. The build compiles the texts (catalogues in vite.config.ts).
+import { type FormatType, formatTexts } from '@soundings/contract/formats.ts';
 import type { CompiledText } from '@soundings/contract/texts.ts';
 import { loadOnDemand } from '../hooks/load-on-demand.ts';
 import type { Arguments } from './arguments.ts';
@@ -26,7 +27,7 @@ type English = {
 };
 /** A folder of pages; `common` has the texts that all of them share. */
 export type Area = keyof English;
-export type TextKey = { [A in Area]: keyof English[A] }[Area];
+export type TextKey = { [A in Area]: keyof English[A] }[Area] | `fault.${FormatType}`;
 /** The arguments of the texts that have any, by key. */
 export type TextArguments = Arguments['access'] &
   Arguments['asking'] &
@@ -70,5 +71,9 @@ export async function loadFirstTexts(language: Language): Promise<Catalogue> {
     loadTexts(language, 'common'),
     loadTexts(language, 'session'),
   ]);
-  return { ...common, ...session };
+  return { ...formatsIn(language), ...common, ...session };
 }
+
+/** Returns what is wrong with values of each format: `fault.invalid email` and others. They are plain texts, so they need no compiling. */
+const formatsIn = (language: Language): Catalogue =>
+  Object.fromEntries(Object.entries(formatTexts[language]).map(([type, text]) => [`fault.${type}`, text]));

@@ -1,4 +1,4 @@
-import { formatFaults } from '@soundings/contract/formats.ts';
+import { formatTexts } from '@soundings/contract/formats.ts';
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { expect, test } from 'vitest';
 import {
@@ -38,7 +38,7 @@ test('each invalid value gets the message of its type, preceded by the value', (
       message: '"xx" is not a valid language code (ISO 639-1, for example en).',
     },
   ]);
-  expect(detailTypes).toMatchObject(formatFaults);
+  expect(detailTypes).toMatchObject(formatTexts.en);
 });
 
 test('valid values get no error', () => {

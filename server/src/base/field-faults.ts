@@ -1,7 +1,8 @@
 // Checks single values and says what is wrong with them: one check and one message for each kind of field, whether it comes from
 // a request, a file, the console, the command or a history file. The caller adds where the value is. Pure.
 import {
-  formatFaults,
+  formatTexts,
+  type FormatType,
   isEmail,
   isExternalId,
   isLanguage,
@@ -81,8 +82,12 @@ export const notOneOf = (field: string, allowed: readonly string[]): FieldFault 
 /** Returns the name of the field at a JSON pointer. */
 export const fieldAt = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
+/** Returns what a format is, such as: a valid email address (for example, anna@example.com). */
+export const formatName = (type: FormatType): string =>
+  formatTexts.en[type].slice('Not '.length).replace(/\.$/, '');
+
 /** Puts the value in front of the sentence for its type, which begins with "Not". */
-const notValid = (type: keyof typeof formatFaults, text: string): FieldFault => ({
+const notValid = (type: FormatType, text: string): FieldFault => ({
   type,
-  message: `${quote(text)} is n${formatFaults[type].slice(1)}`,
+  message: `${quote(text)} is n${formatTexts.en[type].slice(1)}`,
 });

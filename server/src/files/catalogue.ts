@@ -2,6 +2,7 @@
 // that users wrote are passed in already sanitized.
 import { catalogue } from '../base/texts.ts';
 import type { Arguments } from './text/arguments.ts';
+import { formatTexts } from '@soundings/contract/formats.ts';
 import remediesEn from './text/en/remedies.json' with { type: 'json' };
 import en from './text/en/report.json' with { type: 'json' };
 import remediesSv from './text/sv/remedies.json' with { type: 'json' };
@@ -22,5 +23,12 @@ export function remedyOf(
 ): string {
   if (!Object.hasOwn(remediesEn, type)) return message;
   const place = row === undefined ? 'other' : 'cell';
-  return remedies.in(language)(type as keyof typeof remediesEn, { message, place });
+  const format = formatIn(type, remedies.languageFor(language));
+  return remedies.in(language)(type as keyof typeof remediesEn, { message, place, format });
+}
+
+/** Returns what a value of a format must be; empty for other errors. */
+function formatIn(type: string, language: string): string {
+  const texts: Record<string, Record<string, string>> = formatTexts;
+  return texts[Object.hasOwn(texts, language) ? language : 'en']?.[type] ?? '';
 }

@@ -99,8 +99,8 @@ describe('the message', () => {
     [
       'an error, its position and what to do',
       report('refused', { details: [badEmail] }),
-      'users.csv has 1 error, so nothing was changed. Row 14, column E-mail: "anna@". Enter an address such as ' +
-        'anna@example.com, or leave the cell empty.',
+      'users.csv has 1 error, so nothing was changed. Row 14, column E-mail: "anna@". Not a valid email address ' +
+        '(for example, anna@example.com). Correct it, or leave the cell empty.',
     ],
     [
       'an error of the whole file with its own message',
@@ -142,7 +142,7 @@ describe('the message', () => {
     expect(messageOf(report('refused', { details }), 7)).toBe(
       'users.csv has 37 errors, so nothing was changed. ' +
         'Column Department: 32 rows. "Line A" (31 rows), "Line B". This group does not exist. Correct the cell, or send the group first. ' +
-        'Column E-mail: 5 rows. "value1.", "value2.", "value3." and 2 more. Enter an address such as anna@example.com, or ' +
+        'Column E-mail: 5 rows. "value1.", "value2.", "value3." and 2 more. Not a valid email address (for example, anna@example.com). Correct it, or ' +
         'leave the cell empty. See the report for the full list.',
     );
     expect(messageOf(report('refused', { details: details.slice(5, 36) }), 7)).toContain(
@@ -231,7 +231,7 @@ describe('the mail', () => {
   test('of a file with errors lists up to twenty with position, value and what to do', () => {
     const { text, html } = englishMail(report('refused', { details: faults(20) }));
     expect(text).toContain(
-      '1. Row: 2 · Column: E-mail · Value: value1.\n   Enter an address such as anna@example.com, or leave the cell empty.\n\n2. ',
+      '1. Row: 2 · Column: E-mail · Value: value1.\n   Not a valid email address (for example, anna@example.com). Correct it, or leave the cell empty.\n\n2. ',
     );
     expect(html.match(/value\d+\./g)).toHaveLength(20);
     expect(text.match(/value\d+\./g)).toHaveLength(20);
@@ -243,7 +243,9 @@ describe('the mail', () => {
     expect(text).toContain(
       '1. Row: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 13 more · Column: E-mail · Value: "value1.", ',
     );
-    expect(text).toContain('"value10." and 13 more\n   Enter an address such as anna@example.com');
+    expect(text).toContain(
+      '"value10." and 13 more\n   Not a valid email address (for example, anna@example.com)',
+    );
     const others = Array.from({ length: 25 }, (_, i) => ({ ...badEmail, row: 2, column: `E-mail ${i}` }));
     expect(englishMail(report('refused', { details: others })).text).toContain('There are 5 more errors.');
   });
@@ -287,7 +289,7 @@ describe('the language of the account', () => {
     const mailed = report('refused', { details: [badEmail] });
     expect(swedishMail(mailed).subject).toBe('users.csv har 1 fel, så inget har ändrats – Acme');
     expect(swedishMail(mailed).text).toContain(
-      'Rad: 14 · Kolumn: E-mail · Värde: anna@\n   Ange en adress, till exempel',
+      'Rad: 14 · Kolumn: E-mail · Värde: anna@\n   Ingen giltig e-postadress (till exempel',
     );
     expect(swedishMail(mailed).html).toContain('<html lang="sv">');
     expect(mailOf(mailed, { ...acme, language: 'de' })).toEqual(englishMail(mailed));

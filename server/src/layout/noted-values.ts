@@ -1,6 +1,7 @@
 // Warns about cells that were not read as written: unknown values, phone numbers without a country code, placeholders and
 // unreadable values. One warning for each column, or for each of its values, with counts. Pure.
 import type { ValueField } from '@soundings/contract/shared-values.ts';
+import { formatName } from '../base/field-faults.ts';
 import { quote } from '../base/text.ts';
 import { placeAt, type Row, textIn } from './cells.ts';
 import type { Task, ValueRows } from './entities.ts';
@@ -46,19 +47,19 @@ function notePlaceholders(column: Column, values: ValueRows, { notes }: Task): v
 /** What the cells of a column should contain, and what happens if they can't be read. */
 const expected: Record<string, { what: string; instead: string }> = {
   email: {
-    what: 'an email address',
+    what: formatName('invalid email'),
     instead: 'Existing people keep their email address, and new people get none',
   },
   phone: {
-    what: 'a phone number',
+    what: formatName('invalid phone'),
     instead: 'Existing people keep their phone number, and new people get none',
   },
   timezone: {
-    what: 'a time zone such as Europe/Stockholm',
+    what: formatName('invalid timezone'),
     instead: 'Existing people keep their time zone, and new people get that of the account',
   },
   language: {
-    what: 'a language such as sv or Swedish',
+    what: formatName('invalid language'),
     instead: 'Existing people keep their language, and new people get that of the account',
   },
 };

@@ -386,8 +386,8 @@ describe('values', () => {
         ['ignored value', 'Site', 'x'.repeat(20), 1, 3],
       ]);
       expect(warnings[2]?.message).toBe(
-        '2 cells of "Phone", in rows 2, 3, can\'t be read as a phone number and are ignored. Existing people ' +
-          'keep their phone number, and new people get none.',
+        '2 cells of "Phone", in rows 2, 3, can\'t be read as a valid phone number with a country code (E.164, for example +46701234567) ' +
+          'and are ignored. Existing people keep their phone number, and new people get none.',
       );
       expect(warnings[5]?.message).toContain('"Male", "Female"');
       expect(warnings.map(({ message }) => message).join()).not.toMatch(

@@ -85,8 +85,8 @@ function optionFaults(type: number, options: Option[], language: string, origin:
     return options.length === 0 ? [] : [unwantedOptions];
   }
   if (options.length < (origin.isPast ? 1 : 2)) {
-    const least = origin.isPast ? 'one option' : 'two options';
-    return [wrong('/options', 'invalid options', `Add at least ${least} to choose from.`)];
+    const minimum = origin.isPast ? 'one option' : 'two options';
+    return [wrong('/options', 'invalid options', `Add at least ${minimum} to choose from.`)];
   }
   return options.flatMap((option, i) => {
     const isTwice = options.findIndex(({ id }) => id === option.id) < i;

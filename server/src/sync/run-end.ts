@@ -1,5 +1,5 @@
 // What a run records when it ends: its outcome, its message, and its faults and warnings without personal data. Pure.
-import { formatFaults } from '@soundings/contract/formats.ts';
+import { formatTexts, type FormatType } from '@soundings/contract/formats.ts';
 import type { Settings, Warning } from '@soundings/contract/organization.ts';
 import { type Detail, type DetailType, detailTypes } from '@soundings/contract/problem.ts';
 import { Fault } from '../base/errors.ts';
@@ -50,9 +50,7 @@ function messageOf(outcome: RunEnd['outcome'], findings: Findings): string | nul
 // Messages of these types quote personal data. If the person never becomes a user, it would never be erased. An externalId is in the
 // list of changes anyway.
 const quoting: ReadonlySet<string> = new Set<DetailType>([
-  ...(Object.keys(formatFaults) as (keyof typeof formatFaults)[]).filter(
-    (type) => type !== 'invalid externalId',
-  ),
+  ...(Object.keys(formatTexts.en) as FormatType[]).filter((type) => type !== 'invalid externalId'),
   'value not allowed',
 ]);
 

@@ -2,11 +2,11 @@
 export type Arguments = {
   remedies: {
     'missing field': { place: 'cell' | 'other'; message: string };
-    'invalid externalId': { place: 'cell' | 'other'; message: string };
-    'invalid email': { place: 'cell' | 'other'; message: string };
-    'invalid phone': { place: 'cell' | 'other'; message: string };
-    'invalid timezone': { place: 'cell' | 'other'; message: string };
-    'invalid language': { place: 'cell' | 'other'; message: string };
+    'invalid externalId': { place: 'cell' | 'other'; format: string; message: string };
+    'invalid email': { place: 'cell' | 'other'; format: string; message: string };
+    'invalid phone': { place: 'cell' | 'other'; format: string; message: string };
+    'invalid timezone': { place: 'cell' | 'other'; format: string; message: string };
+    'invalid language': { place: 'cell' | 'other'; format: string; message: string };
     'manually created': { place: 'cell' | 'other'; message: string };
     'unknown group': { place: 'cell' | 'other'; message: string };
     'unknown parent': { place: 'cell' | 'other'; message: string };

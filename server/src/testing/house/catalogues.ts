@@ -19,7 +19,7 @@ export type CatalogueFiles = {
 
 /** Returns all catalogues: `<folder>/<language>/<name>.json`. */
 export function catalogues(): CatalogueFiles[] {
-  const english = globSync('{console,server}/src/**/text/en/*.json', { cwd: root }).toSorted();
+  const english = globSync('{console,contract,server}/src/**/text/en/*.json', { cwd: root }).toSorted();
   return english.map((file) => {
     const folder = dirname(dirname(file));
     const name = basename(file, '.json');
@@ -100,7 +100,9 @@ const categoriesOf = (language: string, type: Intl.PluralRulesOptions['type']) =
 
 /** Returns the files with the types of the arguments, by path from the root of the repository. */
 export function argumentTypes(): Record<string, string> {
-  const byFolder = Map.groupBy(catalogues(), ({ folder }) => folder);
+  // The texts of the contract are plain.
+  const withArguments = catalogues().filter(({ folder }) => !folder.startsWith('contract/'));
+  const byFolder = Map.groupBy(withArguments, ({ folder }) => folder);
   return Object.fromEntries(
     [...byFolder].map(([folder, all]) => [
       `${folder}/arguments.ts`,
