@@ -159,13 +159,15 @@ describe('week close', () => {
     const last = () => weekName(addWeeks(weekOf(dayIn('UTC', Date.now())), -1));
     const before = last();
     const message = await refused(close(id));
-    expect([before, last()].map((week) => `No questions were asked in week ${week}.\n`)).toContain(message);
+    expect(
+      [before, last()].map((week) => `No questions were asked in week ${week}. Choose another week.\n`),
+    ).toContain(message);
   });
 
   test('a week without questions, or an account that does not exist: exit status 1', async () => {
     const id = await accountWithGroup();
     expect(await refused(close(id, '--week', '2024-W47'))).toBe(
-      'No questions were asked in week 2024-W47.\n',
+      'No questions were asked in week 2024-W47. Choose another week.\n',
     );
     expect(await refused(close('99999', '--week', '2024-W47'))).toBe('Account 99999 does not exist.\n');
   });

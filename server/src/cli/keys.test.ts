@@ -223,7 +223,7 @@ describe('keys export and import', () => {
       JSON.stringify({ key: text }),
     ]) {
       expect(await refused('two', ['keys', 'import'], 1, broken)).toMatch(
-        /^This is not (an exported answer key|the secrets key of this installation)\. Run "soundings keys export" on the server that has the key\.\n$/,
+        /^This is not (an exported answer key|the secrets key of this installation)\. Run "soundings keys export" again on the server that has the key\.\n$/,
       );
     }
     expect(keyOn('two')).toBeUndefined();

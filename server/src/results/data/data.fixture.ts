@@ -390,7 +390,7 @@ export function refusals(endpoint: Endpoint): void {
       }
       const other = await openAccount();
       expect((await get<Problem>(other, `${endpoint.address}?groupId=north`)).body.message).toBe(
-        'This group does not exist.',
+        'This group does not exist. It may have been removed.',
       );
     });
 
@@ -400,7 +400,7 @@ export function refusals(endpoint: Endpoint): void {
       expect((await get(account, address)).status).toBe(200);
       await apply(account, { groups: tree.filter(({ externalId }) => externalId !== 'north') });
       expect((await get<Problem>(account, address)).body).toMatchObject({
-        details: [{ type: 'group not found', message: 'This group does not exist.' }],
+        details: [{ type: 'group not found', message: 'This group does not exist. It may have been removed.' }],
       });
     });
   });
