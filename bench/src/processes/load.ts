@@ -45,7 +45,7 @@ async function carryOut(order: Order): Promise<Loaded> {
   const times: number[] = [];
   let [started, bytes] = [0, 0];
   const start = performance.now();
-  async function askOn(socket: Socket): Promise<void> {
+  async function requestOn(socket: Socket): Promise<void> {
     while (started < order.atLeast || performance.now() - start < order.seconds * 1000) {
       started++;
       const from = performance.now();
@@ -56,7 +56,7 @@ async function carryOut(order: Order): Promise<Loaded> {
     }
   }
   try {
-    await Promise.all(sockets.map(askOn));
+    await Promise.all(sockets.map(requestOn));
     return { times, ms: performance.now() - start, bytes };
   } finally {
     for (const socket of sockets) socket.destroy();

@@ -111,7 +111,7 @@ describe('foreign texts', () => {
       askingPage(pageAssets, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', entered),
       askingPage(pageAssets, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', entered),
       thanksPage(pageAssets, one, 'en'),
-      remindersPage(pageAssets, one, 'stopped'),
+      remindersPage(pageAssets, one, 'optedOut'),
       plainPage(pageAssets, 'en', 'away', { fields: [[text, text]], id: text }),
     ];
   };

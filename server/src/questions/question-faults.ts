@@ -87,6 +87,6 @@ export function kpiFaults({ id, name, translations, imageUrl }: Kpi): Detail[] {
     ...translationFaults('', translations, undefined, maxNameLength),
     ...(isAddress
       ? []
-      : [wrong('/imageUrl', 'invalid address', 'Enter a URL that starts with https:// or http://.')]),
+      : [wrong('/imageUrl', 'invalid url', 'Enter a URL that starts with https:// or http://.')]),
   ];
 }

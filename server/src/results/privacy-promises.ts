@@ -100,7 +100,7 @@ const operationOf: Record<PrivacyArea, keyof typeof consoleOperations> = {
 function areasOf(role: Role): PrivacyArea[] {
   return privacyAreas.filter((area) => {
     const { minimumRole } = consoleOperations[operationOf[area]] as ConsoleOperation;
-    return minimumRole === 'anybody' || hasRole({ role }, minimumRole);
+    return minimumRole === 'anyone' || hasRole({ role }, minimumRole);
   });
 }
 

@@ -141,7 +141,7 @@ function faultsOf(schedule: NewSchedule): Detail[] {
   check(
     name.trim() !== '' && name.length <= maxNameLength,
     'name',
-    name.trim() === '' ? 'missing name' : 'too long',
+    name.trim() === '' ? 'missing field' : 'too long',
     `The name must have 1 to ${maxNameLength} characters.`,
   );
   check(

@@ -38,7 +38,7 @@ type DetailsProps = Omit<ProfileProps, 'onDo'> & {
 
 export function Details({ person, fields, isOnlyManaged = false }: DetailsProps) {
   const t = useText();
-  const { day, moment } = useFormat();
+  const { day, time } = useFormat();
   const { nameOf } = useLanguageNames();
   const { email, phone, externalId, mailRejected, language, timezone } = person;
   const fact = (name: string, value: ReactNode): ReactNode => (
@@ -53,7 +53,7 @@ export function Details({ person, fields, isOnlyManaged = false }: DetailsProps)
     <span className={css['fact']}>
       <Badge tone="warn">{t('people.refused')}</Badge>
       <span>
-        {mailRejected.reason} ({moment(mailRejected.at)})
+        {mailRejected.reason} ({time(mailRejected.at)})
       </span>
     </span>
   );

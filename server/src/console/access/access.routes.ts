@@ -167,7 +167,7 @@ function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptio
   console.serve('POST /settings/test-mail', async (who) => {
     const { user, account, language } = await selectSessionFacts(await pool, who);
     if (user.email === null)
-      throw refused('no address', 'You have no email address to send it to. Add one first.');
+      throw refused('no email', 'You have no email address to send it to. Add one first.');
     if (!mailer)
       throw refused('no mail server', 'No mail server is configured. Set SMTP_URL and restart the service.');
     try {
@@ -181,7 +181,7 @@ function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptio
 }
 
 const refused = (
-  type: 'invalid value' | 'no address' | 'no mail server' | 'mail rejected',
+  type: 'invalid value' | 'no email' | 'no mail server' | 'mail rejected',
   message: string,
 ) => new Fault('invalid', type, message);
 

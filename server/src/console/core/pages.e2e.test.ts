@@ -43,7 +43,7 @@ async function makeAuditor(): Promise<string> {
   return email;
 }
 
-const outside = ['/sign-in', '/welcome', '/password'];
+const outside = ['/sign-in', '/setup', '/password'];
 const inside = routePaths().filter((path) => !outside.includes(path));
 
 async function show(page: ConsolePage, path: string): Promise<void> {

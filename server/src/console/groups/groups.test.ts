@@ -121,8 +121,8 @@ test('a group: its ancestors, its people by role, and what the last push sent', 
 
 test('groups are created and changed manually: errors name their field, and managed groups are locked', async () => {
   const parentId = await idOf('Å');
-  const made = await ada<{ id: number }>('POST /groups', { name: 'By hand', externalId: 'h', parentId });
-  const { id } = made.body;
+  const created = await ada<{ id: number }>('POST /groups', { name: 'By hand', externalId: 'h', parentId });
+  const { id } = created.body;
   expect((await account.groups()).find((one) => one.id === id)).toMatchObject({
     name: 'By hand',
     externalId: 'h',

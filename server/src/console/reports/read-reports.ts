@@ -12,7 +12,7 @@ import { kpiNameIn } from '../../questions/questions.ts';
 import { isScaled } from '../../questions/types.ts';
 import {
   type KpiTexts,
-  questionsWorded,
+  shownQuestions,
   rateOf,
   selectValuedKpis,
   type ShownQuestion,
@@ -116,7 +116,7 @@ async function readShared(pool: Pool, who: Who, wanted: ReportsWanted): Promise<
     readGroups(pool, who),
     readCountedGroups(pool, who, wanted.language),
     readWeeks(pool, who),
-    questionsWorded(pool, accountId, wanted.language),
+    shownQuestions(pool, accountId, wanted.language),
     selectValuedKpis(pool, accountId),
     allowedComparisons(pool, who),
   ]);

@@ -12,7 +12,7 @@ import { kpiNameIn } from '../../questions/questions.ts';
 import {
   allTime,
   readKpiValues,
-  questionsWorded,
+  shownQuestions,
   rateOf,
   readRates,
   readResults,
@@ -223,7 +223,7 @@ export async function readSegmentAnswers(
   const [{ kind, segments }, weeks, questions] = await Promise.all([
     readKind(pool, who, wanted),
     readWeeks(pool, who),
-    questionsWorded(pool, accountId, wanted.language),
+    shownQuestions(pool, accountId, wanted.language),
   ]);
   const question = questions.get(Number(wanted.questionId));
   if (!question) throw questionNotFound();
