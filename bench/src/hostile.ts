@@ -114,9 +114,10 @@ function add(all: Survived, more: Survived): void {
 }
 
 const summaryOf = ({ statuses, withoutResponse }: Survived) =>
-  [...Object.entries(statuses).map(([status, count]) => `${status}: ${count}`), `none: ${withoutResponse}`].join(
-    ', ',
-  );
+  [
+    ...Object.entries(statuses).map(([status, count]) => `${status}: ${count}`),
+    `none: ${withoutResponse}`,
+  ].join(', ');
 
 /** Creates an account with an open week, tokens of every scope, and signed-in people of each role. */
 async function keysOf(service: Service): Promise<Keys> {

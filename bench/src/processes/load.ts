@@ -19,7 +19,7 @@ export type Order = {
 /** The milliseconds of each response and of all together, and the size of a response body in bytes. */
 export type Loaded = { times: number[]; ms: number; bytes: number } | { error: string };
 
-type Response = { status: number; bytes: number };
+type HttpResponse = { status: number; bytes: number };
 
 process.on('message', (order: Order) => {
   void carryOut(order)
@@ -63,7 +63,7 @@ async function carryOut(order: Order): Promise<Loaded> {
   }
 }
 
-function send(socket: Socket, request: string): Promise<Response> {
+function send(socket: Socket, request: string): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const read = responseReader();
     const done = (end: () => void) => {
@@ -81,7 +81,7 @@ function send(socket: Socket, request: string): Promise<Response> {
 }
 
 /** Reads a response in chunks. Returns it when it is complete. */
-function responseReader(): (chunk: Buffer) => Response | undefined {
+function responseReader(): (chunk: Buffer) => HttpResponse | undefined {
   let head = '';
   let [status, length, bytes] = [0, -1, 0];
   let tail = '';

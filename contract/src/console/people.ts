@@ -60,7 +60,7 @@ export type Person = {
   createdAt: string;
   signIn: {
     hasPassword: boolean;
-    hasTwoSteps: boolean;
+    hasTwoFactor: boolean;
     /** How many browsers the person is signed in with. */
     sessions: number;
   };

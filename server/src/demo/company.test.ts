@@ -13,7 +13,7 @@ import { type Asked, type AskedQuestion, type Said, scriptsOf } from '../simulat
 import { pulseOf } from '../simulation/simulation.ts';
 import { readOrganization } from '../sync/check.ts';
 import { newFindings } from '../sync/findings.ts';
-import { answersInWords, comments, type Sentences, storyComments } from './comments.ts';
+import { openAnswers, comments, type Sentences, storyComments } from './comments.ts';
 import { demoAttribute, type DemoCompany, makeDemoCompany, otherSchedules } from './company.ts';
 import { demoPlot } from './demo.ts';
 import { names } from './units.ts';
@@ -354,7 +354,7 @@ describe('answers', () => {
 describe('comments', () => {
   const kinds: Sentences[] = [
     ...Object.values(comments).flatMap(({ good, bad }) => [good, bad]),
-    ...Object.values(answersInWords),
+    ...Object.values(openAnswers),
     ...Object.values(storyComments),
   ];
   const inLanguage = {

@@ -82,7 +82,9 @@ test('reminders can be turned off and on again any number of times', async () =>
   const [ada, bo] = await people();
   const tokens = await optOutTokensFor(database.pool, [ada, bo]);
   const states = async () =>
-    (await Promise.all(tokens.map((token) => openOptOut(database.pool, token)))).map((one) => one?.hasOptedOut);
+    (await Promise.all(tokens.map((token) => openOptOut(database.pool, token)))).map(
+      (one) => one?.hasOptedOut,
+    );
   for (const wanted of [true, false, false, true, true, false]) {
     expect(await setReminders(database.pool, ada.accountId, ada.userId, wanted)).toBe(true);
     expect(await states()).toEqual([!wanted, false]);

@@ -58,7 +58,7 @@ function CreateDialog({
       onClose={onClose}
       title={t('people.linkTitle', { name: nameOf(person) })}
       description={t('people.linkText')}
-      confirm={t(isMailOnly || form.values.by === 'mail' ? 'people.linkSend' : 'people.linkMake')}
+      confirm={t(isMailOnly || form.values.by === 'mail' ? 'people.linkSend' : 'people.linkCreate')}
     >
       <RadioField
         label={t('people.linkBy')}

@@ -47,7 +47,9 @@ export function PeoplePage() {
         onSort={(sort) => filters.set({ sort: sort === 'name' ? '' : sort })}
         empty={<NoPeople filters={filters} />}
       />
-      {handover && <HandoverDialog {...handover} onDone={choice.none} onClose={() => setHandover(undefined)} />}
+      {handover && (
+        <HandoverDialog {...handover} onDone={choice.none} onClose={() => setHandover(undefined)} />
+      )}
     </Page>
   );
 }

@@ -22,7 +22,7 @@ import { type PersonAction, type SelectedPerson, usePeopleRefresh } from './acti
 type PersonOfMenu = SelectedPerson & {
   managed: boolean;
   active: boolean;
-  signIn?: { hasTwoSteps: boolean; sessions: number };
+  signIn?: { hasTwoFactor: boolean; sessions: number };
 };
 type MenuProps = {
   person: PersonOfMenu;
@@ -58,7 +58,7 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
           label: t('people.turnOffTwoFactor'),
           icon: ShieldOff,
           onSelect: () => onDo('twoFactor'),
-          ...disabledFor(signIn.hasTwoSteps ? undefined : t('people.twoFactorIsOff')),
+          ...disabledFor(signIn.hasTwoFactor ? undefined : t('people.twoFactorIsOff')),
         },
         'line',
         {

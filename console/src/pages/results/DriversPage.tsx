@@ -161,7 +161,7 @@ function Limits({ name }: { name: string }) {
       <ul className={css['limits']}>
         <li>{t('drivers.limitCause', { name })}</li>
         <li>{t('drivers.limitPeople')}</li>
-        <li>{t('drivers.limitMood')}</li>
+        <li>{t('drivers.limitSamePeople')}</li>
         <li>{t('drivers.limitOthers')}</li>
       </ul>
     </Section>

@@ -68,9 +68,14 @@ function middleStep(points: readonly Point[]): number {
 }
 
 /** Returns the points to mark: those without a solid segment on either side, and all if there are few. */
-export function markedPoints(points: readonly Point[], lineSegments: readonly LineSegment[], few = 0): number[] {
+export function markedPoints(
+  points: readonly Point[],
+  lineSegments: readonly LineSegment[],
+  few = 0,
+): number[] {
   const isFew = points.filter((point) => typeof point === 'number').length <= few;
-  const isJoined = (i: number) => lineSegments.some(({ from, to, isGap }) => !isGap && (from === i || to === i));
+  const isJoined = (i: number) =>
+    lineSegments.some(({ from, to, isGap }) => !isGap && (from === i || to === i));
   return points.flatMap((point, i) => (typeof point === 'number' && (isFew || !isJoined(i)) ? [i] : []));
 }
 
@@ -83,7 +88,10 @@ export function labelsThatFit(count: number, width: number, each: number): numbe
 }
 
 /** Returns the SVG path of line segments; `place` positions each point. */
-export function pathOf(lineSegments: readonly LineSegment[], place: (index: number) => [x: number, y: number]): string {
+export function pathOf(
+  lineSegments: readonly LineSegment[],
+  place: (index: number) => [x: number, y: number],
+): string {
   let path = '';
   let end = -1;
   for (const { from, to } of lineSegments) {

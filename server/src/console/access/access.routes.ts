@@ -180,10 +180,8 @@ function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptio
   });
 }
 
-const refused = (
-  type: 'invalid value' | 'no email' | 'no mail server' | 'mail rejected',
-  message: string,
-) => new Fault('invalid', type, message);
+const refused = (type: 'invalid value' | 'no email' | 'no mail server' | 'mail rejected', message: string) =>
+  new Fault('invalid', type, message);
 
 function serveAudit(console: Console, pool: Promise<Pool>): void {
   console.serve('GET /audit', async (who, { query: { offset = '0', limit = '100', ...query } }) => {

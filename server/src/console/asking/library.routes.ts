@@ -53,7 +53,12 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
   console.serve('POST /library/questions', async (who, { body: { kpiIds, ...question } }) => {
     const id = await write(await pool, who, async (tx) => {
       const questionId = await addQuestion(tx, who.accountId, question as NewQuestion, kpiIds);
-      return { action: 'question created', subject: question.key, details: { id: questionId, kpiIds }, result: questionId };
+      return {
+        action: 'question created',
+        subject: question.key,
+        details: { id: questionId, kpiIds },
+        result: questionId,
+      };
     });
     return { id };
   });

@@ -251,7 +251,7 @@ describe('manual changes', () => {
       email: 'Soren@example.org',
       attributes: { gender: 'Male' },
       memberships: { memberOf: [group], adminOf: [], inheritedAdminOf: [], interestOf: [group] },
-      signIn: { hasPassword: false, hasTwoSteps: false, sessions: 0 },
+      signIn: { hasPassword: false, hasTwoFactor: false, sessions: 0 },
       hasOptedOut: false,
       mailRejected: null,
       runs: [],
@@ -321,7 +321,7 @@ describe('manual changes', () => {
 
   test('only fields that pushes do not send can be changed for a managed person; the next push compares all fields again', async () => {
     const { account, request, push } = await createOffice();
-    const byHand = await inTransaction(world.pool, (tx) => createGroup(tx, account.id, { name: 'Choir' }));
+    const manual = await inTransaction(world.pool, (tx) => createGroup(tx, account.id, { name: 'Choir' }));
     const sent = {
       groups: [{ externalId: 'g', name: 'Group' }],
       users: [{ ...john, accessInfo: { memberOf: ['g'] } }],
@@ -335,7 +335,7 @@ describe('manual changes', () => {
       active: false,
       email: null,
       language: 'sv',
-      memberships: { memberOf: [byHand] },
+      memberships: { memberOf: [manual] },
     });
     expect([refused.status, pathsOf(refused)]).toEqual([
       409,
@@ -351,7 +351,7 @@ describe('manual changes', () => {
       firstName: 'John',
       language: 'sv',
       role: 'Manager',
-      memberships: { memberOf: [managedGroup, byHand], inheritedAdminOf: [managedGroup] },
+      memberships: { memberOf: [managedGroup, manual], inheritedAdminOf: [managedGroup] },
     });
     expect([changed.status, changed.body.language, changed.body.role]).toEqual([200, 'sv', 'Manager']);
     // The push sends no language, role or administrators, so all of these stay.

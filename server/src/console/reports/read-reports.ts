@@ -223,12 +223,12 @@ function kpisOf(
   own: Readings,
   compared: ComparedWith,
 ): ReportKpi[] {
-  return kpis.flatMap((words) => {
-    const kpi = statistics.kpis.find(({ id }) => id === words.id);
+  return kpis.flatMap((definition) => {
+    const kpi = statistics.kpis.find(({ id }) => id === definition.id);
     const rolling = kpi && rollingFigure(kpi, week, own, statistics);
     if (!rolling) return [];
     const difference = kpiDifferenceShown(kpi, week, own, compared, statistics);
-    return [{ id: words.id, name: kpiNameIn(words, wanted.language), rolling, difference }];
+    return [{ id: definition.id, name: kpiNameIn(definition, wanted.language), rolling, difference }];
   });
 }
 

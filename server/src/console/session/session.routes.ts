@@ -96,7 +96,11 @@ function serveSignIn(
   });
 }
 
-function serveLinks(console: Console, { pool, log, canMail }: SessionDependencies, throttle: SignInThrottle): void {
+function serveLinks(
+  console: Console,
+  { pool, log, canMail }: SessionDependencies,
+  throttle: SignInThrottle,
+): void {
   console.serveAnyone('POST /password/forgotten', async ({ body, request }) => {
     await throttle.tryMail(request.address);
     // Not awaited: the time it takes would reveal whether the address exists.

@@ -74,10 +74,7 @@ describe('the first start', () => {
       'password of names /administrator/password',
     ]);
 
-    const responses = await Promise.all([
-      request('POST /setup', { body }),
-      request('POST /setup', { body }),
-    ]);
+    const responses = await Promise.all([request('POST /setup', { body }), request('POST /setup', { body })]);
     expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 404]);
     const created = responses.find(({ status }) => status === 200)!;
     expect(created.body.session).toMatchObject({

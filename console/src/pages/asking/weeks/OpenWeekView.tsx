@@ -154,9 +154,7 @@ function Reminders({ week: { reminders } }: { week: OpenWeek }) {
         <>
           <dd className={css['text']}>{format.time(from)}</dd>
           <dd className={css['small']}>
-            {until !== null &&
-              until !== from &&
-              `${t('asking.untilTime', { time: format.time(until) })} `}
+            {until !== null && until !== from && `${t('asking.untilTime', { time: format.time(until) })} `}
             {t('asking.toThoseLeft')}
           </dd>
         </>
