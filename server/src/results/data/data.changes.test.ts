@@ -383,7 +383,7 @@ describe('while the account is being changed', () => {
           returning question_id
         )
         insert into results (account_id, group_id, week, question_id, value, answers)
-        select ${account.id}, ${group['north']!}, '2026-11-02', question_id, 0.5, 6 from made`;
+        select ${account.id}, ${group['north']!}, '2026-11-02', question_id, 0.5, 6 from created`;
       const since = await databaseTime();
       const responding = get(account, address);
       await untilWaitingFor('results', since, responding);
