@@ -32,7 +32,7 @@ class LongestFirst extends BaseSequencer {
 
 const tests = testsByProject();
 /** A test may take long on a busy machine. */
-const patient = { testTimeout: 120_000, hookTimeout: 120_000 };
+const timeouts = { testTimeout: 120_000, hookTimeout: 120_000 };
 /** A worker loads each module once, for all its test files. So what a module keeps stays from one file to the next. */
 const shared = { isolate: false };
 const withDatabase = { globalSetup: ['server/src/testing/postgres.ts'], env: { TMPDIR: folderOfRun() } };
@@ -54,12 +54,12 @@ export default defineConfig({
     },
     reporters: ['default', new SkippedReporter()],
     projects: [
-      project('house', patient),
-      project('unit', { ...patient, ...shared }),
-      project('mocked', { ...patient, ...withDatabase }),
-      project('server', { ...patient, ...shared, ...withDatabase }),
+      project('house', timeouts),
+      project('unit', { ...timeouts, ...shared }),
+      project('mocked', { ...timeouts, ...withDatabase }),
+      project('server', { ...timeouts, ...shared, ...withDatabase }),
       project('browser', {
-        ...patient,
+        ...timeouts,
         ...shared,
         globalSetup: [
           'server/src/testing/postgres.ts',

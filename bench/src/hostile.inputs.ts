@@ -92,9 +92,9 @@ function json(r: Random, depth: number): Json {
   if (kind <= 5) return Array.from({ length: count }, () => json(r, depth - 1));
   const list = keyNames.split(' ');
   // A null prototype: `__proto__` is a key like any other, as it is on the wire.
-  const made = Object.create(null) as { [key: string]: Json };
-  for (let i = 0; i < count; i++) made[r.of(list)] = json(r, depth - 1);
-  return made;
+  const value = Object.create(null) as { [key: string]: Json };
+  for (let i = 0; i < count; i++) value[r.of(list)] = json(r, depth - 1);
+  return value;
 }
 
 /** Returns a body similar to the schema, with malicious values in it. */

@@ -53,7 +53,7 @@ export const benchHostile: Sized<Plan> = (plan) => async (say, start) => {
         ),
       ),
     );
-    const survived: Survived = { statuses: {}, unanswered: 0, failures: [] };
+    const survived: Survived = { statuses: {}, withoutResponse: 0, failures: [] };
     let sent = 0;
     const [ms] = await timed(() =>
       Promise.all(
@@ -109,14 +109,15 @@ export const benchHostile: Sized<Plan> = (plan) => async (say, start) => {
 function add(all: Survived, more: Survived): void {
   for (const [status, count] of Object.entries(more.statuses))
     all.statuses[status] = (all.statuses[status] ?? 0) + count;
-  all.unanswered += more.unanswered;
+  all.withoutResponse += more.withoutResponse;
   all.failures = [...all.failures, ...more.failures].slice(0, 20);
 }
 
-const summaryOf = ({ statuses, unanswered }: Survived) =>
-  [...Object.entries(statuses).map(([status, count]) => `${status}: ${count}`), `none: ${unanswered}`].join(
-    ', ',
-  );
+const summaryOf = ({ statuses, withoutResponse }: Survived) =>
+  [
+    ...Object.entries(statuses).map(([status, count]) => `${status}: ${count}`),
+    `none: ${withoutResponse}`,
+  ].join(', ');
 
 /** Creates an account with an open week, tokens of every scope, and signed-in people of each role. */
 async function keysOf(service: Service): Promise<Keys> {

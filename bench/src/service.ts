@@ -310,13 +310,13 @@ async function requestSteadily(
   rate: number,
   warmUp: number,
 ): Promise<SteadyRequests> {
-  const { request: ask } = await beside('steady.ts', address, token, String(rate), String(warmUp));
-  async function send(message: number | 'end'): Promise<number[]> {
-    const { times, failed } = (await ask(message)) as Counted;
+  const { request: send } = await beside('steady.ts', address, token, String(rate), String(warmUp));
+  async function timesUntil(message: number | 'end'): Promise<number[]> {
+    const { times, failed } = (await send(message)) as Counted;
     if (failed > 0) throw new Error(`${failed} of the steady requests failed`);
     return times;
   }
-  return { cut: (atLeast = 0) => send(atLeast), end: () => send('end') };
+  return { cut: (atLeast = 0) => timesUntil(atLeast), end: () => timesUntil('end') };
 }
 
 function memoryOf(pid: number, postmasterFile: string): Memory {

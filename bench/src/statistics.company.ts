@@ -1,4 +1,4 @@
-// A simulated company for the benchmark of statistics: people with steady attitudes, who answer some weeks with the mood of the day. The
+// A simulated company for the benchmark of statistics: people with steady attitudes, who answer some weeks with the sentiment of the day. The
 // real disclosure procedure decides what is published of them.
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { scaledMean } from '@soundings/server/src/questions/types.ts';
@@ -29,7 +29,7 @@ const [response, replaced] = [0.75, 0.02];
 /** How many people are in groups with 50, 100 and 300 answers. */
 const exact = [67, 67, 67, 133, 133, 133, 400, 400, 400];
 const [logUniform, divisions] = [31, 6];
-/** The share of the steady part, and of the mood of a week, that all questions have in common. */
+/** The share of the steady part, and of the sentiment of a week, that all questions have in common. */
 const [sharedAttitude, sharedSentiment] = [0.4, 0.3];
 /** Where an attitude becomes the next higher answer from 1 to 5. */
 const cuts = [-1.6, -0.8, 0.1, 1.1];

@@ -61,7 +61,7 @@ const isBad = ({ code }: SystemWarning) =>
 /** Warnings about the installation, for administrators. */
 function Warnings() {
   const t = useText();
-  const { moment } = useFormat();
+  const { time } = useFormat();
   const { sentence } = useWeekText();
   const isShown = hasRole(useSession(), 'Administrator');
   const { data = [] } = useData('GET /warnings', undefined, { when: isShown, everyMs: 5 * 60_000 });
@@ -77,7 +77,7 @@ function Warnings() {
       case 'forgottenProxy':
         return t('warning.forgottenProxyText', { address: warning.address });
       default:
-        return t(`warning.${warning.code}Text`, { since: moment(warning.since) });
+        return t(`warning.${warning.code}Text`, { since: time(warning.since) });
     }
   };
   return data.map((warning) => (

@@ -60,7 +60,7 @@ export function likelyLanguage(): Language {
  * Fetches the session. If the session of an open page has ended, waits until the user has signed in again. If another user has
  * signed in meanwhile in another tab, reloads the page, so that no user sees another user's data.
  */
-async function askSession(queries: QueryClient, again: () => Promise<void>): Promise<Session | null> {
+async function fetchSession(queries: QueryClient, again: () => Promise<void>): Promise<Session | null> {
   const before = queries.getQueryData<Session | null>(['GET /session']);
   try {
     const session = await api('GET /session');
@@ -70,7 +70,7 @@ async function askSession(queries: QueryClient, again: () => Promise<void>): Pro
     if (!(error instanceof ApiError && error.status === 401)) throw error;
     if (!before) return null;
     await again();
-    return askSession(queries, again);
+    return fetchSession(queries, again);
   }
 }
 
@@ -167,7 +167,7 @@ export function SessionProvider({ opened, children }: { opened: Promise<unknown>
     refetch,
   } = useQuery({
     queryKey: ['GET /session'],
-    queryFn: () => askSession(queries, waitForSignIn),
+    queryFn: () => fetchSession(queries, waitForSignIn),
     staleTime: 60_000,
     refetchInterval: 60_000,
   });

@@ -160,7 +160,7 @@ export const detailTypes = {
   'invalid options': 'Choice questions need at least two options. Other question types cannot have options.',
   'option taken': 'Another option of the question has this ID.',
   'language taken': 'The translation is in the question’s own language.',
-  'invalid address': 'Not a valid web address. It must begin with https:// or http://.',
+  'invalid url': 'Not a valid web address. It must begin with https:// or http://.',
   'same text': 'The schedule contains two questions with the same text, which count as one question.',
   'question retired': 'The schedule contains a question that is retired or does not exist.',
   'question changed':
@@ -180,7 +180,7 @@ export const detailTypes = {
   'ends too early': 'The end date of the schedule is before its start date.',
   'invalid reminder': 'The reminder must come after the invitation, in the same week.',
   'nothing due': 'No question of the schedule is due, so there is no email to send.',
-  'no address': 'You asked for an email but have no email address.',
+  'no email': 'You asked for an email but have no email address.',
   'inactive person': 'An inactive person cannot sign in, so no sign-in link can be created.',
   'by email only':
     'Sign-in links for administrators are sent by email and not shown, because this installation can send email.',

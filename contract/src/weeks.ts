@@ -91,10 +91,10 @@ export function weeksFrom(first: Week, last: Week): Week[] {
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Returns the day (YYYY-MM-DD) in a time zone at a time (milliseconds since 1970). */
-export function dayIn(timezone: string, moment: number): string {
+export function dayIn(timezone: string, time: number): string {
   const format = formats.get(timezone) ?? dayFormat(timezone);
   formats.set(timezone, format);
-  return format.format(moment);
+  return format.format(time);
 }
 
 // en-CA writes YYYY-MM-DD. `Factory` is a zone of the tz database (at UTC) that Intl does not know.

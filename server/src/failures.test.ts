@@ -31,7 +31,7 @@ import {
 } from './testing/processes.ts';
 import { openWorld, type World } from './testing/world.ts';
 import { until } from './testing/until.ts';
-import { heldOpen } from './testing/hold-open.ts';
+import { keepOpen } from './testing/keep-open.ts';
 
 useDirectory();
 
@@ -79,7 +79,7 @@ const large = {
 
 /** Blocks the write of the user in the middle of the large request until it is released. */
 const blockMiddle = (pool: Pool, accountId: number) =>
-  heldOpen(
+  keepOpen(
     pool,
     (tx) => tx`
       insert into users (account_id, external_id, managed, first_name, last_name, active, role)
@@ -87,7 +87,7 @@ const blockMiddle = (pool: Pool, accountId: number) =>
   );
 
 const blockAccount = (pool: Pool, accountId: number) =>
-  heldOpen(pool, (tx) => tx`select from accounts where account_id = ${accountId} for update`);
+  keepOpen(pool, (tx) => tx`select from accounts where account_id = ${accountId} for update`);
 
 /** Waits until a number of connections wait for a lock. */
 const untilWaiting = (pool: Pool, count = 1) =>
@@ -169,10 +169,10 @@ describe('the service is killed', () => {
     expect(await stateOf(pool, account.id)).toEqual(everything);
     for (const [how, file] of Object.entries({ applied, read })) {
       const report = await until(async () => {
-        const answer = await fetch(`${second.address}/v1/storage/files/users.csv/report`, {
+        const reported = await fetch(`${second.address}/v1/storage/files/users.csv/report`, {
           headers: file.headers,
         });
-        const body = (await answer.json()) as FileReport;
+        const body = (await reported.json()) as FileReport;
         return !isUnderWay(body.outcome) && body;
       });
       expect({ how, ...report }).toMatchObject({

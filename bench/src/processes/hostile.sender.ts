@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { hostileInputs, type Input, type Keys } from '../hostile.inputs.ts';
 
 /** The number of responses by status, the number of inputs without response, and the first inputs that caused 5xx errors. */
-export type Survived = { statuses: Record<string, number>; unanswered: number; failures: string[] };
+export type Survived = { statuses: Record<string, number>; withoutResponse: number; failures: string[] };
 
 const [address = '', sftpPort = '', seed = '', keys = '{}'] = process.argv.slice(2);
 const { hostname, port } = new URL(address);
@@ -17,7 +17,7 @@ const source = () => `127.0.${3 + Number(seed)}.${1 + (sources++ % 200)}`;
 let survived: Survived;
 process.once('disconnect', () => process.exit()); // the parent process has ended
 process.on('message', (count: number) => {
-  survived = { statuses: {}, unanswered: 0, failures: [] };
+  survived = { statuses: {}, withoutResponse: 0, failures: [] };
   let left = count;
   const sendInputs = async () => {
     let socket: Socket | undefined;
@@ -66,7 +66,7 @@ async function sendRequest(before: Socket | undefined, input: Input): Promise<So
     if (socket.destroyed) done(undefined);
     else socket.write(input.bytes);
   });
-  if (status === undefined) survived.unanswered++;
+  if (status === undefined) survived.withoutResponse++;
   else note(String(status), input);
   // After a rejected request there may be unread bytes on the connection.
   if (status === undefined || status === 400 || status >= 411) socket.destroy();
@@ -107,5 +107,5 @@ async function sendBytes(input: Input): Promise<void> {
   if (!socket.destroyed) await closed;
   const status = input.kind === 'raw' ? statusIn(first) : undefined;
   if (status !== undefined) note(String(status), input);
-  else survived.unanswered++;
+  else survived.withoutResponse++;
 }

@@ -19,7 +19,7 @@ export type Order = {
 /** The milliseconds of each response and of all together, and the size of a response body in bytes. */
 export type Loaded = { times: number[]; ms: number; bytes: number } | { error: string };
 
-type Response = { status: number; bytes: number };
+type HttpResponse = { status: number; bytes: number };
 
 process.on('message', (order: Order) => {
   void carryOut(order)
@@ -45,7 +45,7 @@ async function carryOut(order: Order): Promise<Loaded> {
   const times: number[] = [];
   let [started, bytes] = [0, 0];
   const start = performance.now();
-  async function askOn(socket: Socket): Promise<void> {
+  async function requestOn(socket: Socket): Promise<void> {
     while (started < order.atLeast || performance.now() - start < order.seconds * 1000) {
       started++;
       const from = performance.now();
@@ -56,14 +56,14 @@ async function carryOut(order: Order): Promise<Loaded> {
     }
   }
   try {
-    await Promise.all(sockets.map(askOn));
+    await Promise.all(sockets.map(requestOn));
     return { times, ms: performance.now() - start, bytes };
   } finally {
     for (const socket of sockets) socket.destroy();
   }
 }
 
-function send(socket: Socket, request: string): Promise<Response> {
+function send(socket: Socket, request: string): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const read = responseReader();
     const done = (end: () => void) => {
@@ -81,7 +81,7 @@ function send(socket: Socket, request: string): Promise<Response> {
 }
 
 /** Reads a response in chunks. Returns it when it is complete. */
-function responseReader(): (chunk: Buffer) => Response | undefined {
+function responseReader(): (chunk: Buffer) => HttpResponse | undefined {
   let head = '';
   let [status, length, bytes] = [0, -1, 0];
   let tail = '';

@@ -15,8 +15,8 @@ export function pagesIn({ key: shown, first, last }: View, key: string): number[
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-type Response = { total: number; rows: readonly unknown[] };
-export type Shown<One extends Response> = {
+type ListResponse = { total: number; rows: readonly unknown[] };
+export type Shown<One extends ListResponse> = {
   key: string;
   count: number;
   pages: Map<number, One>;
@@ -24,7 +24,7 @@ export type Shown<One extends Response> = {
 };
 
 /** Returns what is shown: the loaded windows, or what was shown before as long as none has loaded. */
-export function shownOf<One extends Response>(
+export function shownOf<One extends ListResponse>(
   key: string,
   pages: readonly number[],
   responses: readonly (One | undefined)[],
@@ -41,7 +41,7 @@ export function shownOf<One extends Response>(
 }
 
 /** Returns the row at an index of the whole list, if its window has loaded. */
-export const rowIn = <One extends Response>(
+export const rowIn = <One extends ListResponse>(
   shown: Shown<One> | undefined,
   index: number,
   size: number,

@@ -124,7 +124,7 @@ export type Arguments = {
     'asking.closedOn': { day: string };
     'asking.isClosed': { week: string };
     'asking.weekTitle': { days: string; week: string };
-    'asking.endsAt': { moment: string };
+    'asking.endsAt': { time: string };
     'asking.tooFew': { count: number };
     'asking.countedDaily': { count: number; day: string };
     'asking.atLeast': { answered: string };
@@ -132,7 +132,7 @@ export type Arguments = {
     'asking.mails.waiting': { count: number };
     'asking.mails.refused': { count: number };
     'asking.mails.unknown': { count: number };
-    'asking.untilTime': { moment: string };
+    'asking.untilTime': { time: string };
     'asking.closeTitle': { week: string };
     'asking.closeMissed': { name: string; day: string };
     'asking.closeConfirm': { week: string };
@@ -183,7 +183,7 @@ export type Arguments = {
     'groups.planWith': { count: number; people: string };
     'groups.planGains': { names: string };
     'groups.planLoses': { names: string };
-    'groups.planStarts': { count: number; names: string };
+    'groups.planIncludes': { count: number; names: string };
     'groups.planExcludes': { count: number; names: string };
     'groups.planSeen': { count: number };
     'groups.planUnseen': { count: number };
@@ -205,8 +205,8 @@ export type Arguments = {
     'groups.dropId': { externalId: string };
     'groups.takenOver': { name: string };
     'groups.weeks': { count: number };
-    'groups.lastPush': { moment: string };
-    'groups.lastFile': { moment: string };
+    'groups.lastPush': { time: string };
+    'groups.lastFile': { time: string };
     'groups.moreHolders': { count: number };
     'groups.above': { count: number };
     'attributes.moreValues': { count: number };
@@ -376,7 +376,7 @@ export type Arguments = {
     'runs.faultsTitle': { count: number };
     'runs.causeRows': { count: number };
     'runs.warningsTitle': { count: number };
-    'runs.rejectedText': { name: string; moment: string };
+    'runs.rejectedText': { name: string; time: string };
     'runs.refusedText': { count: number };
     'runs.lose': { count: number };
     'runs.wouldLose': { count: number };

@@ -63,7 +63,7 @@ const formatOf = onceForLanguage((language: Language) => {
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
   const signed = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero', maximumFractionDigits: 1 });
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
-  const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const time = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
   return {
     number: (value: number) => number.format(value),
@@ -72,7 +72,7 @@ const formatOf = onceForLanguage((language: Language) => {
     signed: (value: number) => signed.format(value),
     /** The day of a point in time (ISO 8601). */
     day: (iso: string) => day.format(new Date(iso)),
-    moment: (iso: string) => moment.format(new Date(iso)),
+    time: (iso: string) => time.format(new Date(iso)),
     /** "3 days ago". */
     ago(iso: string, now = Date.now()): string {
       const seconds = (new Date(iso).getTime() - now) / 1000;

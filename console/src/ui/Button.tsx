@@ -8,12 +8,12 @@ import { useDownload } from './downloads.ts';
 import { Tooltip } from './floating/Tooltip.tsx';
 
 export type ButtonKind = 'primary' | 'secondary' | 'quiet' | 'danger';
-type Look = { kind?: ButtonKind; icon?: LucideIcon; busy?: boolean; children?: ReactNode };
-type ButtonProps = Look & Omit<ComponentProps<'button'>, 'className' | 'style' | 'children'>;
+type Appearance = { kind?: ButtonKind; icon?: LucideIcon; busy?: boolean; children?: ReactNode };
+type ButtonProps = Appearance & Omit<ComponentProps<'button'>, 'className' | 'style' | 'children'>;
 
 const classOf = (kind: ButtonKind) => cx(css['button'], css[kind]);
 
-function Content({ icon: Icon, busy, children }: Look) {
+function Content({ icon: Icon, busy, children }: Appearance) {
   return (
     <>
       {busy ? (
@@ -42,7 +42,7 @@ export function Button({ kind = 'secondary', icon, busy, children, onClick, ...r
   );
 }
 
-type LinkButtonProps = Look & { title?: string } &
+type LinkButtonProps = Appearance & { title?: string } &
   /** `hash`: the id of a section on the page. */
   (
     | { to: string; search?: object; hash?: string; href?: undefined; download?: undefined }
@@ -79,7 +79,7 @@ function DownloadLink({
   children,
   href,
   title,
-}: Look & { href: string; title?: string }) {
+}: Appearance & { href: string; title?: string }) {
   const { busy, start } = useDownload();
   return (
     <a

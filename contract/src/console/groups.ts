@@ -42,7 +42,7 @@ export type GroupDetails = {
   description: string | null;
   externalId: string | null;
   managed: boolean;
-  madeAt: string;
+  createdAt: string;
   /** The groups above it that the caller can see, from the top. */
   way: Named[];
   /** The people with each kind of membership in the group itself: how many, and the first ones by name. */
@@ -69,7 +69,7 @@ export type MovePlan = {
   /** How many people gain or lose access to the group because they administer a group above it. */
   administrators: { gains: number; loses: number };
   /** Schedules that start, or stop, asking the group. */
-  schedules: { starts: Named[]; stops: Named[] };
+  schedules: { includes: Named[]; excludes: Named[] };
   /** Set if the group is managed and the next push may move it back: the last push that listed groups. */
   putBack: LastPush | null;
 };

@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Role } from '../shared-values.ts';
 
 /** Who may call an operation: anyone, or users who are signed in with at least this role. */
-export type MinimumRole = 'anybody' | Role;
+export type MinimumRole = 'anyone' | Role;
 
 export type ConsoleOperation<
   Query extends TSchema | undefined = TSchema | undefined,
@@ -19,7 +19,7 @@ export type ConsoleOperation<
   /** The request body: JSON that matches this object schema, or raw bytes. */
   body: Body;
   /** Never set: it only carries the type of the response. */
-  answer?: Result;
+  response?: Result;
 };
 
 type Described<Query, Body> = { minimumRole: MinimumRole; proof?: boolean; query?: Query; body?: Body };

@@ -1,7 +1,7 @@
 // The paths of the console's pages. Each also covers every path below it. The service responds to any other path with 404.
 export const consolePages = [
   '/',
-  '/welcome',
+  '/setup',
   '/sign-in',
   '/password',
   '/profile',

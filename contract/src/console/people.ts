@@ -60,7 +60,7 @@ export type Person = {
   createdAt: string;
   signIn: {
     hasPassword: boolean;
-    hasTwoSteps: boolean;
+    hasTwoFactor: boolean;
     /** How many browsers the person is signed in with. */
     sessions: number;
   };
@@ -91,7 +91,7 @@ export type Handover = {
   /** How many have no externalId, without which the interface can't identify them. */
   withoutExternalId: number;
   /** 1 if the caller is among them: callers can't hand themselves over. */
-  oneself: number;
+  ownAccount: number;
   /** Identifies the people who would change. Sent back, the change is made only if they are still the same. */
   seen: string;
 };

@@ -92,10 +92,10 @@ const timezone = Type.String({ minLength: 1, maxLength: 64 });
 export const sessionOperations = {
   /** Returns the user who is signed in; 401 if no one is. */
   'GET /session': operation<Session>()({ minimumRole: 'User' }),
-  'GET /sign-in': operation<SignInFacts>()({ minimumRole: 'anybody' }),
+  'GET /sign-in': operation<SignInFacts>()({ minimumRole: 'anyone' }),
   /** Signs in, and ends the browser's previous session. */
   'POST /session': operation<SignInResponse>()({
-    minimumRole: 'anybody',
+    minimumRole: 'anyone',
     body: object({ email, password, accountId: Type.Optional(id), code: Type.Optional(code) }),
   }),
   'DELETE /session': operation()({ minimumRole: 'User' }),
@@ -103,23 +103,23 @@ export const sessionOperations = {
   'POST /session/proof': operation()({ minimumRole: 'User', body: object({ password }) }),
 
   /** Emails a link to set a password. Response and timing are the same for an unknown address. */
-  'POST /password/forgotten': operation()({ minimumRole: 'anybody', body: object({ email }) }),
+  'POST /password/forgotten': operation()({ minimumRole: 'anyone', body: object({ email }) }),
   /** Returns the user a link to set a password belongs to. */
   'POST /password/link': operation<{ email: string; name: string; company: string; hasPassword: boolean }>()({
-    minimumRole: 'anybody',
+    minimumRole: 'anyone',
     body: object({ secret }),
   }),
   /** Sets a password with a link. Signs in, or returns null if two-factor authentication is on. */
   'POST /password': operation<{ session: Session | null }>()({
-    minimumRole: 'anybody',
+    minimumRole: 'anyone',
     body: object({ secret, password }),
   }),
 
   /** Checks whether the link that the service printed is valid. */
-  'POST /welcome/link': operation()({ minimumRole: 'anybody', body: object({ secret }) }),
+  'POST /setup/link': operation()({ minimumRole: 'anyone', body: object({ secret }) }),
   /** Creates the first account and its administrator, and signs in. */
-  'POST /welcome': operation<{ session: Session }>()({
-    minimumRole: 'anybody',
+  'POST /setup': operation<{ session: Session }>()({
+    minimumRole: 'anyone',
     body: object({
       secret,
       account: object({

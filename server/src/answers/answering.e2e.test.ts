@@ -53,7 +53,7 @@ async function asked(
 }
 
 /** Returns the path where the person turns off reminders. */
-const stopPath = async ({ accountId, userIds }: Asked) =>
+const optOutPath = async ({ accountId, userIds }: Asked) =>
   `/r/${(await optOutTokensFor(world.pool, [{ accountId, userId: userIds[0] as number }]))[0]}`;
 
 /** Returns what is stored for a question. */
@@ -223,7 +223,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await next(page);
     expect(await storedAnswer(one, f)).toEqual([null, [], null, false]);
     expect(await storedAnswer(one, g)).toEqual([null, null, 'Doch etwas', false]);
-    await page.goto(world.address + (await stopPath(one)));
+    await page.goto(world.address + (await optOutPath(one)));
     await next(page);
     expect(await page.locator('h1').innerText()).toBe('Die Erinnerungen sind abbestellt');
     await next(page);
@@ -325,7 +325,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
 
   test('a page without questions logs nothing to the console', async () => {
     const one = await asked();
-    const page = await openPage(await stopPath(one));
+    const page = await openPage(await optOutPath(one));
     const asking = (await openLink(world.pool, world.keys, { link: one.link, visit: null })) as Asking;
     await page.setContent(askingPage(pageAssets, { ...asking, questions: [] }, 'en', new Map()));
     expect(await page.locator('#progress').count()).toBe(1);
@@ -574,7 +574,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.evaluate("document.querySelector('textarea').value = 'x'");
     await next(page);
     await checkPage(page, 'thanks');
-    await page.goto(world.address + (await stopPath(one)));
+    await page.goto(world.address + (await optOutPath(one)));
     await checkPage(page, 'reminders');
     await next(page);
     await checkPage(page, 'reminders stopped');

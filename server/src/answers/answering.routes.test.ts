@@ -79,7 +79,7 @@ const sendAnswer = (
   });
 
 /** Returns the path where the person turns off reminders. */
-const stopPath = async ({ accountId, userIds }: AskedAccount) =>
+const optOutPath = async ({ accountId, userIds }: AskedAccount) =>
   `/r/${(await optOutTokensFor(world.pool, [{ accountId, userId: userIds[0] as number }]))[0]}`;
 
 /** Returns a page as it is sent, before decompression. */
@@ -141,7 +141,7 @@ describe('GET /a/:link', () => {
         expect([reply.status, reply.text === '']).toEqual([200, method === 'HEAD']);
       }
       for (const query of ['', '?stop', '?again']) {
-        const reply = await send(method, `${await stopPath(one)}${query}`);
+        const reply = await send(method, `${await optOutPath(one)}${query}`);
         expect([reply.status, reply.text === '']).toEqual([200, method === 'HEAD']);
       }
     }
@@ -380,7 +380,7 @@ describe('POST /a/:link/answers', () => {
     for (const site of ['cross-site', 'same-site']) {
       const headers = { 'sec-fetch-site': site };
       expect((await sendAnswer(one.link, { question: one.ids[0], value: 1 }, { headers })).status).toBe(403);
-      for (const path of [`/a/${one.link}`, await stopPath(one)]) {
+      for (const path of [`/a/${one.link}`, await optOutPath(one)]) {
         const reply = await send('POST', path, {
           headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
           body: `q${one.ids[0]}=1`,
@@ -405,7 +405,7 @@ describe('/r/:token', () => {
 
   test('GET shows one button, POST turns off reminders and says so, and one more button turns them on', async () => {
     const one = await asked({ language: 'de' });
-    const path = await stopPath(one);
+    const path = await optOutPath(one);
     const shown = await send('GET', path);
     expect(buttonsOf(shown.text)).toEqual([['?stop', 'Erinnerungen abbestellen']]);
     expect(await optOuts(one)).toBe(0);
@@ -433,14 +433,14 @@ describe('/r/:token', () => {
     parts.set('List-Unsubscribe', 'One-Click');
     for (const body of [parts, new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })]) {
       const one = await asked();
-      expect((await send('POST', await stopPath(one), { body })).status).toBe(200);
+      expect((await send('POST', await optOutPath(one), { body })).status).toBe(200);
       expect(await optOuts(one)).toBe(1);
     }
   });
 
   test('still works after the week has closed', async () => {
     const one = await asked();
-    const path = await stopPath(one);
+    const path = await optOutPath(one);
     await closeWeekNow(world.pool, world.keys, one.accountId, one.week, noon);
     expect((await send('GET', `/a/${one.link}`)).status).toBe(404);
     expect((await send('GET', path)).status).toBe(200);
@@ -460,14 +460,14 @@ describe("a link that doesn't work", () => {
     await handOut();
     await closeWeekNow(world.pool, world.keys, closed.accountId, closed.week, noon);
     const removed = await asked();
-    const stopOfRemoved = await stopPath(removed);
+    const optOutOfRemoved = await optOutPath(removed);
     await world.pool`delete from users where account_id = ${removed.accountId}`;
-    const stop = await stopPath(alive);
-    const deadStops = [
-      stopOfRemoved,
-      stop.slice(0, -1),
-      `${stop}A`,
-      `${stop.slice(0, -1)}${stop.endsWith('A') ? 'B' : 'A'}`,
+    const working = await optOutPath(alive);
+    const deadOptOuts = [
+      optOutOfRemoved,
+      working.slice(0, -1),
+      `${working}A`,
+      `${working.slice(0, -1)}${working.endsWith('A') ? 'B' : 'A'}`,
       '/r/x',
       '/r/%00',
       `/r/${'_'.repeat(32)}`,
@@ -499,7 +499,7 @@ describe("a link that doesn't work", () => {
       }
       expect((await send('HEAD', `/a/${link}`)).status).toBe(404);
     }
-    for (const path of deadStops) {
+    for (const path of deadOptOuts) {
       for (const [method, address] of [
         ['GET', path],
         ['GET', `${path}/`],
@@ -543,7 +543,7 @@ describe("a link that doesn't work", () => {
 describe('the log', () => {
   test('contains no link, answer or language, whatever happens to the request', async () => {
     const one = await asked();
-    const stop = await stopPath(one);
+    const path = await optOutPath(one);
     lines.length = 0;
     await send('GET', `/a/${one.link}?language=sv`);
     await send('PUT', `/a/${one.link}`);
@@ -554,13 +554,13 @@ describe('the log', () => {
     await sendForm(one.link, 'q999999=secret');
     await sendAnswer(one.link, { question: one.ids[6], comment: 'my secret' });
     await sendAnswer(one.link, 'secret');
-    await send('POST', stop, { body: new URLSearchParams({ secret: one.link }) });
-    await send('GET', `${stop}secret`);
+    await send('POST', path, { body: new URLSearchParams({ secret: one.link }) });
+    await send('GET', `${path}secret`);
     const answered = lines.filter((line) => line.includes('"request completed"'));
     expect(answered).toHaveLength(11);
     for (const line of lines) {
       expect(line).not.toContain(one.link.slice(0, 10));
-      expect(line).not.toContain(stop.slice(3, 20));
+      expect(line).not.toContain(path.slice(3, 20));
       expect(line).not.toMatch(/secret|language/);
     }
   });

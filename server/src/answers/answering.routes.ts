@@ -308,7 +308,7 @@ async function showReminders(
 ) {
   const optOut = await openOptOut(pool, token);
   if (!optOut) throw invalidLink;
-  return reply.send(remindersPage(pageAssets, optOut, optOut.isStopped ? 'stopped' : 'asked'));
+  return reply.send(remindersPage(pageAssets, optOut, optOut.hasOptedOut ? 'optedOut' : 'asked'));
 }
 
 /** Turns reminders off, or on again with ?again. A mail program's one-click request (RFC 8058) turns them off, so the body is ignored. */
@@ -321,7 +321,7 @@ async function changeReminders(
   const optOut = await openOptOut(pool, token);
   const isWanted = queryOf(request)['again'] !== undefined;
   if (!optOut || !(await setReminders(pool, optOut.accountId, optOut.userId, isWanted))) throw invalidLink;
-  return reply.send(remindersPage(pageAssets, optOut, isWanted ? 'resumed' : 'stopped'));
+  return reply.send(remindersPage(pageAssets, optOut, isWanted ? 'resumed' : 'optedOut'));
 }
 
 const browserLanguage = ({ headers }: FastifyRequest) => spokenLanguage(headers['accept-language']);

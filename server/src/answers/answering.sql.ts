@@ -80,7 +80,7 @@ export async function selectLinkKeys(db: Db, hashes: Buffer[]): Promise<(LinkKey
            k.wrapped        as "wrapped",
            l.is_exported    as "isExported"
     from   unnest((select ${inBase64(hashes)}::text[])) with ordinality as h(hash, place),
-    -- A separate look-up for each, because a plan made when the table was empty would read the whole table.
+    -- A separate look-up for each, because a plan from when the table was empty would read the whole table.
     lateral (select account_id, user_id, week, is_exported
              from   links
              where  hash = decode(h.hash, 'base64')
@@ -202,7 +202,7 @@ export async function upsertAnswers(
                                  (select ${inBase64(nonces)}::text[]),
                                  (select ${all.map(({ before }) => before.imported.length)}::integer[]))
                           with ordinality as g(hash, respondent, sealed, nonce, imported, place)),
-         -- A separate look-up for each, because a plan made when the tables were empty would read the whole tables.
+         -- A separate look-up for each, because a plan from when the tables were empty would read the whole tables.
          open as (select g.*
                   from   open_week, given g,
                   lateral (select l.account_id, l.week

@@ -6,7 +6,7 @@ import en from './text/en/page.json' with { type: 'json' };
 import sv from './text/sv/page.json' with { type: 'json' };
 
 /** Whether the page asks about stopping reminders, or the person has just stopped or resumed them. */
-export type RemindersState = 'asked' | 'stopped' | 'resumed';
+export type RemindersState = 'asked' | 'optedOut' | 'resumed';
 
 /** The pages without questions, which have only a heading and a sentence or two. */
 export type PlainKind = 'dead' | 'foreign' | 'away' | 'tooLarge' | 'defect';

@@ -27,14 +27,14 @@
     '',
   );
 
-  const wordsOf = (key) =>
-    [...byId('words').content.querySelector(`[data-word=${key}]`).childNodes].map((node) =>
+  const textOf = (key) =>
+    [...byId('texts').content.querySelector(`[data-text=${key}]`).childNodes].map((node) =>
       node.cloneNode(true),
     );
 
   function say(key) {
     state.className = key === 'unsaved' || key === 'ended' ? 'bad' : '';
-    state.replaceChildren(...wordsOf(key));
+    state.replaceChildren(...textOf(key));
   }
 
   // Whether the question can no longer be answered here.
@@ -101,7 +101,7 @@
     const key = isDropped ? 'dropped' : isStill ? 'stillSkipped' : '';
     if (step.noted === key) return;
     step.noted = key;
-    step.querySelector('.note').replaceChildren(...(key === '' ? [] : wordsOf(key)));
+    step.querySelector('.note').replaceChildren(...(key === '' ? [] : textOf(key)));
   }
 
   function keep(step) {
@@ -211,7 +211,7 @@
     const isLast = at === steps.length - 1;
     const incomplete = (isLast ? steps : [steps[at]]).find((step) => answerAt(step) === 'choose');
     if (incomplete) {
-      fault(incomplete, wordsOf('choose'));
+      fault(incomplete, textOf('choose'));
       goTo(incomplete);
       return boxes(incomplete)[0].focus();
     }

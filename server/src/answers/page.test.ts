@@ -111,7 +111,7 @@ describe('foreign texts', () => {
       askingPage(pageAssets, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', entered),
       askingPage(pageAssets, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', entered),
       thanksPage(pageAssets, one, 'en'),
-      remindersPage(pageAssets, one, 'stopped'),
+      remindersPage(pageAssets, one, 'optedOut'),
       plainPage(pageAssets, 'en', 'away', { fields: [[text, text]], id: text }),
     ];
   };
@@ -558,7 +558,7 @@ describe('colors', () => {
     const edges = ['edge sheet', 'accent wash', 'accent page', 'accent sheet', 'bad sheet'];
     for (const theme of themes) {
       expect(theme.size).toBe(12);
-      for (const [pairs, least] of [
+      for (const [pairs, minimum] of [
         [letters, 4.5],
         [edges, 3],
       ] as const) {
@@ -567,7 +567,9 @@ describe('colors', () => {
             number,
             number,
           ];
-          expect((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), `${pair}`).toBeGreaterThanOrEqual(least);
+          expect((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), `${pair}`).toBeGreaterThanOrEqual(
+            minimum,
+          );
         }
       }
     }

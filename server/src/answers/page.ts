@@ -58,7 +58,7 @@ ${cards.join('\n')}
 <div class="foot"><button type="button" id="back" class="plain" hidden>${html(t('back'))}</button>
 <button type="submit"><span id="send">${html(t('send'))}</span><span id="next" hidden>${html(t('next'))}</span><span id="finish" hidden>${html(t('finish'))}</span></button></div>
 <p id="state" role="status"></p>
-<template id="words">${scriptTexts.map((key) => `<p data-word="${key}">${html(t(key === 'saved' && asking.isExported ? 'received' : key))}</p>`).join('')}<p data-word="choose">${html(t('faults.choose'))}</p></template>
+<template id="texts">${scriptTexts.map((key) => `<p data-text="${key}">${html(t(key === 'saved' && asking.isExported ? 'received' : key))}</p>`).join('')}<p data-text="choose">${html(t('faults.choose'))}</p></template>
 </form>
 <script>${pageAssets.script}</script>`;
   return whole(pageAssets, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
@@ -131,10 +131,10 @@ export function remindersPage(
   const language = pageTexts.languageFor(own);
   const t = pageTexts.in(language);
   const heading = t(`reminders.${state}.heading`);
-  const isStopped = state === 'stopped';
+  const hasOptedOut = state === 'optedOut';
   const body = `<h1>${escaped(heading)}</h1>
 <p class="lead">${escaped(t(`reminders.${state}.text`, { company: calm(company) }))}</p>
-<form method="post" action="?${isStopped ? 'again' : 'stop'}"><button type="submit"${isStopped ? ' class="plain"' : ''}>${escaped(t(`reminders.${state}.button`))}</button></form>`;
+<form method="post" action="?${hasOptedOut ? 'again' : 'stop'}"><button type="submit"${hasOptedOut ? ' class="plain"' : ''}>${escaped(t(`reminders.${state}.button`))}</button></form>`;
   return whole(pageAssets, { language, company, title: heading, body });
 }
 

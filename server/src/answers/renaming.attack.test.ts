@@ -103,8 +103,8 @@ async function figuresOf({ account, questionIds }: Office) {
   return { results: [...results], comments: comments.map(({ text }) => text as string).toSorted() };
 }
 
-const done = async (answer: Promise<{ status: number; text: string }>) => {
-  const { status, text } = await answer;
+const done = async (response: Promise<{ status: number; text: string }>) => {
+  const { status, text } = await response;
   if (status >= 300) throw new Error(text);
 };
 

@@ -10,7 +10,7 @@ import { linkNotFound } from './sign-in-links.ts';
 export async function createFirstStartLink(pool: Pool, publicUrl: string): Promise<string | undefined> {
   const secret = randomBytes(24).toString('base64url');
   const isCreated = await inTransaction(pool, (tx) => replaceFirstStartLink(tx, tokenHash(secret)));
-  return isCreated ? `${publicUrl}/welcome#${secret}` : undefined;
+  return isCreated ? `${publicUrl}/setup#${secret}` : undefined;
 }
 
 /** Returns the text that the terminal shows. */

@@ -69,7 +69,7 @@ export async function deleteExpiredLinks(db: Db): Promise<void> {
 }
 
 /** Returns how many links a person has requested in the last hour and not used. */
-export async function selectAskedFor(db: Db, accountId: AccountId, userId: number): Promise<number> {
+export async function countRequestedLinks(db: Db, accountId: AccountId, userId: number): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*)::integer as "count"
     from   sign_in_links

@@ -19,7 +19,7 @@ import {
   type LinkKind,
   type LinkRow,
   selectAddressee,
-  selectAskedFor,
+  countRequestedLinks,
   selectLink,
 } from './sign-in-links.sql.ts';
 import { signInMail } from './sign-in-links-mail.ts';
@@ -121,7 +121,7 @@ export async function mailSignInLink(
   const created = await inTransaction(pool, async (tx) => {
     const person = await selectAddressee(tx, accountId, userId);
     if (!person || person.email === null) return undefined;
-    if (kind === 'forgotten' && (await selectAskedFor(tx, accountId, userId)) >= maxRequestsPerHour) {
+    if (kind === 'forgotten' && (await countRequestedLinks(tx, accountId, userId)) >= maxRequestsPerHour) {
       log.warn({ accountId, userId }, 'A sign-in link was not mailed: the person requested too many');
       return undefined;
     }

@@ -10,7 +10,7 @@ import { type Actor, audit } from '../accounts/audit.ts';
 import { digestPassword, matchesPassword } from './passwords.ts';
 import { beginSession, endSessionOf, deleteSessionsOf } from './sessions.ts';
 import { deleteLinksOf } from './sign-in-links.sql.ts';
-import { type Throttle, recordAttempt } from './sign-in-throttle.ts';
+import { type SignInThrottle, recordAttempt } from './sign-in-throttle.ts';
 import {
   type Candidate,
   selectAccountsThere,
@@ -45,7 +45,7 @@ export type SignInOutcome =
 /** The maximum number of accounts per address. A person in more accounts can sign in to those with the newest passwords. */
 const maxAccounts = 10;
 
-type Dependencies = { pool: Pool; secrets: Sealer; throttle: Throttle; now: () => number; log: Log };
+type Dependencies = { pool: Pool; secrets: Sealer; throttle: SignInThrottle; now: () => number; log: Log };
 
 /**
  * Signs a person in, or returns what is missing. Throws a Fault: wrong sign-in, wrong code, or too many attempts with the time to
@@ -218,7 +218,7 @@ export async function resetPassword(
 /** Checks the current password of a person who is signed in. Throws a Fault if it is wrong. */
 export async function rejectWrongPassword(
   db: Db,
-  throttle: Throttle,
+  throttle: SignInThrottle,
   { accountId, userId }: Person,
   password: string,
 ): Promise<void> {

@@ -89,7 +89,7 @@ const tools: TextTools = {
   t,
   format: {
     day: (iso) => iso.slice(0, 10),
-    moment: (iso) => `${minute(iso)} UTC`,
+    time: (iso) => `${minute(iso)} UTC`,
     bytes: (size) => `${Math.round(size / 1e6)} MB`,
   },
   week: (name) => name,

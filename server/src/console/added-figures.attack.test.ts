@@ -13,7 +13,7 @@ import { answer, importLines, kpi, question, round, skip } from '../testing/surv
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 const count = Number(process.env['ADDED_COMPANIES'] ?? 2);
-const patience = { timeout: 60_000 + count * 60_000 };
+const timeouts = { timeout: 60_000 + count * 60_000 };
 const now = Date.parse('2026-11-18T12:00:00Z');
 /** This week is open. */
 const thisWeek = '2026-11-16';
@@ -183,7 +183,7 @@ describe('two companies whose answers differ only in what is withheld', () => {
     return pages.set('feed', body);
   }
 
-  test(`are the same in every page, report and feed, in ${count} companies`, patience, async () => {
+  test(`are the same in every page, report and feed, in ${count} companies`, timeouts, async () => {
     const measured = { companies: 0, pages: 0, margins: 0, differ: 0, lowered: 0 };
     for (const company of suitable()) {
       const isQuiet = measured.companies % 2 === 1;
@@ -216,7 +216,7 @@ describe('two companies whose answers differ only in what is withheld', () => {
 describe('a manager of one team', () => {
   const teams = Array.from({ length: 26 }, (_, i) => i);
   const divisionOf = (team: number) => `division-${Math.floor(team / 9)}`;
-  // Each team has enough answers for distributions, so that exchanging them leaves the spread of the account as it is.
+  // Each team has enough answers for distributions, so that exchanging them leaves the standard deviation of the account as it is.
   const people = teams.flatMap((team) =>
     Array.from({ length: 16 }, (_, i) => ({ id: `p${team}-${i}`, team })),
   );
@@ -287,7 +287,7 @@ describe('a manager of one team', () => {
 
   test(
     'sees the same when other teams of the division exchange their answers, and administrators see the difference',
-    patience,
+    timeouts,
     async () => {
       const [own, exchanged] = [await companyWith([0, 0]), await companyWith([1, 2])];
       const pages = await readAs(own, 'team-8');
@@ -305,7 +305,7 @@ describe('a manager of one team', () => {
 
   test(
     'sees the same when a team of the division and one of another exchange, unless comparing with the division is allowed',
-    patience,
+    timeouts,
     async () => {
       const [own, exchanged] = [await companyWith([0, 0]), await companyWith([1, 20])];
       const read = async (kindsAllowed: string[]) => {

@@ -160,7 +160,7 @@ export async function* inBatches<T extends postgres.Row>(
   size: number,
 ): AsyncGenerator<T[], void> {
   let batch = Promise.withResolvers<T[] | undefined>();
-  let goOn: (answer?: object) => void = () => {};
+  let goOn: (signal?: object) => void = () => {};
   let ended: { error?: unknown } | undefined;
   const end = (how: { error?: unknown }) => {
     ended = how;

@@ -100,8 +100,8 @@ async function createCluster(place: Place): Promise<void> {
   if (inTheWay?.length) throw failed(`${place.cluster} is not a PostgreSQL cluster. Move it away.`);
   const draft = draftIn(place.dataDir);
   const [cluster, password] = [join(draft, 'cluster'), join(draft, 'password')];
-  const run = async (program: string, words: string[], input = ''): Promise<void> => {
-    const { file, args, options } = commandLine(place.runAs, program, words);
+  const run = async (program: string, programArgs: string[], input = ''): Promise<void> => {
+    const { file, args, options } = commandLine(place.runAs, program, programArgs);
     const done = exec(file, args, options);
     done.child.stdin?.on('error', () => {}).end(input);
     await done.catch((error: { stderr?: string }) => {
@@ -110,9 +110,9 @@ async function createCluster(place: Place): Promise<void> {
   };
   await createFor(place.runAs.ids, draft, basename(password), place.password);
   const how = ['--username=soundings', `--pwfile=${password}`, '--auth=scram-sha-256', '--no-instructions'];
-  const words = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   const speed = place.fast ? ['--no-sync'] : [];
-  await run(place.binaries.initdb, ['-D', cluster, '-c', SHARED_MEMORY, ...how, ...words, ...speed]);
+  await run(place.binaries.initdb, ['-D', cluster, '-c', SHARED_MEMORY, ...how, ...locale, ...speed]);
   const single = ['--single', '-D', cluster, '-c', 'exit_on_error=on', 'postgres'];
   await run(place.binaries.postgres, single, 'create database soundings\n');
   await fs.rename(cluster, place.cluster).catch(async (error: NodeJS.ErrnoException) => {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { Fault } from '../base/errors.ts';
 
 type Ids = { uid: number; gid: number };
-/** The user that PostgreSQL runs as (undefined: our own), and the words that its command lines start with. */
+/** The user that PostgreSQL runs as (undefined: our own), and what its command lines start with. */
 export type RunAs = { ids?: Ids; through: string[] };
 export type Binaries = { initdb: string; postgres: string };
 
@@ -52,9 +52,9 @@ export async function findBinaries(): Promise<Binaries> {
   return found;
 }
 
-/** Returns how to run a program as another user. `words`: its arguments. */
-export function commandLine(as: RunAs, program: string, words: string[]) {
-  const [file = program, ...args] = [...as.through, program, ...words];
+/** Returns how to run a program as another user. `programArgs`: the arguments of the program. */
+export function commandLine(as: RunAs, program: string, programArgs: string[]) {
+  const [file = program, ...args] = [...as.through, program, ...programArgs];
   return { file, args, options: as.through.length > 0 ? childOptions : { ...childOptions, ...as.ids } };
 }
 

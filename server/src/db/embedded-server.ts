@@ -31,8 +31,8 @@ export async function startServer(
   const log = await openFile(place.dataDir, 'postgres.log', 'append');
   if ((await log.stat()).size > LOG_LIMIT) await log.truncate();
   const { size } = await log.stat();
-  const words = await settings(place, port);
-  const { file, args, options } = commandLine(place.runAs, place.binaries.postgres, words);
+  const programArgs = await settings(place, port);
+  const { file, args, options } = commandLine(place.runAs, place.binaries.postgres, programArgs);
   const child = spawn(file, args, {
     ...options,
     // The process id in a stale postmaster.pid may belong to another process by now, and PostgreSQL would refuse to start.

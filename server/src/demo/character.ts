@@ -1,7 +1,7 @@
 // How the people of the demo company feel and what they write, depending on what happens in half a year. Pure.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Character, Respondent } from '../simulation/sentiment.ts';
-import { answersInWords, comments, storyComments, type Topic } from './comments.ts';
+import { openAnswers, comments, storyComments, type Topic } from './comments.ts';
 import { type Person, splitWeek, weekCount } from './staff.ts';
 
 /** The level of each KPI, how much the seasons change it, and how far it moves in half a year. */
@@ -66,7 +66,7 @@ export function characterOf(staff: readonly Person[], weeks: readonly Week[]): C
       if (felt > 4.2 && random.chance(0.012)) return said?.good;
       return undefined;
     },
-    inWords: (key) => answersInWords[key as keyof typeof answersInWords] ?? answersInWords['anything-else'],
+    openAnswer: (key) => openAnswers[key as keyof typeof openAnswers] ?? openAnswers['anything-else'],
   };
 }
 

@@ -233,7 +233,7 @@ export const comments: Record<Topic, { good: Sentences; bad: Sentences }> = {
 };
 
 /** Answers to the free-text questions of the library, by key. */
-export const answersInWords: Record<'change-one-thing' | 'works-well' | 'anything-else', Sentences> = {
+export const openAnswers: Record<'change-one-thing' | 'works-well' | 'anything-else', Sentences> = {
   'change-one-thing': {
     en: [
       'One list of priorities instead of five.',

@@ -56,11 +56,11 @@ describe('files of groups and users', () => {
     const acme = await company();
     await send(acme, 'groups.csv', groupsFile);
     await send(acme, 'users.csv', three);
-    await inTransaction(pool, (tx) => createGroup(tx, acme.id, { name: 'By hand', externalId: 'hand' }));
-    const report = await send(acme, 'users.csv', lines(header, '001;Anna;Ask;;hand'));
+    await inTransaction(pool, (tx) => createGroup(tx, acme.id, { name: 'Manual', externalId: 'manual' }));
+    const report = await send(acme, 'users.csv', lines(header, '001;Anna;Ask;;manual'));
     expect(report.summary?.users).toMatchObject({ updated: 1, deleted: 2 });
     expect(await peopleOf(acme)).toEqual([
-      { id: '001', name: 'Anna Ask', email: 'anna@example.com', active: true, groups: ['By hand'] },
+      { id: '001', name: 'Anna Ask', email: 'anna@example.com', active: true, groups: ['Manual'] },
     ]);
     await send(acme, 'groups.csv', lines('externalId;name', 'north;North'));
     expect(await groupsOf(acme)).toEqual(['North']);

@@ -323,12 +323,12 @@ function noticesOf({ notices, noticeCount }: Sanitized, language: string): Block
 const numberIn = (count: number, language: string) => count.toLocaleString(localeOf(language));
 
 /** Returns a time in the local form of the time zone, and the name of the zone. */
-function localTimeOf(time: string, timezone: string, language: string): { moment: string; zone: string } {
+function localTimeOf(time: string, timezone: string, language: string): { time: string; zone: string } {
   const zone = timezone === 'Factory' ? 'UTC' : timezone; // Intl does not know the zone Factory.
   const format = new Intl.DateTimeFormat(localeOf(language), {
     dateStyle: 'long',
     timeStyle: 'short',
     timeZone: zone,
   });
-  return { moment: format.format(new Date(time)), zone };
+  return { time: format.format(new Date(time)), zone };
 }

@@ -178,8 +178,8 @@ describe(`POST ${uploadPath}`, () => {
     test('accepts a file in many small chunks', async () => {
       const account = await newAccount();
       const { socket, has } = await raw(requestHead(account.token, 'transfer-encoding: chunked'));
-      for (const letter of filePart('slow.csv', 'a,b\r\n-\r\n--limi\r\n') + end) {
-        socket.write(`1\r\n${letter}\r\n`);
+      for (const character of filePart('slow.csv', 'a,b\r\n-\r\n--limi\r\n') + end) {
+        socket.write(`1\r\n${character}\r\n`);
         await new Promise((resolve) => setImmediate(resolve));
       }
       socket.write('0\r\n\r\n');

@@ -221,7 +221,7 @@ describe('pipelined requests', () => {
     const logged: string[] = [];
     const log = pino({ level: 'info' }, { write: (line) => void logged.push(line) });
     const { address, account } = await openWorldWith(
-      { httpLimits: { connections: { unanswered: 50 } } },
+      { httpLimits: { connections: { pendingRequests: 50 } } },
       log as never,
     );
     const { token } = await account();

@@ -5,14 +5,14 @@ import type { Socket } from 'node:net';
 import { networkOf } from '../base/network.ts';
 import type { Log } from '../base/log.ts';
 
-/** `unanswered`: the maximum number of requests of one connection whose responses have not ended. */
-export type ConnectionLimits = { total: number; perNetwork: number; unanswered: number };
+/** `pendingRequests`: the maximum number of requests of one connection whose responses have not ended. */
+export type ConnectionLimits = { total: number; perNetwork: number; pendingRequests: number };
 
 /**
  * An office of some hundred people shares one address, and each browser opens up to six connections. Almost no client sends a
  * request before it has the previous response; without a limit, a single connection had 40,000 running requests within a second.
  */
-export const connectionLimits: ConnectionLimits = { total: 10_000, perNetwork: 1_000, unanswered: 100 };
+export const connectionLimits: ConnectionLimits = { total: 10_000, perNetwork: 1_000, pendingRequests: 100 };
 
 /** How often refused connections are logged, in milliseconds. */
 const logIntervalMs = 60_000;
@@ -20,11 +20,11 @@ const logIntervalMs = 60_000;
 /** Refuses connections beyond the limits and closes connections with too many requests. `isExempt`: returns whether an address is a trusted proxy, which many clients share. */
 export function limitConnections(
   server: HttpServer,
-  { total, perNetwork, unanswered }: ConnectionLimits,
+  { total, perNetwork, pendingRequests }: ConnectionLimits,
   isExempt: (address: string) => boolean,
   log: Log,
 ): void {
-  limitRequests(server, unanswered);
+  limitRequests(server, pendingRequests);
   const open = new Map<string, number>();
   server.maxConnections = total;
   let [refused, loggedAt] = [0, -Infinity];
@@ -54,12 +54,12 @@ export function limitConnections(
 }
 
 function limitRequests(server: HttpServer, most: number): void {
-  const unanswered = new WeakMap<Socket, number>();
+  const pendingRequests = new WeakMap<Socket, number>();
   server.on('connection', (socket) => void socket.setMaxListeners(10 + 3 * most)); // each response adds its own listeners
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const count = (unanswered.get(socket) ?? 0) + 1;
-    unanswered.set(socket, count);
+    const count = (pendingRequests.get(socket) ?? 0) + 1;
+    pendingRequests.set(socket, count);
     if (count > most) return void socket.destroy();
-    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) as number) - 1));
+    response.once('close', () => pendingRequests.set(socket, (pendingRequests.get(socket) as number) - 1));
   });
 }

@@ -21,17 +21,17 @@ const smallBytes = 1024;
 /**
  * A response that is too long for memory. Its chunks (of some KB, because each has a cost) are requested as fast as the client
  * reads them. `tag` is any text that changes when the response does. A client that already has the response gets a 304, and HEAD
- * only the headers, without calling `pieces`. If the client disconnects, or is disconnected because it reads too slowly, the
+ * only the headers, without calling `chunks`. If the client disconnects, or is disconnected because it reads too slowly, the
  * iterator is ended with `return`. If it fails before anything was sent, the client gets an error response; if it fails later, the
  * connection is broken off, so that no client mistakes a part for the whole.
  */
 export class StreamedResponse {
   readonly tag: string;
-  readonly pieces: () => AsyncIterable<string>;
+  readonly chunks: () => AsyncIterable<string>;
 
-  constructor(tag: string, pieces: () => AsyncIterable<string>) {
+  constructor(tag: string, chunks: () => AsyncIterable<string>) {
     this.tag = tag;
-    this.pieces = pieces;
+    this.chunks = chunks;
   }
 }
 
@@ -74,7 +74,7 @@ export function sendLong(
   request: FastifyRequest,
   reply: FastifyReply,
   { log, keep, concurrency, readers }: { log: Log; keep: Keep; concurrency: Concurrency; readers: Readers },
-  { tag, pieces }: StreamedResponse,
+  { tag, chunks }: StreamedResponse,
 ): FastifyReply {
   // Includes the account, because one browser may use two tokens and caches responses by address alone.
   const { accountId } = request.caller as { accountId: number };
@@ -85,7 +85,7 @@ export function sendLong(
   if (request.method === 'HEAD' || socket.destroyed) return reply.send(); // destroyed: the client has disconnected
   readers.require(reply.raw, minimumBytesPerSecond);
   const ended = endOf(reply.raw, socket);
-  const inTurn = inSlot(reply.raw, { concurrency, accountId, ended, pieces });
+  const inTurn = inSlot(reply.raw, { concurrency, accountId, ended, chunks });
   const source = Readable.from(inTurn, { objectMode: false });
   const sent = new Sent(keep.largest, (bytes) => keep.add({ etag, headers: traitsOf(reply), bytes }));
   const compression = compressor(encoding);
@@ -118,15 +118,15 @@ type Turn = {
   concurrency: Concurrency;
   accountId: number;
   ended: AbortSignal;
-  pieces: () => AsyncIterable<string>;
+  chunks: () => AsyncIterable<string>;
 };
 
 /** Waits until earlier responses of the connection have ended and a slot is free, then yields the chunks. */
-async function* inSlot(response: ServerResponse, { concurrency, accountId, ended, pieces }: Turn) {
+async function* inSlot(response: ServerResponse, { concurrency, accountId, ended, chunks }: Turn) {
   if (!response.socket) await once(response, 'socket', { signal: ended });
   const release = await concurrency.take(accountId, ended);
   try {
-    if (!ended.aborted) yield* pieces();
+    if (!ended.aborted) yield* chunks();
   } finally {
     release();
   }

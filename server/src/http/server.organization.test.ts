@@ -1,4 +1,4 @@
-// What the HTTP server checks of a push before its data: token, size and content type. Holds for every path of the interface.
+// What the HTTP server checks of a push before its data: token, size and content type. Applies to every path of the interface.
 import { maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
 import { Report } from '@soundings/contract/organization.ts';
 import type { Problem } from '@soundings/contract/problem.ts';

@@ -162,12 +162,12 @@ function addContinue(app: FastifyInstance): void {
 }
 
 /** How long the readiness check may take, in milliseconds. */
-const readyPatience = 2000;
+const readyTimeoutMs = 2000;
 
 function addHealth(app: FastifyInstance, isReady: () => Promise<boolean>): void {
   app.get('/health/live', { config: { always: true } }, async () => ({ status: 'live' }));
   app.get('/health/ready', { config: { always: true } }, async (_request, reply) => {
-    const ready = await Promise.race([isReady().catch(() => false), setTimeout(readyPatience, false)]);
+    const ready = await Promise.race([isReady().catch(() => false), setTimeout(readyTimeoutMs, false)]);
     if (!ready) reply.code(503).header('retry-after', retryAfter);
     return { status: ready ? 'ready' : 'not ready' };
   });

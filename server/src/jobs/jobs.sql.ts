@@ -42,8 +42,8 @@ export async function freeLostJobs(pool: Pool): Promise<void> {
     `select graphile_worker.force_unlock_workers(array_agg(locked_by))
      from   (select locked_by, locked_at from graphile_worker.jobs
              union
-             select locked_by, locked_at from graphile_worker._private_job_queues) held
-     left   join job_workers w on w.worker = held.locked_by
+             select locked_by, locked_at from graphile_worker._private_job_queues) locked
+     left   join job_workers w on w.worker = locked.locked_by
      where  not exists (select 1 from pg_stat_activity a
                         where  a.application_name = w.process and a.datname = current_database())
        and  (w.worker is not null or locked_at < now() - interval '30 seconds')

@@ -6,8 +6,8 @@ export const noMailServer = (kind: 'invalid' | 'conflict' = 'invalid'): Fault =>
   new Fault(kind, 'no mail server', 'No mail server is configured. Set SMTP_URL and restart the service.');
 
 /** Returns the Fault for a caller who has no email address. */
-export const noAddress = (): Fault =>
-  new Fault('invalid', 'no address', 'You have no email address to send it to. Add one first.');
+export const noEmail = (): Fault =>
+  new Fault('invalid', 'no email', 'You have no email address to send it to. Add one first.');
 
 /** Returns the Fault for an email that the mail server did not accept. */
 export const mailRejected = (error: unknown): Fault =>

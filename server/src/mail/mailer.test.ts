@@ -14,7 +14,7 @@ import { openMailer } from './mailer.ts';
 
 const from = 'Soundings <soundings@example.com>';
 const mail: Mail = { to: 'anna@example.org', subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
-const brief = { connect: 150, answer: 150 };
+const brief = { connect: 150, response: 150 };
 
 /** Opens a server and a mailer to it for one test. `at` returns the URL that the mailer uses. */
 async function openBoth(options: SmtpOptions = {}, at = (smtp: TestSmtp) => smtp.url) {
@@ -290,7 +290,7 @@ describe('a mail whose delivery is unknown', () => {
     for (const error of errors) expect(error).toBeInstanceOf(MailUnknown);
     // Longer than the mailer waits before it sends anything again.
     expect(
-      await thrownBy(mailerTo(await scripted([], 'silent'), { connect: 500, answer: 500 })),
+      await thrownBy(mailerTo(await scripted([], 'silent'), { connect: 500, response: 500 })),
     ).toBeDefined();
     await mailer.send({ ...mail, to: 'last@example.org' });
     expect(smtp.got.toSorted()).toEqual([...before, 'last@example.org', ...lost].toSorted());

@@ -8,7 +8,7 @@ import { mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
 import { MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
 
 /** In milliseconds: until the connection is ready, and until the server replies, which may scan the email first. */
-const timeouts = { connect: 30_000, answer: 120_000 };
+const timeouts = { connect: 30_000, response: 120_000 };
 
 /** The maximum number of connections, and how long an idle one is kept. */
 const maxConnections = 4;
@@ -18,7 +18,7 @@ const idleMs = 10_000;
  * Opens a mailer. `smtpUrl` and `from` are the settings SMTP_URL and MAIL_FROM. Connects when there is something to send, and
  * always with TLS and a valid certificate, unless the connection to the server is trusted.
  */
-export function openMailer(smtpUrl: string, from: string, { connect, answer } = timeouts): Mailer {
+export function openMailer(smtpUrl: string, from: string, { connect, response } = timeouts): Mailer {
   const server = smtpServerOf(smtpUrl);
   const sender = mailboxOf(from);
   if (!server || !sender) throw new Error('SMTP_URL or MAIL_FROM is invalid (see base/smtp.ts)');
@@ -31,7 +31,7 @@ export function openMailer(smtpUrl: string, from: string, { connect, answer } = 
     maxRequeues: 1,
     idleTimeout: idleMs,
     connectionTimeout: connect, // from the DNS lookup to the end of STARTTLS
-    socketTimeout: answer,
+    socketTimeout: response,
     disableFileAccess: true,
     disableUrlAccess: true,
   });

@@ -48,7 +48,7 @@ export async function handOver(
   accountId: AccountId,
   chosen: { userIds: number[]; toManaged: boolean; by: number },
   isPreview: boolean,
-): Promise<{ changing: number[]; already: number; withoutExternalId: number; oneself: number }> {
+): Promise<{ changing: number[]; already: number; withoutExternalId: number; ownAccount: number }> {
   if (!isPreview) await lockAccount(tx, accountId);
   const handover = await selectHandover(tx, accountId, chosen);
   if (!isPreview) await updateManaged(tx, accountId, handover.changing, chosen.toManaged);

@@ -161,17 +161,17 @@ export async function selectHandover(
   db: Db,
   accountId: AccountId,
   { userIds, toManaged, by }: { userIds: number[]; toManaged: boolean; by: number },
-): Promise<{ changing: number[]; already: number; withoutExternalId: number; oneself: number }> {
+): Promise<{ changing: number[]; already: number; withoutExternalId: number; ownAccount: number }> {
   const [row] = await db<
-    { changing: number[]; already: number; withoutExternalId: number; oneself: number }[]
+    { changing: number[]; already: number; withoutExternalId: number; ownAccount: number }[]
   >`
     select coalesce(array_agg(user_id order by user_id) filter (where reason = 'changing'), '{}') as "changing",
            count(*) filter (where reason = 'already')::integer                                 as "already",
            count(*) filter (where reason = 'without')::integer                                 as "withoutExternalId",
-           count(*) filter (where reason = 'oneself')::integer                                 as "oneself"
+           count(*) filter (where reason = 'own')::integer                                     as "ownAccount"
     from  (select user_id,
                   case when managed = ${toManaged}                     then 'already'
-                       when ${toManaged} and user_id = ${by}           then 'oneself'
+                       when ${toManaged} and user_id = ${by}           then 'own'
                        when ${toManaged} and external_id is null       then 'without'
                        else 'changing' end as reason
            from   users

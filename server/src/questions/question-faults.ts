@@ -115,6 +115,6 @@ export function kpiFaults(
     ...at('/imageUrl', imageUrl === null ? undefined : lengthFault('imageUrl', imageUrl, maxCommentLength)),
     ...(isAddress
       ? []
-      : [wrong('/imageUrl', 'invalid address', 'Enter a URL that starts with https:// or http://.')]),
+      : [wrong('/imageUrl', 'invalid url', 'Enter a URL that starts with https:// or http://.')]),
   ];
 }

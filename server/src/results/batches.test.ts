@@ -41,14 +41,14 @@ type Course = {
   type: QuestionType;
   ids: number[];
   answers: (WeekAnswer & { question: number })[];
-  looks: number[];
+  readings: number[];
   /** Whether there are waiting answers at a reading. That must reveal nothing either way. */
   isWaiting: boolean;
 };
 
 function courseOf(history: RandomHistory, week: RandomWeek, ids: number[], random: Random): Course {
   const all = ids.flatMap((id) => (week.answers.get(id) ?? []).map((one) => ({ ...one, question: id })));
-  const looks = [...Array(random.oneOf([1, 2, 4, 8])).keys()].map(() =>
+  const readings = [...Array(random.oneOf([1, 2, 4, 8])).keys()].map(() =>
     Math.floor(random.next() * (all.length + 1)),
   );
   const type = history.questions.find(({ id }) => id === ids[0])?.type as QuestionType;
@@ -56,7 +56,7 @@ function courseOf(history: RandomHistory, week: RandomWeek, ids: number[], rando
     type,
     ids,
     answers: random.shuffled(all),
-    looks: looks.toSorted((a, b) => a - b),
+    readings: readings.toSorted((a, b) => a - b),
     isWaiting: random.chance(0.5),
   };
 }
@@ -72,7 +72,7 @@ function revealedBy(live: Live, history: RandomHistory, week: RandomWeek, course
     const counted = new Set<string>();
     // Answers that existed when their person became counted are marked, and later ones are not.
     const marked = new Set<WeekAnswer>();
-    for (const [look, end] of [...course.looks, course.answers.length].entries()) {
+    for (const [reading, end] of [...course.readings, course.answers.length].entries()) {
       const asked = course.ids.map((id): Loaded => {
         const type = history.questions.find((one) => one.id === id)?.type as QuestionType;
         const given = course.answers.slice(0, end).filter(({ question }) => question === id);
@@ -88,7 +88,7 @@ function revealedBy(live: Live, history: RandomHistory, week: RandomWeek, course
         asked,
         shown,
         data,
-        !course.isWaiting || look === course.looks.length,
+        !course.isWaiting || reading === course.readings.length,
       );
       expect(more.filter((one) => counted.has(one))).toEqual([]);
       for (const one of more) counted.add(one);
@@ -97,7 +97,7 @@ function revealedBy(live: Live, history: RandomHistory, week: RandomWeek, course
         const id = course.ids[number] as number;
         const { type } = (asked[number] as Loaded).question;
         shown.set(id, list);
-        collect(revealed, type, list, people, (group) => (look * 1_000 + group) * 10 + id);
+        collect(revealed, type, list, people, (group) => (reading * 1_000 + group) * 10 + id);
       }
     }
   }

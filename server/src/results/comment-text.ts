@@ -95,9 +95,9 @@ export const isStopWord = (language: string, key: string): boolean =>
 
 /** Returns the languages with the most stop words in a comment: several if they are equal, none if there is no stop word. */
 export function likelyLanguages(words: readonly Word[]): string[] {
-  const counts = [...stopWords].map(([language, stops]) => ({
+  const counts = [...stopWords].map(([language, list]) => ({
     language,
-    count: words.filter(({ key }) => stops.has(key)).length,
+    count: words.filter(({ key }) => list.has(key)).length,
   }));
   const most = Math.max(...counts.map(({ count }) => count));
   return most === 0 ? [] : counts.filter(({ count }) => count === most).map(({ language }) => language);

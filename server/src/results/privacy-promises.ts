@@ -100,7 +100,7 @@ const operationOf: Record<PrivacyArea, keyof typeof consoleOperations> = {
 function areasOf(role: Role): PrivacyArea[] {
   return privacyAreas.filter((area) => {
     const { minimumRole } = consoleOperations[operationOf[area]] as ConsoleOperation;
-    return minimumRole === 'anybody' || hasRole({ role }, minimumRole);
+    return minimumRole === 'anyone' || hasRole({ role }, minimumRole);
   });
 }
 
@@ -220,7 +220,7 @@ function limitsOfLinks(
   const limits: PrivacyLimit[] = [];
   if (!hasMail) limits.push({ weight: 'weaker', code: 'noMail', people });
   else if (withoutEmail > 0)
-    limits.push({ weight: 'weaker', code: 'noAddress', people: withoutEmail, all: people });
+    limits.push({ weight: 'weaker', code: 'noEmail', people: withoutEmail, all: people });
   if (exports.length > 0)
     limits.push({ weight: 'weaker', code: 'linksHandedOut', people: handedOut, weeks: linkWeeks });
   if (isPlain(publicUrl)) limits.push({ weight: 'weaker', code: 'plainHttp', address: publicUrl });

@@ -8,7 +8,7 @@ import { type Rate, responseRates } from './response-rates.ts';
 import { groupsOf, type Turnout, turnoutOf, type WeekData } from './turnout.ts';
 
 const attacks = Number(process.env['ADDED_ATTACKS'] ?? 150);
-const patience = { timeout: 120_000 + attacks * 20 };
+const timeouts = { timeout: 120_000 + attacks * 20 };
 
 // The cells of the last decision, to know which people are in the same cell of the rates.
 const { chosen } = vi.hoisted(() => ({ chosen: { cells: undefined as Cells | undefined } }));
@@ -109,8 +109,8 @@ const weeksOf = ({ seed, weeks }: RandomCompany) =>
   });
 
 /** Returns in how many weeks a twin publishes something else. */
-function toldApart(count: number, by: Publish) {
-  const measured = { weeks: 0, weeksThatDiffer: 0, peopleInNoRate: 0, rates: 0, told: 0 };
+function distinguishedTwins(count: number, by: Publish) {
+  const measured = { weeks: 0, weeksThatDiffer: 0, peopleInNoRate: 0, rates: 0, distinguished: 0 };
   for (let seed = 1; seed <= count; seed++) {
     for (const { data, done, random } of weeksOf(randomCompany(seed))) {
       const twin = twinOf(data, done, random);
@@ -120,7 +120,7 @@ function toldApart(count: number, by: Publish) {
       measured.peopleInNoRate += (chosen.cells as Cells).cellOf.filter((cell) => cell === 0).length;
       const texts = (all: Done) => JSON.stringify([...all].map(([name, ids]) => [name, [...ids]]).toSorted());
       if (texts(twin) !== texts(done)) measured.weeksThatDiffer++;
-      if (JSON.stringify(own) !== JSON.stringify(by(data, twin))) measured.told++;
+      if (JSON.stringify(own) !== JSON.stringify(by(data, twin))) measured.distinguished++;
     }
   }
   return measured;
@@ -158,17 +158,17 @@ const report = (name: string, measured: object) =>
 
 test(
   `twins, who answered differently within the cells of rates, publish the same, in ${attacks} companies`,
-  patience,
+  timeouts,
   () => {
-    const measured = toldApart(attacks, publish);
+    const measured = distinguishedTwins(attacks, publish);
     report('twins', measured);
-    expect(measured.told).toBe(0);
+    expect(measured.distinguished).toBe(0);
     expect(measured.weeksThatDiffer / measured.weeks).toBeGreaterThan(0.8);
     expect(measured.peopleInNoRate).toBeGreaterThan(attacks / 10);
   },
 );
 
-test('someone who knows what all others did learns nothing that the rates leave open', patience, () => {
+test('someone who knows what all others did learns nothing that the rates leave open', timeouts, () => {
   const measured = excluded(attacks, publish);
   report('all others known', measured);
   expect(measured.withFewer).toBe(0);
@@ -176,8 +176,8 @@ test('someone who knows what all others did learns nothing that the rates leave 
 });
 
 test.each(Object.entries(mutants))('both attacks reveal the mutant: %s', (name, by) => {
-  const [twins, others] = [toldApart(150, by), excluded(400, by)];
+  const [twins, others] = [distinguishedTwins(150, by), excluded(400, by)];
   report(name, { twins, others });
-  expect(twins.told).toBeGreaterThan(15);
+  expect(twins.distinguished).toBeGreaterThan(15);
   expect(others.withFewer).toBeGreaterThan(3);
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Invitation, invitationOf, replacedNotice } from './invitation.ts';
 
 const address = 'https://soundings.example/a/2pC8xQ7vKzR4mW1t0123456789A';
-const stopAddress = 'https://soundings.example/r/AAAAAQAAAAKx3vQ0Zk1h_4-Xn2m5PpTa';
+const optOutUrl = 'https://soundings.example/r/AAAAAQAAAAKx3vQ0Zk1h_4-Xn2m5PpTa';
 const invitation: Invitation = {
   kind: 'invitation',
   language: 'en',
@@ -15,7 +15,7 @@ const invitation: Invitation = {
   isLive: false,
 };
 const mailOf = (options: Partial<Invitation> = {}) =>
-  invitationOf({ ...invitation, ...options }, address, stopAddress);
+  invitationOf({ ...invitation, ...options }, address, optOutUrl);
 const hrefsOf = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
 
 describe.each([
@@ -146,11 +146,11 @@ describe('the link to the page', () => {
   test('comes in a reminder with a link to turn off reminders, which mail programs can use with one click too', () => {
     const { text, html, headers } = mailOf({ kind: 'reminder' });
     expect(headers).toEqual({
-      'List-Unsubscribe': `<${stopAddress}>`,
+      'List-Unsubscribe': `<${optOutUrl}>`,
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
     });
-    expect(hrefsOf(html)).toEqual([address, address, stopAddress]);
-    expect(text.split('\n')).toContain(stopAddress);
+    expect(hrefsOf(html)).toEqual([address, address, optOutUrl]);
+    expect(text.split('\n')).toContain(optOutUrl);
     expect(mailOf().headers).toEqual({});
   });
 });
@@ -182,9 +182,9 @@ test("names of companies and people can't be clicked, hide nothing, and break no
     fc.property(options, (chosen) => {
       const { subject, text, html } = mailOf(chosen);
       expect(subject).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]|:\/\/|evil\.example/u);
-      const line = text.replaceAll(address, '').replaceAll(stopAddress, '').replaceAll(/\n/g, ' ');
+      const line = text.replaceAll(address, '').replaceAll(optOutUrl, '').replaceAll(/\n/g, ' ');
       expect(line).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]|:\/\/|evil\.example/u);
-      expect(new Set(hrefsOf(html)).isSubsetOf(new Set([address, stopAddress]))).toBe(true);
+      expect(new Set(hrefsOf(html)).isSubsetOf(new Set([address, optOutUrl]))).toBe(true);
       expect(html.match(/<[a-z/!][^>]*>/g)?.length).toBeLessThanOrEqual(plain);
       expect(Buffer.byteLength(html)).toBeLessThan(20_000);
     }),

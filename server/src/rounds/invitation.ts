@@ -27,13 +27,13 @@ export type Invitation = {
 };
 
 /**
- * Returns the email, which is smaller than 20 KB. `address`: the person's answering page; `stopAddress`: the page on which
+ * Returns the email, which is smaller than 20 KB. `address`: the person's answering page; `optOutUrl`: the page on which
  * reminders are turned off (reminder-opt-out.ts).
  */
 export function invitationOf(
   { kind, language, questions, threshold, isLive, ...names }: Invitation,
   address: string,
-  stopAddress: string,
+  optOutUrl: string,
 ): { subject: string; text: string; html: string; headers: Record<string, string> } {
   const t = texts.in(language);
   const company = inert(names.company, 80);
@@ -58,7 +58,7 @@ export function invitationOf(
     footer: [
       t('personal'),
       t('why', { company }),
-      ...(isReminder ? [{ text: t('stop'), address: stopAddress }] : []),
+      ...(isReminder ? [{ text: t('optOut'), address: optOutUrl }] : []),
     ],
   });
   return {
@@ -66,7 +66,7 @@ export function invitationOf(
     ...content,
     // RFC 2369 §3.2 and RFC 8058 §3.1
     headers: isReminder
-      ? { 'List-Unsubscribe': `<${stopAddress}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
+      ? { 'List-Unsubscribe': `<${optOutUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
       : {},
   };
 }

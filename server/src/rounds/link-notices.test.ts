@@ -31,7 +31,7 @@ async function newMailServer(options: SmtpOptions = {}): Promise<TestSmtp> {
 }
 
 function mailerTo(smtpUrl: string) {
-  const mailer = openMailer(smtpUrl, 'hr@example.com', { connect: 2000, answer: 2000 });
+  const mailer = openMailer(smtpUrl, 'hr@example.com', { connect: 2000, response: 2000 });
   onTestFinished(() => mailer.close());
   return mailer;
 }

@@ -60,7 +60,7 @@ async function newSilentServer(behaviour: SmtpBehaviour) {
 type Line = { level: number; msg: string } & Record<string, unknown>;
 
 /** Creates a sender, and returns its log too. Without an address it has no mail server. */
-function senderOf(pool: Pool, smtpUrl: string | undefined, answer = 10_000) {
+function senderOf(pool: Pool, smtpUrl: string | undefined, response = 10_000) {
   const lines: Line[] = [];
   const write = (chunk: Buffer, _: string, done: () => void) => {
     lines.push(JSON.parse(String(chunk)) as Line);
@@ -68,7 +68,7 @@ function senderOf(pool: Pool, smtpUrl: string | undefined, answer = 10_000) {
   };
   const log = pino({ level: 'info' }, new Writable({ write })) as Log;
   const mailer =
-    smtpUrl === undefined ? undefined : openMailer(smtpUrl, 'hr@example.com', { connect: 2000, answer });
+    smtpUrl === undefined ? undefined : openMailer(smtpUrl, 'hr@example.com', { connect: 2000, response });
   onTestFinished(() => mailer?.close());
   return { send: openSender({ pool, keys: database.keys, mailer, publicUrl, log }), lines };
 }

@@ -96,7 +96,7 @@ async function sendDue(context: SenderContext, clock: () => number, wasDown: boo
   }
 }
 
-type Outgoing = Unanswered & { link: string; stopAddress: string };
+type Outgoing = Unanswered & { link: string; optOutUrl: string };
 
 /** A message with the number of questions that the person has not answered. `sealed`: the answers this is based on. */
 type Unanswered = { message: DueMessage; questions: number; respondent: string; sealed: Buffer[] };
@@ -157,7 +157,7 @@ async function outgoingOf(context: SenderContext, due: DueMessage[], now: number
   return wanted.map((one, i) => ({
     ...one,
     link: links[i] as string,
-    stopAddress: `${publicUrl}/r/${tokens[i]}`,
+    optOutUrl: `${publicUrl}/r/${tokens[i]}`,
   }));
 }
 
@@ -201,7 +201,7 @@ function sendTimeFor(message: DueMessage, now: number): number | undefined {
 /** Sends a message and returns the outcome. If the mail server doesn't accept it, it is retried with growing delays. */
 async function sendOne(
   { pool, mailer, publicUrl, log }: SenderContext,
-  { message, questions, respondent, sealed, link, stopAddress }: Outgoing,
+  { message, questions, respondent, sealed, link, optOutUrl }: Outgoing,
   now: number,
 ): Promise<'taken' | 'deferred' | 'down' | 'gone'> {
   if (!(await beginSending(pool, message, { respondent, sealed }))) return 'gone';
@@ -210,7 +210,7 @@ async function sendOne(
   const about = { accountId, ...(kind === 'invitation' && { userId }), week, kind };
   const id = `asking ${accountId} ${userId} ${week} ${scheduleId} ${kind}`;
   const address = message.email as string;
-  const content = invitationOf({ ...message, questions }, addressOf(link, publicUrl), stopAddress);
+  const content = invitationOf({ ...message, questions }, addressOf(link, publicUrl), optOutUrl);
   const error = await mailer
     .send({ id, to: address, ...content })
     .catch((thrown: unknown) => thrown as Error);

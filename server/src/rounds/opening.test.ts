@@ -258,7 +258,7 @@ test("an externalId can't turn one person into two", async () => {
   const account = await world.account();
   const { groupId, scheduleId } = await planAsking(world.pool, account.id, { count: 1 });
   await inTransaction(world.pool, async (tx) => {
-    const byHand = await createUser(tx, account.id, {
+    const manual = await createUser(tx, account.id, {
       firstName: 'By',
       lastName: 'Hand',
       memberships: { memberOf: [groupId] },
@@ -266,7 +266,7 @@ test("an externalId can't turn one person into two", async () => {
     const one = {
       firstName: 'Sly',
       lastName: 'Id',
-      externalId: `user:${byHand}`,
+      externalId: `user:${manual}`,
       memberships: { memberOf: [groupId] },
     };
     await createUser(tx, account.id, one);

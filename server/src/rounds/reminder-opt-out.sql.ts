@@ -29,23 +29,23 @@ export async function selectOptOut(
   userId: number,
 ): Promise<{
   keys: Buffer[];
-  person: { company: string; language: string; isStopped: boolean } | undefined;
+  person: { company: string; language: string; hasOptedOut: boolean } | undefined;
 }> {
   const [row] = await db<
-    { keys: string[]; company: string | null; language: string | null; isStopped: boolean }[]
+    { keys: string[]; company: string | null; language: string | null; hasOptedOut: boolean }[]
   >`
     select array(select encode(key, 'hex') from opt_out_keys) as "keys",
            a.name                                          as "company",
            coalesce(u.language, a.language)                as "language",
-           r.user_id is not null                           as "isStopped"
+           r.user_id is not null                           as "hasOptedOut"
     from   (values (1)) one
     left   join users u on u.account_id = ${accountId} and u.user_id = ${userId}
     left   join accounts a on a.account_id = u.account_id
     left   join reminder_opt_outs r on r.account_id = u.account_id and r.user_id = u.user_id`;
-  const { keys, company, language, isStopped } = row!;
+  const { keys, company, language, hasOptedOut } = row!;
   return {
     keys: keys.map((key) => Buffer.from(key, 'hex')),
-    person: company === null || language === null ? undefined : { company, language, isStopped },
+    person: company === null || language === null ? undefined : { company, language, hasOptedOut },
   };
 }
 

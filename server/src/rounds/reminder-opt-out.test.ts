@@ -36,7 +36,7 @@ test("a person's token is always the same, and works only for that person", asyn
   expect(await optOutTokensFor(database.pool, [other, ada])).toEqual([tokens[2], tokens[0]]);
   expect(new Set(tokens).size).toBe(3);
   for (const token of tokens) expect(token).toMatch(/^[\w-]{32}$/);
-  const rest = { company: 'Nordwind', isStopped: false };
+  const rest = { company: 'Nordwind', hasOptedOut: false };
   expect(await Promise.all(tokens.map((token) => openOptOut(database.pool, token)))).toEqual([
     { ...ada, language: 'de', ...rest },
     { ...bo, language: 'sv', ...rest },
@@ -82,7 +82,9 @@ test('reminders can be turned off and on again any number of times', async () =>
   const [ada, bo] = await people();
   const tokens = await optOutTokensFor(database.pool, [ada, bo]);
   const states = async () =>
-    (await Promise.all(tokens.map((token) => openOptOut(database.pool, token)))).map((one) => one?.isStopped);
+    (await Promise.all(tokens.map((token) => openOptOut(database.pool, token)))).map(
+      (one) => one?.hasOptedOut,
+    );
   for (const wanted of [true, false, false, true, true, false]) {
     expect(await setReminders(database.pool, ada.accountId, ada.userId, wanted)).toBe(true);
     expect(await states()).toEqual([!wanted, false]);

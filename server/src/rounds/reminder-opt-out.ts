@@ -35,7 +35,7 @@ export type OptOut = {
   company: string;
   /** ISO 639-1. The person's language, or the account's if the person has none. */
   language: string;
-  isStopped: boolean;
+  hasOptedOut: boolean;
 };
 
 /**

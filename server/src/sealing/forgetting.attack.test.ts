@@ -18,9 +18,9 @@ import {
 import { asSuperuser } from '../testing/postgres.ts';
 import { connectionsTo, newDataDir, type Service, started, useDirectory } from '../testing/processes.ts';
 import { until } from '../testing/until.ts';
-import { heldOpen } from '../testing/hold-open.ts';
+import { keepOpen } from '../testing/keep-open.ts';
 import {
-  askToClose,
+  requestClose,
   attack,
   command,
   filesNow,
@@ -95,7 +95,7 @@ describe('after a week closes', () => {
       const data = { pool, keys: keysBeside(dataDir, pool) };
       const single = await answeredWeek(data, [service.address]);
       const beforeSingle = await takeWhileOpen(pool, dataDir, single, dataDir);
-      await askToClose(service, pool, single);
+      await requestClose(service, pool, single);
       await untilForgotten(pool, single, dataDir);
       expect(await attack(pool, beforeSingle, dataDir, service.said())).toEqual(nothing);
 
@@ -109,7 +109,7 @@ describe('after a week closes', () => {
       await pool`delete from kpi_values where week = ${longAgo}`;
       await pool`delete from results where week < '2020-01-06'`;
       const before = await takeWhileOpen(pool, dataDir, asked, dataDir);
-      await askToClose(service, pool, asked);
+      await requestClose(service, pool, asked);
       await untilForgotten(pool, asked, dataDir);
       expect(await snapshots(pool)).toBe(5);
       expect(await attack(pool, before, dataDir, service.said())).toEqual(nothing);
@@ -120,7 +120,7 @@ describe('after a week closes', () => {
         question: other.questionIds[1],
         value: 2,
       });
-      await askToClose(service, pool, other);
+      await requestClose(service, pool, other);
       await untilForgotten(pool, other, dataDir);
       const after = [...(await filesNow(pool, dataDir, false)), ...(await textsNow(pool, service.said()))];
       expect(foundIn(open, after)).toEqual(nothing);
@@ -150,7 +150,7 @@ describe('two services with one database', () => {
     const asked = await answeredWeek({ pool, keys: keysBeside(one, pool) }, [first.address, second.address]);
     const open = await answeredWeek({ pool, keys: keysBeside(one, pool) }, [second.address, first.address]);
     const before = await takeWhileOpen(pool, one, asked, place);
-    await askToClose(first, pool, asked);
+    await requestClose(first, pool, asked);
     await untilForgotten(pool, asked, one, other);
     const logged = () => first.said() + second.said();
     expect(await attack(pool, before, place, logged())).toEqual(nothing);
@@ -161,8 +161,8 @@ describe('two services with one database', () => {
     }
     // The other service is killed just before it deletes the key, and does so after its restart.
     const beforeOpen = await takeWhileOpen(pool, one, open, place);
-    const letGo = await heldOpen(pool, (tx) => tx`select pg_advisory_xact_lock(7302)`);
-    await askToClose(first, pool, open);
+    const letGo = await keepOpen(pool, (tx) => tx`select pg_advisory_xact_lock(7302)`);
+    await requestClose(first, pool, open);
     await untilBlocked(pool, 'pg_advisory_xact_lock', 'other');
     second.child.kill('SIGKILL');
     await second.exited;

@@ -141,8 +141,8 @@ function linkedFragments({ asked, respondents }: Before, mark: Buffer, sources: 
   );
 }
 
-/** Asks the service to close a week, as an administrator does in the console. */
-export async function askToClose(service: Service, pool: Pool, { accountId, adminId, week }: AnsweredWeek) {
+/** Requests that a week is closed, as an administrator does in the console. */
+export async function requestClose(service: Service, pool: Pool, { accountId, adminId, week }: AnsweredWeek) {
   const request = await signIn({ pool, address: service.address }, accountId, adminId);
   expect((await request(`POST /rounds/${week}/close`)).status).toBe(204);
 }

@@ -14,13 +14,13 @@ import {
   useDirectory,
 } from '../testing/processes.ts';
 import { until } from '../testing/until.ts';
-import { heldOpen } from '../testing/hold-open.ts';
+import { keepOpen } from '../testing/keep-open.ts';
 import { keyAt } from './epoch-keys.ts';
 import { keyText, readKeyFile } from './key-file.ts';
 import { encodeAnswers } from './person-answers.ts';
 import {
   addClosingOf,
-  askToClose,
+  requestClose,
   type Before,
   filesNow,
   foundIn,
@@ -49,7 +49,7 @@ const pointsWithin: Record<string, Interruption> = {
   'with 2,000 rows of answers decrypted and others not': async ({ pool, service, asked }) => {
     await addEmptyRows(pool, service, asked);
     // Reading a row that is stored outside of the table's pages needs this index.
-    const letGo = await heldOpen(pool, async (tx) => {
+    const letGo = await keepOpen(pool, async (tx) => {
       const [toast] = await tx<{ index: string }[]>`
         select indexrelid::regclass::text as index
         from   pg_index join pg_class on indrelid = reltoastrelid
@@ -67,7 +67,7 @@ const pointsWithin: Record<string, Interruption> = {
   'with a batch of a live week marked as counted, before it is added to the figures': async (scene) => {
     const { pool } = scene;
     await goLive(scene);
-    const letGo = await heldOpen(pool, accountOf(scene));
+    const letGo = await keepOpen(pool, accountOf(scene));
     await pool`select graphile_worker.add_job('show live weeks')`;
     await untilBlocked(pool, 'accounts');
     return letGo;
@@ -119,7 +119,7 @@ const pointsAfter: Record<string, Interruption> = {
     const { pool } = scene;
     const commit = await beforeCommit(scene);
     // The epoch may be marked as spent, but can't end.
-    const letGo = await heldOpen(pool, (tx) => tx`select 1 from answer_keys for key share`);
+    const letGo = await keepOpen(pool, (tx) => tx`select 1 from answer_keys for key share`);
     await commit();
     await until(async () => (await pool`select 1 from answer_keys where is_spent`).length > 0);
     await untilBlocked(pool, 'answer_keys');
@@ -175,7 +175,7 @@ async function closingAt(
   lock: (tx: Pool) => Promise<unknown>,
   statement: string,
 ): Promise<() => Promise<void>> {
-  const letGo = await heldOpen(pool, lock);
+  const letGo = await keepOpen(pool, lock);
   await addClosingOf(pool, asked);
   await untilBlocked(pool, statement);
   return letGo;
@@ -257,7 +257,7 @@ describe('the service is killed while it closes a week', () => {
         service = await started(dataDir);
         for (const { asked } of weeks) {
           if ((await pool`select 1 from week_keys where account_id = ${asked.accountId}`).length > 0)
-            await askToClose(service, pool, asked);
+            await requestClose(service, pool, asked);
           await untilForgotten(pool, asked, dataDir);
         }
         const files = [...(await filesNow(pool, dataDir, false)), ...(await textsNow(pool, service.said()))];

@@ -14,10 +14,10 @@ import { isSegment, logParts } from '../testing/attacks/log-segments.ts';
 import { asSuperuser } from '../testing/postgres.ts';
 import { connections, connectionsTo, newDataDir, started, useDirectory } from '../testing/processes.ts';
 import { until } from '../testing/until.ts';
-import { heldOpen } from '../testing/hold-open.ts';
+import { keepOpen } from '../testing/keep-open.ts';
 import { AnswerKeys } from './answer-keys.ts';
 import {
-  askToClose,
+  requestClose,
   attack,
   command,
   filesNow,
@@ -41,7 +41,7 @@ describe('ANSWER_KEYS=database', () => {
     const keys = new AnswerKeys(pool, { place: 'database', directory: join(dataDir, 'keys') });
     const asked = await answeredWeek({ pool, keys }, [service.address]);
     const dump = await dumpOf(pool);
-    await askToClose(service, pool, asked);
+    await requestClose(service, pool, asked);
     await until(async () => (await pool`select 1 from answer_keys where not is_spent`).length > 0);
     const after = await filesNow(pool, dataDir);
     expect(readOf(asked, [...after, dumpFile(dump)], dump)).toEqual({
@@ -89,7 +89,7 @@ describe('a failed step of the epoch', () => {
     const [first, stays] = [await answerAnother(), await answerAnother()];
     await inTransaction(pool, (tx) => closeWeek(tx, keys, first.accountId, first.week));
     // The key of the week that closes next is rewrapped. That of another week waits for a lock.
-    const letGo = await heldOpen(
+    const letGo = await keepOpen(
       pool,
       (tx) => tx`select 1 from week_keys where account_id = ${stays.accountId} for update`,
     );

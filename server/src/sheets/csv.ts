@@ -3,7 +3,7 @@
 import { maxSheetRows } from '@soundings/contract/limits.ts';
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
-import { type Place, placeInWords, unreadable } from './faults.ts';
+import { type Place, placeText, unreadable } from './faults.ts';
 import { newSheet, tooManyRows } from './rows.ts';
 import type { Sheet } from './sheet.ts';
 
@@ -61,11 +61,11 @@ function faultOf({ code, records, empty_lines: blank, column }: CsvError): Error
   const row = Number(records) + Number(blank) + 1;
   const place: Place = { sheet: '', row, column: Number(column) + 1 };
   if (code === 'CSV_QUOTE_NOT_CLOSED') {
-    return unreadable(`${placeInWords(place)} begins with a quotation mark (") that is never closed.`, place);
+    return unreadable(`${placeText(place)} begins with a quotation mark (") that is never closed.`, place);
   }
   const remedy = 'Put the whole cell in quotation marks, and double each quotation mark inside it.';
   return unreadable(
-    `${placeInWords(place)} has a quotation mark (") in the middle of the text. ${remedy}`,
+    `${placeText(place)} has a quotation mark (") in the middle of the text. ${remedy}`,
     place,
   );
 }

@@ -44,7 +44,7 @@ export const lockedMessage =
 export const locked = (): Fault => unreadable(lockedMessage);
 
 /** Returns a text such as: Cell C7 of the sheet "Users". */
-export function placeInWords({ sheet, row, column }: Place): string {
+export function placeText({ sheet, row, column }: Place): string {
   const cell = column === undefined ? `Row ${row}` : `Cell ${lettersOf(column)}${row}`;
   return sheet === '' ? cell : `${cell} of the sheet ${quote(sheet)}`;
 }

@@ -3,7 +3,7 @@
 import { maxCellLength, maxSheetColumns, maxSheetRows } from '@soundings/contract/limits.ts';
 import type { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
-import { damaged, type Place, placeInWords, unreadable } from './faults.ts';
+import { damaged, type Place, placeText, unreadable } from './faults.ts';
 import type { Cell, Sheet } from './sheet.ts';
 
 /** The maximum number of sheets of a workbook, hidden ones included. */
@@ -55,14 +55,14 @@ export const tooManyRows = (sheet: string): Fault =>
 
 const tooManyColumns = (place: Place): Fault =>
   unreadable(
-    `${placeInWords(place)} has more than ${formatted(maxSheetColumns)} columns, which is the maximum. Remove the ` +
+    `${placeText(place)} has more than ${formatted(maxSheetColumns)} columns, which is the maximum. Remove the ` +
       'columns that do not belong to the list.',
     place,
   );
 
 const tooLong = (place: Place): Fault =>
   unreadable(
-    `${placeInWords(place)} has more than ${formatted(maxCellLength)} characters, which is the maximum. ` +
+    `${placeText(place)} has more than ${formatted(maxCellLength)} characters, which is the maximum. ` +
       (place.sheet === ''
         ? 'Check whether a closing quotation mark (") is missing in this cell or before it.'
         : 'Shorten it.'),

@@ -62,5 +62,5 @@ export const anyCompany: Character = {
     if (felt > 4.2 && random.chance(0.012)) return good;
     return undefined;
   },
-  inWords: () => inGeneral,
+  openAnswer: () => inGeneral,
 };

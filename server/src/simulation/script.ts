@@ -22,7 +22,7 @@ export type AskedQuestion = {
 };
 
 /** A person asked in a week, and the questions. */
-export type Asked = Respondent & { questions: AskedQuestion[] };
+export type AskedRespondent = Respondent & { questions: AskedQuestion[] };
 
 /** An answer as a person gives it. `value`: in the form that readAnswer expects. */
 export type Said = {
@@ -39,7 +39,11 @@ export type Visit = { isReading: boolean; answers: Said[] };
 export type Plot = { seed: number; rate: number; character: Character };
 
 /** Returns the visits of each person asked in a week, in the given order. A person who does not answer has none. */
-export function scriptsOf({ seed, rate, character }: Plot, week: Week, asked: readonly Asked[]): Visit[][] {
+export function scriptsOf(
+  { seed, rate, character }: Plot,
+  week: Week,
+  asked: readonly AskedRespondent[],
+): Visit[][] {
   const sentiment = sentimentsOf(seed, character);
   const pen = newPen(seed, week);
   return asked.map((one) => {
@@ -52,7 +56,7 @@ export function scriptsOf({ seed, rate, character }: Plot, week: Week, asked: re
 
 type AnswerContext = { random: Random; seed: number; sentiment: Sentiment; pen: Pen; character: Character };
 
-function visitsOf(context: AnswerContext, one: Asked, week: Week): Visit[] {
+function visitsOf(context: AnswerContext, one: AskedRespondent, week: Week): Visit[] {
   const { random } = context;
   const { questions } = one;
   const isReading = random.chance(0.3);
@@ -79,11 +83,11 @@ function secondThought(answers: Said[], questions: AskedQuestion[]): Said | unde
   return { ...answer, value: (answer.value as number) - 1 };
 }
 
-function answerOf(context: AnswerContext, one: Asked, question: AskedQuestion, week: Week): Said {
+function answerOf(context: AnswerContext, one: AskedRespondent, question: AskedQuestion, week: Week): Said {
   const { random, sentiment, pen, character } = context;
   const { id: questionId, type, topic } = question;
   if (type === 7) {
-    const comment = random.chance(0.15) ? pen.write(one, character.inWords(question.key)) : undefined;
+    const comment = random.chance(0.15) ? pen.write(one, character.openAnswer(question.key)) : undefined;
     return comment === undefined ? { questionId, skipped: true } : { questionId, comment };
   }
   if (random.chance(0.02)) return { questionId, skipped: true };
@@ -104,7 +108,7 @@ function onScale(type: QuestionType, felt: number): number | boolean {
 /** Returns one option for type 5, or several for type 6. The last option of type 6 stands for none of the others. */
 function choiceOf(
   { seed, random }: AnswerContext,
-  { groups }: Asked,
+  { groups }: AskedRespondent,
   question: AskedQuestion,
 ): string | string[] {
   const { key, type, options } = question;

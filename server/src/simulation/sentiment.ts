@@ -29,7 +29,7 @@ export type Character = {
   /** Returns what a person with this sentiment (1 to 5) may write as a comment on an answer; nearly always nothing. */
   remark(random: Random, about: Remark): Sentences | undefined;
   /** Returns what people write in response to a question of type 7. */
-  inWords(key: string): Sentences;
+  openAnswer(key: string): Sentences;
 };
 
 export type Remark = { respondent: Respondent; topic: string | undefined; week: Week; felt: number };

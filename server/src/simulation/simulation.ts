@@ -15,7 +15,7 @@ import { lockSurvey, selectParents, selectRounds } from '../rounds/rounds.ts';
 import { createSchedule, type NewSchedule, selectSchedules } from '../rounds/schedules.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { Character } from './sentiment.ts';
-import { type Asked, type AskedQuestion, type Said, scriptsOf } from './script.ts';
+import { type AskedRespondent, type AskedQuestion, type Said, scriptsOf } from './script.ts';
 import { type PersonRow, selectGroups, selectPeople, selectRoundsOf } from './simulation.sql.ts';
 import { visitAll } from './visits.ts';
 import { anyCompany } from './any-company.ts';
@@ -270,7 +270,7 @@ async function askedIn(
   accountId: AccountId,
   week: Week,
   people: PersonRow[],
-): Promise<(Asked & { userId: number })[]> {
+): Promise<(AskedRespondent & { userId: number })[]> {
   const [rounds, groups, questions, kpis] = await Promise.all([
     selectRoundsOf(pool, accountId, week),
     selectGroups(pool, accountId),

@@ -91,9 +91,9 @@ describe('the usage modes in §1', () => {
   test('(c) with users only, adds them to manually created groups by externalId', async () => {
     const account = await world.account();
     const manualGroup = await inTransaction(world.pool, (tx) =>
-      createGroup(tx, account.id, { name: 'Manual', externalId: 'hand' }),
+      createGroup(tx, account.id, { name: 'Manual', externalId: 'manual' }),
     );
-    const users = [{ externalId: 'u', firstName: 'U', lastName: 'V', accessInfo: { memberOf: ['hand'] } }];
+    const users = [{ externalId: 'u', firstName: 'U', lastName: 'V', accessInfo: { memberOf: ['manual'] } }];
     expect((await account.push({ settings, data: { users } })).status).toBe(200);
     const members = await world.pool`
       select group_id from memberships where account_id = ${account.id} and kind = 'memberOf'`;

@@ -42,11 +42,11 @@ describe('parent (decision B8)', () => {
 
   test('a parent can be a manually created group with an externalId', async () => {
     const account = await world.account();
-    await createManually.group(account, { name: 'Hand', externalId: 'hand' });
-    await apply(account, { groups: [unit('a', { parent: 'hand' }), unit('b')] });
-    expect(await tree(account)).toEqual({ a: 'Hand', b: null, Hand: null });
+    await createManually.group(account, { name: 'Manual', externalId: 'manual' });
+    await apply(account, { groups: [unit('a', { parent: 'manual' }), unit('b')] });
+    expect(await tree(account)).toEqual({ a: 'Manual', b: null, Manual: null });
     const report = await apply(account, { groups: [unit('a', { parent: 'b' }), unit('b')] });
-    expect(report.changes[0]?.fields).toEqual({ parent: { from: 'hand', to: 'b' } });
+    expect(report.changes[0]?.fields).toEqual({ parent: { from: 'manual', to: 'b' } });
   });
 
   test('a parent and its subgroup can swap places in one request', async () => {
@@ -104,10 +104,10 @@ describe('parent (decision B8)', () => {
     await apply(account, { groups: [unit('a')] });
     const [a] = await account.groups();
     const middle = await createManually.group(account, { name: 'Middle', parentId: a!.id });
-    await createManually.group(account, { name: 'Hand', externalId: 'hand', parentId: middle });
-    const details = await refusedData(account, { groups: [unit('a', { parent: 'hand' })] });
+    await createManually.group(account, { name: 'Manual', externalId: 'manual', parentId: middle });
+    const details = await refusedData(account, { groups: [unit('a', { parent: 'manual' })] });
     expect(details).toMatchObject([{ type: 'cycle', path: '/data/groups/0/parent', externalId: 'a' }]);
-    expect(details[0]?.message).toContain(`"a" → "hand" → group ${middle} → "a"`);
+    expect(details[0]?.message).toContain(`"a" → "manual" → group ${middle} → "a"`);
   });
 
   test('accepts 100 levels of groups and refuses the 101st', async () => {
@@ -125,22 +125,22 @@ describe('parent (decision B8)', () => {
 describe('accessInfo (decision B9)', () => {
   test('replaces memberships in managed groups, but never removes those in manually created groups', async () => {
     const account = await world.account();
-    const hand = await createManually.group(account, { name: 'Hand' });
+    const manual = await createManually.group(account, { name: 'Manual' });
     await createManually.group(account, { name: 'Named', externalId: 'named' });
     await apply(account, { groups: [unit('a'), unit('b')], users: [person('1')] });
     await world.pool`
       insert into memberships (account_id, user_id, kind, group_id)
-      select account_id, user_id, 'memberOf', ${hand}
+      select account_id, user_id, 'memberOf', ${manual}
       from   users where account_id = ${account.id} and external_id = '1'`;
     const push = (memberOf: string[]) =>
       apply(account, { users: [person('1', { accessInfo: { memberOf } })] });
     const joined = await push(['a', 'named']);
     expect(joined.changes[0]?.fields).toEqual({ memberOf: { from: [], to: ['a', 'named'] } });
-    expect(await entries(account, '1')).toEqual(['memberOf: Hand Named a']);
+    expect(await entries(account, '1')).toEqual(['memberOf: Manual Named a']);
     await push(['b']);
-    expect(await entries(account, '1')).toEqual(['memberOf: Hand Named b']);
+    expect(await entries(account, '1')).toEqual(['memberOf: Manual Named b']);
     await push([]);
-    expect(await entries(account, '1')).toEqual(['memberOf: Hand Named']);
+    expect(await entries(account, '1')).toEqual(['memberOf: Manual Named']);
     expect((await push([])).changes).toEqual([]);
   });
 
@@ -169,11 +169,11 @@ describe('accessInfo (decision B9)', () => {
 
   test('refuses an unknown group, a group that the request removes, and the name of a group without an externalId', async () => {
     const account = await world.account();
-    await createManually.group(account, { name: 'Hand' });
+    await createManually.group(account, { name: 'Manual' });
     await apply(account, { groups: [unit('a'), unit('b')] });
     const details = await refusedData(account, {
       groups: [unit('b')],
-      users: [person('1', { accessInfo: { memberOf: ['b', 'a'], interestOf: ['Hand'] } })],
+      users: [person('1', { accessInfo: { memberOf: ['b', 'a'], interestOf: ['Manual'] } })],
     });
     expect(details.map(({ type, path, externalId }) => [type, path, externalId])).toEqual([
       ['unknown group', '/data/users/0/accessInfo/memberOf/1', '1'],
@@ -215,10 +215,10 @@ describe('removed groups (decision B12)', () => {
       users: [person('1', { accessInfo: { memberOf: ['a', 'b'], adminOf: ['a'] } })],
     });
     const [a] = await account.groups();
-    await createManually.user(account, { externalId: 'hand', memberOf: [a!.id] });
+    await createManually.user(account, { externalId: 'manual', memberOf: [a!.id] });
     await apply(account, { groups: [unit('b')] });
     expect(await entries(account, '1')).toEqual(['memberOf: b']);
-    expect(await entries(account, 'hand')).toEqual([]);
+    expect(await entries(account, 'manual')).toEqual([]);
   });
 
   describe('that seem to return with another externalId cause a warning, in a dry run and in a real run,', () => {
@@ -280,14 +280,14 @@ describe('removed groups (decision B12)', () => {
       groups: [unit('a'), unit('b', { parent: 'a' }), unit('c', { parent: 'b' })],
     });
     const ids = new Map((await account.groups()).map(({ id, externalId }) => [externalId, id]));
-    const hand = await createManually.group(account, { name: 'Hand', parentId: ids.get('c')! });
-    await createManually.group(account, { name: 'Below', parentId: hand });
+    const manual = await createManually.group(account, { name: 'Manual', parentId: ids.get('c')! });
+    await createManually.group(account, { name: 'Below', parentId: manual });
     const report = await apply(account, { groups: [unit('a')] });
     expect(report.summary.groups).toEqual({ created: 0, updated: 0, deleted: 2, unchanged: 1 });
-    expect(report.warnings).toEqual([{ type: 'moved up', message: expect.stringContaining('"Hand"') }]);
-    expect(await tree(account)).toEqual({ a: null, Hand: 'a', Below: 'Hand' });
+    expect(report.warnings).toEqual([{ type: 'moved up', message: expect.stringContaining('"Manual"') }]);
+    expect(await tree(account)).toEqual({ a: null, Manual: 'a', Below: 'Manual' });
     expect((await apply(account, { groups: [] })).warnings).toMatchObject([{ type: 'moved up' }]);
-    expect(await tree(account)).toEqual({ Hand: null, Below: 'Hand' });
+    expect(await tree(account)).toEqual({ Manual: null, Below: 'Manual' });
   });
 
   test('move their listed subgroups up if the request contains no parents, and report them', async () => {

@@ -73,18 +73,18 @@ describe('omitted settings and lists (decision B3)', () => {
 
   test('an empty list removes all managed users or groups and keeps manually created ones', async () => {
     const account = await world.account();
-    const hand = await createManually.group(account, { name: 'Hand' });
-    await createManually.user(account, { externalId: 'hand', memberOf: [hand] });
+    const manual = await createManually.group(account, { name: 'Manual' });
+    await createManually.user(account, { externalId: 'manual', memberOf: [manual] });
     await apply(account, {
       groups: [unit('a'), unit('b', { parent: 'a' })],
       users: [person('1'), person('2')],
     });
     expect((await apply(account, { users: [] })).summary.users).toMatchObject({ deleted: 2 });
     expect(await userIds(account)).toEqual([]);
-    expect(await tree(account)).toEqual({ a: null, b: 'a', Hand: null });
+    expect(await tree(account)).toEqual({ a: null, b: 'a', Manual: null });
     expect((await apply(account, { groups: [] })).summary.groups).toMatchObject({ deleted: 2 });
-    expect(await tree(account)).toEqual({ Hand: null });
-    expect(await entries(account, 'hand')).toEqual(['memberOf: Hand']);
+    expect(await tree(account)).toEqual({ Manual: null });
+    expect(await entries(account, 'manual')).toEqual(['memberOf: Manual']);
   });
 });
 

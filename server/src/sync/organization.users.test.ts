@@ -226,7 +226,7 @@ describe('externalIds (decision B10)', () => {
 
   test('of manually created users and groups are refused', async () => {
     const account = await world.account();
-    await createManually.group(account, { name: 'Hand', externalId: 'g' });
+    await createManually.group(account, { name: 'Manual', externalId: 'g' });
     await createManually.user(account, { externalId: 'u' });
     const details = await refusedData(account, { groups: [unit('g')], users: [person('u')] });
     expect(details.map(({ type, path, externalId }) => [type, path, externalId])).toEqual([
@@ -570,11 +570,11 @@ describe('several accounts', () => {
 
   test('cannot refer to manually created groups of each other', async () => {
     const [one, other] = [await world.account(), await world.account()];
-    await createManually.group(other, { name: 'Hand', externalId: 'hand' });
+    await createManually.group(other, { name: 'Manual', externalId: 'manual' });
     expect(
       await refusedData(one, {
-        groups: [unit('a', { parent: 'hand' })],
-        users: [person('1', { accessInfo: { memberOf: ['hand'] } })],
+        groups: [unit('a', { parent: 'manual' })],
+        users: [person('1', { accessInfo: { memberOf: ['manual'] } })],
       }),
     ).toMatchObject([{ type: 'unknown parent' }, { type: 'unknown group' }]);
   });

@@ -138,8 +138,8 @@ function useColumns(): Column<AuditEntry>[] {
       title: t('audit.when'),
       width: 'minmax(84px, 0.9fr)',
       cell: ({ at }) => (
-        <time className={css['moment']} dateTime={at}>
-          {format.moment(at)}
+        <time className={css['time']} dateTime={at}>
+          {format.time(at)}
         </time>
       ),
     },

@@ -26,7 +26,7 @@ export function PrivacyPage() {
         report &&
         t('privacy.subtitle', {
           company: report.account.name,
-          at: format.moment(report.at),
+          at: format.time(report.at),
           version: report.version,
         })
       }

@@ -201,7 +201,7 @@ export function Links({ links }: PrivacyReport) {
               more={t(`privacy.links.${origin}`, { count: times })}
             />,
             people === null ? unknown : format.number(people),
-            format.moment(lastAt),
+            format.time(lastAt),
           ])}
         />
       )}
@@ -231,7 +231,7 @@ export function Keys({ keys }: PrivacyReport) {
             name,
             name,
             isBehind ? `${format.number(epoch)}, ${t('privacy.keys.behind')}` : format.number(epoch),
-            format.moment(seenAt),
+            format.time(seenAt),
           ])}
         />
       )}

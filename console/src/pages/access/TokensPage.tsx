@@ -127,7 +127,7 @@ function Name({ name, createdAt, createdBy }: TokenSummary) {
   return (
     <span className={css['two']}>
       <b>{name}</b>
-      <small className={css['madeBy']}>
+      <small className={css['createdBy']}>
         <span>
           {t('tokens.created')} {format.day(createdAt)}
         </span>{' '}
@@ -173,7 +173,7 @@ function Revoking({ token, onClose }: { token: TokenSummary; onClose: () => void
       text={
         <>
           <p>{t('tokens.revokeText')}</p>
-          <p className={css['stops']}>
+          <p className={css['consequences']}>
             {t('tokens.revokeConsequences')} {scopes.map((scope) => t(`tokens.scope.${scope}`)).join(', ')}.{' '}
             {lastUsedAt === null
               ? t('tokens.revokeUnused')

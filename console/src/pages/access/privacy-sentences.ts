@@ -8,7 +8,7 @@ import type access from '../../text/en/access.json';
 /** What sentences need: texts, and formats for points in time, sizes and weeks (by name, such as 2026-W47). */
 export type TextTools = {
   t: Translate<keyof typeof access, Arguments['access']>;
-  format: { day: (iso: string) => string; moment: (iso: string) => string; bytes: (size: number) => string };
+  format: { day: (iso: string) => string; time: (iso: string) => string; bytes: (size: number) => string };
   week: (name: string) => string;
 };
 
@@ -29,17 +29,17 @@ export function limitText(limit: PrivacyLimit, tools: TextTools): string {
       return t('privacy.limitText.keysMissing', { path, weeks: weeksOf(limit.weeks, tools) });
     }
     case 'keysBehind': {
-      const seen = limit.processes.map(({ name, seenAt }) => `${name} (${format.moment(seenAt)})`);
+      const seen = limit.processes.map(({ name, seenAt }) => `${name} (${format.time(seenAt)})`);
       return t('privacy.limitText.keysBehind', { processes: seen.join(', ') });
     }
     case 'keysExported':
-      return t('privacy.limitText.keysExported', { last: format.moment(limit.lastAt) });
+      return t('privacy.limitText.keysExported', { last: format.time(limit.lastAt) });
     case 'keysWereExported': {
-      const [last, until] = [format.moment(limit.lastAt), format.moment(limit.until)];
+      const [last, until] = [format.time(limit.lastAt), format.time(limit.until)];
       return t('privacy.limitText.keysWereExported', { last, until });
     }
     case 'keysWereInDatabase':
-      return t('privacy.limitText.keysWereInDatabase', { until: format.moment(limit.until) });
+      return t('privacy.limitText.keysWereInDatabase', { until: format.time(limit.until) });
     case 'keysInDatabase': {
       const [size, archived] = [format.bytes(limit.walBytes), yesNo(limit.isArchived, tools)];
       return t('privacy.limitText.keysInDatabase', { size, archived, replicas: limit.replicas });

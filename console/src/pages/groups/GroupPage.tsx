@@ -139,7 +139,7 @@ function About({ group, row }: { group: GroupDetails; row: TreeRow | undefined }
             t('groups.schedules'),
             schedules.length > 0 ? schedules.map(({ name }) => name).join(', ') : undefined,
           ],
-          [t('groups.created'), day(group.madeAt)],
+          [t('groups.created'), day(group.createdAt)],
         ]}
       />
     </Section>
@@ -149,7 +149,7 @@ function About({ group, row }: { group: GroupDetails; row: TreeRow | undefined }
 /** The source of the group, and whether the last push set the group structure. */
 function State({ group: { managed, lastPush } }: { group: GroupDetails }) {
   const t = useText();
-  const { moment } = useFormat();
+  const { time } = useFormat();
   if (!managed) return <Badge>{t('groups.manual')}</Badge>;
   return (
     <span className={css['state']}>
@@ -157,7 +157,7 @@ function State({ group: { managed, lastPush } }: { group: GroupDetails }) {
       {lastPush && (
         <span className={css['none']}>
           {t(lastPush.source === 'file' ? 'groups.lastFile' : 'groups.lastPush', {
-            moment: moment(lastPush.at),
+            time: time(lastPush.at),
           })}{' '}
           {lastPush.setsTree === true && t('groups.setsTree')}
           {lastPush.setsTree === false && t('groups.leavesTree')}

@@ -10,7 +10,7 @@ import css from './GroupPage.module.css';
 export function GroupPeople({ group }: { group: GroupDetails }) {
   const t = useText();
   return (
-    <Section title={t('groups.parts')}>
+    <Section title={t('groups.peopleTitle')}>
       <div className={css['parts']}>
         {membershipKinds.map((kind) => (
           <Part key={kind} kind={kind} group={group} />

@@ -100,10 +100,10 @@ function Plan({ plan }: { plan: MovePlan }) {
     t('groups.planKept'),
     gains.length > 0 && t('groups.planGains', { names: namesOf(gains) }),
     loses.length > 0 && t('groups.planLoses', { names: namesOf(loses) }),
-    schedules.starts.length > 0 &&
-      t('groups.planStarts', { count: schedules.starts.length, names: namesOf(schedules.starts) }),
-    schedules.stops.length > 0 &&
-      t('groups.planExcludes', { count: schedules.stops.length, names: namesOf(schedules.stops) }),
+    schedules.includes.length > 0 &&
+      t('groups.planIncludes', { count: schedules.includes.length, names: namesOf(schedules.includes) }),
+    schedules.excludes.length > 0 &&
+      t('groups.planExcludes', { count: schedules.excludes.length, names: namesOf(schedules.excludes) }),
     administrators.gains > 0 && t('groups.planSeen', { count: administrators.gains }),
     administrators.loses > 0 && t('groups.planUnseen', { count: administrators.loses }),
   ];

@@ -107,8 +107,8 @@ test('other keys, keys with Ctrl, Alt or Meta, and keys inside a row are left to
   const press = keysOf();
   expect(press('Escape', 'A')).toBeUndefined();
   expect(press('Tab', 'A')).toBeUndefined();
-  for (const held of ['ctrlKey', 'metaKey', 'altKey'])
-    expect(press('ArrowDown', 'A', { [held]: true })).toBeUndefined();
+  for (const modifier of ['ctrlKey', 'metaKey', 'altKey'])
+    expect(press('ArrowDown', 'A', { [modifier]: true })).toBeUndefined();
   expect(press('ArrowDown', 'A', { within: true })).toBeUndefined();
 });
 

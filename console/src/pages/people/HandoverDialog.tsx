@@ -75,17 +75,17 @@ function Unchanged({
   none?: boolean;
 }) {
   const t = useText();
-  const { already, withoutExternalId, oneself } = handover;
-  if (already + withoutExternalId + oneself === 0 && !none) return null;
+  const { already, withoutExternalId, ownAccount } = handover;
+  if (already + withoutExternalId + ownAccount === 0 && !none) return null;
   return (
     <div>
-      {none && <p>{t('people.handNoOne')}</p>}
+      {none && <p>{t('people.handOverNoOne')}</p>}
       <ul className={css['points']}>
         {already > 0 && (
           <li>{t(way === 'adopt' ? 'people.alreadyManaged' : 'people.alreadyManual', { count: already })}</li>
         )}
         {withoutExternalId > 0 && <li>{t('people.withoutId', { count: withoutExternalId })}</li>}
-        {oneself > 0 && <li>{t('people.handOwnAccount')}</li>}
+        {ownAccount > 0 && <li>{t('people.handOverOwnAccount')}</li>}
       </ul>
     </div>
   );

@@ -58,7 +58,7 @@ function CreateDialog({
       onClose={onClose}
       title={t('people.linkTitle', { name: nameOf(person) })}
       description={t('people.linkText')}
-      confirm={t(isMailOnly || form.values.by === 'mail' ? 'people.linkSend' : 'people.linkMake')}
+      confirm={t(isMailOnly || form.values.by === 'mail' ? 'people.linkSend' : 'people.linkCreate')}
     >
       <RadioField
         label={t('people.linkBy')}
@@ -91,7 +91,7 @@ function CreateDialog({
 
 function CreatedDialog({ created, onClose }: { created: CreatedLink; onClose: () => void }) {
   const t = useText();
-  const { moment } = useFormat();
+  const { time } = useFormat();
   return (
     <Dialog
       open
@@ -106,7 +106,7 @@ function CreatedDialog({ created, onClose }: { created: CreatedLink; onClose: ()
     >
       <div className={css['stack']}>
         <Copy text={created.link} label={t('people.link')} />
-        <Notice tone="warn">{t('people.linkOnce', { until: moment(created.until) })}</Notice>
+        <Notice tone="warn">{t('people.linkOnce', { until: time(created.until) })}</Notice>
       </div>
     </Dialog>
   );

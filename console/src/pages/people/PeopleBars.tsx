@@ -36,12 +36,12 @@ export function FilterBar({ filters, found }: BarProps) {
       />
       <Select
         label={t('people.source')}
-        value={either(managed, 'managed', 'hand')}
+        value={either(managed, 'managed', 'manual')}
         onChange={(source) => filters.set({ source })}
         options={[
           any,
           { value: 'managed', label: t('people.managed') },
-          { value: 'hand', label: t('people.hand') },
+          { value: 'manual', label: t('people.manual') },
         ]}
       />
       <Select
@@ -76,9 +76,9 @@ export function FilterBar({ filters, found }: BarProps) {
 export function ChoiceBar(props: {
   choice: Choice;
   found: number;
-  onHand: (way: 'adopt' | 'release') => void;
+  onHandover: (way: 'adopt' | 'release') => void;
 }) {
-  const { choice, found, onHand } = props;
+  const { choice, found, onHandover } = props;
   const t = useText();
   return (
     <>
@@ -89,10 +89,10 @@ export function ChoiceBar(props: {
         </Button>
       )}
       <ToolbarGap />
-      <Button icon={ArrowUpFromLine} onClick={() => onHand('adopt')}>
+      <Button icon={ArrowUpFromLine} onClick={() => onHandover('adopt')}>
         {t('people.handOver')}
       </Button>
-      <Button icon={ArrowDownToLine} onClick={() => onHand('release')}>
+      <Button icon={ArrowDownToLine} onClick={() => onHandover('release')}>
         {t('people.takeOver')}
       </Button>
       <Button kind="quiet" icon={X} onClick={choice.none}>

@@ -22,7 +22,7 @@ export function PeoplePage() {
   const { data: all } = useData('GET /users', { query: { offset: 0, limit: 0 } });
   const choice = useChoice(filters.filters, windows.count ?? 0);
   // The selection when the dialog opened, because it is cleared when the handover is done.
-  const [handing, setHanding] = useState<{ way: 'adopt' | 'release'; chosen: Chosen }>();
+  const [handover, setHandover] = useState<{ way: 'adopt' | 'release'; chosen: Chosen }>();
   return (
     <Page
       title={t('people.title')}
@@ -33,7 +33,7 @@ export function PeoplePage() {
           <ChoiceBar
             choice={choice}
             found={windows.count ?? 0}
-            onHand={(way) => setHanding({ way, chosen: choice.chosen })}
+            onHandover={(way) => setHandover({ way, chosen: choice.chosen })}
           />
         ) : (
           <FilterBar filters={filters} found={windows.count} />
@@ -45,9 +45,11 @@ export function PeoplePage() {
         choice={choice}
         sort={filters.sort}
         onSort={(sort) => filters.set({ sort: sort === 'name' ? '' : sort })}
-        empty={<Nobody filters={filters} />}
+        empty={<NoPeople filters={filters} />}
       />
-      {handing && <HandoverDialog {...handing} onDone={choice.none} onClose={() => setHanding(undefined)} />}
+      {handover && (
+        <HandoverDialog {...handover} onDone={choice.none} onClose={() => setHandover(undefined)} />
+      )}
     </Page>
   );
 }
@@ -70,7 +72,7 @@ function Actions({ filters }: { filters: PeopleFilters }) {
   );
 }
 
-function Nobody({ filters }: { filters: PeopleFilters }) {
+function NoPeople({ filters }: { filters: PeopleFilters }) {
   const t = useText();
   if (filters.isFiltered)
     return (

@@ -28,7 +28,7 @@ type PersonFormProps = {
   fields: PersonFields;
   /** The person to change; undefined: a new one. */
   person?: Person;
-  isOneself?: boolean;
+  isOwnAccount?: boolean;
   actions: ReactNode;
 };
 type PartProps = Omit<PersonFormProps, 'actions'>;
@@ -50,7 +50,7 @@ export function PersonForm({ actions, ...part }: PersonFormProps) {
   );
 }
 
-function Who({ form, person, isOneself }: PartProps) {
+function Who({ form, person, isOwnAccount }: PartProps) {
   const t = useText();
   return (
     <Section title={t('people.details')}>
@@ -101,7 +101,7 @@ function Who({ form, person, isOneself }: PartProps) {
           autoComplete="off"
           maxLength={maxExternalIdLength}
         />
-        {person && !isOneself && (
+        {person && !isOwnAccount && (
           <SwitchField label={t('people.active')} hint={t('people.activeHint')} {...form.field('active')} />
         )}
       </div>
@@ -109,7 +109,7 @@ function Who({ form, person, isOneself }: PartProps) {
   );
 }
 
-function Settings({ form, fields, person, isOneself }: PartProps) {
+function Settings({ form, fields, person, isOwnAccount }: PartProps) {
   const t = useText();
   const languages = useLanguageNames().options(form.values.language || fields.language);
   const own = languages.find(({ value }) => value === fields.language)?.label ?? fields.language;
@@ -127,7 +127,7 @@ function Settings({ form, fields, person, isOneself }: PartProps) {
           label={t('people.role')}
           hint={t(roleHint)}
           {...form.field('role')}
-          disabled={isOneself === true}
+          disabled={isOwnAccount === true}
           options={roles.map((role) => ({
             value: role,
             label: t(`role.${role}`),

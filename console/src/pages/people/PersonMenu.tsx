@@ -22,7 +22,7 @@ import { type PersonAction, type SelectedPerson, usePeopleRefresh } from './acti
 type PersonOfMenu = SelectedPerson & {
   managed: boolean;
   active: boolean;
-  signIn?: { hasTwoSteps: boolean; sessions: number };
+  signIn?: { hasTwoFactor: boolean; sessions: number };
 };
 type MenuProps = {
   person: PersonOfMenu;
@@ -38,9 +38,9 @@ const disabledFor = (reason: string | undefined) =>
 export function PersonMenu({ person, isInList, onDo }: MenuProps) {
   const t = useText();
   const setActive = useSetActive(person);
-  const isOneself = useSession().user.id === person.id;
+  const isOwnAccount = useSession().user.id === person.id;
   const { managed, active, email, signIn } = person;
-  const oneself = isOneself ? t('fault.own account') : undefined;
+  const ownAccountReason = isOwnAccount ? t('fault.own account') : undefined;
   const noLink = !active ? t('people.linkInactive') : email === null ? t('people.linkNoEmail') : undefined;
   return (
     <Menu
@@ -58,14 +58,14 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
           label: t('people.turnOffTwoFactor'),
           icon: ShieldOff,
           onSelect: () => onDo('twoFactor'),
-          ...disabledFor(signIn.hasTwoSteps ? undefined : t('people.twoFactorIsOff')),
+          ...disabledFor(signIn.hasTwoFactor ? undefined : t('people.twoFactorIsOff')),
         },
         'line',
         {
           label: t(active ? 'people.deactivate' : 'people.activate'),
           icon: active ? CirclePause : CirclePlay,
           onSelect: () => void setActive(!active),
-          ...disabledFor(managed ? t('people.lockedReason') : oneself),
+          ...disabledFor(managed ? t('people.lockedReason') : ownAccountReason),
         },
         managed
           ? { label: t('people.takeOver'), icon: ArrowDownToLine, onSelect: () => onDo('release') }
@@ -73,14 +73,14 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
               label: t('people.handOver'),
               icon: ArrowUpFromLine,
               onSelect: () => onDo('adopt'),
-              ...disabledFor(oneself),
+              ...disabledFor(ownAccountReason),
             },
         {
           label: t('people.remove'),
           icon: Trash2,
           danger: true,
           onSelect: () => onDo('remove'),
-          ...disabledFor(managed ? t('people.removeManaged') : oneself),
+          ...disabledFor(managed ? t('people.removeManaged') : ownAccountReason),
         },
       ]}
     />

@@ -128,7 +128,7 @@ function Editing({ person, fields, onEnd }: { person: Person; fields: PersonFiel
   const t = useText();
   const toast = useToast();
   const refresh = usePeopleRefresh();
-  const isOneself = useSession().user.id === person.id;
+  const isOwnAccount = useSession().user.id === person.id;
   const attributes = fields.attributes.map(({ name }) => name);
   // The state when editing began, so that refetched data does not look like input.
   const [before] = useState(person);
@@ -150,7 +150,7 @@ function Editing({ person, fields, onEnd }: { person: Person; fields: PersonFiel
       form={form}
       fields={fields}
       person={before}
-      isOneself={isOneself}
+      isOwnAccount={isOwnAccount}
       actions={
         <>
           <Button type="submit" kind="primary" busy={form.busy} disabled={!form.isDirty}>

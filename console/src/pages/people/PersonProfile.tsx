@@ -38,7 +38,7 @@ type DetailsProps = Omit<ProfileProps, 'onDo'> & {
 
 export function Details({ person, fields, isOnlyManaged = false }: DetailsProps) {
   const t = useText();
-  const { day, moment } = useFormat();
+  const { day, time } = useFormat();
   const { nameOf } = useLanguageNames();
   const { email, phone, externalId, mailRejected, language, timezone } = person;
   const fact = (name: string, value: ReactNode): ReactNode => (
@@ -53,7 +53,7 @@ export function Details({ person, fields, isOnlyManaged = false }: DetailsProps)
     <span className={css['fact']}>
       <Badge tone="warn">{t('people.refused')}</Badge>
       <span>
-        {mailRejected.reason} ({moment(mailRejected.at)})
+        {mailRejected.reason} ({time(mailRejected.at)})
       </span>
     </span>
   );
@@ -135,14 +135,14 @@ function Attributes({ person, fields }: Omit<ProfileProps, 'onDo'>) {
 
 function SigningIn({ person, onDo }: Omit<ProfileProps, 'fields'>) {
   const t = useText();
-  const { hasPassword, hasTwoSteps, sessions } = person.signIn;
+  const { hasPassword, hasTwoFactor, sessions } = person.signIn;
   const canLink = person.active && person.email !== null;
   return (
     <Section
       title={t('people.signIn')}
       actions={
         <>
-          {hasTwoSteps && <Button onClick={() => onDo('twoFactor')}>{t('people.turnOffTwoFactor')}</Button>}
+          {hasTwoFactor && <Button onClick={() => onDo('twoFactor')}>{t('people.turnOffTwoFactor')}</Button>}
           {sessions > 0 && <Button onClick={() => onDo('sessions')}>{t('people.endSessions')}</Button>}
           {canLink && <Button onClick={() => onDo('link')}>{t('people.link')}</Button>}
         </>
@@ -151,7 +151,7 @@ function SigningIn({ person, onDo }: Omit<ProfileProps, 'fields'>) {
       <Facts
         items={[
           [t('people.password'), t(hasPassword ? 'people.passwordSet' : 'people.passwordNone')],
-          [t('people.twoFactor'), t(hasTwoSteps ? 'people.twoFactorOn' : 'people.twoFactorOff')],
+          [t('people.twoFactor'), t(hasTwoFactor ? 'people.twoFactorOn' : 'people.twoFactorOff')],
           [
             t('people.sessions'),
             sessions === 0 ? t('people.noSessions') : t('people.sessionCount', { count: sessions }),

@@ -28,13 +28,13 @@ export function PersonRuns({ person: { runs, externalId } }: { person: Person })
 
 function Run({ run: { runId, at, source, file, fields } }: { run: PersonRun }) {
   const t = useText();
-  const { moment } = useFormat();
+  const { time } = useFormat();
   const fieldTextOf = useFieldText();
   const valueTextOf = useValueText();
   return (
     <>
       <p className={css['run']}>
-        <Link to={`/runs/${runId}`}>{moment(at)}</Link>
+        <Link to={`/runs/${runId}`}>{time(at)}</Link>
         <span className={css['soft']}>
           {source === 'file' ? t('people.byFile', { file: file ?? '' }) : t('people.byPush')}
         </span>

@@ -24,7 +24,9 @@ function readAddress(address: Partial<Record<Key, string>>) {
     ...(q !== '' && { search: q.slice(0, 200) }),
     ...(group !== undefined && /^[1-9]\d{0,8}$/.test(group) && { group }),
     ...((roles as readonly (string | undefined)[]).includes(role) && { role: role as Role }),
-    ...((source === 'managed' || source === 'hand') && { managed: source === 'managed' ? 'true' : 'false' }),
+    ...((source === 'managed' || source === 'manual') && {
+      managed: source === 'managed' ? 'true' : 'false',
+    }),
     ...((status === 'active' || status === 'inactive') && {
       active: status === 'active' ? 'true' : 'false',
     }),

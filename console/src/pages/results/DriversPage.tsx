@@ -10,7 +10,9 @@ import { Empty } from '../../ui/page/Empty.tsx';
 import { Page, ToolbarGap } from '../../ui/page/Page.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
-import { CsvLink, spans, Started, useSpanOptions } from './parts.tsx';
+import { CsvLink } from './CsvLink.tsx';
+import { Started } from './Started.tsx';
+import { spans, useSpanOptions } from './url-choices.ts';
 import css from './results.module.css';
 
 export function DriversPage() {
@@ -159,7 +161,7 @@ function Limits({ name }: { name: string }) {
       <ul className={css['limits']}>
         <li>{t('drivers.limitCause', { name })}</li>
         <li>{t('drivers.limitPeople')}</li>
-        <li>{t('drivers.limitMood')}</li>
+        <li>{t('drivers.limitSamePeople')}</li>
         <li>{t('drivers.limitOthers')}</li>
       </ul>
     </Section>

@@ -7,7 +7,7 @@ import { Section } from '../../ui/page/Section.tsx';
 import { ClearHelp } from './clear.tsx';
 import { directionOf, lastRolling } from './figures.ts';
 import { findingTexts } from './findings.ts';
-import { HandedOut } from './parts.tsx';
+import { HandedOut } from './HandedOut.tsx';
 import css from './results.module.css';
 import { useWeekNames } from './texts.ts';
 

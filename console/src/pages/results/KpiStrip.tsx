@@ -17,7 +17,7 @@ import {
   useDifferenceDetail,
 } from './clear.tsx';
 import { clearPoints, directionOf, lastRolling, pointsOn, score } from './figures.ts';
-import { HandedOut } from './parts.tsx';
+import { HandedOut } from './HandedOut.tsx';
 import css from './KpiStrip.module.css';
 import shared from './results.module.css';
 import { useComparisonName, useInterval, useSigned, useWeekNames, useWithheldText } from './texts.ts';

@@ -20,7 +20,10 @@ import { Findings } from './Findings.tsx';
 import { KpiStrip } from './KpiStrip.tsx';
 import { OverviewSide } from './OverviewSide.tsx';
 import { OverviewTrend } from './OverviewTrend.tsx';
-import { CommentList, comparisonIn, CsvLink, spanIn, Started, useSpanOptions } from './parts.tsx';
+import { CommentList } from './comments/CommentList.tsx';
+import { CsvLink } from './CsvLink.tsx';
+import { Started } from './Started.tsx';
+import { comparisonIn, spanIn, useSpanOptions } from './url-choices.ts';
 import css from './results.module.css';
 import { WeekAnswers } from './WeekAnswers.tsx';
 

@@ -5,7 +5,7 @@ import { useWeekText } from '../../text/weeks.ts';
 import { Section } from '../../ui/page/Section.tsx';
 import { DifferenceMark } from './clear.tsx';
 import { extremesOf, lastRolling, lastShown, pointsOn, score } from './figures.ts';
-import { HandedOut } from './parts.tsx';
+import { HandedOut } from './HandedOut.tsx';
 import css from './results.module.css';
 import { useComparisonName, useWithheldText } from './texts.ts';
 

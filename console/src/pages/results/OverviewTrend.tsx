@@ -7,7 +7,7 @@ import { Line } from '../../ui/charts/Line.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { valuesIn } from '../../ui/charts/scale.ts';
 import { pointsOn, rollingOn } from './figures.ts';
-import { HandedOutNote } from './parts.tsx';
+import { HandedOutNote } from './HandedOut.tsx';
 import css from './results.module.css';
 import { usePointText, useRollingNotes } from './texts.ts';
 

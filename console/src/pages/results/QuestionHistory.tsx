@@ -7,7 +7,7 @@ import { Section } from '../../ui/page/Section.tsx';
 import { Table } from '../../ui/table/Table.tsx';
 import { ChangeMark, Margin } from './clear.tsx';
 import { intervalOf, pointsOn, score } from './figures.ts';
-import { HandedOut } from './parts.tsx';
+import { HandedOut } from './HandedOut.tsx';
 import {
   useHandedOutNotes,
   useInterval,

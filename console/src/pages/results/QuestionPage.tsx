@@ -20,7 +20,10 @@ import {
   useBestEstimate,
 } from './clear.tsx';
 import { score } from './figures.ts';
-import { CommentList, comparisonIn, CsvLink, spanIn, Started, useSpanOptions } from './parts.tsx';
+import { CommentList } from './comments/CommentList.tsx';
+import { CsvLink } from './CsvLink.tsx';
+import { Started } from './Started.tsx';
+import { comparisonIn, spanIn, useSpanOptions } from './url-choices.ts';
 import { QuestionHistory } from './QuestionHistory.tsx';
 import { SegmentAnswers } from './segments/SegmentAnswers.tsx';
 import { QuestionDistribution } from './QuestionDistribution.tsx';
@@ -157,7 +160,7 @@ function Chosen({ results }: { results: QuestionResults }) {
   }
   return (
     <Section title={title}>
-      <Means results={results} own={own} />
+      <Averages results={results} own={own} />
       {own.handedOut && <p className={css['soft']}>{t('results.handedOut')}</p>}
       {results.question.type !== 7 && <QuestionDistribution results={results} own={own} />}
     </Section>
@@ -167,7 +170,7 @@ function Chosen({ results }: { results: QuestionResults }) {
 type Own = QuestionResults['figures'][number];
 
 /** The figures of the week as text: the mean with its interval, its change, the comparison, and the best estimate. */
-function Means({ results, own }: { results: QuestionResults; own: Own }) {
+function Averages({ results, own }: { results: QuestionResults; own: Own }) {
   const t = useText();
   const { number } = useFormat();
   const signed = useSigned();
@@ -188,7 +191,7 @@ function Means({ results, own }: { results: QuestionResults; own: Own }) {
     const since = t('results.since', { week: short(own.change.since) });
     items.push([
       `${t('results.change')} ${since}`,
-      <span key="change" className={css['meansSmall']}>
+      <span key="change" className={css['averagesSmall']}>
         <ChangeMark change={own.change} since={short(own.change.since)} isMarked={own.handedOut} />
       </span>,
     ]);
@@ -196,19 +199,19 @@ function Means({ results, own }: { results: QuestionResults; own: Own }) {
   if (own.difference && name !== undefined)
     items.push([
       t('results.compared', { name }),
-      <span key="by" className={css['meansSmall']}>
+      <span key="by" className={css['averagesSmall']}>
         {score(own.difference.value)} <DifferenceMark difference={own.difference} isMarked={own.handedOut} />
       </span>,
     ]);
   if (own.bestEstimate)
     items.push([
       t('results.bestEstimate'),
-      <span key="estimate" className={css['meansSmall']}>
+      <span key="estimate" className={css['averagesSmall']}>
         {estimateOf(own.bestEstimate)}
       </span>,
     ]);
   return (
-    <dl className={css['means']}>
+    <dl className={css['averages']}>
       {items.map(([label, value]) => (
         <div key={label}>
           <dt>{label}</dt>

@@ -7,7 +7,7 @@ import { StackedBar } from '../../ui/charts/StackedBar.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { ChangeMark } from './clear.tsx';
 import { partsOf, score } from './figures.ts';
-import { HandedOut } from './parts.tsx';
+import { HandedOut } from './HandedOut.tsx';
 import css from './results.module.css';
 import { useWeekNames, useWithheldText } from './texts.ts';
 

@@ -13,7 +13,7 @@ import { Popover } from '../../ui/floating/Popover.tsx';
 import { Select } from '../../ui/form/Select.tsx';
 import css from './clear.module.css';
 import { clearPoints, directionOf, pointsOf, score } from './figures.ts';
-import { HandedOut } from './parts.tsx';
+import { HandedOut } from './HandedOut.tsx';
 import { useComparisonName, useMargin, useSigned } from './texts.ts';
 
 /** A change with an arrow and a sign, so that colour is never the only hint; in words if it is not clear. Nothing without one. */

@@ -7,7 +7,7 @@ import {
   labelsThatFit,
   markedPoints,
   pathOf,
-  fragmentsOf,
+  lineSegmentsOf,
 } from '../../ui/charts/scale.ts';
 import {
   boundsOf,
@@ -51,30 +51,30 @@ describe('an axis', () => {
 
 describe('a line', () => {
   test('has a gap for withheld weeks, and for more weeks without questions than usual', () => {
-    expect(fragmentsOf([1, 2, null, 4])).toEqual([
+    expect(lineSegmentsOf([1, 2, null, 4])).toEqual([
       { from: 0, to: 1, isGap: false },
       { from: 1, to: 3, isGap: true },
     ]);
     const rare = [1, undefined, undefined, undefined, 2];
-    expect(fragmentsOf(rare)).toEqual([{ from: 0, to: 4, isGap: false }]);
-    expect(fragmentsOf([1, 2, 3, undefined, undefined, undefined, undefined, 4]).at(-1)).toMatchObject({
+    expect(lineSegmentsOf(rare)).toEqual([{ from: 0, to: 4, isGap: false }]);
+    expect(lineSegmentsOf([1, 2, 3, undefined, undefined, undefined, undefined, 4]).at(-1)).toMatchObject({
       isGap: true,
     });
   });
 
   test('marks points without a line to them, and all points if there are few', () => {
     const points = [1, 2, null, 4];
-    expect(markedPoints(points, fragmentsOf(points))).toEqual([3]);
-    expect(markedPoints(points, fragmentsOf(points), 3)).toEqual([0, 1, 3]);
+    expect(markedPoints(points, lineSegmentsOf(points))).toEqual([3]);
+    expect(markedPoints(points, lineSegmentsOf(points), 3)).toEqual([0, 1, 3]);
   });
 
   test('continues if a segment starts at the end of the previous one', () => {
-    const pieces = [
+    const lineSegments = [
       { from: 0, to: 1, isGap: false },
       { from: 1, to: 2, isGap: false },
       { from: 3, to: 4, isGap: false },
     ];
-    expect(pathOf(pieces, (i) => [i, i / 3])).toBe('M0 0L1 0.3L2 0.7M3 1L4 1.3');
+    expect(pathOf(lineSegments, (i) => [i, i / 3])).toBe('M0 0L1 0.3L2 0.7M3 1L4 1.3');
   });
 });
 
@@ -138,14 +138,14 @@ describe('an interval', () => {
 
   test('is an area along its line, with a new area after each gap', () => {
     const range = { low: 1, high: 2 };
-    const pieces = [
+    const lineSegments = [
       { from: 0, to: 1, isGap: false },
       { from: 1, to: 2, isGap: false },
       { from: 3, to: 4, isGap: false },
       { from: 4, to: 5, isGap: false },
     ];
     const path = bandPathOf(
-      pieces,
+      lineSegments,
       [range, range, range, range, range, undefined],
       (i) => i,
       (value) => value,

@@ -22,7 +22,7 @@ export function RunNotices({ run }: { run: Run }) {
 
 function Outcome({ run }: { run: Run }) {
   const t = useText();
-  const { moment } = useFormat();
+  const { time } = useFormat();
   const limits = run.details.filter(({ type }) => type === 'limit exceeded');
   const who = run.decidedBy ?? t('runs.unknownPerson');
   if (run.outcome === 'processing') return <Notice tone="accent">{t('runs.processingText')}</Notice>;
@@ -35,7 +35,7 @@ function Outcome({ run }: { run: Run }) {
   if (run.outcome === 'refused' && run.decidedAt !== null)
     return (
       <Notice tone="neutral" title={t('runs.rejectedTitle')}>
-        {t('runs.rejectedText', { name: who, moment: moment(run.decidedAt) })}
+        {t('runs.rejectedText', { name: who, time: time(run.decidedAt) })}
       </Notice>
     );
   if (run.outcome === 'refused' && limits.length > 0)

@@ -56,10 +56,10 @@ export function RunPage() {
 
 function Subtitle({ run }: { run: Run }) {
   const t = useText();
-  const { moment } = useFormat();
+  const { time } = useFormat();
   const labels = [
     sourceText(t, run),
-    moment(run.at),
+    time(run.at),
     ...(run.validateOnly && run.outcome !== 'validated' ? [t('runs.dryRun')] : []),
     ...(run.outcome === 'applied' && run.decidedAt !== null
       ? [t('runs.approvedBy', { name: run.decidedBy ?? t('runs.unknownPerson') })]

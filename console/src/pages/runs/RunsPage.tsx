@@ -134,11 +134,11 @@ function useColumns(): Column<RunRow>[] {
 
 function Source({ run }: { run: RunRow }) {
   const t = useText();
-  const { moment } = useFormat();
+  const { time } = useFormat();
   return (
     <NameCell icon={run.source === 'api' ? Plug : FileSpreadsheet} name={run.file ?? t('runs.request')}>
       {sourceText(t, run)}
-      <span className={css['phoneOnly']}> · {moment(run.at)}</span>
+      <span className={css['phoneOnly']}> · {time(run.at)}</span>
     </NameCell>
   );
 }

@@ -30,14 +30,14 @@ type Row = Pick<RunRow, 'at' | 'summary' | 'warnings'>;
 
 export function useSharedColumns(): Record<'at' | 'users' | 'groups' | 'warnings', Column<Row>> {
   const t = useText();
-  const { moment, number } = useFormat();
+  const { time, number } = useFormat();
   return {
     at: {
       key: 'at',
       title: t('runs.at'),
       width: 'minmax(150px, 0.8fr)',
       wideOnly: true,
-      cell: ({ at }) => <time dateTime={at}>{moment(at)}</time>,
+      cell: ({ at }) => <time dateTime={at}>{time(at)}</time>,
     },
     users: {
       key: 'users',

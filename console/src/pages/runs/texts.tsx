@@ -61,21 +61,21 @@ export function Deltas({ counts }: { counts: Counts | undefined }) {
     <span className={css['deltas']}>
       <Delta
         sign="+"
-        look="created"
+        appearance="created"
         count={created}
         text={t('runs.created', { count: created })}
         number={number}
       />
       <Delta
         sign="~"
-        look="updated"
+        appearance="updated"
         count={updated}
         text={t('runs.updated', { count: updated })}
         number={number}
       />
       <Delta
         sign="−"
-        look="deleted"
+        appearance="deleted"
         count={deleted}
         text={t('runs.deleted', { count: deleted })}
         number={number}
@@ -86,16 +86,16 @@ export function Deltas({ counts }: { counts: Counts | undefined }) {
 
 type DeltaProps = {
   sign: string;
-  look: 'created' | 'updated' | 'deleted';
+  appearance: 'created' | 'updated' | 'deleted';
   count: number;
   text: string;
   number: (count: number) => string;
 };
 
-function Delta({ sign, look, count, text, number }: DeltaProps) {
+function Delta({ sign, appearance, count, text, number }: DeltaProps) {
   if (count === 0) return null;
   return (
-    <span className={css[look]}>
+    <span className={css[appearance]}>
       <span aria-hidden>
         {sign}
         {number(count)}

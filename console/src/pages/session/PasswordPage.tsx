@@ -16,11 +16,11 @@ import { useSignedIn } from './signed-in.ts';
 
 export function PasswordPage() {
   const { hash } = useLocation();
-  return hash === '' ? <Ask /> : <SetByLink key={hash} secret={hash.replace(/^#/, '')} />;
+  return hash === '' ? <RequestLink /> : <SetByLink key={hash} secret={hash.replace(/^#/, '')} />;
 }
 
 /** Requests an email with a link. The message is the same whether or not the address exists. */
-function Ask() {
+function RequestLink() {
   const t = useText();
   const { data } = useData('GET /sign-in');
   const [sentTo, setSentTo] = useState<string>();
@@ -34,7 +34,7 @@ function Ask() {
   const back = <LinkButton to="/sign-in">{t('session.toSignIn')}</LinkButton>;
   if (data?.canMail === false)
     return (
-      <SignedOutLayout title={t('session.askTitle')}>
+      <SignedOutLayout title={t('session.requestTitle')}>
         <Notice title={t('session.noMail')}>{t('session.noMailText')}</Notice>
         <Stacked>{back}</Stacked>
       </SignedOutLayout>
@@ -48,13 +48,13 @@ function Ask() {
       </SignedOutLayout>
     );
   return (
-    <SignedOutLayout title={t('session.askTitle')} subtitle={t('session.askText')}>
+    <SignedOutLayout title={t('session.requestTitle')} subtitle={t('session.requestText')}>
       <Form
         form={form}
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              {t('session.askSend')}
+              {t('session.requestSend')}
             </Button>
             {back}
           </>
@@ -89,7 +89,7 @@ function SetByLink({ secret }: { secret: string }) {
         <p>{t('session.deadText')}</p>
         <Stacked>
           <LinkButton to="/password" kind="primary">
-            {t('session.askAgain')}
+            {t('session.requestAgain')}
           </LinkButton>
           <LinkButton to="/sign-in">{t('session.toSignIn')}</LinkButton>
         </Stacked>

@@ -4,7 +4,7 @@ import type { PageRoute } from '../../page-route.ts';
 /** Pages for users who are not signed in. */
 export const openRoutes: Omit<PageRoute, 'minimumRole'>[] = [
   { path: '/sign-in', load: () => import('./SignInPage.tsx'), name: 'SignInPage' },
-  { path: '/welcome', load: () => import('./WelcomePage.tsx'), name: 'WelcomePage' },
+  { path: '/setup', load: () => import('./SetupPage.tsx'), name: 'SetupPage' },
   { path: '/password', load: () => import('./PasswordPage.tsx'), name: 'PasswordPage' },
 ];
 

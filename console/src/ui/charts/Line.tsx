@@ -10,7 +10,7 @@ import {
   labelsThatFit,
   markedPoints,
   pathOf,
-  fragmentsOf,
+  lineSegmentsOf,
   type Point,
   type Range,
   valuesIn,
@@ -189,10 +189,10 @@ const colourOf = ({ colour }: Series) => ({ '--series': `var(--series-${colour})
 /** What is behind all lines: intervals, and each week's own values. */
 function Faint({ plot, series }: { plot: Plot; series: Series }) {
   const { points, band, dots = [] } = series;
-  const pieces = fragmentsOf(points).filter(({ isGap }) => !isGap);
+  const lineSegments = lineSegmentsOf(points).filter(({ isGap }) => !isGap);
   return (
     <g style={colourOf(series)}>
-      {band && <path className={css['band']} d={bandPathOf(pieces, band, plot.x, plot.y)} />}
+      {band && <path className={css['band']} d={bandPathOf(lineSegments, band, plot.x, plot.y)} />}
       {dots.map((dot, index) =>
         typeof dot === 'number' ? (
           // oxlint-disable-next-line react/no-array-index-key -- the index is the week
@@ -205,23 +205,23 @@ function Faint({ plot, series }: { plot: Plot; series: Series }) {
 
 function Drawn({ plot, series }: { plot: Plot; series: Series }) {
   const { points } = series;
-  const pieces = fragmentsOf(points);
+  const lineSegments = lineSegmentsOf(points);
   const place = (index: number): [number, number] => [plot.x(index), plot.y(points[index] as number)];
   const last = points.findLastIndex((point) => typeof point === 'number');
-  const dots = new Set([...markedPoints(points, pieces, 10), ...(last >= 0 ? [last] : [])]);
+  const dots = new Set([...markedPoints(points, lineSegments, 10), ...(last >= 0 ? [last] : [])]);
   return (
     <g style={colourOf(series)}>
       <path
         className={css['gap']}
         d={pathOf(
-          pieces.filter(({ isGap }) => isGap),
+          lineSegments.filter(({ isGap }) => isGap),
           place,
         )}
       />
       <path
         className={css['stroke']}
         d={pathOf(
-          pieces.filter(({ isGap }) => !isGap),
+          lineSegments.filter(({ isGap }) => !isGap),
           place,
         )}
       />

@@ -1,7 +1,7 @@
 // A small line beside a number. It is not read out, because the number says the same.
 import type { CSSProperties } from 'react';
 import css from './charts.module.css';
-import { markedPoints, pathOf, fragmentsOf, type Point } from './scale.ts';
+import { markedPoints, pathOf, lineSegmentsOf, type Point } from './scale.ts';
 
 const [width, height, edge] = [120, 30, 5];
 
@@ -15,15 +15,15 @@ export function Spark({ points, colour }: { points: readonly Point[]; colour?: n
     edge + ((width - 2 * edge) * index) / Math.max(1, points.length - 1),
     height / 2 - ((points[index] as number) - middle) * ((height - 2 * edge) / span),
   ];
-  const pieces = fragmentsOf(points).filter(({ isGap }) => !isGap);
+  const lineSegments = lineSegmentsOf(points).filter(({ isGap }) => !isGap);
   const last = points.findLastIndex((point) => typeof point === 'number');
   const style = {
     '--series': colour === undefined ? 'var(--soft)' : `var(--series-${colour})`,
   } as CSSProperties;
   return (
     <svg viewBox={`0 0 ${width} ${height}`} className={css['spark']} style={style} aria-hidden>
-      <path className={css['stroke']} d={pathOf(pieces, place)} />
-      {markedPoints(points, pieces).map((index) => (
+      <path className={css['stroke']} d={pathOf(lineSegments, place)} />
+      {markedPoints(points, lineSegments).map((index) => (
         <circle key={index} className={css['dot']} cx={place(index)[0]} cy={place(index)[1]} r={1.5} />
       ))}
       <circle className={css['dot']} cx={place(last)[0]} cy={place(last)[1]} r={3} />

@@ -39,25 +39,25 @@ export function boundsOf(values: readonly number[], limits: { low: number; high:
   return { low, high, ticks };
 }
 
-export type Piece = { from: number; to: number; isGap: boolean };
+export type LineSegment = { from: number; to: number; isGap: boolean };
 
 /**
  * Returns the segments of a line between the points that are shown, by index. A segment over withheld weeks is a gap, and so is one
  * over unusually many weeks in which nothing was asked: more than four, and more than twice the median step.
  */
-export function fragmentsOf(points: readonly Point[]): Piece[] {
+export function lineSegmentsOf(points: readonly Point[]): LineSegment[] {
   const highest = Math.max(4, 2 * middleStep(points));
-  const pieces: Piece[] = [];
+  const lineSegments: LineSegment[] = [];
   let last = -1;
   let hasHidden = false;
   for (const [i, point] of points.entries()) {
     if (point === null) hasHidden = true;
     if (typeof point !== 'number') continue;
-    if (last >= 0) pieces.push({ from: last, to: i, isGap: hasHidden || i - last > highest });
+    if (last >= 0) lineSegments.push({ from: last, to: i, isGap: hasHidden || i - last > highest });
     last = i;
     hasHidden = false;
   }
-  return pieces;
+  return lineSegments;
 }
 
 /** Returns the median number of weeks between two weeks that asked; 0 if there are no such steps. */
@@ -68,9 +68,14 @@ function middleStep(points: readonly Point[]): number {
 }
 
 /** Returns the points to mark: those without a solid segment on either side, and all if there are few. */
-export function markedPoints(points: readonly Point[], pieces: readonly Piece[], few = 0): number[] {
+export function markedPoints(
+  points: readonly Point[],
+  lineSegments: readonly LineSegment[],
+  few = 0,
+): number[] {
   const isFew = points.filter((point) => typeof point === 'number').length <= few;
-  const isJoined = (i: number) => pieces.some(({ from, to, isGap }) => !isGap && (from === i || to === i));
+  const isJoined = (i: number) =>
+    lineSegments.some(({ from, to, isGap }) => !isGap && (from === i || to === i));
   return points.flatMap((point, i) => (typeof point === 'number' && (isFew || !isJoined(i)) ? [i] : []));
 }
 
@@ -82,11 +87,14 @@ export function labelsThatFit(count: number, width: number, each: number): numbe
   return labels;
 }
 
-/** Returns the SVG path of segments; `place` positions each point. */
-export function pathOf(pieces: readonly Piece[], place: (index: number) => [x: number, y: number]): string {
+/** Returns the SVG path of line segments; `place` positions each point. */
+export function pathOf(
+  lineSegments: readonly LineSegment[],
+  place: (index: number) => [x: number, y: number],
+): string {
   let path = '';
   let end = -1;
-  for (const { from, to } of pieces) {
+  for (const { from, to } of lineSegments) {
     if (from !== end) path += `M${place(from).map(tenth).join(' ')}`;
     path += `L${place(to).map(tenth).join(' ')}`;
     end = to;
@@ -96,13 +104,13 @@ export function pathOf(pieces: readonly Piece[], place: (index: number) => [x: n
 
 /** Returns the SVG path of the area between the bounds of intervals, one shape per run of segments that have them. */
 export function bandPathOf(
-  pieces: readonly Piece[],
+  lineSegments: readonly LineSegment[],
   band: readonly (Range | undefined)[],
   x: (index: number) => number,
   y: (value: number) => number,
 ): string {
   const runs: number[][] = [];
-  for (const { from, to } of pieces) {
+  for (const { from, to } of lineSegments) {
     if (!band[from] || !band[to]) continue;
     const run = runs.at(-1);
     if (run?.at(-1) === from) run.push(to);

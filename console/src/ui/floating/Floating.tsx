@@ -7,8 +7,8 @@ import css from './floating.module.css';
 export type Side = 'top' | 'bottom';
 export type Align = 'start' | 'center' | 'end';
 
-/** The parts of a Base UI component, such as its Menu or Select, that make it float. */
-type Parts = {
+/** The components with which Base UI makes something float, such as those of its Menu or Select. */
+type FloatingComponents = {
   Portal: ComponentType<{ children?: ReactNode }>;
   Positioner: ComponentType<{
     sideOffset: number;
@@ -24,7 +24,7 @@ type Parts = {
 const distances = { menu: 4, options: 4, search: 4, details: 6, hint: 6 };
 
 type FloatingProps = {
-  of: Parts;
+  of: FloatingComponents;
   /** A menu of actions, a list of options, such a list with a search field, details with a title, or a short text. */
   kind: keyof typeof distances;
   side?: Side | undefined;

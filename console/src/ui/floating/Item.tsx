@@ -1,4 +1,4 @@
-// The look of an item in a menu or a list of options: an icon or a tick, and a text with a hint below.
+// The appearance of an item in a menu or a list of options: an icon or a tick, and a text with a hint below.
 import { Check } from 'lucide-react';
 import type { ComponentType, ReactNode } from 'react';
 import { cx } from '../cx.ts';
@@ -16,14 +16,14 @@ export const ItemText = ({ hint, children }: { hint?: ReactNode; children: React
 /** The mark of the chosen item, inside the indicator of a Base UI component. */
 export const tick = { className: css['tick'], children: <Check aria-hidden size={16} /> };
 
-/** The parts of a Base UI component that has options, such as its Select or Combobox. */
-type Parts<Value> = {
+/** The components with which Base UI shows an option, such as those of its Select or Combobox. */
+type OptionComponents<Value> = {
   Item: ComponentType<{ value: Value; disabled?: boolean; className: string; children?: ReactNode }>;
   ItemIndicator: ComponentType<{ className: string | undefined; children?: ReactNode }>;
 };
 
 type OptionProps<Value> = {
-  of: Parts<Value>;
+  of: OptionComponents<Value>;
   value: Value;
   hint?: ReactNode;
   disabled?: boolean | undefined;

@@ -24,7 +24,7 @@ export type Arguments = {
     'faults.at': { question: number; fault: string };
     'faults.tooLong': { characters: number };
     'reminders.asked.text': { company: string };
-    'reminders.stopped.text': { company: string };
+    'reminders.optedOut.text': { company: string };
     'reminders.resumed.text': { company: string };
   };
 };

@@ -12,7 +12,7 @@ import { dayFault } from '../../base/field-faults.ts';
 import type { Log } from '../../base/log.ts';
 import type { Sealer } from '../../base/sealer.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
-import { mailRejected, noAddress, noMailServer } from '../../mail/mail-faults.ts';
+import { mailRejected, noEmail, noMailServer } from '../../mail/mail-faults.ts';
 import { hostKeys } from '../../sftp/host-keys.ts';
 import type { Mailer } from '../../mail/mail.ts';
 import { testMail } from '../../mail/test-mail.ts';
@@ -171,7 +171,7 @@ function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptio
   });
   console.serve('POST /settings/test-mail', async (who) => {
     const { user, account, language } = await selectSessionFacts(await pool, who);
-    if (user.email === null) throw noAddress();
+    if (user.email === null) throw noEmail();
     if (!mailer) throw noMailServer();
     try {
       await mailer.send({ to: user.email, ...testMail(language, account.name) });

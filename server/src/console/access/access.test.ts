@@ -140,20 +140,20 @@ describe('a token that expires soon', () => {
     const token = { name: 'Power BI', scopes: ['data'] };
     const soon = await createToken(world.pool, id, { ...token, expires: inDays(10) });
     await createToken(world.pool, id, { ...token, expires: inDays(40) });
-    const tell = () =>
+    const notify = () =>
       notifyExpiringTokens(world.pool, mailer, 'https://soundings.example', openLog('silent'));
-    await tell();
-    await tell();
+    await notify();
+    await notify();
     expect(smtp.mails.flatMap(({ to }) => to)).toEqual(['hr@example.org']);
     expect(smtp.mails[0]?.text).toContain('https://soundings.example/tokens');
     expect(smtp.mails[0]?.headers['subject']).toContain('API-nyckeln ”Power BI” går ut');
     await world.pool`update tokens set expires_at = ${inDays(2)} where token_id = ${soon.id}`;
-    await tell();
-    await tell();
+    await notify();
+    await notify();
     expect(smtp.mails).toHaveLength(2);
     await revokeToken(world.pool, id, soon.id);
     await world.pool`update tokens set expiry_notified_days = null where token_id = ${soon.id}`;
-    await tell();
+    await notify();
     expect(smtp.mails).toHaveLength(2);
   });
 });

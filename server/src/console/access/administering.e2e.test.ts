@@ -19,8 +19,8 @@ beforeAll(async () => {
   if (!hasBrowser()) return;
   world = await openDemoWorld();
   browser = await openBrowser();
-  const made = await createToken(world.pool, world.accountId, { name: 'HR', scopes: ['organization'] });
-  token = made.token;
+  const created = await createToken(world.pool, world.accountId, { name: 'HR', scopes: ['organization'] });
+  token = created.token;
 }, 180_000);
 afterAll(async () => {
   await browser?.close();
@@ -144,9 +144,9 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await press(asking, 'Confirm');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await row.waitFor({ state: 'detached' });
-    const made = await world.pool`
+    const created = await world.pool`
       select revoked_at is not null as revoked from tokens where account_id = ${world.accountId} and name = 'Payroll'`;
-    expect([...made]).toEqual([{ revoked: true }]);
+    expect([...created]).toEqual([{ revoked: true }]);
   });
 
   test('the privacy report shows the current settings, roles and tokens, and prints without navigation', async () => {

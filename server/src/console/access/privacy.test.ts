@@ -47,7 +47,7 @@ describe('permissions', () => {
     const { request } = await signInAs('Auditor');
     const minimumRole = (name: string) =>
       (consoleOperations[name as keyof typeof consoleOperations] as ConsoleOperation).minimumRole;
-    const names = Object.keys(consoleOperations).filter((name) => minimumRole(name) !== 'anybody');
+    const names = Object.keys(consoleOperations).filter((name) => minimumRole(name) !== 'anyone');
     const refused: string[] = [];
     for (const name of names) {
       const isOwn = minimumRole(name) === 'User' || minimumRole(name) === 'Auditor';

@@ -56,12 +56,12 @@ test.skipIf(!hasBrowser())(
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create question' }).click();
     await page.getByRole('heading', { level: 1, name: english }).waitFor();
-    const [made] = await world.pool<{ id: number; sv: string; type: number }[]>`
+    const [created] = await world.pool<{ id: number; sv: string; type: number }[]>`
       select question_id as id, type, translations ->> 'sv' as sv
       from   questions where account_id = ${world.accountId} and text = ${english}`;
-    expect(made).toEqual({ id: made?.id, type: 1, sv: swedish });
+    expect(created).toEqual({ id: created?.id, type: 1, sv: swedish });
 
-    const id = await makeSchedule(page, made?.id as number);
+    const id = await makeSchedule(page, created?.id as number);
 
     // Its calendar: next Monday with its questions.
     const cell = page.getByRole('button', {

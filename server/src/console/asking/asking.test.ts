@@ -126,9 +126,9 @@ describe('the library', () => {
   });
 
   test('saves a question, and later a new text for it, but no other options', async () => {
-    const made = await request<{ id: number }>('POST', '/library/questions', { body: canteen });
-    expect(made.status).toBe(200);
-    const path = `/library/questions/${made.body.id}`;
+    const created = await request<{ id: number }>('POST', '/library/questions', { body: canteen });
+    expect(created.status).toBe(200);
+    const path = `/library/questions/${created.body.id}`;
     const { version: seen } = (await request<QuestionPage>('GET', path)).body;
     const texts = { text: 'How is our canteen?', translations: {}, options: canteen.options };
     const changed = await request<{ version: string }>('PUT', path, { body: { ...texts, version: seen } });
@@ -237,7 +237,7 @@ describe('the library', () => {
       'missing field',
       'missing field',
       'invalid language',
-      'invalid address',
+      'invalid url',
       'question without value',
     ]);
     expect(paths(await request('POST', '/library/kpis', { body: kpi }))).toEqual(['/id']);
@@ -296,10 +296,10 @@ describe('schedules', () => {
 
   test('are created, changed, paused and removed, each time with an entry in the audit log', async () => {
     const before = (await logged()).length;
-    const made = await request<{ id: number }>('POST', '/schedules', { body: weeklySchedule() });
-    const path = `/schedules/${made.body.id}`;
+    const created = await request<{ id: number }>('POST', '/schedules', { body: weeklySchedule() });
+    const path = `/schedules/${created.body.id}`;
     const one = async () =>
-      (await request<Schedules>('GET', '/schedules')).body.schedules.find(({ id }) => id === made.body.id);
+      (await request<Schedules>('GET', '/schedules')).body.schedules.find(({ id }) => id === created.body.id);
     expect((await one())?.next).toEqual({ name: '2026-W47', day: '2026-11-19' });
     expect((await one())?.cells.map(({ questionIds }) => questionIds.length)).toEqual(Array(13).fill(2));
     const version = (await one())?.version;

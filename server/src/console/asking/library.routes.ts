@@ -22,7 +22,7 @@ import {
   selectGroupNames,
   selectKpisWithValues,
 } from './asking.sql.ts';
-import { languagesIn, named, spokenIn, wordsOf } from './question-texts.ts';
+import { languagesIn, named, spokenIn, questionTextsOf } from './question-texts.ts';
 import { pageTexts } from '../../answers/page-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
@@ -52,8 +52,13 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
   );
   console.serve('POST /library/questions', async (who, { body: { kpiIds, ...question } }) => {
     const id = await write(await pool, who, async (tx) => {
-      const made = await addQuestion(tx, who.accountId, question as NewQuestion, kpiIds);
-      return { action: 'question created', subject: question.key, details: { id: made, kpiIds }, made };
+      const questionId = await addQuestion(tx, who.accountId, question as NewQuestion, kpiIds);
+      return {
+        action: 'question created',
+        subject: question.key,
+        details: { id: questionId, kpiIds },
+        result: questionId,
+      };
     });
     return { id };
   });
@@ -68,8 +73,8 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
         id,
         texts as Pick<NewQuestion, 'text' | 'translations' | 'options'>,
       );
-      const made = { version: versionOf(await changeableTexts(tx, who, id)) };
-      return { action: 'question changed', subject: id, isChanged, made };
+      const result = { version: versionOf(await changeableTexts(tx, who, id)) };
+      return { action: 'question changed', subject: id, isChanged, result };
     });
   });
   console.serve('PUT /library/questions/{questionId}/retired', async (who, { params, body }) => {
@@ -80,7 +85,7 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
         action: body.isRetired ? 'question retired' : 'question restored',
         subject: id,
         isChanged,
-        made: undefined,
+        result: undefined,
       };
     });
   });
@@ -100,7 +105,7 @@ function serveKpis(console: Console, pool: Promise<Pool>): void {
         action: seen === undefined ? 'kpi created' : 'kpi changed',
         subject: kpi.id,
         details: { questionIds: kpi.questionIds },
-        made: undefined,
+        result: undefined,
       };
     });
   console.serve('POST /library/kpis', async (who, { body }) => keep(who, body));
@@ -138,16 +143,16 @@ type Written<T> = {
   details?: Record<string, unknown>;
   /** False: nothing has changed, so nothing is logged. */
   isChanged?: boolean;
-  made: T;
+  result: T;
 };
 
 /** Changes the library and logs the change, in one transaction that locks the account. */
 async function write<T>(pool: Pool, who: Who, work: (tx: Transaction) => Promise<Written<T>>): Promise<T> {
   return inTransaction(pool, async (tx) => {
     await lockAccount(tx, who.accountId);
-    const { action, subject, details = {}, isChanged = true, made } = await work(tx);
+    const { action, subject, details = {}, isChanged = true, result } = await work(tx);
     if (isChanged) await audit(tx, who.accountId, actorOf(who), action, { subject, details });
-    return made;
+    return result;
   });
 }
 
@@ -163,7 +168,7 @@ async function libraryOf(db: Db, { accountId }: Who): Promise<{ questions: Libra
     questions: questions.map((question) => {
       const times = timesOf.get(question.id);
       return {
-        ...wordsOf(question),
+        ...questionTextsOf(question),
         ...languagesIn(question),
         kpiIds: kpis.filter(({ questionIds }) => questionIds.includes(question.id)).map(({ id }) => id),
         weeks: times?.weeks ?? 0,
@@ -226,7 +231,7 @@ async function kpiPages(db: Db, { accountId }: Who): Promise<KpiPage[]> {
     selectKpisWithValues(db, accountId),
     selectSchedules(db, accountId),
   ]);
-  const byId = new Map(questions.map((question) => [question.id, wordsOf(question)]));
+  const byId = new Map(questions.map((question) => [question.id, questionTextsOf(question)]));
   return kpis.map((kpi) => ({
     id: kpi.id,
     name: kpi.name,

@@ -15,7 +15,7 @@ import type { QuestionType } from '../../questions/types.ts';
 
 export const named = (week: Week): WeekName => ({ week, last: lastDay(week), name: weekName(week) });
 
-export const wordsOf = ({
+export const questionTextsOf = ({
   id,
   key,
   type,

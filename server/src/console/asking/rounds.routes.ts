@@ -23,7 +23,7 @@ import {
 } from './asking.sql.ts';
 import { type MessageCount, selectMessageCounts } from '../../rounds/messages.ts';
 import type { AskingDependencies } from './asking-dependencies.ts';
-import { named, wordsOf } from './question-texts.ts';
+import { named, questionTextsOf } from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { inSlices } from '../core/slices.ts';
 
@@ -181,7 +181,7 @@ async function describer(
       rounds.flatMap(({ groupIds }) => groupIds),
     ),
   ]);
-  const byId = new Map(questions.map((question) => [question.id, wordsOf(question)]));
+  const byId = new Map(questions.map((question) => [question.id, questionTextsOf(question)]));
   const names = new Map(groups.map(({ id, name }) => [id, name]));
   return ({ scheduleId, name, people, questionIds, groupIds, groupCount }) => ({
     scheduleId,

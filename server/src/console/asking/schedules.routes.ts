@@ -11,7 +11,7 @@ import { audit, type AuditAction } from '../../accounts/audit.ts';
 import { pageTexts } from '../../answers/page-texts.ts';
 import { Fault } from '../../base/errors.ts';
 import { type AccountId, type Db, inTransaction, type Transaction } from '../../db/db.ts';
-import { mailRejected, noAddress, noMailServer } from '../../mail/mail-faults.ts';
+import { mailRejected, noEmail, noMailServer } from '../../mail/mail-faults.ts';
 import { selectKpis, type Question, selectQuestions } from '../../questions/questions.ts';
 import { invitationOf } from '../../rounds/invitation.ts';
 import { dayDue } from '../../rounds/send-times.ts';
@@ -32,7 +32,7 @@ import {
 import { type CalendarEntry, calendarOf, calendarOfDraft, calendarsOf } from '../../rounds/calendar.ts';
 import type { AskingDependencies } from './asking-dependencies.ts';
 import { selectGroupNames, selectTester } from './asking.sql.ts';
-import { named, withQuestionPaths, spokenIn, withPointers, wordsOf } from './question-texts.ts';
+import { named, withQuestionPaths, spokenIn, withPointers, questionTextsOf } from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { rejectChanged, versionOf } from '../core/versions.ts';
@@ -41,7 +41,7 @@ import { rejectChanged, versionOf } from '../core/versions.ts';
 const weeksAround = 12;
 
 /** The result of a change. If nothing has changed (`isChanged` false), nothing is logged. */
-type Written<T> = { id: number; name: string; isChanged?: boolean; made: T };
+type Written<T> = { id: number; name: string; isChanged?: boolean; result: T };
 
 export function serveSchedules(console: Console, dependencies: AskingDependencies): void {
   const { pool, mailer, now } = dependencies;
@@ -52,17 +52,17 @@ export function serveSchedules(console: Console, dependencies: AskingDependencie
   ): Promise<T> =>
     inTransaction(await pool, async (tx) => {
       await lockAccount(tx, who.accountId);
-      const { id, name, isChanged = true, made } = await withPointers(() => work(tx));
+      const { id, name, isChanged = true, result } = await withPointers(() => work(tx));
       const subject = { subject: id, details: { name } };
       if (isChanged) await audit(tx, who.accountId, actorOf(who), action, subject);
-      return made;
+      return result;
     });
 
   console.serve('GET /schedules', async (who) => schedulesView(await pool, who, now(), mailer !== undefined));
   console.serve('POST /schedules', async (who, { body }) =>
     write(who, 'schedule created', async (tx) => {
       const id = await createSchedule(tx, who.accountId, body);
-      return { id, name: body.name, made: { id } };
+      return { id, name: body.name, result: { id } };
     }),
   );
   console.serve('PUT /schedules/{scheduleId}', async (who, { params, body }) => {
@@ -71,15 +71,15 @@ export function serveSchedules(console: Console, dependencies: AskingDependencie
     return write(who, 'schedule changed', async (tx) => {
       rejectChanged(version, changeable(await scheduleById(tx, who.accountId, id)));
       await changeSchedule(tx, who.accountId, id, schedule);
-      const made = { version: versionOf(changeable(await scheduleById(tx, who.accountId, id))) };
-      return { id, name: schedule.name, isChanged: made.version !== version, made };
+      const result = { version: versionOf(changeable(await scheduleById(tx, who.accountId, id))) };
+      return { id, name: schedule.name, isChanged: result.version !== version, result };
     });
   });
   console.serve('DELETE /schedules/{scheduleId}', async (who, { params }) => {
     const id = idIn(params.scheduleId);
     await write(who, 'schedule removed', async (tx) => {
       const { name } = await scheduleById(tx, who.accountId, id);
-      return { id, name, made: await removeSchedule(tx, who.accountId, id) };
+      return { id, name, result: await removeSchedule(tx, who.accountId, id) };
     });
   });
   console.serve('PUT /schedules/{scheduleId}/paused', async (who, { params, body: { isPaused } }) => {
@@ -87,7 +87,7 @@ export function serveSchedules(console: Console, dependencies: AskingDependencie
     await write(who, isPaused ? 'schedule paused' : 'schedule resumed', async (tx) => {
       const { name, pausedAt } = await scheduleById(tx, who.accountId, id);
       const isChanged = (pausedAt !== null) !== isPaused;
-      return { id, name, isChanged, made: await pauseSchedule(tx, who.accountId, id, isPaused) };
+      return { id, name, isChanged, result: await pauseSchedule(tx, who.accountId, id, isPaused) };
     });
   });
   console.serve('POST /schedules-check', async (who, { query, body }) =>
@@ -131,7 +131,7 @@ async function schedulesView(db: Db, who: Who, now: number, hasMail: boolean): P
       const audience = audiences[i] as ScheduleView['audience'];
       return scheduleView(schedule, audience, { past, coming, first, last, today });
     }),
-    questions: questions.map(wordsOf),
+    questions: questions.map(questionTextsOf),
     kpis: kpis.map(({ id, name, translations }) => ({ id, name, translations })),
     groups: await selectGroupNames(db, accountId, [...new Set(groupIds)]),
     hasMail,
@@ -258,7 +258,7 @@ async function preview(db: Db, who: Who, scheduleId: number, now: number): Promi
     company,
     next: next ? { name: weekName(next.week), day: next.day } : null,
     isLate,
-    questions: questions.map(wordsOf),
+    questions: questions.map(questionTextsOf),
     language,
     texts: Object.fromEntries(texts),
   };
@@ -274,7 +274,7 @@ async function sendTest(
   const db = await pool;
   const { questions } = await nextOf(db, who.accountId, scheduleId, now());
   const { email, ...person } = await selectTester(db, who.accountId, who.userId);
-  if (email === null) throw noAddress();
+  if (email === null) throw noEmail();
   if (!mailer) throw noMailServer();
   if (questions.length === 0)
     throw new Fault(

@@ -27,8 +27,8 @@ export function bodyReader(schema: TSchema): (bytes: Buffer | undefined) => unkn
   };
 }
 
-function detailsOf({ keyword, instancePath: path, params, message }: Found): Detail[] {
-  const one = (type: DetailType, words: string): Detail[] => [{ type, message: words, path }];
+function detailsOf({ keyword, instancePath: path, params, message: problem }: Found): Detail[] {
+  const one = (type: DetailType, message: string): Detail[] => [{ type, message, path }];
   const limit = String(params['limit']);
   switch (keyword) {
     case 'required':
@@ -57,6 +57,6 @@ function detailsOf({ keyword, instancePath: path, params, message }: Found): Det
     case 'anyOf':
       return one('invalid value', 'This value is not allowed.');
     default:
-      return one('invalid value', `This ${message}.`);
+      return one('invalid value', `This ${problem}.`);
   }
 }

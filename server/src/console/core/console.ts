@@ -59,7 +59,7 @@ export type Console = {
     handler: (who: Who, context: OperationContext<N>) => Promise<ResultOf<ConsoleOperations[N]> | Download>,
   ): void;
   /** Serves an operation to anyone. */
-  serveAnybody<N extends Name>(
+  serveAnyone<N extends Name>(
     name: N,
     handler: (context: OperationContext<N>) => Promise<ResultOf<ConsoleOperations[N]>>,
   ): void;
@@ -100,7 +100,7 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
   return {
     serve(name, handler) {
       const { minimumRole, proof } = consoleOperations[name] as ConsoleOperation;
-      if (minimumRole === 'anybody') throw new Error(`${name} is open to anyone.`);
+      if (minimumRole === 'anyone') throw new Error(`${name} is open to anyone.`);
       const read = readerOf(name);
       const callers = new WeakMap<FastifyRequest, Who>();
       const admit = async (request: FastifyRequest): Promise<void> => {
@@ -120,8 +120,8 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
         handler(callers.get(request) as Who, contextOf(request, reply, read(request))),
       );
     },
-    serveAnybody(name, handler) {
-      if ((consoleOperations[name] as ConsoleOperation).minimumRole !== 'anybody')
+    serveAnyone(name, handler) {
+      if ((consoleOperations[name] as ConsoleOperation).minimumRole !== 'anyone')
         throw new Error(`${name} is not open to anyone.`);
       const read = readerOf(name);
       register(
@@ -157,7 +157,7 @@ function register(
     method: method as 'GET',
     url: `/api${path.replace(/\{(\w+)\}/g, ':$1')}`,
     config: { isForm: operation.body === 'bytes' },
-    bodyLimit: operation.minimumRole === 'anybody' ? publicBodyLimit : bodyLimit,
+    bodyLimit: operation.minimumRole === 'anyone' ? publicBodyLimit : bodyLimit,
     onRequest: async (request) => {
       refuseForeign(request);
       await admit(request);

@@ -24,11 +24,11 @@ beforeAll(async () => {
   world = await openDemoWorld();
   browser = await openBrowser();
   ids = await makeScene(world);
-  const [somebody] = await world.pool<{ email: string }[]>`
+  const [active] = await world.pool<{ email: string }[]>`
     select email from users
     where  account_id = ${world.accountId} and role = 'User' and active and email is not null
     order  by user_id limit 1`;
-  user = somebody?.email as string;
+  user = active?.email as string;
 }, 180_000);
 afterAll(async () => {
   await browser?.close();
@@ -43,7 +43,7 @@ async function makeAuditor(): Promise<string> {
   return email;
 }
 
-const outside = ['/sign-in', '/welcome', '/password'];
+const outside = ['/sign-in', '/setup', '/password'];
 const inside = routePaths().filter((path) => !outside.includes(path));
 
 async function show(page: ConsolePage, path: string): Promise<void> {

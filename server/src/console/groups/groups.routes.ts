@@ -216,7 +216,7 @@ async function detailsFor(db: Pool, who: Who, groupId: number): Promise<GroupDet
     externalId,
     managed,
     ...facts,
-    madeAt: facts.madeAt.toISOString(),
+    createdAt: facts.createdAt.toISOString(),
     way: above
       .filter((id) => open?.has(id) !== false)
       .toReversed()
@@ -255,8 +255,8 @@ async function movePlanFor(db: Pool, who: Who, groupId: number, parentId: number
     loses: namesOf(loses),
     administrators: { gains: seeing, loses: losing },
     schedules: {
-      starts: schedules.filter((one) => !asks(one, before) && asks(one, after)).map(asNamed),
-      stops: schedules.filter((one) => asks(one, before) && !asks(one, after)).map(asNamed),
+      includes: schedules.filter((one) => !asks(one, before) && asks(one, after)).map(asNamed),
+      excludes: schedules.filter((one) => asks(one, before) && !asks(one, after)).map(asNamed),
     },
     putBack: putBackBy(lastPush, byId.get(groupId)),
   };

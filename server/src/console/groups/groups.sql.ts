@@ -39,9 +39,9 @@ export async function selectGroupFacts(
   accountId: AccountId,
   groupId: number,
   above: number[],
-): Promise<{ madeAt: Date; weeks: number; administratorsAbove: number }> {
-  const [row] = await db<{ madeAt: Date; weeks: number; administratorsAbove: number }[]>`
-    select created_at as "madeAt",
+): Promise<{ createdAt: Date; weeks: number; administratorsAbove: number }> {
+  const [row] = await db<{ createdAt: Date; weeks: number; administratorsAbove: number }[]>`
+    select created_at as "createdAt",
            (select count(*)::integer
             from   asked a
             join   weeks w on w.account_id = a.account_id and w.week = a.week and w.closed_at is not null

@@ -121,10 +121,10 @@ test('a group: its ancestors, its people by role, and what the last push sent', 
 
 test('groups are created and changed manually: errors name their field, and managed groups are locked', async () => {
   const parentId = await idOf('Å');
-  const made = await ada<{ id: number }>('POST /groups', { name: 'By hand', externalId: 'h', parentId });
-  const { id } = made.body;
+  const created = await ada<{ id: number }>('POST /groups', { name: 'Manual', externalId: 'h', parentId });
+  const { id } = created.body;
   expect((await account.groups()).find((one) => one.id === id)).toMatchObject({
-    name: 'By hand',
+    name: 'Manual',
     externalId: 'h',
   });
   const fieldOf = async (name: string, body: object) =>
@@ -148,7 +148,7 @@ test('groups are created and changed manually: errors name their field, and mana
     subgroups: [],
   });
   expect(await entries()).toEqual([
-    { action: 'group created', subject: `${id}`, details: { name: 'By hand', parentId } },
+    { action: 'group created', subject: `${id}`, details: { name: 'Manual', parentId } },
     { action: 'group changed', subject: `${id}`, details: { fields: ['name', 'externalId'] } },
   ]);
 });
@@ -213,9 +213,9 @@ test('after any moves there are no circles, and the data interface returns the s
       }
       const now = await tree();
       expect(now.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(ids.toSorted((a, b) => a - b));
-      const beneath = subgroupsOf(now);
+      const expected = subgroupsOf(now);
       expect((await account.groups()).map(({ id, subgroups }) => [id, subgroups])).toEqual(
-        ids.toSorted((a, b) => a - b).map((id) => [id, beneath.get(id)]),
+        ids.toSorted((a, b) => a - b).map((id) => [id, expected.get(id)]),
       );
     }),
     { numRuns: 8 },

@@ -144,8 +144,8 @@ function serveChanges(console: Console, { pool, canMail }: PeopleDependencies): 
 }
 
 function serveHandover(console: Console, { pool, canMail }: PeopleDependencies): void {
-  console.serve('POST /users/adopt', async (who, { body }) => handMany(await pool, who, body, true));
-  console.serve('POST /users/release', async (who, { body }) => handMany(await pool, who, body, false));
+  console.serve('POST /users/adopt', async (who, { body }) => handOverMany(await pool, who, body, true));
+  console.serve('POST /users/release', async (who, { body }) => handOverMany(await pool, who, body, false));
 
   console.serve('POST /users/{userId}/adopt', async (who, { params, body }) =>
     inTransaction(await pool, async (tx) => {
@@ -291,7 +291,7 @@ async function afterRenaming(
   if (from !== null) await eraseUserChanges(tx, accountId, [from]);
 }
 
-async function handMany(
+async function handOverMany(
   pool: Pool,
   who: Who,
   { chosen, isPreview, seen }: { chosen: Chosen; isPreview: boolean; seen?: string },

@@ -194,7 +194,7 @@ export async function selectPerson(
            json_build_object(
              'hasPassword', exists (select 1 from passwords p
                                     where  p.account_id = u.account_id and p.user_id = u.user_id),
-             'hasTwoSteps', exists (select 1 from two_factor s
+             'hasTwoFactor', exists (select 1 from two_factor s
                                     where  s.account_id = u.account_id and s.user_id = u.user_id
                                       and  s.on_since is not null),
              'sessions', (select count(*)::integer from sessions s

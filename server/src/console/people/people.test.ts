@@ -89,7 +89,7 @@ describe('access', () => {
       expect([operation, (await request(operation, body)).status]).toEqual([operation, 404]);
     }
     const many = await request<Handover>('POST /users/adopt', { chosen: { ids: [id] }, isPreview: false });
-    expect(many.body).toMatchObject({ changing: 0, already: 0, withoutExternalId: 0, oneself: 0 });
+    expect(many.body).toMatchObject({ changing: 0, already: 0, withoutExternalId: 0, ownAccount: 0 });
     expect((await request<People>('GET /users?offset=0&limit=100&search=ørsted')).body.total).toBe(0);
   });
 });
@@ -251,7 +251,7 @@ describe('manual changes', () => {
       email: 'Soren@example.org',
       attributes: { gender: 'Male' },
       memberships: { memberOf: [group], adminOf: [], inheritedAdminOf: [], interestOf: [group] },
-      signIn: { hasPassword: false, hasTwoSteps: false, sessions: 0 },
+      signIn: { hasPassword: false, hasTwoFactor: false, sessions: 0 },
       hasOptedOut: false,
       mailRejected: null,
       runs: [],
@@ -321,7 +321,7 @@ describe('manual changes', () => {
 
   test('only fields that pushes do not send can be changed for a managed person; the next push compares all fields again', async () => {
     const { account, request, push } = await createOffice();
-    const byHand = await inTransaction(world.pool, (tx) => createGroup(tx, account.id, { name: 'Choir' }));
+    const manual = await inTransaction(world.pool, (tx) => createGroup(tx, account.id, { name: 'Choir' }));
     const sent = {
       groups: [{ externalId: 'g', name: 'Group' }],
       users: [{ ...john, accessInfo: { memberOf: ['g'] } }],
@@ -335,7 +335,7 @@ describe('manual changes', () => {
       active: false,
       email: null,
       language: 'sv',
-      memberships: { memberOf: [byHand] },
+      memberships: { memberOf: [manual] },
     });
     expect([refused.status, pathsOf(refused)]).toEqual([
       409,
@@ -351,7 +351,7 @@ describe('manual changes', () => {
       firstName: 'John',
       language: 'sv',
       role: 'Manager',
-      memberships: { memberOf: [managedGroup, byHand], inheritedAdminOf: [managedGroup] },
+      memberships: { memberOf: [managedGroup, manual], inheritedAdminOf: [managedGroup] },
     });
     expect([changed.status, changed.body.language, changed.body.role]).toEqual([200, 'sv', 'Manager']);
     // The push sends no language, role or administrators, so all of these stay.
@@ -382,8 +382,8 @@ describe('manual changes', () => {
       select user_id as id from users where account_id = ${account.id} and external_id = 'auditor'`;
     const path = `/users/${row?.id}`;
     const role = async () => (await request<Person>(`GET ${path}`)).body.role;
-    const made = await request<Person>(`PATCH ${path}`, { role: 'Auditor' });
-    expect([made.status, made.body.role]).toEqual([200, 'Auditor']);
+    const changed = await request<Person>(`PATCH ${path}`, { role: 'Auditor' });
+    expect([changed.status, changed.body.role]).toEqual([200, 'Auditor']);
     const kept = await pushed();
     expect([kept.body.warnings, await role()]).toEqual([[], 'Auditor']);
 
@@ -425,10 +425,10 @@ describe('manual changes', () => {
     expect((await request(`DELETE ${path}/sessions`)).status).toBe(204);
     expect((await other.request('GET /session')).status).toBe(401);
     expect((await request(`DELETE ${path}/two-factor`)).status).toBe(204); // it is not turned on
-    const made = await request<{ link: string; until: string }>(`POST ${path}/sign-in-link`, {
+    const created = await request<{ link: string; until: string }>(`POST ${path}/sign-in-link`, {
       by: 'screen',
     });
-    expect(made.body.link).toMatch(/^http:\/\/localhost\/password#[\w-]{32}$/);
+    expect(created.body.link).toMatch(/^http:\/\/localhost\/password#[\w-]{32}$/);
     expect((await request(`POST ${path}/sign-in-link`, { by: 'mail' })).status).toBe(409); // no mail server
     await request(`PATCH ${path}`, { active: false });
     expect((await request(`POST ${path}/sign-in-link`, { by: 'screen' })).status).toBe(409);
@@ -571,13 +571,13 @@ describe('handing over to the HR system', () => {
       await create(request),
     ];
     const some = await request<Handover>('POST /users/adopt', { chosen: { ids }, isPreview: true });
-    expect(some.body).toMatchObject({ changing: 2, already: 0, withoutExternalId: 1, oneself: 0 });
+    expect(some.body).toMatchObject({ changing: 2, already: 0, withoutExternalId: 1, ownAccount: 0 });
     expect(await found('managed=true')).toEqual([]);
     const adopt = <T>(more: object) => request<T>('POST /users/adopt', { chosen: { filters: {} }, ...more });
     const { seen } = (await adopt<Handover>({ isPreview: true })).body;
     expect(seen).toBe(some.body.seen);
     const done = await adopt<Handover>({ isPreview: false, seen });
-    expect(done.body).toMatchObject({ changing: 2, already: 0, withoutExternalId: 2, oneself: 1 });
+    expect(done.body).toMatchObject({ changing: 2, already: 0, withoutExternalId: 2, ownAccount: 1 });
     expect(await found('managed=true')).toHaveLength(2);
 
     const release = <T>(more: object) =>

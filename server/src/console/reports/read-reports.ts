@@ -13,7 +13,7 @@ import { kpiNameIn } from '../../questions/questions.ts';
 import { isScaled } from '../../questions/types.ts';
 import {
   type KpiTexts,
-  questionsWorded,
+  shownQuestions,
   rateOf,
   selectValuedKpis,
   type ShownQuestion,
@@ -116,7 +116,7 @@ async function readShared(pool: Pool, who: Who, wanted: ReportsWanted): Promise<
     readGroups(pool, who),
     readCountedGroups(pool, who, wanted.language),
     readWeeks(pool, who),
-    questionsWorded(pool, accountId, wanted.language),
+    shownQuestions(pool, accountId, wanted.language),
     selectValuedKpis(pool, accountId),
     allowedComparisons(pool, who),
   ]);
@@ -221,12 +221,12 @@ function kpisOf(
   own: Readings,
   compared: ComparedWith,
 ): ReportKpi[] {
-  return kpis.flatMap((words) => {
-    const kpi = statistics.kpis.find(({ id }) => id === words.id);
+  return kpis.flatMap((definition) => {
+    const kpi = statistics.kpis.find(({ id }) => id === definition.id);
     const rolling = kpi && rollingFigure(kpi, week, own, statistics);
     if (!rolling) return [];
     const difference = kpiDifferenceShown(kpi, week, own, compared, statistics);
-    return [{ id: words.id, name: kpiNameIn(words, wanted.language), rolling, difference }];
+    return [{ id: definition.id, name: kpiNameIn(definition, wanted.language), rolling, difference }];
   });
 }
 

@@ -29,21 +29,21 @@ type TextContext = { t: Texts; locale: string; year: string };
 /** Returns the report in a language, with all of its newest comments. */
 export function reportOf(data: ReportData, language: string): Report {
   const t = reportTexts.in(language);
-  const words = { t, locale: localeOf(language), year: sixDigits(data.period.last).slice(0, 4) };
+  const context = { t, locale: localeOf(language), year: sixDigits(data.period.last).slice(0, 4) };
   const { comparison, kpis, comments } = data;
   const compared = comparedWith(data, t);
   return {
     language,
     company: data.company,
     group: { id: data.group.id, name: data.group.name },
-    about: aboutOf(data, words),
-    period: periodOf(data, words),
+    about: aboutOf(data, context),
+    period: periodOf(data, context),
     comparison,
-    response: responseOf(data, words),
+    response: responseOf(data, context),
     findings: {
       title: t('findings'),
       note: '',
-      items: findingsOf(data, words),
+      items: findingsOf(data, context),
     },
     kpis: {
       title: t('kpis'),
@@ -58,17 +58,17 @@ export function reportOf(data: ReportData, language: string): Report {
         compared: compared !== '' && comparison.kind === 'halfYear' ? t('earlier') : compared,
         difference: compared === '' ? '' : t('difference'),
       },
-      items: kpis.slice(0, mostKpis).map((kpi) => kpiRow(kpi, words)),
+      items: kpis.slice(0, mostKpis).map((kpi) => kpiRow(kpi, context)),
     },
-    ...questionsOf(data.questions, compared, words),
+    ...questionsOf(data.questions, compared, context),
     comments: {
       title: t('comments'),
       note: '',
-      items: comments.newest.map((one) => ({ text: one.text, source: sourceOf(one, words) })),
+      items: comments.newest.map((one) => ({ text: one.text, source: sourceOf(one, context) })),
     },
     anonymity: { title: t('anonymity'), text: anonymityText(data.thresholds, t) },
     legend: [t('legend'), ...(isHandedOut(data) ? [t('handedOut')] : [])].join(' '),
-    created: t('created', { day: dayText(data.day, words) }),
+    created: t('created', { day: dayText(data.day, context) }),
   };
 }
 
@@ -136,20 +136,20 @@ const isKnown = (rate: RateFigure): rate is RateFigure & { asked: number; answer
   rate.value !== null && rate.asked !== null && rate.answered !== null;
 
 /** Returns the findings as sentences. The response is left out, because it has a place of its own. */
-function findingsOf(data: ReportData, words: TextContext): string[] {
-  const texts = data.findings.flatMap((one) => findingText(one, data, words));
-  return texts.length > 0 ? texts : [words.t('noFindings')];
+function findingsOf(data: ReportData, context: TextContext): string[] {
+  const texts = data.findings.flatMap((one) => findingText(one, data, context));
+  return texts.length > 0 ? texts : [context.t('noFindings')];
 }
 
 /** Returns a finding as a sentence, with an asterisk if it is partly based on what was handed out; none for the response. */
-function findingText(finding: Finding, data: ReportData, words: TextContext): string[] {
+function findingText(finding: Finding, data: ReportData, context: TextContext): string[] {
   const basis =
     finding.kind === 'response' ? null : finding.kind === 'difference' ? finding.difference : finding.change;
-  return sentenceOf(finding, data, words).map((text) => (basis?.handedOut ? `${text} *` : text));
+  return sentenceOf(finding, data, context).map((text) => (basis?.handedOut ? `${text} *` : text));
 }
 
-function sentenceOf(finding: Finding, { comparison }: ReportData, words: TextContext): string[] {
-  const { t } = words;
+function sentenceOf(finding: Finding, { comparison }: ReportData, context: TextContext): string[] {
+  const { t } = context;
   const of = (change: { by: number; verdict: Verdict }) => ({
     direction: change.verdict === 'up' ? ('up' as const) : ('other' as const),
     points: Math.max(1, score(Math.abs(change.by))),
@@ -159,7 +159,7 @@ function sentenceOf(finding: Finding, { comparison }: ReportData, words: TextCon
       const about = {
         ...of(finding.change),
         name: finding.kpi.name,
-        week: weekText(finding.change.since, words),
+        week: weekText(finding.change.since, context),
       };
       return [
         finding.mostIn === null
@@ -179,7 +179,7 @@ function sentenceOf(finding: Finding, { comparison }: ReportData, words: TextCon
         t('findingQuestion', {
           ...of(finding.change),
           text: finding.question.text,
-          week: weekText(finding.change.since, words),
+          week: weekText(finding.change.since, context),
         }),
       ];
     case 'response':
@@ -187,16 +187,16 @@ function sentenceOf(finding: Finding, { comparison }: ReportData, words: TextCon
   }
 }
 
-function kpiRow({ name, rolling, difference }: ReportKpi, words: TextContext): ReportRow {
-  const { t } = words;
+function kpiRow({ name, rolling, difference }: ReportKpi, context: TextContext): ReportRow {
+  const { t } = context;
   const { questions, firstWeek, lastWeek } = rolling;
-  const first = weekText(firstWeek, words);
+  const first = weekText(firstWeek, context);
   const weeks =
     firstWeek === lastWeek
       ? first
       : t('weekSpan', { first: partsOf(firstWeek).number, last: partsOf(lastWeek).number });
   return {
-    ...figureOf(rolling, words),
+    ...figureOf(rolling, context),
     name,
     note: t('kpiNote', { count: questions, weeks }),
     change: markOf(rolling.change, t),
@@ -208,19 +208,19 @@ function kpiRow({ name, rolling, difference }: ReportKpi, words: TextContext): R
 function questionsOf(
   questions: readonly ReportQuestion[],
   compared: string,
-  words: TextContext,
+  context: TextContext,
 ): Pick<Report, 'strongest' | 'weakest'> {
-  const { t } = words;
+  const { t } = context;
   const sorted = questions.toSorted((a, b) => b.value - a.value || (a.text < b.text ? -1 : 1));
   const weak = Math.min(mostQuestions, Math.floor(sorted.length / 2));
   const strong = Math.min(mostQuestions, sorted.length - weak);
   const rowOf = (question: ReportQuestion): ReportRow => ({
-    ...figureOf(question, words),
+    ...figureOf(question, context),
     name: question.text,
     note:
       question.answers === null
-        ? weekText(question.week, words)
-        : t('questionNote', { count: question.answers, week: weekText(question.week, words) }),
+        ? weekText(question.week, context)
+        : t('questionNote', { count: question.answers, week: weekText(question.week, context) }),
     change: null,
     ...comparedOf(question.difference, t),
   });
@@ -279,8 +279,8 @@ function weekText(week: Week, { t, year }: TextContext): string {
   return parts.year === year ? t('weekShort', { number: parts.number }) : t('weekFull', parts);
 }
 
-const sourceOf = ({ question, week, handedOut }: ResultComment, words: TextContext) =>
-  `${question} · ${weekText(week, words)}${handedOut ? ' *' : ''}`;
+const sourceOf = ({ question, week, handedOut }: ResultComment, context: TextContext) =>
+  `${question} · ${weekText(week, context)}${handedOut ? ' *' : ''}`;
 
 const anonymityText = (thresholds: ReportData['thresholds'], t: Texts) =>
   thresholds?.figures === 1

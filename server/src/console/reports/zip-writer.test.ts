@@ -11,9 +11,9 @@ async function* entriesOf(entries: ZipEntry[]) {
   yield* entries;
 }
 async function archive(entries: ZipEntry[]): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of zipOf(entriesOf(entries))) pieces.push(piece);
-  return Buffer.concat(pieces);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of zipOf(entriesOf(entries))) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 const entries: ZipEntry[] = [

@@ -1,4 +1,4 @@
-// Writes a ZIP archive piece by piece, with files that are already compressed, such as PDFs: they are stored as they are (APPNOTE 6.3).
+// Writes a ZIP archive chunk by chunk, with files that are already compressed, such as PDFs: they are stored as they are (APPNOTE 6.3).
 import { crc32 } from 'node:zlib';
 
 export type ZipEntry = { name: string; bytes: Uint8Array };

@@ -6,7 +6,7 @@ import { invalidParameter } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { selectGroups } from '../../people/groups.ts';
 import { type Kpi, kpiNameIn, selectKpis } from '../../questions/questions.ts';
-import { type LatestFigures, questionsWorded, selectLatestFigures } from '../../results/data/read-results.ts';
+import { type LatestFigures, shownQuestions, selectLatestFigures } from '../../results/data/read-results.ts';
 import { minimumGroups } from '../../results/statistics/driver-groups.ts';
 import type { ComputeDrivers } from '../../results/statistics/drivers-thread.ts';
 import type { Who } from '../core/console.ts';
@@ -34,7 +34,7 @@ export async function readDrivers(
     selectGroups(pool, accountId),
     openGroups(pool, who),
     selectKpis(pool, accountId),
-    questionsWorded(pool, accountId, language),
+    shownQuestions(pool, accountId, language),
   ]);
   const last = weeks.shown.find(({ state }) => state === 'final')?.week;
   const recommended = [...questions.values()].filter(({ type }) => type === recommendation);

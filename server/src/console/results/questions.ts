@@ -4,7 +4,7 @@ import type { QuestionResults, ResultQuestion } from '@soundings/contract/consol
 import type { Pool } from '../../db/db.ts';
 import { questionNotFound } from '../../questions/questions.ts';
 import { selectNewestComments } from '../../results/data/comments-shown.ts';
-import { allTime, questionsWorded, readResults } from '../../results/data/read-results.ts';
+import { allTime, shownQuestions, readResults } from '../../results/data/read-results.ts';
 import { questionMeasures } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
 import { allowedComparisons, comparisonOf, readComparing } from './comparing.ts';
@@ -28,7 +28,7 @@ export async function readQuestions(
   { groupId, language }: { groupId: string; language: string },
 ): Promise<ResultQuestion[]> {
   const group = groupNamed(await readGroups(pool, who), groupId);
-  const questions = await questionsWorded(pool, who.accountId, language);
+  const questions = await shownQuestions(pool, who.accountId, language);
   const results = await readResults(pool, who.accountId, group.id, allTime, questions);
   const ids = new Set(results.map(({ questionId }) => questionId));
   const { compare } = new Intl.Collator(language, { numeric: true });

@@ -18,7 +18,7 @@ import { parentsIn, ancestorsOf } from '../../people/tree.ts';
 import { scaleTexts } from '../../questions/library-texts.ts';
 import { isScaled } from '../../questions/types.ts';
 import type { MarkedComment } from '../../results/data/comments-shown.ts';
-import { questionsWorded, type ShownQuestion } from '../../results/data/read-results.ts';
+import { shownQuestions, type ShownQuestion } from '../../results/data/read-results.ts';
 import type { QuestionMeasures } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
 import { inTreeOrder, peopleInSubtrees } from '../groups/group-tree.ts';
@@ -166,7 +166,7 @@ export async function readGroup(
   const [groups, weeks, questions] = await Promise.all([
     readGroups(pool, who),
     readWeeks(pool, who),
-    questionsWorded(pool, who.accountId, language),
+    shownQuestions(pool, who.accountId, language),
   ]);
   const group = groupNamed(groups, groupId);
   return { groups, group, company: groups.companyOf(group.id), weeks, questions };

@@ -30,7 +30,7 @@ import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.
 
 /** The last week that has closed. */
 const last: Week = addWeeks(askedWeek, -1);
-const patient = { timeout: 10_000 };
+const timeouts = { timeout: 10_000 };
 /** All weeks of the demo company. */
 const range = `fromDate=${addWeeks(askedWeek, -8)}&toDate=${lastDay(askedWeek)}`;
 
@@ -351,7 +351,7 @@ test.skipIf(!hasBrowser())(
     await page.getByRole('combobox', { name: /^Levels: / }).click();
     await page.getByRole('option', { name: /^Level 3/ }).click();
     await expect
-      .poll(async () => (await heatTable(page)).rows.length, patient)
+      .poll(async () => (await heatTable(page)).rows.length, timeouts)
       .toBeLessThan(whole.rows.length);
     const { rows } = await heatTable(page);
     expect(rows[0]?.[0]).toBe(top.name); // stays for comparison
@@ -371,11 +371,11 @@ test.skipIf(!hasBrowser())(
     const head = table.getByRole('columnheader').nth(2);
     const unsorted = await numbers();
     await head.getByRole('button').click();
-    await expect.poll(() => head.getAttribute('aria-sort'), patient).toBe('descending');
+    await expect.poll(() => head.getAttribute('aria-sort'), timeouts).toBe('descending');
     const descending = await numbers();
     expect(descending).toEqual(unsorted.toSorted((a, b) => b - a));
     await head.getByRole('button').click();
-    await expect.poll(() => head.getAttribute('aria-sort'), patient).toBe('ascending');
+    await expect.poll(() => head.getAttribute('aria-sort'), timeouts).toBe('ascending');
     expect((await numbers()).filter((one) => one >= 0)).toEqual(
       unsorted.filter((one) => one >= 0).toSorted((a, b) => a - b),
     );

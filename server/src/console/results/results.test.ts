@@ -478,8 +478,8 @@ describe('access to results', () => {
   });
 
   test('a manager without groups sees no groups; a user and another account have no access', async () => {
-    const nobody = await signedIn(account, 'Manager');
-    expect(await get<ResultsStart>(nobody, '/results')).toMatchObject({ group: null, groups: 0 });
+    const withoutGroup = await signedIn(account, 'Manager');
+    expect(await get<ResultsStart>(withoutGroup, '/results')).toMatchObject({ group: null, groups: 0 });
     const { status, body } = await (await signedIn(account, 'User'))('GET /results');
     expect([status, body.details[0]?.type]).toEqual([403, 'missing role']);
     const stranger = await signedIn(await world.account(), 'Administrator');
@@ -595,12 +595,12 @@ describe('access to results', () => {
     const namesOf = async (query: string) =>
       (await fileOf(query)).slice(1).map((line) => line.slice(0, line.indexOf(',')));
     const { rows, companyId } = await get<HeatMap>(request, '/results/heat-map');
-    const beneath = rows.filter(({ parentId }) => parentId === ids['sales']).map(({ name }) => name);
-    expect(beneath.length).toBeGreaterThan(1);
-    expect(await namesOf(`subtreeOf=${ids['sales']}`)).toEqual(['company', 'sales', ...beneath]);
+    const ofSales = rows.filter(({ parentId }) => parentId === ids['sales']).map(({ name }) => name);
+    expect(ofSales.length).toBeGreaterThan(1);
+    expect(await namesOf(`subtreeOf=${ids['sales']}`)).toEqual(['company', 'sales', ...ofSales]);
     expect(await namesOf(`subtreeOf=${ids['sales']}&level=3&sort=-name`)).toEqual([
       'company',
-      ...beneath.toSorted().toReversed(),
+      ...ofSales.toSorted().toReversed(),
     ]);
     const [head, company, ...others] = await fileOf('by=difference');
     expect([head, company]).toEqual([

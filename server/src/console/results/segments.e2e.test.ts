@@ -11,7 +11,7 @@ import { openDemoSegments } from './segments.fixture.ts';
 
 const long = { timeout: 120_000 };
 /** For a busy machine: a simulation runs on a thread of its own. */
-const patient = { timeout: 20_000 };
+const timeouts = { timeout: 20_000 };
 
 let world: DemoWorld;
 let browser: Browser;
@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       await page.getByRole('option', { name: 'Site' }).click();
       const table = page.getByRole('table', { name: 'Heat map' });
       await expect
-        .poll(() => table.getByRole('rowheader').allTextContents(), patient)
+        .poll(() => table.getByRole('rowheader').allTextContents(), timeouts)
         .toEqual([
           expect.stringContaining('Copenhagen'),
           expect.stringContaining('Lund'),
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       await expect
         .poll(
           () => page.getByText(/^Withheld: fewer than \d+ answers, or to protect people/).count(),
-          patient,
+          timeouts,
         )
         .toBeGreaterThan(0);
       await page.keyboard.press('Escape');
@@ -77,10 +77,10 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
         .getByRole('link')
         .first()
         .click();
-      await expect.poll(() => page.url(), patient).toContain(`kind=${site}`);
-      await expect.poll(() => page.getByRole('heading', { name: 'Trends' }).count(), patient).toBe(1);
+      await expect.poll(() => page.url(), timeouts).toContain(`kind=${site}`);
+      await expect.poll(() => page.getByRole('heading', { name: 'Trends' }).count(), timeouts).toBe(1);
       await expect
-        .poll(() => page.getByRole('columnheader').allTextContents(), patient)
+        .poll(() => page.getByRole('columnheader').allTextContents(), timeouts)
         .toContain('Stockholm');
     },
   );
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
   test('the page of a question shows its answers by segment', long, async () => {
     const page = await open(`/results/questions/${question}?kind=${site}`);
     const table = page.getByRole('table', { name: 'Answers by Site' });
-    await expect.poll(() => table.getByRole('row').count(), patient).toBe(5);
+    await expect.poll(() => table.getByRole('row').count(), timeouts).toBe(5);
     expect(await table.getByRole('row', { name: /^Remote/ }).textContent()).toContain('withheld');
     expect(await table.getByRole('row', { name: /^Stockholm/ }).textContent()).toMatch(/\d+.*77$/);
   });
@@ -119,7 +119,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
   test('the privacy report names the open kinds', long, async () => {
     const page = await open('/privacy');
     const text = /^Results are also shown by: Site, Age band\. .* Never for fewer than 5 people\.$/;
-    await expect.poll(() => page.getByText(text).count(), patient).toBe(1);
+    await expect.poll(() => page.getByText(text).count(), timeouts).toBe(1);
   });
 
   test('an administrator opens, closes and removes a kind', long, async () => {
@@ -132,29 +132,29 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Kind of place');
     await dialog.getByLabel(/bands of years/).check();
-    await expect.poll(() => dialog.getByText('Nothing would be shown').count(), patient).toBe(1); // no dates
+    await expect.poll(() => dialog.getByText('Nothing would be shown').count(), timeouts).toBe(1); // no dates
     await dialog.getByLabel(/new band begins/).fill('30, thirty');
     await dialog.getByRole('button', { name: 'Show results by attribute' }).click();
     page.expectComplaint(/status of 400/);
     await expect
-      .poll(() => dialog.getByText(/ascending numbers of years/).count(), patient)
+      .poll(() => dialog.getByText(/ascending numbers of years/).count(), timeouts)
       .toBeGreaterThan(0);
     expect(await axeFaults(page)).toEqual([]);
     await dialog.getByLabel(/Each value/).check();
     // All four values of the attribute have many people.
-    await expect.poll(() => dialog.getByText('4 values have enough people').count(), patient).toBe(1);
+    await expect.poll(() => dialog.getByText('4 values have enough people').count(), timeouts).toBe(1);
     expect(await axeFaults(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Show results by attribute' }).click();
     const row = page.getByRole('row', { name: /^Kind of place/ });
-    await expect.poll(() => row.count(), patient).toBe(1);
+    await expect.poll(() => row.count(), timeouts).toBe(1);
     await page.getByRole('button', { name: 'Actions for Kind of place' }).click();
     await page.getByRole('menuitem', { name: 'Close' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
-    await expect.poll(() => row.textContent(), patient).toContain('Closed');
+    await expect.poll(() => row.textContent(), timeouts).toContain('Closed');
     await page.getByRole('button', { name: 'Actions for Kind of place' }).click();
     await page.getByRole('menuitem', { name: 'Remove with figures' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove with figures' }).click();
-    await expect.poll(() => row.count(), patient).toBe(0);
+    await expect.poll(() => row.count(), timeouts).toBe(0);
   });
 
   test('a manager finds no kinds, even with their address', long, async () => {

@@ -11,7 +11,7 @@ import { kpiNameIn, kpiNotFound, questionNotFound } from '../../questions/questi
 import {
   allTime,
   readKpiValues,
-  questionsWorded,
+  shownQuestions,
   rateOf,
   readRates,
   readResults,
@@ -216,7 +216,7 @@ export async function readSegmentAnswers(
   const [{ kind, segments }, weeks, questions] = await Promise.all([
     readKind(pool, who, wanted),
     readWeeks(pool, who),
-    questionsWorded(pool, accountId, wanted.language),
+    shownQuestions(pool, accountId, wanted.language),
   ]);
   const question = questions.get(Number(wanted.questionId));
   if (!question) throw questionNotFound();

@@ -1,5 +1,5 @@
 // The console: files that were received, uploads from the browser, and confirmed mappings of columns and values.
-import type { FilePage } from '@soundings/contract/console/runs.ts';
+import type { FileDetails } from '@soundings/contract/console/runs.ts';
 import { maxUploadBytes } from '@soundings/contract/limits.ts';
 import type { IncomingMessage } from 'node:http';
 import { accountById, changeAccount } from '../../accounts/accounts.ts';
@@ -33,7 +33,7 @@ export function serveFiles(console: Console, pool: Promise<Pool>): void {
     receive(await pool, who, query.name, request.raw),
   );
 
-  console.serve('GET /files/{fileId}', async ({ accountId }, { params, query }): Promise<FilePage> => {
+  console.serve('GET /files/{fileId}', async ({ accountId }, { params, query }): Promise<FileDetails> => {
     const { details, notices, message, ...file } = await foundFile(await pool, accountId, params.fileId);
     return {
       ...file,

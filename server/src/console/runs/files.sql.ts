@@ -1,5 +1,5 @@
 // SQL of files and column mappings as the console shows them: reading only.
-import type { FilePage, FileRow, Mapping } from '@soundings/contract/console/runs.ts';
+import type { FileDetails, FileRow, Mapping } from '@soundings/contract/console/runs.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 import type { Window } from './runs.sql.ts';
@@ -74,7 +74,7 @@ export async function selectFileRows(
   return { ...counts!, rows: [...rows] };
 }
 
-export type FileFound = Omit<FilePage, 'details' | 'notices' | 'message'> & {
+export type FileFound = Omit<FileDetails, 'details' | 'notices' | 'message'> & {
   message: string | null;
   details: Detail[] | null;
   notices: Detail[] | null;

@@ -37,7 +37,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-const patient = { timeout: 10_000 };
+const timeouts = { timeout: 10_000 };
 /** A file is read in a separate process, which takes longer while all cores are busy. */
 const whileRead = { timeout: 30_000 };
 
@@ -169,14 +169,14 @@ test.skipIf(!hasBrowser())(
 
     // The filters are in the address.
     await page.getByRole('radio', { name: 'Remove 1' }).check();
-    await expect.poll(() => changes.getByRole('row').count(), patient).toBe(2);
+    await expect.poll(() => changes.getByRole('row').count(), timeouts).toBe(2);
     // The name of a deleted person is not shown.
     await changes.getByText(gone.externalId).first().waitFor();
     expect(await page.getByText(`${gone.firstName} ${gone.lastName}`).count()).toBe(0);
     await page.getByRole('radio', { name: 'Update 2' }).check();
     await page.getByRole('radio', { name: 'Groups' }).check();
     await changes.getByText('Mending').first().waitFor();
-    await expect.poll(() => changes.getByRole('row').count(), patient).toBe(2);
+    await expect.poll(() => changes.getByRole('row').count(), timeouts).toBe(2);
     expect(page.url()).toContain('action=update');
 
     const report = await download(page, /Full report/);

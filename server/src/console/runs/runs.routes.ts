@@ -176,8 +176,8 @@ async function faultsOf(
   const faults = withRemedies(details, language);
   if (fileId !== null && faults.some(({ row }) => row !== undefined)) {
     const t = rowTexts.in(language);
-    const words = { row: t('row'), reason: t('reason') };
-    const rows = await faultyRowsOf(pool, accountId, { fileId, name: file ?? '' }, faults, words).catch(
+    const labels = { row: t('row'), reason: t('reason') };
+    const rows = await faultyRowsOf(pool, accountId, { fileId, name: file ?? '' }, faults, labels).catch(
       (error: unknown) => {
         if (!(error instanceof Fault)) throw error;
         return ''; // the file can no longer be read

@@ -11,14 +11,14 @@ import { inTransaction, type Pool } from '../../db/db.ts';
 import { createUser } from '../../people/users.ts';
 import { defineLibrary } from '../../questions/questions.ts';
 
-export type Welcome = {
+export type FirstStart = {
   secret: string;
   account: { name: string; language: string; timezone: string; threshold: number };
   administrator: { firstName: string; lastName: string; email: string; password: string };
 };
 
 /** Creates them and returns the administrator. Throws a Fault if the link is expired or used, or with each invalid field. */
-export async function makeFirstAccount(pool: Pool, wanted: Welcome, address: string): Promise<Person> {
+export async function createFirstAccount(pool: Pool, wanted: FirstStart, address: string): Promise<Person> {
   const { secret, account, administrator } = wanted;
   refuseFields(wanted);
   await rejectExpiredFirstStartLink(pool, secret);
@@ -27,17 +27,17 @@ export async function makeFirstAccount(pool: Pool, wanted: Welcome, address: str
   return inTransaction(pool, async (tx) => {
     await consumeFirstStartLink(tx, secret);
     const actor: Actor = { origin: 'console', userId: null, address };
-    const made = await atField('account', () => createAccount(tx, account, actor));
-    const accountId = made.id;
+    const created = await atField('account', () => createAccount(tx, account, actor));
+    const accountId = created.id;
     const userId = await createUser(tx, accountId, { ...names, role: 'Administrator' });
     await audit(tx, accountId, actor, 'person created', { subject: userId });
     await keepPassword(tx, { accountId, userId }, hash);
-    await defineLibrary(tx, accountId, made.language);
+    await defineLibrary(tx, accountId, created.language);
     return { accountId, userId };
   });
 }
 
-function refuseFields({ account, administrator }: Welcome): void {
+function refuseFields({ account, administrator }: FirstStart): void {
   const { firstName, lastName, email } = administrator;
   const details: Detail[] = [];
   const report = (path: string, fault: FieldFault | undefined) => {

@@ -23,7 +23,7 @@ import {
   rejectWrongPassword,
   signIn,
 } from '../../auth/sign-in.ts';
-import { openSignInThrottle, recordAttempt, type Throttle } from '../../auth/sign-in-throttle.ts';
+import { openSignInThrottle, recordAttempt, type SignInThrottle } from '../../auth/sign-in-throttle.ts';
 import {
   beginTwoFactor,
   confirmTwoFactor,
@@ -38,7 +38,7 @@ import { changeUser } from '../../people/users.ts';
 import { actorOf, type Console } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { selectAskedWeeks, selectProfile, selectSessionFacts } from './session.sql.ts';
-import { makeFirstAccount } from './first-account.ts';
+import { createFirstAccount } from './first-account.ts';
 
 export type SessionDependencies = {
   pool: Promise<Pool>;
@@ -65,16 +65,16 @@ export function serveSession(console: Console, dependencies: SessionDependencies
 function serveSignIn(
   console: Console,
   { pool, secrets, now, log, canMail }: SessionDependencies,
-  throttle: Throttle,
+  throttle: SignInThrottle,
 ): void {
   console.serve('GET /session', async (who) => selectSessionFacts(await pool, who));
 
-  console.serveAnybody('GET /sign-in', async () => {
+  console.serveAnyone('GET /sign-in', async () => {
     const { count, name } = await selectAccountsThere(await pool);
     return { company: count === 1 ? name : null, isEmpty: count === 0, canMail };
   });
 
-  console.serveAnybody('POST /session', async ({ body, request, reply }) => {
+  console.serveAnyone('POST /session', async ({ body, request, reply }) => {
     const dependencies = { pool: await pool, secrets: await secrets, throttle, now, log };
     const outcome = await signIn(dependencies, body, browserIn(console, request));
     if (outcome.state !== 'signed in') return outcome;
@@ -96,8 +96,12 @@ function serveSignIn(
   });
 }
 
-function serveLinks(console: Console, { pool, log, canMail }: SessionDependencies, throttle: Throttle): void {
-  console.serveAnybody('POST /password/forgotten', async ({ body, request }) => {
+function serveLinks(
+  console: Console,
+  { pool, log, canMail }: SessionDependencies,
+  throttle: SignInThrottle,
+): void {
+  console.serveAnyone('POST /password/forgotten', async ({ body, request }) => {
     await throttle.tryMail(request.address);
     // Not awaited: the time it takes would reveal whether the address exists.
     pool
@@ -105,12 +109,12 @@ function serveLinks(console: Console, { pool, log, canMail }: SessionDependencie
       .catch((error: unknown) => log.error({ err: error }, 'Sending a sign-in link failed'));
   });
 
-  console.serveAnybody('POST /password/link', async ({ body }) => {
+  console.serveAnyone('POST /password/link', async ({ body }) => {
     const { email, name, company, hasPassword } = await linkOf(await pool, body.secret);
     return { email: email ?? '', name, company, hasPassword };
   });
 
-  console.serveAnybody('POST /password', async ({ body, request, reply }) => {
+  console.serveAnyone('POST /password', async ({ body, request, reply }) => {
     const by = { address: request.address, canMail };
     const link = await setPasswordByLink(await pool, body.secret, body.password, by);
     if (link.hasTwoFactor) {
@@ -124,12 +128,12 @@ function serveLinks(console: Console, { pool, log, canMail }: SessionDependencie
     return { session: await selectSessionFacts(await pool, link) };
   });
 
-  console.serveAnybody('POST /welcome/link', async ({ body }) =>
+  console.serveAnyone('POST /setup/link', async ({ body }) =>
     rejectExpiredFirstStartLink(await pool, body.secret),
   );
 
-  console.serveAnybody('POST /welcome', async ({ body, request, reply }) => {
-    const person = await makeFirstAccount(await pool, body, request.address);
+  console.serveAnyone('POST /setup', async ({ body, request, reply }) => {
+    const person = await createFirstAccount(await pool, body, request.address);
     console.setCookie(reply, await begin(await pool, person, browserIn(console, request), 'first start'));
     return { session: await selectSessionFacts(await pool, person) };
   });
@@ -138,7 +142,7 @@ function serveLinks(console: Console, { pool, log, canMail }: SessionDependencie
 function serveProfile(
   console: Console,
   { pool, now, canMail }: SessionDependencies,
-  throttle: Throttle,
+  throttle: SignInThrottle,
 ): void {
   console.serve('GET /profile', async (who) => selectProfile(await pool, who));
 
@@ -202,7 +206,7 @@ function serveProfile(
 function serveTwoFactor(
   console: Console,
   { pool, secrets, now, canMail }: SessionDependencies,
-  throttle: Throttle,
+  throttle: SignInThrottle,
 ): void {
   console.serve('POST /profile/two-factor', async (who, { body }) => {
     await rejectWrongPassword(await pool, throttle, who, body.password);
@@ -214,10 +218,10 @@ function serveTwoFactor(
     const attempt = await throttle.tryCode(`${who.accountId}/${who.userId}`);
     const recoveryCodes = await recordAttempt(attempt, async () =>
       inTransaction(await pool, async (tx) => {
-        const made = await confirmTwoFactor(tx, await secrets, who, body.code, now());
+        const codes = await confirmTwoFactor(tx, await secrets, who, body.code, now());
         await audit(tx, who.accountId, actorOf(who), 'two-factor turned on', { subject: who.userId });
         if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'two-factor turned on');
-        return made;
+        return codes;
       }),
     );
     await attempt.succeeded();

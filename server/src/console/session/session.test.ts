@@ -44,17 +44,17 @@ describe('the first start', () => {
     const links = [];
     for (let i = 0; i < 2; i++) links.push(await createFirstStartLink(world.pool, 'http://soundings.test'));
     const [older, newer] = links.map((link) => link!.split('#')[1] as string);
-    expect(links[1]).toMatch(/^http:\/\/soundings\.test\/welcome#[\w-]{32}$/);
+    expect(links[1]).toMatch(/^http:\/\/soundings\.test\/setup#[\w-]{32}$/);
     expect(describeFirstStartLink(links[1] as string)).toContain(links[1]);
-    expect(faultsOf(await request('POST /welcome/link', { body: { secret: older } }))).toEqual([
+    expect(faultsOf(await request('POST /setup/link', { body: { secret: older } }))).toEqual([
       404,
       'link not found',
     ]);
-    expect((await request('POST /welcome/link', { body: { secret: newer } })).status).toBe(204);
+    expect((await request('POST /setup/link', { body: { secret: newer } })).status).toBe(204);
 
     const body = bodyWith(newer as string);
     const blank = { ...body.administrator, firstName: ' ', email: 'nobody' };
-    expect(faultsOf(await request('POST /welcome', { body: { ...body, administrator: blank } }))).toEqual([
+    expect(faultsOf(await request('POST /setup', { body: { ...body, administrator: blank } }))).toEqual([
       400,
       'missing field /administrator/firstName',
       'invalid email /administrator/email',
@@ -63,21 +63,18 @@ describe('the first start', () => {
       ['timezone', 'Mars/Olympus', 'invalid timezone'],
       ['threshold', 2, 'invalid threshold'],
     ] as const) {
-      const response = await request('POST /welcome', {
+      const response = await request('POST /setup', {
         body: { ...body, account: { ...body.account, [field]: value } },
       });
       expect(faultsOf(response)).toEqual([400, `${type} /account/${field}`]);
     }
     const weak = { ...body.administrator, password: 'ada.berg.2026' };
-    expect(faultsOf(await request('POST /welcome', { body: { ...body, administrator: weak } }))).toEqual([
+    expect(faultsOf(await request('POST /setup', { body: { ...body, administrator: weak } }))).toEqual([
       400,
       'password of names /administrator/password',
     ]);
 
-    const responses = await Promise.all([
-      request('POST /welcome', { body }),
-      request('POST /welcome', { body }),
-    ]);
+    const responses = await Promise.all([request('POST /setup', { body }), request('POST /setup', { body })]);
     expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 404]);
     const created = responses.find(({ status }) => status === 200)!;
     expect(created.body.session).toMatchObject({

@@ -93,8 +93,8 @@ async function startEmptyService(): Promise<{ link: string; url: string }> {
   });
   let said = '';
   service.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  const link = await until(async () => /http:\S+\/welcome#[\w-]{32}/.exec(said)?.[0]);
-  return { link, url: link.slice(0, link.indexOf('/welcome')) };
+  const link = await until(async () => /http:\S+\/setup#[\w-]{32}/.exec(said)?.[0]);
+  return { link, url: link.slice(0, link.indexOf('/setup')) };
 }
 
 describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on the PATH)', () => {
@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByText('1 person in the account').waitFor();
     await page.getByRole('link', { name: 'Ada Berg' }).waitFor();
 
-    const late = await openConsole(empty, browser, undefined, { path: `/welcome${new URL(link).hash}` });
+    const late = await openConsole(empty, browser, undefined, { path: `/setup${new URL(link).hash}` });
     late.expectComplaint(/status of 404/);
     await heading(late, 'This link no longer works').waitFor();
   });
@@ -285,10 +285,10 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByLabel('Email (optional)').fill('inga@example.com');
     await press(page, 'Add person');
     await heading(page, 'Inga-Lill Åkesson').waitFor();
-    const [made] = await world.pool`
+    const [created] = await world.pool`
       select email, managed from users
       where  account_id = ${world.accountId} and external_id = 'hand-17' and first_name = 'Inga-Lill'`;
-    expect(made).toEqual({ email: 'inga@example.com', managed: false });
+    expect(created).toEqual({ email: 'inga@example.com', managed: false });
   });
 
   test('a user who is deactivated is signed out at once and cannot sign in again', async () => {

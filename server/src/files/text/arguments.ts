@@ -58,7 +58,7 @@ export type Arguments = {
     'times': { count: number };
     'andMore': { list: string; rest: number };
     'rows': { count: number };
-    'received': { moment: string; zone: string };
+    'received': { time: string; zone: string };
     'run': { id: string };
   };
 };

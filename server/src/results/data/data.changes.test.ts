@@ -339,12 +339,12 @@ describe('while the account is being changed', () => {
     const ended = new Set<string>();
     void responding.finally(() => ended.add('answered')).catch(() => {});
     while (ended.size === 0) {
-      const [held] = await world.pool<{ waiting: number; running: number }[]>`
+      const [statements] = await world.pool<{ waiting: number; running: number }[]>`
         select count(*) filter (where wait_event_type = 'Lock' and query ~ ${`(from|join) +${table}\\M`})::int as "waiting",
                count(*) filter (where state = 'active' and wait_event_type is distinct from 'Lock')::int       as "running"
         from   pg_stat_activity
         where  datname = current_database() and pid <> pg_backend_pid() and query_start > ${since}`;
-      if (held!.waiting > 0 && held!.running === 0) return;
+      if (statements!.waiting > 0 && statements!.running === 0) return;
     }
   }
 
@@ -377,13 +377,13 @@ describe('while the account is being changed', () => {
     const early = await inTransaction(world.pool, async (tx) => {
       await tx`lock table results in access exclusive mode`;
       await tx`
-        with made as (
+        with created as (
           insert into questions (account_id, key, type, text, language)
           values (${account.id}, 'new', 1, 'New?', 'en')
           returning question_id
         )
         insert into results (account_id, group_id, week, question_id, value, answers)
-        select ${account.id}, ${group['north']!}, '2026-11-02', question_id, 0.5, 6 from made`;
+        select ${account.id}, ${group['north']!}, '2026-11-02', question_id, 0.5, 6 from created`;
       const since = await databaseTime();
       const responding = get(account, address);
       await untilWaitingFor('results', since, responding);

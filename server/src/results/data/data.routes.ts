@@ -13,7 +13,7 @@ import type { Pool } from '../../db/db.ts';
 import type { RequestContext } from '../../http/operations.ts';
 import type { Server } from '../../http/server.ts';
 import {
-  type Asked,
+  type ResultsQuery,
   kpiOf,
   type Pools,
   askedQuestionsResponse,
@@ -38,15 +38,15 @@ export function serveData(
 
   server.serve(getKpiValues, async ({ caller, params, query }) => {
     const kpiId = params['kpiId'] as string;
-    return kpiValuesResponse(await pools(), caller, kpiId, askedIn(query, now()));
+    return kpiValuesResponse(await pools(), caller, kpiId, queryOf(query, now()));
   });
 
   server.serve(getResponseRates, async ({ caller, query }) => {
-    return ratesResponse(await pools(), caller, askedIn(query, now()));
+    return ratesResponse(await pools(), caller, queryOf(query, now()));
   });
 
   server.serve(getResults, async ({ caller, query }) => {
-    return resultsResponse(await pools(), caller, askedIn(query, now()), {
+    return resultsResponse(await pools(), caller, queryOf(query, now()), {
       questionIds: query['questionIds'] === undefined ? undefined : idsIn(query['questionIds']),
       comments: query['includeComments'] === 'true',
       granular: query['granularData'] === 'true',
@@ -56,16 +56,16 @@ export function serveData(
 
   server.serve(getAskedQuestions, async ({ caller, query }) => {
     // Segments are asked nothing of their own.
-    const asked = { ...askedIn(query, now()), kind: 'group' as const };
-    return askedQuestionsResponse(await pools(), caller, asked, query['language']);
+    const ofGroups = { ...queryOf(query, now()), kind: 'group' as const };
+    return askedQuestionsResponse(await pools(), caller, ofGroups, query['language']);
   });
 
   server.serve(getFeed, async ({ caller, query, reply }) => {
     const format = query['format'] === 'ndjson' ? 'ndjson' : 'csv';
     const kind = query['kind'] as Kind | undefined;
-    const asked = { groupId: query['groupId'], kind, window: windowOf(query), now: now() };
+    const feedQuery = { groupId: query['groupId'], kind, window: windowOf(query), now: now() };
     const metrics = (query['metric']?.split(',') as FeedMetric[] | undefined) ?? feedMetrics;
-    const response = await feedResponse(await pools(), caller, asked, {
+    const response = await feedResponse(await pools(), caller, feedQuery, {
       metrics,
       format,
       language: query['language'],
@@ -76,7 +76,7 @@ export function serveData(
   });
 }
 
-function askedIn(query: RequestContext['query'], now: number): Asked {
+function queryOf(query: RequestContext['query'], now: number): ResultsQuery {
   return {
     groupId: query['groupId'] as string,
     withSubgroups: query['includeSubgroups'] === 'true',

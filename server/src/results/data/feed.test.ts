@@ -109,7 +109,7 @@ async function openCompany(publication: 'weekly' | 'live' = 'weekly'): Promise<C
   const account = await world.account();
   await inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { threshold: 3, publication }));
   await apply(account, { groups: tree });
-  await inTransaction(world.pool, (tx) => createGroup(tx, account.id, { name: 'By hand' }));
+  await inTransaction(world.pool, (tx) => createGroup(tx, account.id, { name: 'Manual' }));
   await importLines(world, account.id, lines, later);
   const groups = await account.groups();
   const questions = await selectQuestions(world.pool, account.id);
@@ -331,7 +331,7 @@ describe('the rows', () => {
     const [row] = await rowsOf(account, `groupId=${group['manual']}`);
     expect(Object.keys(row!)).not.toContain('groupExternalId');
     const [record] = await recordsOf(account, `groupId=${group['manual']}`);
-    expect(record).toMatchObject({ groupExternalId: '', groupName: 'By hand' });
+    expect(record).toMatchObject({ groupExternalId: '', groupName: 'Manual' });
   });
 
   test('only a header in an account without surveys', async () => {

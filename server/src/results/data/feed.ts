@@ -14,7 +14,7 @@ import {
   selectQuestionFeed,
   selectRateFeed,
 } from './feed.sql.ts';
-import { type Asked, findScope, streamedResponse, type Pools, type Reader } from './results.ts';
+import { type ResultsQuery, findScope, streamedResponse, type Pools, type Reader } from './results.ts';
 import {
   neededForWeek,
   noReadings,
@@ -23,7 +23,7 @@ import {
   statisticsShown,
 } from './statistics-shown.ts';
 import { type FeedMeasures, kpiFeedMeasures, noMeasures, questionFeedMeasures } from './feed-measures.ts';
-import { worded } from './shape.ts';
+import { translatedQuestion } from './shape.ts';
 
 export type FeedWanted = {
   metrics: readonly FeedMetric[];
@@ -46,12 +46,12 @@ const always = { first: '0001-01-01', last: '9999-12-27' };
 export async function feedResponse(
   { pool, reads }: Pools,
   reader: Reader,
-  asked: Omit<Asked, 'groupId' | 'withSubgroups'> & { groupId: string | undefined },
+  query: Omit<ResultsQuery, 'groupId' | 'withSubgroups'> & { groupId: string | undefined },
   { metrics, format, language }: FeedWanted,
 ): Promise<StreamedResponse> {
   const { accountId } = reader;
-  const scope = await findScope(pool, accountId, { ...asked, withSubgroups: true });
-  const window = asked.window ?? always;
+  const scope = await findScope(pool, accountId, { ...query, withSubgroups: true });
+  const window = query.window ?? always;
   const [statistics, groups, kpis, questions] = await Promise.all([
     statisticsShown(pool, accountId, window),
     selectNames(pool, accountId, scope),
@@ -62,10 +62,10 @@ export async function feedResponse(
   const metricNames = {
     kpi: new Map(kpis.map((kpi) => [kpi.id, kpiNameIn(kpi, language)])),
     responserate: new Map([['', 'Response rate']]),
-    question: new Map(questions.map((one) => [String(one.id), worded(one, language).text])),
+    question: new Map(questions.map((one) => [String(one.id), translatedQuestion(one, language).text])),
   };
   const lineOf = format === 'csv' ? csvLine : ndjsonLine;
-  const isOfSegments = asked.kind === 'segment';
+  const isOfSegments = query.kind === 'segment';
   const kind = groups.some(({ segmentKind }) => segmentKind !== null) ? 'segment' : 'group';
   async function* lines() {
     if (format === 'csv') yield `${byteOrderMark}${header}${isOfSegments ? ',segmentKind' : ''}\r\n`;
@@ -84,7 +84,7 @@ export async function feedResponse(
       }
     }
   }
-  return streamedResponse(reader, { window, now: asked.now }, lines);
+  return streamedResponse(reader, { window, now: query.now }, lines);
 }
 
 /**

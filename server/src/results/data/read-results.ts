@@ -7,7 +7,7 @@ import { selectQuestions } from '../../questions/questions.ts';
 import { type LatestFigures, selectLatestFigures } from './latest-figures.sql.ts';
 import { type KpiTexts, type Scope, selectKpi, selectValuedKpis, selectWeekRates } from './results.sql.ts';
 import { selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
-import { answerData, worded, type WordedQuestion } from './shape.ts';
+import { answerData, translatedQuestion, type TranslatedQuestion } from './shape.ts';
 import type { Window } from './window.ts';
 
 export type { KpiTexts, LatestFigures, Scope, Window };
@@ -66,7 +66,7 @@ export async function readResults(
   accountId: AccountId,
   groupId: number,
   window: Window,
-  questions: ReadonlyMap<number, WordedQuestion>,
+  questions: ReadonlyMap<number, TranslatedQuestion>,
 ): Promise<{ questionId: number; week: Week; data: AnswerData; handedOut: boolean }[]> {
   const rows = (await selectGroupResults(pool, accountId, groupId, window, [...questions.keys()])) ?? [];
   return rows.flatMap((row) => {
@@ -78,10 +78,10 @@ export async function readResults(
 }
 
 /** A question with its texts, and the ids of its options in order. */
-export type ShownQuestion = WordedQuestion & { optionIds: string[] };
+export type ShownQuestion = TranslatedQuestion & { optionIds: string[] };
 
 /** Returns the questions of the account by id, in `language` if they are translated, otherwise in their own language. */
-export async function questionsWorded(
+export async function shownQuestions(
   pool: Pool,
   accountId: AccountId,
   language: string | undefined,
@@ -90,7 +90,7 @@ export async function questionsWorded(
   return new Map(
     questions.map((question) => [
       question.id,
-      { ...worded(question, language), optionIds: question.options.map(({ id }) => id) },
+      { ...translatedQuestion(question, language), optionIds: question.options.map(({ id }) => id) },
     ]),
   );
 }

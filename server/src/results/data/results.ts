@@ -22,8 +22,8 @@ import {
   questionList,
   valueList,
   weekKey,
-  worded,
-  type WordedQuestion,
+  translatedQuestion,
+  type TranslatedQuestion,
 } from './shape.ts';
 import { lastWeeks, type Window } from './window.ts';
 
@@ -37,7 +37,7 @@ export type Pools = { pool: Pool; reads: Pool };
  * The requested groups and weeks. `kind`: what groupId must be the id of; undefined: a group or a segment. Without a window: the latest
  * values, or the last five weeks.
  */
-export type Asked = {
+export type ResultsQuery = {
   groupId: string;
   withSubgroups: boolean;
   kind?: Kind | undefined;
@@ -53,23 +53,23 @@ export async function kpiValuesResponse(
   { pool, reads }: Pools,
   reader: Reader,
   kpiId: string,
-  asked: Asked,
+  query: ResultsQuery,
 ): Promise<ResponseText> {
   const { accountId } = reader;
-  if (!asked.withSubgroups) {
-    const groupId = idIn(asked.groupId);
-    const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, asked.window, asked.kind);
-    if (!rows[0]) throw await scopeNotFound(pool, accountId, asked);
+  if (!query.withSubgroups) {
+    const groupId = idIn(query.groupId);
+    const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, query.window, query.kind);
+    if (!rows[0]) throw await scopeNotFound(pool, accountId, query);
     if (!rows[0].kpi) throw kpiNotFound();
     return textOf(kpiChunks(rows[0].kpi, inOneBatch(valuesOf(groupId, rows)), reader));
   }
   const [scope, kpi] = await Promise.all([
-    findScope(pool, accountId, asked),
+    findScope(pool, accountId, query),
     selectKpi(pool, accountId, kpiId),
   ]);
   if (!kpi) throw kpiNotFound();
-  return streamedResponse(reader, asked, () =>
-    kpiChunks(kpi, selectKpiValues(reads, accountId, scope, kpiId, asked.window), reader),
+  return streamedResponse(reader, query, () =>
+    kpiChunks(kpi, selectKpiValues(reads, accountId, scope, kpiId, query.window), reader),
   );
 }
 
@@ -89,18 +89,18 @@ export const kpiOf = ({ id, name, imageUrl }: KpiHead) => ({
 export async function ratesResponse(
   { pool, reads }: Pools,
   reader: Reader,
-  asked: Asked,
+  query: ResultsQuery,
 ): Promise<ResponseText> {
   const { accountId } = reader;
-  if (!asked.withSubgroups) {
-    const groupId = idIn(asked.groupId);
-    const rows = await selectGroupRates(pool, accountId, groupId, asked.window, asked.kind);
-    if (!rows[0]) throw await scopeNotFound(pool, accountId, asked);
+  if (!query.withSubgroups) {
+    const groupId = idIn(query.groupId);
+    const rows = await selectGroupRates(pool, accountId, groupId, query.window, query.kind);
+    if (!rows[0]) throw await scopeNotFound(pool, accountId, query);
     return textOf(rateChunks(inOneBatch(valuesOf(groupId, rows)), reader));
   }
-  const scope = await findScope(pool, accountId, asked);
-  return streamedResponse(reader, asked, () =>
-    rateChunks(selectRates(reads, accountId, scope, asked.window), reader),
+  const scope = await findScope(pool, accountId, query);
+  return streamedResponse(reader, query, () =>
+    rateChunks(selectRates(reads, accountId, scope, query.window), reader),
   );
 }
 
@@ -125,25 +125,25 @@ export type ResultsWanted = {
 export async function resultsResponse(
   { pool, reads }: Pools,
   reader: Reader,
-  asked: Asked,
+  query: ResultsQuery,
   wanted: ResultsWanted,
 ): Promise<ResponseText> {
   const { accountId } = reader;
   const { questionIds, language, comments, granular } = wanted;
-  const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
-  if (!asked.withSubgroups && !comments && !granular) {
+  const window = query.window ?? lastWeeks(dayIn(reader.timezone, query.now));
+  if (!query.withSubgroups && !comments && !granular) {
     const [rows, questions] = await Promise.all([
-      selectGroupResults(pool, accountId, idIn(asked.groupId), window, questionIds, asked.kind),
-      wordedQuestions(pool, accountId, language),
+      selectGroupResults(pool, accountId, idIn(query.groupId), window, questionIds, query.kind),
+      translatedQuestions(pool, accountId, language),
     ]);
-    if (!rows) throw await scopeNotFound(pool, accountId, asked);
+    if (!rows) throw await scopeNotFound(pool, accountId, query);
     return textOf(resultChunks(inOneBatch(rows), undefined, questions, wanted));
   }
   const [scope, questions] = await Promise.all([
-    findScope(pool, accountId, asked),
-    wordedQuestions(pool, accountId, language),
+    findScope(pool, accountId, query),
+    translatedQuestions(pool, accountId, language),
   ]);
-  return streamedResponse(reader, asked, () =>
+  return streamedResponse(reader, query, () =>
     resultChunks(
       selectResults(reads, accountId, scope, window, questionIds),
       comments ? selectComments(reads, accountId, scope, window, questionIds) : undefined,
@@ -156,10 +156,10 @@ export async function resultsResponse(
 async function* resultChunks(
   results: AsyncIterable<ResultRow[]>,
   comments: AsyncIterable<CommentRow[]> | undefined,
-  questions: ReadonlyMap<number, WordedQuestion>,
+  questions: ReadonlyMap<number, TranslatedQuestion>,
   { granular }: ResultsWanted,
 ) {
-  const included = new Map<number, WordedQuestion>();
+  const included = new Map<number, TranslatedQuestion>();
   yield '[{"values":[';
   // A row with individual answers can be as long as a group has people, so only a few are written per turn of the event loop.
   const rowsPerTurn = granular ? 20 : undefined;
@@ -185,28 +185,28 @@ async function* resultChunks(
 export async function askedQuestionsResponse(
   { pool, reads }: Pools,
   reader: Reader,
-  asked: Asked,
+  query: ResultsQuery,
   language: string | undefined,
 ): Promise<ResponseText> {
   const { accountId } = reader;
-  const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
-  const allQuestions = wordedQuestions(pool, accountId, language);
-  if (!asked.withSubgroups) {
-    const groupId = idIn(asked.groupId);
+  const window = query.window ?? lastWeeks(dayIn(reader.timezone, query.now));
+  const allQuestions = translatedQuestions(pool, accountId, language);
+  if (!query.withSubgroups) {
+    const groupId = idIn(query.groupId);
     const [rows, questions] = await Promise.all([
       selectGroupAsked(pool, accountId, groupId, window),
       allQuestions,
     ]);
-    if (!rows) throw await scopeNotFound(pool, accountId, asked);
+    if (!rows) throw await scopeNotFound(pool, accountId, query);
     return textOf(askedChunks(inOneBatch(rows), questions));
   }
-  const [scope, questions] = await Promise.all([findScope(pool, accountId, asked), allQuestions]);
-  return streamedResponse(reader, asked, () =>
+  const [scope, questions] = await Promise.all([findScope(pool, accountId, query), allQuestions]);
+  return streamedResponse(reader, query, () =>
     askedChunks(selectAsked(reads, accountId, scope, window), questions),
   );
 }
 
-async function* askedChunks(rows: AsyncIterable<AskedRow[]>, questions: ReadonlyMap<number, WordedQuestion>) {
+async function* askedChunks(rows: AsyncIterable<AskedRow[]>, questions: ReadonlyMap<number, TranslatedQuestion>) {
   const lists = new Set<string>(); // few different ones, as most groups are asked the same
   yield '[{"askedquestions":[';
   yield* nested(
@@ -256,20 +256,20 @@ async function* commentLeaves(batches: AsyncIterable<CommentRow[]>): AsyncGenera
   if (texts.length > 0) yield [leaf()];
 }
 
-async function wordedQuestions(
+async function translatedQuestions(
   pool: Pool,
   accountId: AccountId,
   language: string | undefined,
-): Promise<Map<number, WordedQuestion>> {
+): Promise<Map<number, TranslatedQuestion>> {
   const questions = await selectQuestions(pool, accountId);
-  return new Map(questions.map((question) => [question.id, worded(question, language)]));
+  return new Map(questions.map((question) => [question.id, translatedQuestion(question, language)]));
 }
 
 /** Returns the scope; all groups, or all segments, if no group is given. Throws a Fault if the group does not exist. */
 export async function findScope(
   pool: Pool,
   accountId: AccountId,
-  { groupId, withSubgroups, kind }: Pick<Asked, 'withSubgroups' | 'kind'> & { groupId: string | undefined },
+  { groupId, withSubgroups, kind }: Pick<ResultsQuery, 'withSubgroups' | 'kind'> & { groupId: string | undefined },
 ): Promise<Scope> {
   if (groupId === undefined) return { groupId, withSubgroups, kind };
   const scope = { groupId: idIn(groupId), withSubgroups, kind };
@@ -289,7 +289,7 @@ const idIn = (groupId: string): number =>
 async function scopeNotFound(
   pool: Pool,
   accountId: AccountId,
-  { groupId, kind }: Pick<Asked, 'groupId' | 'kind'>,
+  { groupId, kind }: Pick<ResultsQuery, 'groupId' | 'kind'>,
 ): Promise<Fault> {
   if (kind === 'segment') return segmentNotFound();
   const id = await selectGroupIdOf(pool, accountId, groupId);
@@ -310,14 +310,14 @@ async function textOf(chunks: AsyncIterable<string>): Promise<string> {
 
 export const streamedResponse = (
   reader: Reader,
-  asked: Pick<Asked, 'window' | 'now'>,
+  query: Pick<ResultsQuery, 'window' | 'now'>,
   chunksOf: () => AsyncIterable<string>,
-) => new StreamedResponse(tagOf(reader, asked), () => grouped(chunksOf()));
+) => new StreamedResponse(tagOf(reader, query), () => grouped(chunksOf()));
 
 /** Returns the ETag. It changes with every write to the account and, if the requested weeks depend on the date, every week. */
 function tagOf(
   { version, timezone, numbers }: Reader,
-  { window, now }: Pick<Asked, 'window' | 'now'>,
+  { window, now }: Pick<ResultsQuery, 'window' | 'now'>,
 ): string {
   const tag = numbers === 'plain' ? version : `${version}-${numbers}`;
   return window ? tag : `${tag}-${lastWeeks(dayIn(timezone, now)).last}`;

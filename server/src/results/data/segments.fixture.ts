@@ -33,11 +33,11 @@ export async function writeSegments(
     const { kindId } = row!;
     const ids: Record<string, number> = {};
     for (const [value, { results = [], rates = [], kpis = [] }] of Object.entries(segments)) {
-      const [made] = await tx<{ id: number }[]>`
+      const [created] = await tx<{ id: number }[]>`
         insert into segments (account_id, segment_id, kind_id, value)
         values (${accountId}, nextval(pg_get_serial_sequence('groups', 'group_id')), ${kindId}, ${value})
         returning segment_id as "id"`;
-      const id = made!.id;
+      const id = created!.id;
       ids[value] = id;
       for (const { questionId, week, value: mean, answers, distribution, handedOut = false } of results) {
         const counts = distribution ? JSON.stringify(distribution) : null;

@@ -13,7 +13,7 @@ import {
 } from '../../questions/types.ts';
 
 /** A question with its texts in the requested language, or in its own language if there is no translation. */
-export type WordedQuestion = {
+export type TranslatedQuestion = {
   id: number;
   type: QuestionType;
   text: string;
@@ -21,7 +21,7 @@ export type WordedQuestion = {
 };
 
 /** Returns a question with its texts in a language. The language code can be in any case. */
-export function worded(
+export function translatedQuestion(
   question: {
     id: number;
     type: QuestionType;
@@ -30,7 +30,7 @@ export function worded(
     options: Option[];
   },
   language: string | undefined,
-): WordedQuestion {
+): TranslatedQuestion {
   const wanted = language?.toLowerCase() ?? '';
   const translated = (text: string, translations: Record<string, string> = {}) =>
     Object.hasOwn(translations, wanted) ? (translations[wanted] as string) : text;
@@ -99,7 +99,7 @@ export async function* nested(batches: AsyncIterable<Leaf[]>): AsyncGenerator<st
 
 /** Returns the JSON of one result. */
 export function answerData(
-  { type, options }: WordedQuestion,
+  { type, options }: TranslatedQuestion,
   {
     value,
     answers,
@@ -124,5 +124,5 @@ export function answerData(
 export const weekKey: (week: Week) => string = fourDigits;
 
 /** Returns the JSON of questions in the format of §2.1. */
-export const questionList = (questions: Iterable<WordedQuestion>): string =>
+export const questionList = (questions: Iterable<TranslatedQuestion>): string =>
   JSON.stringify([...questions].map(({ id, text, type }) => ({ id, question: text, type })));

@@ -21,7 +21,7 @@ import { boundsOf } from '../../testing/attacks/second-worlds.ts';
 import type { WeekAnswer } from '../turnout.ts';
 
 const attacks = Number(process.env['ADDED_ATTACKS'] ?? 150);
-const patience = { timeout: 120_000 + attacks * 60 };
+const timeouts = { timeout: 120_000 + attacks * 60 };
 
 const closedWeeks = ({ organization }: RandomCompany, weeks: readonly OpenWeek[]): ClosedWeek[] =>
   weeks.map((open, i) => ({
@@ -58,7 +58,7 @@ const report = (name: string, measured: object) =>
 describe('twins, whose answers differ only in what is withheld', () => {
   test(
     `have the same statistics, best estimates, drivers and words, in ${attacks} companies`,
-    patience,
+    timeouts,
     () => {
       const met: Met = { margins: 0, estimates: 0, drivers: 0, words: 0, changes: 0 };
       const measured = { companies: 0, weeks: 0, weeksThatDiffer: 0 };
@@ -72,7 +72,7 @@ describe('twins, whose answers differ only in what is withheld', () => {
         const added = textOf(addedTo(company.organization, own, serviceSteps, met));
         if (added !== textOf(addedTo(company.organization, twin.weeks))) found.push(company.seed);
       }
-      report('twins', { ...measured, told: found.length, met });
+      report('twins', { ...measured, distinguished: found.length, met });
       expect(found).toEqual([]);
       expect(measured.weeksThatDiffer / measured.weeks).toBeGreaterThan(0.9);
       const few = Object.entries(met).filter(([, count]) => count < attacks / 100);
@@ -81,16 +81,16 @@ describe('twins, whose answers differ only in what is withheld', () => {
   );
 
   test.each(Object.entries(addedMutants))('reveal the mutant: %s', (name, steps) => {
-    const measured = { companies: 0, told: 0 };
+    const measured = { companies: 0, distinguished: 0 };
     for (const company of companies(120)) {
       const own = closedWeeks(company, company.weeks);
       const { weeks } = closedTwin(company, own);
       const added = (of: ClosedWeek[], by: Steps) => textOf(addedTo(company.organization, of, by));
       measured.companies++;
-      if (added(own, steps) !== added(weeks, steps)) measured.told++;
+      if (added(own, steps) !== added(weeks, steps)) measured.distinguished++;
     }
     report(name, measured);
-    expect(measured.told / measured.companies).toBeGreaterThan(0.03);
+    expect(measured.distinguished / measured.companies).toBeGreaterThan(0.03);
   });
 });
 
@@ -154,7 +154,7 @@ describe('someone who knows all answers but one', () => {
     return measured;
   };
 
-  test('can exclude none that the published figures leave open', patience, () => {
+  test('can exclude none that the published figures leave open', timeouts, () => {
     const measured = attackAll(Math.ceil(attacks / 2), serviceSteps);
     report('all answers but one', measured);
     expect(measured.peopleWithFewer).toBe(0);

@@ -57,8 +57,8 @@ const varianceOf = (values: readonly number[]): number => {
   return values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
 };
 
-/** The spread of each group with a shown figure, for its own interval. */
-const ownSpreads: Steps['more'] = (weeks, organization) =>
+/** The variance of each group with a shown figure, for its own interval. */
+const ownVariances: Steps['more'] = (weeks, organization) =>
   weeks.map((one) =>
     scaledIn(organization).map((question) => {
       const answers = answersIn(one, question);
@@ -98,12 +98,12 @@ const allComments: Steps['comments'] = ({ open: { data, answers } }) => {
 };
 
 export const addedMutants: Record<string, Steps> = {
-  'an interval from the spread of its own group': { ...serviceSteps, more: ownSpreads },
-  'the spread from distributions below their threshold': {
+  'an interval from the standard deviation of its own group': { ...serviceSteps, more: ownVariances },
+  'the standard deviation from distributions below their threshold': {
     ...serviceSteps,
     distributions: allDistributions(() => true),
   },
-  'the spread from all answers of whole trees': {
+  'the standard deviation from all answers of whole trees': {
     ...serviceSteps,
     distributions: allDistributions((groupId, { parents }) => parents.get(groupId) === null),
   },

@@ -205,9 +205,9 @@ export function fragmentsWithBoth(some: Buffer[], others: Buffer[], sources: Sou
   return sources
     .filter(({ bytes }) => findSome(bytes).length > 0)
     .flatMap((source) =>
-      fragmentsOf(source).flatMap((piece, i) =>
-        findSome(piece).length > 0 && findOther(piece).length > 0
-          ? [`${source.name}, piece ${i} of ${piece.length} bytes`]
+      fragmentsOf(source).flatMap((fragment, i) =>
+        findSome(fragment).length > 0 && findOther(fragment).length > 0
+          ? [`${source.name}, fragment ${i} of ${fragment.length} bytes`]
           : [],
       ),
     );

@@ -710,10 +710,10 @@ export function guessAnswers(world: World, week: World['weeks'][number], publish
       ),
     );
     const weights = [...found.left.values()];
-    const [least, most] = [weights.filter((one) => one < 0n), weights.filter((one) => one > 0n)].map((some) =>
-      some.reduce((so, one) => so + one, 0n),
+    const [minimum, most] = [weights.filter((one) => one < 0n), weights.filter((one) => one > 0n)].map(
+      (some) => some.reduce((so, one) => so + one, 0n),
     ) as [bigint, bigint];
-    if (count === 0n || count < least || count > most) return [];
+    if (count === 0n || count < minimum || count > most) return [];
     const answered = [...found.left].filter(([unknown]) => given.has(unknown));
     const isRight =
       answered.reduce((so, [, weight]) => so + weight, 0n) === count &&

@@ -67,8 +67,8 @@ async function sendFiles({ address, pool, accountId }: Place, token: string): Pr
     const sent = await fetch(`${address}/v1/storage/uploadFile`, { method: 'POST', body: form, headers });
     if (sent.status !== 200) throw new Error(await sent.text());
     await until(async () => {
-      const answer = await fetch(`${address}/v1/storage/files/${name}/report`, { headers });
-      return !isUnderWay(((await answer.json()) as FileReport).outcome);
+      const response = await fetch(`${address}/v1/storage/files/${name}/report`, { headers });
+      return !isUnderWay(((await response.json()) as FileReport).outcome);
     });
   }
   await send('people-2026-11-16.csv', withChanges(people));

@@ -42,10 +42,10 @@ const press = (name: string) => (page: Page) => page.getByRole('button', { name,
 /** Pages before anyone can sign in. */
 const outside: Screen[] = [
   {
-    name: 'welcome',
+    name: 'setup',
     title: 'First start',
     description: 'Creates the company and its first administrator, from the link that the service printed.',
-    path: '/welcome',
+    path: '/setup',
   },
 ];
 
@@ -329,11 +329,11 @@ async function secretOf(pool: Pool, accountId: number, email: string): Promise<s
 
 /** Noon on the last Wednesday, when a week is open and its reminder is due. */
 function wednesday(): number {
-  const moment = new Date();
-  moment.setUTCHours(12, 0, 0, 0);
-  if (moment.getTime() > Date.now()) moment.setUTCDate(moment.getUTCDate() - 1);
-  moment.setUTCDate(moment.getUTCDate() - ((moment.getUTCDay() + 4) % 7));
-  return moment.getTime();
+  const noon = new Date();
+  noon.setUTCHours(12, 0, 0, 0);
+  if (noon.getTime() > Date.now()) noon.setUTCDate(noon.getUTCDate() - 1);
+  noon.setUTCDate(noon.getUTCDate() - ((noon.getUTCDay() + 4) % 7));
+  return noon.getTime();
 }
 
 /** Gives answers of some people who are asked in the open week. */
@@ -396,9 +396,9 @@ async function main(): Promise<void> {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     const link = await createFirstStartLink(pool, '');
-    const [welcome] = outside as [Screen];
+    const [setup] = outside as [Screen];
     const visitor = { browser, address: app.address, ids: {} as PageIds };
-    await takeAll(visitor, [{ ...welcome, path: link as string }]);
+    await takeAll(visitor, [{ ...setup, path: link as string }]);
 
     const keys = new AnswerKeys(pool, config.answerKeys);
     const demo = await makeDemo(pool, keys, now(), (pages, ownKeys, clock) =>

@@ -1,63 +1,142 @@
-// What house.form.test.ts checks of the names in the code: the words of docs/writing.md that no declared name may contain.
+// What house.form.test.ts checks of names: the words of docs/writing.md that no name may contain. Names are what the code declares,
+// and the keys of texts, the classes of styles, and the names in SQL.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The words, each with the word to use in its place. */
 const words = new Map<string, string>([
-  ...(['beneath', 'anew', 'landscape', 'plumbing', 'spellings', 'silences', 'doors'] as const).map(
-    (word) => [word, 'see docs/writing.md'] as const,
-  ),
-  ['told', 'notified'],
+  ...(
+    [
+      'beneath',
+      'anew',
+      'landscape',
+      'plumbing',
+      'spelling',
+      'spellings',
+      'silences',
+      'doors',
+      'whom',
+    ] as const
+  ).map((word) => [word, 'see docs/writing.md'] as const),
+  ['told', 'notified, revealed'],
   ['tell', 'notify'],
+  ['tells', 'notifies'],
   ['delivered', 'managed'],
   ['spread', 'variance or distribution'],
-  ['mood', 'sentiment'],
-  ['letter', 'email template, mail'],
-  ['held', 'pending'],
+  ['held', 'pending, locked'],
   ['packed', 'compressed'],
   ['least', 'minimum'],
   ['gate', 'throttle'],
+  ['patience', 'timeout'],
+  ['patient', 'timeout'],
+  ['look', 'preview, appearance'],
+  ['looks', 'previews'],
+  ['stops', 'opt-outs'],
+  ['moment', 'time'],
+  ['moments', 'send times'],
+  ['piece', 'cell, chunk, segment'],
+  ['pieces', 'cells, chunks, segments'],
+  ['made', 'created, result'],
+  ['oneself', 'own account'],
+  ['hand', 'manual'],
+  ['nobody', 'no one'],
+  ['somebody', 'someone'],
+  ['anybody', 'anyone'],
+  ['worded', 'translated'],
 ]);
+
+/** Words that only the product must not use. In tests they also are a question, a mean and the like. */
+const productWords = new Map<string, string>([
+  ['mood', 'sentiment'],
+  ['letter', 'email template, mail'],
+  ['means', 'meaning, averages'],
+  ['words', 'texts, arguments, labels'],
+  ['wording', 'text'],
+]);
+
+/** What the request and the response of HTTP are not called, in the files that know no survey. */
+const httpWords = new Map<string, string>(
+  (['ask', 'asks', 'asked', 'asking', 'answer', 'answers', 'answered', 'unanswered'] as const).map(
+    (word) => [word, 'request, response'] as const,
+  ),
+);
+const withoutSurvey =
+  /^(server\/src\/(base|db|http|jobs|mail|accounts|auth|people|sync|sheets|layout|files|sftp)\/.*\.ts$|console\/src\/([\w-]+\.tsx?$|ui\/|hooks\/|lib\/))/;
+
+const ofTests = /\.(test|fixture)\.tsx?$|^server\/src\/testing\//;
+
+/** Returns the words that the names of a file must not contain. */
+const wordsFor = (file: string): ReadonlyMap<string, string> =>
+  new Map([
+    ...words,
+    ...(ofTests.test(file) ? [] : productWords),
+    ...(withoutSurvey.test(file) ? httpWords : []),
+  ]);
 
 const declared = [
   /\b(?:const|let|function\*?|type|interface|class)\s+([A-Za-z_$][\w$]*)/g,
   /\b(?:const|let)\s*[{[]([^=;]*?)[}\]]\s*(?::[^=;]*)?=/g, // the names in a pattern
   /(?:^|[\s({,<])([A-Za-z_$][\w$]*)\??\s*(?::|(?=\([^()]*\)\s*[:{]))/g, // properties, parameters and methods
+  /\b([A-Za-z_$][\w$]*)\s*=>|\(([\w$\s,]+)\)\s*=>|\(\s*[{[]([^(){}=;]*)[}\]][^(){}]*\)\s*=>/g, // parameters of arrow functions
 ];
+
+const strings = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
 
 /** Returns the text without comments, strings and regular expressions in quotes, with its line breaks. */
 const bare = (text: string) =>
-  text.replaceAll(
-    /\/\*[\s\S]*?\*\/|(?<![:\\])\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g,
-    (one) => one.replaceAll(/[^\n]/g, ' '),
+  text.replaceAll(new RegExp(`/\\*[\\s\\S]*?\\*/|(?<![:\\\\])//[^\\n]*|${strings.source}`, 'g'), (one) =>
+    one.replaceAll(/[^\n]/g, ' '),
   );
 
-/** Returns the words of a name in camel case, in lower case, without "at least". */
+/** Returns the names in SQL: of tables, columns, aliases and functions. */
+const namesInSql = (sql: string): string[] =>
+  sql.replaceAll(/--[^\n]*|'(?:[^']|'')*'|\$\{[^}]*\}/g, ' ').match(/[A-Za-z_]\w*/g) ?? [];
+
+/** Returns the names of a file, by its type. */
+function namesIn(file: string, text: string): string[] {
+  if (file.endsWith('.json')) return Object.keys(JSON.parse(text) as object);
+  if (file.endsWith('.css')) {
+    const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, ' ');
+    return [...code.matchAll(/[.#]([A-Za-z][\w-]*)|--([\w-]+)|@(?:keyframes|layer) ([\w-]+)/g)].map(
+      ([, ...found]) => found.find((one) => one !== undefined) as string,
+    );
+  }
+  if (file.endsWith('.sql')) return namesInSql(text);
+  const code = bare(text);
+  const names = declared.flatMap((pattern) =>
+    [...code.matchAll(pattern)].flatMap(
+      ([, ...lists]) => lists.find((list) => list !== undefined)?.match(/[A-Za-z_$][\w$]*/g) ?? [],
+    ),
+  );
+  if (!file.endsWith('.sql.ts')) return names;
+  const statements = [...text.matchAll(strings)].map(([one]) => one).filter((one) => one.startsWith('`'));
+  return [...names, ...statements.flatMap(namesInSql)];
+}
+
+/** Returns the words of a name in camel, snake or kebab case, in lower case, without "at least", "hand over" and "answer key". */
 const wordsOf = (name: string) =>
   name
-    .replace(/[aA]tLeast/, '')
+    .replace(/at_?least|hand[ _]?(?:over|out)|answer_?keys?/i, '')
     .match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g)
     ?.map((word) => word.toLowerCase()) ?? [];
 
-/** Returns the declared names of a text that contain a word to stop using, with the word to use. */
-export function namesToChange(text: string): string[] {
-  const code = bare(text);
-  const names = declared.flatMap((pattern) =>
-    [...code.matchAll(pattern)].flatMap(([, list]) => (list as string).match(/[A-Za-z_$][\w$]*/g) ?? []),
-  );
-  return [...new Set(names)].flatMap((name) =>
-    wordsOf(name).flatMap((word) => (words.has(word) ? [`${name} (${words.get(word)})`] : [])),
+/** Returns the names of a file that contain a word to stop using, with the word to use. `file`: its path in the repository. */
+export function namesToChange(file: string, text: string): string[] {
+  const forbidden = wordsFor(file);
+  return [...new Set(namesIn(file, text))].flatMap((name) =>
+    wordsOf(name).flatMap((word) => (forbidden.has(word) ? [`${name} (${forbidden.get(word)})`] : [])),
   );
 }
 
-/** Returns such names of all files, each with its file. `allowed`: by file, the names that are meant. */
+/** Returns such names of all files, each with its file. `allowed`: by file, the words that are really meant there. */
 export const namesToChangeIn = (
   root: string,
   files: readonly string[],
   allowed: Record<string, readonly string[]>,
 ): string[] =>
-  files.flatMap((file) =>
-    namesToChange(readFileSync(join(root, file), 'utf8'))
-      .filter((found) => !allowed[file]?.includes(found.split(' ')[0] as string))
-      .map((found) => `${file}: ${found}`),
-  );
+  files.flatMap((file) => {
+    const meant = new Set(allowed[file]);
+    return namesToChange(file, readFileSync(join(root, file), 'utf8'))
+      .filter((found) => !wordsOf(found.slice(0, found.indexOf(' ('))).some((word) => meant.has(word)))
+      .map((found) => `${file}: ${found}`);
+  });

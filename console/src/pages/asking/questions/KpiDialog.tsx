@@ -65,7 +65,7 @@ export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose:
       form={form}
       onClose={onClose}
       title={kpi ? t('asking.editKpi', { name: kpiName(kpi) }) : t('asking.newKpi')}
-      confirm={kpi ? t('action.save') : t('asking.makeKpi')}
+      confirm={kpi ? t('action.save') : t('asking.createKpi')}
     >
       {kpi?.hasValues && <Notice title={t('asking.valuesStay')}>{t('asking.valuesStayText')}</Notice>}
       <TextField

@@ -305,7 +305,7 @@ function NewEditor({ texts, library }: { texts: TextsByLanguage; library: Librar
               form={form}
               actions={
                 <Button type="submit" kind="primary" busy={form.busy}>
-                  {t('asking.makeQuestion')}
+                  {t('asking.createQuestion')}
                 </Button>
               }
             >

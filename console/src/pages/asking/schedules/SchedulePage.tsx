@@ -208,7 +208,7 @@ function NewEditor({ library, today }: { library: Library; today: string }) {
             actions={
               <>
                 <Button type="submit" kind="primary" busy={form.busy}>
-                  {t('asking.makeSchedule')}
+                  {t('asking.createSchedule')}
                 </Button>
                 <LinkButton to="/schedules">{t('action.cancel')}</LinkButton>
               </>

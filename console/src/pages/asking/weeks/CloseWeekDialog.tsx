@@ -23,7 +23,7 @@ export function CloseWeekDialog({ week, onClose }: { week: OpenWeek; onClose: ()
           <Consequences
             items={[
               ...(['figures', 'answers', 'links', 'mails', 'back'] as const).map((what) =>
-                t(`asking.closeMeans.${what}`),
+                t(`asking.closeEffect.${what}`),
               ),
               ...week.stillDue.map(({ name, day }) => t('asking.closeMissed', { name, day: days.day(day) })),
             ]}

@@ -26,7 +26,7 @@ export function OpenWeekView({ week, hasMail }: { week: OpenWeek; hasMail: boole
       <Section
         title={t('asking.weekTitle', { week: short(week), days: days.span(week) })}
         description={
-          week.hasEnded ? t('asking.hasEnded') : t('asking.endsAt', { moment: format.moment(week.endsAt) })
+          week.hasEnded ? t('asking.hasEnded') : t('asking.endsAt', { time: format.time(week.endsAt) })
         }
         actions={
           !week.closing && (
@@ -152,11 +152,9 @@ function Reminders({ week: { reminders } }: { week: OpenWeek }) {
       <dt>{t('asking.remindersLabel')}</dt>
       {state === 'waiting' && from !== null ? (
         <>
-          <dd className={css['text']}>{format.moment(from)}</dd>
+          <dd className={css['text']}>{format.time(from)}</dd>
           <dd className={css['small']}>
-            {until !== null &&
-              until !== from &&
-              `${t('asking.untilTime', { moment: format.moment(until) })} `}
+            {until !== null && until !== from && `${t('asking.untilTime', { time: format.time(until) })} `}
             {t('asking.toThoseLeft')}
           </dd>
         </>

@@ -64,7 +64,7 @@ export function OpenKindDialog({ attribute, onClose }: { attribute: string | nul
       description={t('segments.openText', { minimum: data?.threshold ?? 5 })}
       confirm={t('segments.open')}
     >
-      {attribute === null && <Parts kinds={kinds} form={form} />}
+      {attribute === null && <CombinedKinds kinds={kinds} form={form} />}
       <TextField
         label={t('segments.name')}
         hint={t('segments.nameHint')}
@@ -97,13 +97,13 @@ export function OpenKindDialog({ attribute, onClose }: { attribute: string | nul
   );
 }
 
-type PartsProps = {
+type CombinedKindsProps = {
   kinds: readonly SegmentKindRow[];
   form: ReturnType<typeof useDialogForm<Fields>>;
 };
 
 /** The two kinds that are combined. */
-function Parts({ kinds, form }: PartsProps) {
+function CombinedKinds({ kinds, form }: CombinedKindsProps) {
   const t = useText();
   const options = kinds.map(({ id, name }) => ({ value: String(id), label: name }));
   return (

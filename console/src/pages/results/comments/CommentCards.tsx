@@ -6,7 +6,7 @@ import { useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Section } from '../../../ui/page/Section.tsx';
 import page from './comments.module.css';
-import { HandedOut } from '../parts.tsx';
+import { HandedOut } from '../HandedOut.tsx';
 import css from '../results.module.css';
 
 type CardsProps = {

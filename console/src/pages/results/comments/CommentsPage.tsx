@@ -15,7 +15,8 @@ import { Select } from '../../../ui/form/Select.tsx';
 import { Failed, Skeleton } from '../../../ui/page/States.tsx';
 import { CommentCards } from './CommentCards.tsx';
 import { CommentWords } from './CommentWords.tsx';
-import { CsvLink, Started } from '../parts.tsx';
+import { CsvLink } from '../CsvLink.tsx';
+import { Started } from '../Started.tsx';
 import css from '../results.module.css';
 
 export function CommentsPage() {

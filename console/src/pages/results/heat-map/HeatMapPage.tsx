@@ -20,7 +20,9 @@ import { ClearHelp, ComparisonSelect } from '../clear.tsx';
 import { boundsOf, differenceBounds, heatFigure, score } from '../figures.ts';
 import { HeatNotes, HeatSubtitle } from './HeatNotes.tsx';
 import { HeatTable } from './HeatTable.tsx';
-import { comparisonIn, CsvLink, Started } from '../parts.tsx';
+import { CsvLink } from '../CsvLink.tsx';
+import { Started } from '../Started.tsx';
+import { comparisonIn } from '../url-choices.ts';
 import { KindSelect, useKinds } from '../segments/kinds.tsx';
 import { SegmentHeatMap } from '../segments/SegmentHeatMap.tsx';
 

@@ -11,7 +11,8 @@ import { Loaded } from '../../../ui/page/States.tsx';
 import { type Column, Table } from '../../../ui/table/Table.tsx';
 import { Margin } from '../clear.tsx';
 import { score } from '../figures.ts';
-import { CsvLink, HandedOut } from '../parts.tsx';
+import { CsvLink } from '../CsvLink.tsx';
+import { HandedOut } from '../HandedOut.tsx';
 import css from '../results.module.css';
 import { useKinds, useSegmentReason } from './kinds.tsx';
 

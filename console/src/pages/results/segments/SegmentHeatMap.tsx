@@ -13,7 +13,7 @@ import { Loaded } from '../../../ui/page/States.tsx';
 import { boundsOf, heatFigure, score } from '../figures.ts';
 import { HeatNotes, HeatSubtitle } from '../heat-map/HeatNotes.tsx';
 import { HeatTable } from '../heat-map/HeatTable.tsx';
-import { CsvLink } from '../parts.tsx';
+import { CsvLink } from '../CsvLink.tsx';
 import { KindSelect } from './kinds.tsx';
 
 export function SegmentHeatMap({ start, kindId }: { start: ResultsStart; kindId: string }) {

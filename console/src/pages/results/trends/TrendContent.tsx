@@ -11,7 +11,7 @@ import { Reason } from '../../../ui/floating/Reason.tsx';
 import { Table } from '../../../ui/table/Table.tsx';
 import { Margin } from '../clear.tsx';
 import { pointsOn, rollingOn, score } from '../figures.ts';
-import { HandedOut, HandedOutNote } from '../parts.tsx';
+import { HandedOut, HandedOutNote } from '../HandedOut.tsx';
 import css from '../results.module.css';
 import { useHandedOutNotes, usePointText, useRollingNotes } from '../texts.ts';
 

@@ -1,5 +1,5 @@
 // A file: its outcome, its errors with their locations, and its columns.
-import type { FilePage as FileAnswer } from '@soundings/contract/console/runs.ts';
+import type { FileDetails } from '@soundings/contract/console/runs.ts';
 import { useParams } from '@tanstack/react-router';
 import { Columns3, Download } from 'lucide-react';
 import { addressOf } from '../../../api.ts';
@@ -16,7 +16,7 @@ import { useLiveFiles } from '../live.ts';
 import css from '../runs.module.css';
 import { Deltas, sourceText, StateBadge } from '../texts.tsx';
 
-const isDone = ({ state }: FileAnswer) => state !== 'waiting' && state !== 'processing';
+const isDone = ({ state }: FileDetails) => state !== 'waiting' && state !== 'processing';
 
 export function FilePage() {
   const t = useText();
@@ -52,20 +52,20 @@ export function FilePage() {
   );
 }
 
-function Subtitle({ file }: { file: FileAnswer }) {
+function Subtitle({ file }: { file: FileDetails }) {
   const t = useText();
-  const { moment, bytes } = useFormat();
+  const { time, bytes } = useFormat();
   return (
     <span className={css['subtitle']}>
       <StateBadge state={file.state} dot />
       <span>· {sourceText(t, file)}</span>
-      <span>· {moment(file.at)}</span>
+      <span>· {time(file.at)}</span>
       <span>· {bytes(file.size)}</span>
     </span>
   );
 }
 
-function Actions({ file, onColumns }: { file: FileAnswer; onColumns: () => void }) {
+function Actions({ file, onColumns }: { file: FileDetails; onColumns: () => void }) {
   const t = useText();
   const language = useLanguage();
   const params = { runId: file.runId ?? '' };
@@ -94,7 +94,7 @@ function Actions({ file, onColumns }: { file: FileAnswer; onColumns: () => void 
   );
 }
 
-function FileContent({ file, onColumns }: { file: FileAnswer; onColumns: () => void }) {
+function FileContent({ file, onColumns }: { file: FileDetails; onColumns: () => void }) {
   const t = useText();
   const { details, notices, summary } = file;
   const faults = details.filter(({ type }) => type !== 'limit exceeded');
@@ -153,7 +153,7 @@ const tones = {
   failed: 'bad',
 } as const;
 
-function Outcome({ file }: { file: FileAnswer }) {
+function Outcome({ file }: { file: FileDetails }) {
   const t = useText();
   return (
     <Notice tone={tones[file.state]} title={t(`files.title.${file.state}`)} live={!isDone(file)}>
@@ -162,7 +162,7 @@ function Outcome({ file }: { file: FileAnswer }) {
   );
 }
 
-function textOf(t: Translate, { isKept, place, state }: FileAnswer): string {
+function textOf(t: Translate, { isKept, place, state }: FileDetails): string {
   if (!isKept) return t('files.text.notKept');
   if (place !== null) return t('files.text.inQueue', { place });
   return t(`files.text.${state}`);

@@ -94,7 +94,7 @@ function Row({ session }: { session: SessionSeen }) {
           {t('profile.sessionSeen', {
             address,
             seen: isThis ? t('profile.now') : format.ago(seenAt),
-            since: format.moment(signedInAt),
+            since: format.time(signedInAt),
           })}
         </p>
       </div>

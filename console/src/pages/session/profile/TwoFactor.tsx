@@ -78,7 +78,7 @@ function SettingUp({ email, onClose }: DialogProps) {
       onClose={onClose}
       title={t('profile.setUpTitle')}
       wide={setup !== undefined}
-      description={setup ? undefined : t('profile.askPassword')}
+      description={setup ? undefined : t('profile.confirmPassword')}
     >
       {setup ? (
         <SetUpTwoFactor setup={setup} onCodes={setCodes} onClose={onClose} />

@@ -16,11 +16,11 @@ import { PasswordField } from './PasswordField.tsx';
 import { useSignedIn } from './signed-in.ts';
 import { ownTimezone, TimezoneField } from './TimezoneField.tsx';
 
-export function WelcomePage() {
+export function SetupPage() {
   const t = useText();
   const secret = useLocation().hash.replace(/^#/, '');
   const { data, error, refetch } = useData(
-    'POST /welcome/link',
+    'POST /setup/link',
     { body: { secret } },
     { when: secret !== '', once: true },
   );
@@ -34,7 +34,7 @@ export function WelcomePage() {
       </SignedOutLayout>
     );
   return (
-    <SignedOutLayout title={t('session.welcome')} subtitle={t('session.welcomeText')} wide>
+    <SignedOutLayout title={t('session.setupTitle')} subtitle={t('session.setupText')} wide>
       {data !== undefined ? (
         <FirstForm secret={secret} />
       ) : error ? (
@@ -91,7 +91,7 @@ function FirstForm({ secret }: { secret: string }) {
 }
 
 const send = (secret: string, values: Values) =>
-  api('POST /welcome', {
+  api('POST /setup', {
     body: {
       secret,
       account: {

@@ -2,7 +2,7 @@
 import type { Pool } from '../db/db.ts';
 
 /** Runs statements in a transaction and keeps it open until it is released. Then it is rolled back. */
-export async function heldOpen(
+export async function keepOpen(
   pool: Pool,
   work: (tx: Pool) => Promise<unknown>,
 ): Promise<() => Promise<void>> {
