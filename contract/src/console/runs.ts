@@ -8,13 +8,12 @@ import type { Detail } from '../problem.ts';
 import type { FileReport } from '../storage.ts';
 import {
   type columnMeanings,
-  type RunOutcome,
-  runOutcomes,
   type ValueField,
   valueFields,
   type ValueMeaning,
   valueMeanings,
-} from '../shared-values.ts';
+} from '../meanings.ts';
+import { type RunOutcome, runOutcomes } from './run-outcomes.ts';
 
 export type RunVia = 'https' | 'sftp' | 'console';
 

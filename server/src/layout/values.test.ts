@@ -1,6 +1,6 @@
 // How the cells of a column are read. Each rule has a small table.
 import type { Detail } from '@soundings/contract/problem.ts';
-import type { ValueMeaning } from '@soundings/contract/shared-values.ts';
+import type { ValueMeaning } from '@soundings/contract/meanings.ts';
 import { describe, expect, test } from 'vitest';
 import type { Cell } from '../sheets/sheet.ts';
 import { keyOfValue } from './values.ts';

@@ -15,7 +15,7 @@ import type {
 import { privacyAreas } from '@soundings/contract/console/privacy.ts';
 import { runRetentionDays } from '@soundings/contract/limits.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
-import { hasRole, type Role, roles } from '@soundings/contract/shared-values.ts';
+import { hasRole, type Role, roles } from '@soundings/contract/roles.ts';
 import { betweenWeeks } from './between-weeks.ts';
 import type { AccountFacts, DatabaseFacts } from './privacy-report.sql.ts';
 

@@ -6,7 +6,7 @@ import type {
   SheetColumn,
   SheetColumns,
 } from '@soundings/contract/console/runs.ts';
-import { columnMeanings, type ValueField, type ValueMeaning } from '@soundings/contract/shared-values.ts';
+import { columnMeanings, type ValueField, type ValueMeaning } from '@soundings/contract/meanings.ts';
 import { Fragment, type ReactNode, useState } from 'react';
 import { api, ApiError } from '../../../api.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';

@@ -5,7 +5,7 @@ import {
   valueFields,
   type ValueMeaning,
   valueMeanings,
-} from '@soundings/contract/shared-values.ts';
+} from '@soundings/contract/meanings.ts';
 import { useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button } from '../../../ui/Button.tsx';
