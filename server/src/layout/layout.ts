@@ -9,7 +9,7 @@ import { type FilePlace, inspect, placeAt, type Row } from './cells.ts';
 import { entitiesOf, type Entity, type Reading, type Task } from './entities.ts';
 import { headerTexts, type Mappings } from './headers.ts';
 import { inferredRole, readManagers } from './managers.ts';
-import { type Entry, groupWordsIn, maxEntries, type Person, personOf } from './memberships.ts';
+import { type Entry, groupIdsAndNamesIn, maxEntries, type Person, personOf } from './memberships.ts';
 import { noteValues } from './noted-values.ts';
 import {
   type Column,
@@ -68,7 +68,7 @@ export function layOut(sheets: Sheet[], knowledge: Knowledge, notes: Notes): Lai
   const tables = tablesOf(sheets, attributes, notes, mappings, isThere);
   if (tables.length === 0) return undefined;
   const prefixed = new Set(tables.flatMap((table) => inspect(table, notes)));
-  const groupsOfFile = groupWordsIn(tables);
+  const groupsOfFile = groupIdsAndNamesIn(tables);
   const task: Task = {
     notes,
     reading: knowledge,

@@ -26,7 +26,7 @@ export type Person = Entity & {
 export const maxEntries = 1_000_000;
 
 /** Returns the ids and names in the sheets of groups. */
-export function groupWordsIn(tables: Table[]): Set<string> {
+export function groupIdsAndNamesIn(tables: Table[]): Set<string> {
   const columnsIn = ({ id, fields }: Table) => [id, ...fields.filter(({ field }) => field === 'name')];
   return new Set(
     tables
