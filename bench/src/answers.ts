@@ -182,7 +182,7 @@ async function answerAll(
   });
   await inTransaction(pool, async (tx) => {
     await tx`delete from answers where account_id = ${accountId} and week = ${week}`;
-    await copyInto(tx`copy answers (account_id, week, respondent, part, sealed) from stdin`, rows);
+    await copyInto(tx`copy answers (account_id, week, respondent, import_batch, sealed) from stdin`, rows);
   });
 }
 

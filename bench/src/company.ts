@@ -1,6 +1,6 @@
 // Generates a company from a seed: the same people, groups and memberships in every run.
 import { type OrganizationGroup, type User } from '@soundings/contract/organization.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/shared-values.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
 
 export type Company = { groups: OrganizationGroup[]; users: User[] };
 

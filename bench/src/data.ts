@@ -288,8 +288,8 @@ async function moveBack({ service: { pool, keys }, thisWeek }: Scene, id: number
   if (!key) throw new Error('The week has no key.');
   const moved = new WeekKey(id, before, key.secret);
   await inTransaction(pool, async (tx) => {
-    const answers = await tx<{ respondent: string; part: number; sealed: Buffer }[]>`
-      delete from answers where account_id = ${id} returning respondent, part, sealed`;
+    const answers = await tx<{ respondent: string; importBatch: number; sealed: Buffer }[]>`
+      delete from answers where account_id = ${id} returning respondent, import_batch as "importBatch", sealed`;
     await tx`delete from week_keys where account_id = ${id}`;
     await tx`
       with moved_rounds as (update rounds set week = ${before} where account_id = ${id}),
@@ -297,10 +297,10 @@ async function moveBack({ service: { pool, keys }, thisWeek }: Scene, id: number
            moved_people as (update assignments set week = ${before} where account_id = ${id})
       update weeks set week = ${before} where account_id = ${id}`;
     await keys.keep(tx, id, before, moved);
-    const rows = answers.map(({ respondent, part, sealed }) => {
+    const rows = answers.map(({ respondent, importBatch, sealed }) => {
       const again = moved.seal(respondent, key.open(respondent, sealed));
-      return [id, before, respondent, part, again];
+      return [id, before, respondent, importBatch, again];
     });
-    await copyInto(tx`copy answers (account_id, week, respondent, part, sealed) from stdin`, rows);
+    await copyInto(tx`copy answers (account_id, week, respondent, import_batch, sealed) from stdin`, rows);
   });
 }

@@ -1,5 +1,5 @@
 // How an area lists its pages.
-import type { Role } from '@soundings/contract/shared-values.ts';
+import type { Role } from '@soundings/contract/roles.ts';
 
 export type PageRoute = {
   /** In the syntax of TanStack Router: /people/$userId. */

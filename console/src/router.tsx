@@ -1,5 +1,5 @@
 // Maps paths to pages. Each area lists its own pages; the code of a page is loaded when it is first shown.
-import type { Role } from '@soundings/contract/shared-values.ts';
+import type { Role } from '@soundings/contract/roles.ts';
 import {
   type AnyRoute,
   type AsyncRouteComponent,

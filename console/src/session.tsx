@@ -1,7 +1,7 @@
 // Provides the signed-in user and the language of texts to every page. When the session has ended, shows a dialog to sign in again
 // over the page, so that nothing typed is lost.
 import type { Session } from '@soundings/contract/console/session.ts';
-import { hasRole as isOfRole, type Role } from '@soundings/contract/shared-values.ts';
+import { hasRole as isOfRole, type Role } from '@soundings/contract/roles.ts';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import {
   createContext,

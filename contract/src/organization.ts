@@ -3,7 +3,7 @@ import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { NoParameters } from './data.ts';
 import { maxChangesCeiling, maxChangesDefault } from './limits.ts';
 import type { Operation } from './operation.ts';
-import { organizationRoles } from './shared-values.ts';
+import { organizationRoles } from './roles.ts';
 
 const maxChanges = (what: string) =>
   Type.Optional(

@@ -415,7 +415,7 @@ export type Arguments = {
     'files.readAsOf': { header: string };
     'files.couldBe': { meaning: string };
     'files.valuesOf': { header: string };
-    'files.valueMeans': { value: string };
+    'files.meaningOfValue': { value: string };
     'files.rows': { count: number };
     'files.proposed': { meaning: string };
     'files.useSuggestions': { count: number };

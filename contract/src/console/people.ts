@@ -2,7 +2,9 @@
 import { Type, type Static } from 'typebox';
 import { operation } from './operation.ts';
 import { maxAttributeLength, maxEmailLength, maxExternalIdLength, maxNameLength } from '../limits.ts';
-import { type MembershipKind, membershipKinds, personSorts, type Role, roles } from '../shared-values.ts';
+import { type MembershipKind, membershipKinds } from '../memberships.ts';
+import { personSorts } from './person-sorts.ts';
+import { type Role, roles } from '../roles.ts';
 
 /** A person as lists show them. */
 export type PersonRow = {

@@ -8,13 +8,12 @@ import type { Detail } from '../problem.ts';
 import type { FileReport } from '../storage.ts';
 import {
   type columnMeanings,
-  type RunOutcome,
-  runOutcomes,
   type ValueField,
   valueFields,
   type ValueMeaning,
   valueMeanings,
-} from '../shared-values.ts';
+} from '../meanings.ts';
+import { type RunOutcome, runOutcomes } from './run-outcomes.ts';
 
 export type RunVia = 'https' | 'sftp' | 'console';
 
@@ -131,7 +130,7 @@ const MappedColumn = Type.Object(
     /** As written in the file. */
     header: Type.String({ minLength: 1, maxLength: 2 * maxNameLength }),
     /** A meaning, `attribute:` and a name, or `ignore`. */
-    means: Type.String({ minLength: 1, maxLength: maxNameLength + 'attribute:'.length }),
+    meaning: Type.String({ minLength: 1, maxLength: maxNameLength + 'attribute:'.length }),
   },
   { additionalProperties: false },
 );
@@ -169,7 +168,7 @@ export type ColumnValue = {
   value: string;
   count: number;
   /** Its meaning in a column of each field; null: unknown. */
-  means: Record<ValueField, ValueMeaning | null>;
+  meaning: Record<ValueField, ValueMeaning | null>;
   /** Its probable meaning there; null: there is no suggestion. */
   proposed: Record<ValueField, ValueMeaning | null>;
 };
@@ -204,7 +203,7 @@ const MappedValue = Type.Object(
     field: Type.Enum(valueFields),
     /** As written in the file, ignoring case. */
     value: Type.String({ minLength: 1, maxLength: 200 }),
-    means: Type.Enum([...new Set(valueFields.flatMap((field) => valueMeanings[field]))]),
+    meaning: Type.Enum([...new Set(valueFields.flatMap((field) => valueMeanings[field]))]),
   },
   { additionalProperties: false },
 );

@@ -150,14 +150,14 @@ export async function selectSealed(
   week: Week,
   respondent: string,
 ): Promise<SealedAnswers> {
-  const rows = await db<{ part: number; sealed: Buffer }[]>`
-    select part as "part", sealed as "sealed"
+  const rows = await db<{ importBatch: number; sealed: Buffer }[]>`
+    select import_batch as "importBatch", sealed as "sealed"
     from   answers
     where  account_id = ${accountId} and week = ${week} and respondent = ${respondent}
-    order  by part`;
+    order  by import_batch`;
   return {
-    given: rows.find(({ part }) => part === 0)?.sealed ?? null,
-    imported: rows.filter(({ part }) => part > 0).map(({ sealed }) => sealed),
+    given: rows.find(({ importBatch }) => importBatch === 0)?.sealed ?? null,
+    imported: rows.filter(({ importBatch }) => importBatch > 0).map(({ sealed }) => sealed),
   };
 }
 
@@ -221,16 +221,16 @@ export async function upsertAnswers(
                                  where  s.account_id = ${accountId} and s.week = ${week}
                                    and  s.respondent = o.respondent and q.id = any(r.question_ids))
                      group  by q.place),
-         kept as (insert into answers (account_id, week, respondent, part, sealed)
+         kept as (insert into answers (account_id, week, respondent, import_batch, sealed)
                   select ${accountId}, ${week}, o.respondent, 0, o.sealed
                   from   open o
                   where  not exists (select from unasked u where u.place = o.place)
                     and  o.imported = (select count(*)
                                        from   answers i
                                        where  i.account_id = ${accountId} and i.week = ${week}
-                                         and  i.respondent = o.respondent and i.part > 0)
+                                         and  i.respondent = o.respondent and i.import_batch > 0)
                   order  by o.respondent -- prevents deadlocks
-                  on conflict (account_id, week, respondent, part) do update
+                  on conflict (account_id, week, respondent, import_batch) do update
                   set    sealed = excluded.sealed
                   where  substr(answers.sealed, 1, ${nonceLength})
                          = (select g.nonce from given g where g.respondent = excluded.respondent)

@@ -361,7 +361,13 @@ describe('a dump of the whole database', () => {
     await give(links[3] as string, id, 4, { comment: 'A comment of p4.' });
     const rows = (await dump()).filter(({ row }) => row['account_id'] === accountId);
     const [answer] = rows.filter(({ table }) => table === 'answers').map(({ row }) => row);
-    expect(Object.keys(answer!).toSorted()).toEqual(['account_id', 'part', 'respondent', 'sealed', 'week']);
+    expect(Object.keys(answer!).toSorted()).toEqual([
+      'account_id',
+      'import_batch',
+      'respondent',
+      'sealed',
+      'week',
+    ]);
     expect(JSON.stringify(rows)).not.toContain('A comment of p4.');
     expect(Buffer.from(String(answer!['sealed']).slice(2), 'hex').includes('A comment')).toBe(false);
     // The number appears only among the people asked, and there only with its groups.

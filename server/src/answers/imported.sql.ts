@@ -2,21 +2,22 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type CopyValue, copyInto, inBatches, type Transaction } from '../db/db.ts';
 
-export type SealedPart = { week: Week; respondent: string; sealed: Buffer };
+/** The sealed answers of a person in one batch of a file. */
+export type ImportedAnswers = { week: Week; respondent: string; sealed: Buffer };
 
 /**
- * Writes the imported answers of people: one row (part) per person and batch of the file. Part numbers continue after the highest
+ * Writes the imported answers of people: one row per person and batch of the file. Batch numbers continue after the highest
  * existing one of the account. The caller's transaction must hold the lock of the account's weeks.
  */
-export async function copyAnswerParts(
+export async function copyAnswerBatches(
   tx: Transaction,
   accountId: AccountId,
-  batches: AsyncIterable<SealedPart[]>,
+  batches: AsyncIterable<ImportedAnswers[]>,
 ): Promise<void> {
   const [row] = await tx<{ last: number }[]>`
-    select coalesce(max(part), 0)::integer as last from answers where account_id = ${accountId}`;
+    select coalesce(max(import_batch), 0)::integer as last from answers where account_id = ${accountId}`;
   await copyInto(
-    tx`copy answers (account_id, week, respondent, part, sealed) from stdin`,
+    tx`copy answers (account_id, week, respondent, import_batch, sealed) from stdin`,
     rowsOf(accountId, row!.last, batches),
   );
 }
@@ -24,17 +25,17 @@ export async function copyAnswerParts(
 async function* rowsOf(
   accountId: AccountId,
   last: number,
-  batches: AsyncIterable<SealedPart[]>,
+  batches: AsyncIterable<ImportedAnswers[]>,
 ): AsyncIterable<CopyValue[][]> {
-  let part = last;
+  let number = last;
   for await (const batch of batches) {
-    part++;
-    yield batch.map(({ week, respondent, sealed }) => [accountId, week, respondent, part, sealed]);
+    number++;
+    yield batch.map(({ week, respondent, sealed }) => [accountId, week, respondent, number, sealed]);
   }
 }
 
 /** Yields the sealed answers of a week. */
-export function selectAnswerParts(
+export function selectSealedAnswers(
   tx: Transaction,
   accountId: AccountId,
   week: Week,

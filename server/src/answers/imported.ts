@@ -3,7 +3,9 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import { decodeAnswers, encodeAnswers, type PersonAnswers } from '../sealing/person-answers.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
-import { copyAnswerParts, type SealedPart, selectAnswerParts } from './imported.sql.ts';
+import { copyAnswerBatches, type ImportedAnswers, selectSealedAnswers } from './imported.sql.ts';
+
+export { copyAnswerBatches };
 
 /** Yields which questions each respondent of an open week has answered so far. */
 export async function* answeredBefore(
@@ -12,7 +14,7 @@ export async function* answeredBefore(
   accountId: AccountId,
   week: Week,
 ): AsyncGenerator<[respondent: string, questionIds: number[]]> {
-  for await (const rows of selectAnswerParts(tx, accountId, week)) {
+  for await (const rows of selectSealedAnswers(tx, accountId, week)) {
     for (const { respondent, sealed } of rows) {
       yield [respondent, [...decodeAnswers(key.open(respondent, sealed)).keys()]];
     }
@@ -23,6 +25,4 @@ export async function* answeredBefore(
 export const sealedIn = (
   key: WeekKey,
   { week, respondent, answers }: { week: Week; respondent: string; answers: PersonAnswers },
-): SealedPart => ({ week, respondent, sealed: key.seal(respondent, encodeAnswers(answers)) });
-
-export { copyAnswerParts as copyParts };
+): ImportedAnswers => ({ week, respondent, sealed: key.seal(respondent, encodeAnswers(answers)) });

@@ -92,6 +92,7 @@ export async function insertSealed(
       groupIds,
     ]),
   );
+  // Migration 0038, which runs later, renames part.
   await copyInto(
     tx`copy answers (account_id, week, respondent, part, sealed) from stdin`,
     byNumber(sealed).map((one) => [accountId, week, one.respondent, 0, one.sealed]),

@@ -233,6 +233,8 @@ test('weeks that are already encrypted stay as they are', async () => {
   const sealed = await pool`select * from answers order by week, respondent`;
   expect(sealed).toHaveLength(17);
   await migrate(pool, migrationSteps(keys));
-  expect(await pool`select * from answers order by week, respondent`).toEqual(sealed);
+  // Migration 0038 renames a column.
+  const renamed = sealed.map(({ part, ...row }) => ({ ...row, import_batch: part }));
+  expect([...(await pool`select * from answers order by week, respondent`)]).toEqual(renamed);
   expect(await storedAnswers({ pool, keys }, 1, week as Week)).toHaveLength(11);
 });

@@ -260,15 +260,18 @@ describe('value map, list and forget', () => {
   test('save, list and delete what a value in files means', async () => {
     const id = await newAccount();
     const map = (...options: string[]) => ['value', 'map', '--account', id, ...options];
-    await json(map('--field', 'active', '--value', 'In Elternzeit', '--means', 'no'));
-    await json(map('--field', 'active', '--value', 'in elternzeit', '--means', 'yes'));
+    await json(map('--field', 'active', '--value', 'In Elternzeit', '--meaning', 'no'));
+    await json(map('--field', 'active', '--value', 'in elternzeit', '--meaning', 'yes'));
     const list = () =>
-      json<{ mappingId: number; value: string; means: string }[]>(['value', 'list', '--account', id]);
+      json<{ mappingId: number; value: string; meaning: string }[]>(['value', 'list', '--account', id]);
     const [one, ...others] = await list();
-    expect(one).toMatchObject({ field: 'active', value: 'In Elternzeit', means: 'yes', confirmedBy: null });
+    expect(one).toMatchObject({ field: 'active', value: 'In Elternzeit', meaning: 'yes', confirmedBy: null });
     expect(others).toEqual([]);
-    expect(await refused(map('--field', 'role', '--value', 'x', '--means', 'yes'))).toContain('Manager');
-    expect(await refused(map('--field', 'email', '--value', 'x', '--means', 'yes'))).toContain('isManager');
+    expect(await refused(map('--field', 'role', '--value', 'x', '--meaning', 'yes'))).toContain('Manager');
+    expect(await refused(map('--field', 'email', '--value', 'x', '--meaning', 'yes'))).toContain('isManager');
+    expect(await refused(map('--field', 'role', '--value', 'x', '--means', 'User'), 2)).toContain(
+      '--meaning',
+    );
     await json(['value', 'remove', '--account', id, '--id', String(one?.mappingId)]);
     expect(await list()).toEqual([]);
     await refused(['value', 'remove', '--account', id, '--id', String(one?.mappingId)]);

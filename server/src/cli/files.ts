@@ -1,6 +1,6 @@
 // The commands for files: what values in them mean, such as "Leave" as a status, and the host keys of the SFTP server.
 import type { MappedValue, ValueMapping } from '@soundings/contract/console/runs.ts';
-import { account, accountOf, type Command, required, numberOf, table, text } from './options.ts';
+import { account, accountOf, type Command, required, numberOf, table, text, UsageError } from './options.ts';
 import { inTransaction } from '../db/db.ts';
 import type { HostKey } from '../sftp/host-keys.ts';
 
@@ -8,23 +8,26 @@ export const fileCommands: Record<string, Command> = {
   'value map': {
     isLogged: false,
     usage:
-      '--account ID --field active|role|isManager --value "Leave" --means yes|no|Administrator|Manager|User|ignore\n' +
+      '--account ID --field active|role|isManager --value "Leave" --meaning yes|no|Administrator|Manager|User|ignore\n' +
       '    Sets what a value means in a status, role or "is manager" column, for all future files. With ignore, the cell\n' +
       '    counts as empty.',
-    options: { ...account, field: text, value: text, means: text },
+    options: { ...account, field: text, value: text, meaning: text, means: text },
     run: async (pool, values) => {
+      // Before 1.0, the option was called --means.
+      if (values['means'] !== undefined) throw new UsageError('--means is now called --meaning.');
       const { confirmValues } = await import('../files/mappings.ts');
       const mapped = {
         field: required(values, 'field'),
         value: required(values, 'value'),
-        means: required(values, 'means'),
+        meaning: required(values, 'meaning'),
       } as MappedValue;
       await inTransaction(pool, (tx) =>
         confirmValues(tx, accountOf(values), { origin: 'command' }, [mapped]),
       );
       return mapped;
     },
-    format: ({ field, value, means }: MappedValue) => `In ${field} columns, "${value}" now means ${means}.`,
+    format: ({ field, value, meaning }: MappedValue) =>
+      `In ${field} columns, "${value}" now means ${meaning}.`,
   },
   'value list': {
     isLogged: false,
@@ -36,8 +39,8 @@ export const fileCommands: Record<string, Command> = {
     },
     format: (mappings: ValueMapping[]) =>
       table([
-        ['id', 'field', 'value', 'means'],
-        ...mappings.map(({ mappingId, field, value, means }) => [String(mappingId), field, value, means]),
+        ['id', 'field', 'value', 'meaning'],
+        ...mappings.map(({ mappingId, field, value, meaning }) => [String(mappingId), field, value, meaning]),
       ]),
   },
   'value remove': {

@@ -1,13 +1,17 @@
-// Migrations 0034 and 0036 on an installation with data: stored names get their new values, and everything else stays unchanged.
+// Migrations 0034, 0036 and 0038 on an installation with data: stored names get their new values, and everything else stays unchanged.
 import { runMigrations } from 'graphile-worker';
 import { randomUUID } from 'node:crypto';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import type { Account } from '../accounts/accounts.ts';
+import { contentOf } from '../files/store.ts';
+import { knowledgeOf } from '../files/mappings.ts';
+import { lay } from '../layout/layout.fixture.ts';
 import { databaseAt } from '../testing/postgres.ts';
 import { openPool, type Pool } from './db.ts';
 import { migrate, migrations } from './migrate.ts';
 
-/** Creates a database with the tables of the version before the migration. */
-async function earlierDatabase(): Promise<{ pool: Pool; url: string }> {
+/** Creates a database with the tables before a migration. */
+async function databaseBefore(migration: number): Promise<{ pool: Pool; url: string }> {
   const name = `earlier_${randomUUID().replaceAll('-', '')}`;
   const admin = openPool(inject('databaseUrl'), 1);
   await admin.unsafe(`create database ${name}`);
@@ -20,7 +24,9 @@ async function earlierDatabase(): Promise<{ pool: Pool; url: string }> {
   });
   await pool.unsafe(`create table migrations (version integer primary key, name text not null, breaking boolean not null,
     applied_at timestamptz not null default now())`);
-  for (const { version, name: file, breaking, sql } of migrations().filter((one) => one.version < 34)) {
+  for (const { version, name: file, breaking, sql } of migrations().filter(
+    (one) => one.version < migration,
+  )) {
     await pool.begin(async (tx) => {
       await tx.unsafe(sql);
       await tx`insert into migrations (version, name, breaking) values (${version}, ${file}, ${breaking})`;
@@ -30,7 +36,7 @@ async function earlierDatabase(): Promise<{ pool: Pool; url: string }> {
 }
 
 test('renames reasons of missed weeks, actions of the audit log, outcomes and error types of reports, and waiting jobs', async () => {
-  const { pool, url } = await earlierDatabase();
+  const { pool, url } = await databaseBefore(34);
   await pool`insert into accounts (name, timezone, language, threshold) values ('Earlier', 'UTC', 'en', 5)`;
   await pool.unsafe(`
     insert into schedules (account_id, name, question_ids, group_ids, repeat, weekday, hour, from_day)
@@ -90,4 +96,68 @@ test('renames reasons of missed weeks, actions of the audit log, outcomes and er
   expect(jobs.map(({ name }) => name)).toEqual(['delete old runs', 'close week']);
   // The audit log is protected again.
   await expect(pool`update audit_entries set action = 'x'`).rejects.toThrow(/audit/i);
+});
+
+test('mappings of columns and values from before still apply, whatever the headers, and files and imported answers are kept', async () => {
+  const { pool } = await databaseBefore(38);
+  await pool`insert into accounts (name, timezone, language, threshold) values ('Earlier', 'UTC', 'en', 5)`;
+  // Headers that look like keys of the stored JSON.
+  const columns = [
+    { header: '"means": "x"', means: 'externalId' },
+    { header: 'means', means: 'firstName' },
+    { header: 'Nachname\t–\\', means: 'lastName' },
+    { header: 'meaning', means: 'ignore' },
+    { header: 'Lage', means: 'active' },
+  ];
+  await pool`
+    insert into column_mappings (account_id, headers_digest, kind, columns, user_id)
+    values (1, '\\x01', 'users', ${pool.json(columns)}, 1)`;
+  await pool`
+    insert into value_mappings (account_id, field, word, value, means)
+    values (1, 'active', 'means', 'Means', 'no'), (1, 'role', 'word', 'Word', 'Manager')`;
+  await pool`insert into files (account_id, name, size, via) values (1, 'a.csv', 8004, 'console'), (1, 'b.csv', 1, 'console')`;
+  await pool`
+    insert into file_parts (account_id, file_id, position, bytes)
+    values (1, 1, 0, ${Buffer.alloc(8000, 'a')}), (1, 1, 1, ${Buffer.from('bcde')}), (1, 2, 0, ${Buffer.from('f')})`;
+  const respondent = randomUUID();
+  await pool`
+    insert into answers (account_id, week, respondent, part, sealed)
+    values (1, '2026-01-05', ${respondent}, 0, '\\x01'), (1, '2026-01-05', ${respondent}, 7, '\\x02')`;
+
+  await migrate(pool);
+
+  const { mappings, values } = await knowledgeOf(pool, { id: 1, defaultCountry: null } as Account);
+  expect([...mappings.values()]).toEqual([
+    { kind: 'users', columns: columns.map(({ header, means }) => ({ header, meaning: means })) },
+  ]);
+  const { users, faults, warnings } = lay(
+    [
+      columns.map(({ header }) => header),
+      ['1', 'Anna', 'Berg', 'x', 'MEANS'],
+      ['2', 'Bo', 'Ek', 'y', 'Active'],
+    ],
+    [],
+    { mappings, values },
+  );
+  expect({ users, faults, warnings }).toEqual({
+    users: [
+      { externalId: '1', firstName: 'Anna', lastName: 'Berg', active: false },
+      { externalId: '2', firstName: 'Bo', lastName: 'Ek', active: true },
+    ],
+    faults: [],
+    warnings: [],
+  });
+  expect(values.get('role word')).toBe('Manager');
+  expect((await contentOf(pool, 1, 1)).toString()).toBe(`${'a'.repeat(8000)}bcde`);
+  // The triggers that replace a foreign key know the table.
+  await expect(
+    pool`insert into file_chunks (account_id, file_id, position, bytes) values (1, 99, 0, 'x')`,
+  ).rejects.toThrow('This file does not exist.');
+  await pool`delete from files where file_id = 1`;
+  expect([...(await pool`select file_id from file_chunks`)]).toEqual([{ file_id: 2 }]);
+  const answers = await pool`select import_batch, sealed from answers order by import_batch`;
+  expect([...answers]).toEqual([
+    { import_batch: 0, sealed: Buffer.from([1]) },
+    { import_batch: 7, sealed: Buffer.from([2]) },
+  ]);
 });

@@ -52,17 +52,17 @@ export async function deleteMapping(
 export async function upsertValues(
   tx: Transaction,
   accountId: AccountId,
-  values: readonly (MappedValue & { word: string })[],
+  values: readonly (MappedValue & { key: string })[],
   userId: number | null,
 ): Promise<void> {
-  const rows = values.map(({ field, word, value, means }) => ({ field, word, value, means }));
+  const rows = values.map(({ field, key, value, meaning }) => ({ field, key, value, meaning }));
   await tx`
-    insert into value_mappings (account_id, field, word, value, means, user_id)
-    select ${accountId}, field, word, value, means, ${userId}::integer
-    from   json_to_recordset(${tx.json(rows)}::json) as v(field text, word text, value text, means text)
-    on conflict (account_id, field, word) do update
-    set    means = excluded.means, user_id = excluded.user_id, confirmed_at = now()
-    where  value_mappings.means <> excluded.means`;
+    insert into value_mappings (account_id, field, value_key, value, meaning, user_id)
+    select ${accountId}, field, key, value, meaning, ${userId}::integer
+    from   json_to_recordset(${tx.json(rows)}::json) as v(field text, key text, value text, meaning text)
+    on conflict (account_id, field, value_key) do update
+    set    meaning = excluded.meaning, user_id = excluded.user_id, confirmed_at = now()
+    where  value_mappings.meaning <> excluded.meaning`;
 }
 
 /** Returns the mapped values of an account, sorted by field and value. */
@@ -71,13 +71,13 @@ export async function selectValues(db: Db, accountId: AccountId): Promise<ValueM
     select m.mapping_id                                         as "mappingId",
            m.field                                              as "field",
            m.value                                              as "value",
-           m.means                                              as "means",
+           m.meaning                                            as "meaning",
            nullif(trim(u.first_name || ' ' || u.last_name), '') as "confirmedBy",
            m.confirmed_at                                       as "confirmedAt"
     from   value_mappings m
     left   join users u on u.account_id = m.account_id and u.user_id = m.user_id
     where  m.account_id = ${accountId}
-    order  by m.field, m.word`;
+    order  by m.field, m.value_key`;
 }
 
 /** Returns whether the mapping existed. */

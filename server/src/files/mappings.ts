@@ -1,7 +1,7 @@
 // The mappings of an account: what columns with certain headers mean, and what values such as "Leave" mean. They apply to every
 // later file, however it is sent.
 import type { MappedSheet, MappedValue } from '@soundings/contract/console/runs.ts';
-import { valueFields, valueMeanings } from '@soundings/contract/shared-values.ts';
+import { valueFields, valueMeanings } from '@soundings/contract/meanings.ts';
 import { createHash } from 'node:crypto';
 import { type Account, lockAccount } from '../accounts/accounts.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
@@ -11,7 +11,7 @@ import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { mappingFaults } from '../layout/columns.ts';
 import { headersKey, type Mappings } from '../layout/headers.ts';
 import type { Knowledge } from '../layout/layout.ts';
-import { keyOfValue, maxValueLength, wordOf } from '../layout/values.ts';
+import { mappingKey, maxValueLength, valueKey } from '../layout/values.ts';
 import { attributesOf } from '../people/attributes.changes.ts';
 import {
   countMappingsWith,
@@ -59,7 +59,7 @@ export async function knowledgeOf(db: Db, { id, defaultCountry }: Account): Prom
         .flatMap(({ name, allowedValues }) => (allowedValues ? [[name, allowedValues]] : [])),
     ),
     mappings,
-    values: new Map(values.map(({ field, value, means }) => [keyOfValue(field, wordOf(value)), means])),
+    values: new Map(values.map(({ field, value, meaning }) => [mappingKey(field, valueKey(value)), meaning])),
     country: defaultCountry,
     isThere: (kind, externalId) => existing[kind].has(externalId),
   };
@@ -76,10 +76,10 @@ export async function confirmValues(
   await lockAccount(tx, accountId);
   const details = values.flatMap((value, i) => valueFaults(value, `/values/${i}`));
   if (details[0]) throw new Fault('invalid', details[0].type, details[0].message, { details });
-  const keyed = new Map(values.map((value) => [keyOfValue(value.field, wordOf(value.value)), value]));
+  const keyed = new Map(values.map((value) => [mappingKey(value.field, valueKey(value.value)), value]));
   const before = await selectValues(tx, accountId);
   if (
-    new Set([...keyed.keys(), ...before.map((one) => keyOfValue(one.field, wordOf(one.value)))]).size >
+    new Set([...keyed.keys(), ...before.map((one) => mappingKey(one.field, valueKey(one.value)))]).size >
     maxValues
   ) {
     throw tooManyMappings(`${maxValues} mapped values`);
@@ -87,13 +87,13 @@ export async function confirmValues(
   const rows = [...keyed.values()].map((value) => ({
     ...value,
     value: value.value.trim(),
-    word: wordOf(value.value),
+    key: valueKey(value.value),
   }));
   await upsertValues(tx, accountId, rows, by.origin === 'console' ? by.userId : null);
   await audit(tx, accountId, by, 'values confirmed', { details: { values: rows.length } });
 }
 
-function valueFaults({ field, value, means }: MappedValue, path: string) {
+function valueFaults({ field, value, meaning }: MappedValue, path: string) {
   const wrong = (part: string, message: string) => ({
     type: 'invalid value' as const,
     message,
@@ -104,12 +104,12 @@ function valueFaults({ field, value, means }: MappedValue, path: string) {
   if (value.trim() === '' || value.length > maxValueLength)
     return [wrong('value', `A value must have 1 to ${maxValueLength} characters.`)];
   const allowed: readonly string[] = valueMeanings[field];
-  return allowed.includes(means)
+  return allowed.includes(meaning)
     ? []
     : [
         wrong(
-          'means',
-          `Invalid meaning ${quote(means)} for a value of ${field}. Use one of ${allowed.join(', ')}.`,
+          'meaning',
+          `Invalid meaning ${quote(meaning)} for a value of ${field}. Use one of ${allowed.join(', ')}.`,
         ),
       ];
 }

@@ -112,11 +112,11 @@ describe('unknown values', () => {
     const mailed = await pool`select 1 from graphile_worker.jobs where task_identifier = 'mail file report'`;
     expect(mailed.length).toBeGreaterThan(0);
 
-    const confirm = (means: 'yes' | 'no') =>
+    const confirm = (meaning: 'yes' | 'no') =>
       inTransaction(pool, (tx) =>
         confirmValues(tx, acme.id, { origin: 'command' }, [
-          { field: 'active', value: ' in elternzeit', means },
-          { field: 'role', value: 'WIZARD', means: 'Manager' },
+          { field: 'active', value: ' in elternzeit', meaning },
+          { field: 'role', value: 'WIZARD', meaning: 'Manager' },
         ]),
       );
     await confirm('yes');

@@ -39,7 +39,7 @@ describe('an interrupted upload', () => {
     const sending = openRequest(token, { 'transfer-encoding': 'chunked' }, at);
     sending.write(first);
     await until(
-      async () => (await database.pool`select from file_parts where account_id = ${accountId}`).length > 0,
+      async () => (await database.pool`select from file_chunks where account_id = ${accountId}`).length > 0,
     );
     return sending;
   }
@@ -50,7 +50,7 @@ describe('an interrupted upload', () => {
     expect(await account.list()).toEqual([]);
     sending.destroy();
     expect(await until(async () => (await account.rows()) === 0)).toBe(true);
-    expect(await database.pool`select from file_parts where account_id = ${account.id}`).toHaveLength(0);
+    expect(await database.pool`select from file_chunks where account_id = ${account.id}`).toHaveLength(0);
   });
 
   test('leaves nothing if the form is invalid', async () => {

@@ -70,7 +70,7 @@ export async function upsertRows(
 ): Promise<void> {
   await db`
     with at_once as materialized (select set_config('synchronous_commit', 'off', true))
-    insert into file_parts (account_id, file_id, position, bytes)
+    insert into file_chunks (account_id, file_id, position, bytes)
     select ${accountId}::integer, ${fileId}::integer, ${position}::integer + i,
            substring(${bytes}::bytea from i * ${rowBytes}::integer + 1 for ${rowBytes}::integer)
     from   at_once, generate_series(0, (${bytes.length}::integer - 1) / ${rowBytes}::integer) i
@@ -90,7 +90,7 @@ export async function insertRows(
   await onConnection(pool, (db) => {
     const statement = db`
       set local synchronous_commit = off;
-      copy file_parts (account_id, file_id, position, bytes) from stdin (format binary)`;
+      copy file_chunks (account_id, file_id, position, bytes) from stdin (format binary)`;
     return copyBytes(statement, [rows]);
   });
   spare.push(room);
@@ -133,7 +133,7 @@ export async function selectRows(
 ): Promise<Buffer> {
   const rows = await db<{ bytes: Buffer }[]>`
     select bytes as "bytes"
-    from   file_parts
+    from   file_chunks
     where  account_id = ${accountId} and file_id = ${fileId}
       and  position between ${position} and ${position + count - 1}
     order  by position`;
@@ -155,7 +155,7 @@ export async function updateUpload(
 
 /**
  * Turns an upload into a file and appends it to the queue. Returns false if the upload no longer exists, or if bytes are missing:
- * a database that crashed may have lost the last parts.
+ * a database that crashed may have lost the last rows.
  */
 export async function updateArrived(
   tx: Transaction,
@@ -167,7 +167,7 @@ export async function updateArrived(
     update files
     set    name = ${name}, size = ${size}, arrival = nextval('file_arrivals'), arrived_at = clock_timestamp()
     where  account_id = ${accountId} and file_id = ${fileId} and arrival is null
-      and  ${size} = (select sum(octet_length(bytes)) from file_parts where account_id = ${accountId} and file_id = ${fileId})
+      and  ${size} = (select sum(octet_length(bytes)) from file_chunks where account_id = ${accountId} and file_id = ${fileId})
     returning 1`;
   return rows.length > 0;
 }
@@ -260,11 +260,11 @@ export async function deleteParkedByOthers(
       and  arrival is null and size > 0 and file_id <> ${fileId}`;
 }
 
-/** Returns the parts of a file, in order. */
-export async function selectParts(db: Db, accountId: AccountId, fileId: number): Promise<Buffer[]> {
+/** Returns the bytes of all rows of a file, in order. */
+export async function selectAllRows(db: Db, accountId: AccountId, fileId: number): Promise<Buffer[]> {
   const rows = await db<{ bytes: Buffer }[]>`
     select bytes as "bytes"
-    from   file_parts
+    from   file_chunks
     where  account_id = ${accountId} and file_id = ${fileId}
     order  by position`;
   return rows.map(({ bytes }) => bytes);

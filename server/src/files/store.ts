@@ -1,4 +1,4 @@
-// Receives files over HTTPS and SFTP. Bytes are written to PostgreSQL in parts as they arrive. When an upload ends, one
+// Receives files over HTTPS and SFTP. Bytes are written to PostgreSQL in chunks as they arrive. When an upload ends, one
 // transaction creates the complete file and the job that processes it.
 import { maxStoredBytes, maxStoredFiles, maxUploadBytes } from '@soundings/contract/limits.ts';
 import type { FileReport } from '@soundings/contract/storage.ts';
@@ -18,9 +18,9 @@ import {
   insertRefused,
   insertUpload,
   rowBytes,
+  selectAllRows,
   selectFile,
   selectFiles,
-  selectParts,
   selectRows,
   selectUpload,
   type StoredFile,
@@ -28,7 +28,7 @@ import {
   updateUpload,
   type Via,
 } from './store.sql.ts';
-import { openParts, type Parts } from './upload-parts.ts';
+import { type Chunks, openChunks } from './upload-chunks.ts';
 
 export type { StoredFile, Via };
 export { selectFile, selectFiles };
@@ -39,7 +39,7 @@ const uploadMinutes = 60;
 /** The maximum number of separate byte ranges of a file during an upload. Clients that send ahead need far fewer. */
 const maxRanges = 1000;
 
-/** A file during its upload. At most three parts of it are in memory. */
+/** A file during its upload. At most three chunks of it are in memory. */
 export type Upload = {
   readonly id: number;
   readonly size: number;
@@ -51,7 +51,7 @@ export type Upload = {
    * further call.
    */
   write(offset: number, bytes: Buffer): Promise<void>;
-  /** Writes a part to the database to free memory. Must not be called during `write`. */
+  /** Writes a chunk to the database to free memory. Must not be called during `write`. */
   shrink(): Promise<void>;
   /**
    * Writes everything to the database, so that the upload can wait for its final name. Replaces an earlier upload that waits
@@ -96,7 +96,7 @@ export async function parkedUpload(pool: Pool, sender: Sender, name: string): Pr
 }
 
 function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, written: number): Upload {
-  const parts = openParts(pool, accountId, fileId, written);
+  const chunks = openChunks(pool, accountId, fileId, written);
   let refused: Fault | undefined;
 
   /** Returns bytes from the database. */
@@ -107,7 +107,7 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
   }
 
   async function remove(): Promise<void> {
-    await parts.settled();
+    await chunks.settled();
     await deleteUpload(pool, accountId, fileId);
   }
 
@@ -115,39 +115,39 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
     id: fileId,
 
     get size() {
-      return parts.size;
+      return chunks.size;
     },
 
     get unwritten() {
-      return parts.unwritten;
+      return chunks.unwritten;
     },
 
     async write(offset, bytes) {
       if (refused) throw refused;
       if (offset + bytes.length > maxUploadBytes) refused = tooLarge();
-      if (parts.ranges > maxRanges) refused = refusal('Too many gaps in the file. Send the bytes in order.');
+      if (chunks.ranges > maxRanges) refused = refusal('Too many gaps in the file. Send the bytes in order.');
       if (refused) throw refused;
-      await parts.put(offset, bytes);
+      await chunks.put(offset, bytes);
     },
 
-    shrink: parts.shrink,
+    shrink: chunks.shrink,
 
     async park(name) {
       if (refused) throw refused;
-      refuseGap(parts);
-      await parts.flush();
-      await updateUpload(pool, accountId, fileId, { name, size: parts.size });
+      refuseGap(chunks);
+      await chunks.flush();
+      await updateUpload(pool, accountId, fileId, { name, size: chunks.size });
       await deleteParkedByOthers(pool, accountId, tokenId, name, fileId);
     },
 
     async finish(sent, note) {
       try {
         if (refused) throw refused;
-        refuseGap(parts);
+        refuseGap(chunks);
         const name = fileNameOf(sent);
-        const head = await parts.head();
-        await parts.flush();
-        const { size } = parts;
+        const head = await chunks.head();
+        await chunks.flush();
+        const { size } = chunks;
         if (size === 0 || !head) throw wrongSize('The file is empty.');
         const fault = contentFault(kindOf(name) as FileKind, head);
         if (fault !== undefined) throw refusal(fault);
@@ -199,7 +199,7 @@ export async function recordRefusal(
   }
 }
 
-function refuseGap({ gap, size }: Parts): void {
+function refuseGap({ gap, size }: Chunks): void {
   if (gap < size)
     throw refusal(`The file is incomplete: the bytes from ${gap + 1} on were not sent. Send it again.`);
 }
@@ -222,7 +222,7 @@ function wrongSize(message: string): Fault {
 
 /** Returns the bytes of a file. */
 export async function contentOf(pool: Pool, accountId: AccountId, fileId: number): Promise<Buffer> {
-  return Buffer.concat(await selectParts(pool, accountId, fileId));
+  return Buffer.concat(await selectAllRows(pool, accountId, fileId));
 }
 
 export { addLostProcessing, countWaiting };

@@ -1,6 +1,6 @@
 // Imports the answers of a history file into the rounds that the import has opened.
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
-import { answeredBefore, copyParts, sealedIn } from '../answers/imported.ts';
+import { answeredBefore, copyAnswerBatches, sealedIn } from '../answers/imported.ts';
 import type { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
@@ -54,7 +54,7 @@ export async function importAnswers(
   for (const [week, imported] of state.weeks) {
     if (!imported.isNew) imported.roster = await rosterOf(tx, accountId, week, state);
   }
-  await copyParts(tx, accountId, sealed());
+  await copyAnswerBatches(tx, accountId, sealed());
   return { answers: count, ...(ignored > 0 && { ignored }) };
 }
 

@@ -1,7 +1,7 @@
 // What the columns of a sheet mean, and how full names in one column are read. Each rule has a small table.
 import { describe, expect, test } from 'vitest';
 import { headersKey } from './headers.ts';
-import { userAliases, wordsOf } from './header-aliases.ts';
+import { aliasesOf, userAliases } from './header-aliases.ts';
 import { type User, sheet, lay, layValid } from './layout.fixture.ts';
 
 describe('columns', () => {
@@ -17,11 +17,11 @@ describe('columns', () => {
       header.normalize('NFD'),
       header.normalize('NFD').replaceAll(/\p{M}/gu, ''),
     ];
-    for (const { word, ...words } of userAliases) {
-      for (const text of wordsOf(words).flatMap(variants)) {
-        const isId = word === 'employeeId' || word === 'id';
-        const isFullName = word === 'fullName' || word === 'name';
-        const otherColumn = isFullName ? 'Email' : word === 'lastName' ? 'First name' : 'Last name';
+    for (const { meaning, ...aliases } of userAliases) {
+      for (const text of aliasesOf(aliases).flatMap(variants)) {
+        const isId = meaning === 'employeeId' || meaning === 'id';
+        const isFullName = meaning === 'fullName' || meaning === 'name';
+        const otherColumn = isFullName ? 'Email' : meaning === 'lastName' ? 'First name' : 'Last name';
         const headers = isId ? [text, 'Last name'] : ['externalId', otherColumn, text];
         const cells: Record<string, string> = {
           role: 'User',
@@ -33,7 +33,7 @@ describe('columns', () => {
         const second = otherColumn === 'Email' ? 'a@example.com' : 'x';
         const { users, faults, warnings } = lay([
           headers,
-          isId ? ['x', 'x'] : ['x', second, cells[word] ?? 'yes'],
+          isId ? ['x', 'x'] : ['x', second, cells[meaning] ?? 'yes'],
         ]);
         expect({ text, faults, warnings, users: users?.length }).toEqual({
           text,
@@ -182,7 +182,7 @@ describe('columns', () => {
 
   test('reads a column as the account has mapped it', () => {
     const headers = ['externalId', 'Phone', 'Mobile'];
-    const columns = headers.map((header, i) => ({ header, means: ['externalId', 'phone', 'ignore'][i]! }));
+    const columns = headers.map((header, i) => ({ header, meaning: ['externalId', 'phone', 'ignore'][i]! }));
     const mappings = new Map([[headersKey(headers), { kind: 'users' as const, columns }]]);
     const { users, warnings } = lay('externalId | Phone | Mobile \n E1 | +4681234567 | +4670', [], {
       mappings,

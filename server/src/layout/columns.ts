@@ -13,7 +13,7 @@ import {
   type ValueField,
   valueFields,
   type ValueMeaning,
-} from '@soundings/contract/shared-values.ts';
+} from '@soundings/contract/meanings.ts';
 import { quote } from '../base/text.ts';
 import type { Cell, Sheet } from '../sheets/sheet.ts';
 import type { Kind, Meaning } from './header-aliases.ts';
@@ -39,7 +39,7 @@ import {
   proposalOf,
   shown,
   textOf,
-  wordOf,
+  valueKey,
 } from './values.ts';
 
 /** The maximum number of sheets to show. */
@@ -68,22 +68,22 @@ function sheetColumns(sheet: Sheet, attributes: Attributes, knowledge: Knowledge
   const best = headersIn(sheet, attributes, mappings) ?? likeliest(sheet, attributes);
   const row = sheet.rows[best.index] ?? [];
   const texts = headerTexts(row);
-  const means = best.hasId ? meaningsOf(sheet, best, knowledge) : guessesOf(best);
-  const could = alternativesOf(best, means);
+  const meanings = best.hasId ? meaningsOf(sheet, best, knowledge) : guessesOf(best);
+  const could = alternativesOf(best, meanings);
   const start = startOf(sheet, best.index, best.kind);
   const isMapped = mappings.has(headersKey(texts.map(({ text }) => text)));
   const rows = sheet.rows.slice(start);
-  const isPhone = (index: number) => means.get(index) === 'phone' || could.get(index) === 'phone';
+  const isPhone = (index: number) => meanings.get(index) === 'phone' || could.get(index) === 'phone';
   return {
     sheet: shown(sheet.name),
     row: best.index + 1,
     kind: best.kind,
     isMapped,
-    isKnown: best.hasId && (isMapped || texts.every(({ index }) => means.has(index))),
+    isKnown: best.hasId && (isMapped || texts.every(({ index }) => meanings.has(index))),
     columns: texts.map(({ index, text }) => ({
       header: text,
-      means: means.get(index) ?? 'ignore',
-      isKnown: isMapped || means.has(index),
+      meaning: meanings.get(index) ?? 'ignore',
+      isKnown: isMapped || meanings.has(index),
       couldBe: isMapped ? null : (could.get(index) ?? null),
       example: exampleIn(sheet, start, index),
       ...valuesIn(rows, index, values),
@@ -106,9 +106,9 @@ function valuesIn(
   for (const row of rows) {
     const value = textOf(row[index]);
     if (value === '') continue;
-    const one = counts.get(wordOf(value)) ?? { value, count: 0 };
+    const one = counts.get(valueKey(value)) ?? { value, count: 0 };
     one.count++;
-    counts.set(wordOf(value), one);
+    counts.set(valueKey(value), one);
     if (counts.size > maxCounted) return { values: [], valueCount: null };
   }
   const all = [...counts.values()].toSorted((a, b) => b.count - a.count);
@@ -125,11 +125,11 @@ function valuesIn(
 
 function described({ value, count }: { value: string; count: number }, mapped: MappedValues): ColumnValue {
   const byField = (of: (field: ValueField) => ValueMeaning | undefined) =>
-    Object.fromEntries(valueFields.map((field) => [field, of(field) ?? null])) as ColumnValue['means'];
+    Object.fromEntries(valueFields.map((field) => [field, of(field) ?? null])) as ColumnValue['meaning'];
   return {
     value,
     count,
-    means: byField((field) => meaningOfValue(field, value, mapped)),
+    meaning: byField((field) => meaningOfValue(field, value, mapped)),
     proposed: byField((field) => proposalOf(field, value)),
   };
 }
@@ -145,8 +145,8 @@ function alternativesOf(
 ): Map<number, string> {
   const taken = new Set(read.values());
   return new Map(
-    headers.flatMap(({ index, means }) => {
-      const guess = read.has(index) || !means ? undefined : guessOf(means, kind);
+    headers.flatMap(({ index, meaning }) => {
+      const guess = read.has(index) || !meaning ? undefined : guessOf(meaning, kind);
       return guess !== undefined && taken.has(guess) && !repeatableMeanings.includes(guess)
         ? [[index, guess] as const]
         : [];
@@ -159,7 +159,7 @@ function likeliest({ rows }: Sheet, attributes: Attributes): RecognizedHeaders {
   const counts = rows.slice(0, rowsToHeaders).map((row) => headerTexts(row).length);
   const index = counts.findIndex((count) => count > 1 && count >= 0.6 * Math.max(...counts));
   const of = (kind: Kind) => headersOf(rows[index] ?? [], kind, attributes);
-  const known = (kind: Kind) => of(kind).filter(({ means }) => means).length;
+  const known = (kind: Kind) => of(kind).filter(({ meaning }) => meaning).length;
   const kind = known('groups') > known('users') ? 'groups' : 'users';
   return { index, kind, headers: of(kind), hasId: false };
 }
@@ -167,17 +167,17 @@ function likeliest({ rows }: Sheet, attributes: Attributes): RecognizedHeaders {
 /** Returns what each column that is read means, by its index. */
 function meaningsOf(sheet: Sheet, best: RecognizedHeaders, { isThere }: Knowledge): Map<number, string> {
   const table = tableOf(sheet, best, { fault: () => {}, warn: () => {} }, isThere);
-  const meansOf = ({ field, attribute }: Column) =>
+  const meaningOf = ({ field, attribute }: Column) =>
     field === 'attribute' ? `attribute:${attribute}` : field;
-  return new Map(columnsOf(table).map((column) => [column.index, meansOf(column)]));
+  return new Map(columnsOf(table).map((column) => [column.index, meaningOf(column)]));
 }
 
 /** Returns the likely meaning of each header, without regard to the values. */
 function guessesOf({ kind, headers }: RecognizedHeaders): Map<number, string> {
   const allowed: readonly string[] = columnMeanings[kind];
   const guesses = new Map<number, string>();
-  for (const { index, means } of headers) {
-    const guess = means && guessOf(means, kind);
+  for (const { index, meaning } of headers) {
+    const guess = meaning && guessOf(meaning, kind);
     const isTaken = [...guesses.values()].includes(guess ?? '') && !repeatableMeanings.includes(guess ?? '');
     if (guess === undefined || isTaken) continue;
     if (allowed.includes(guess) || guess.startsWith('attribute:')) guesses.set(index, guess);
@@ -185,13 +185,13 @@ function guessesOf({ kind, headers }: RecognizedHeaders): Map<number, string> {
   return guesses;
 }
 
-function guessOf({ word, attribute }: Meaning, kind: Kind): string {
-  if (word === 'attribute') return `attribute:${attribute}`;
-  if (word === 'employeeId' || word === 'id') return 'externalId';
-  if (word === 'parentName') return 'parent';
-  if (word === 'groupName' || word === 'group') return kind === 'groups' ? 'name' : 'memberOf';
-  if (word === 'groupId') return kind === 'groups' ? 'externalId' : 'memberOf';
-  return word;
+function guessOf({ name, attribute }: Meaning, kind: Kind): string {
+  if (name === 'attribute') return `attribute:${attribute}`;
+  if (name === 'employeeId' || name === 'id') return 'externalId';
+  if (name === 'parentName') return 'parent';
+  if (name === 'groupName' || name === 'group') return kind === 'groups' ? 'name' : 'memberOf';
+  if (name === 'groupId') return kind === 'groups' ? 'externalId' : 'memberOf';
+  return name;
 }
 
 function exampleIn({ rows }: Sheet, start: number, index: number): string | null {
@@ -209,10 +209,10 @@ export function mappingFaults(
   path: string,
 ): (Detail & { type: DetailType })[] {
   const seen = new Map<string, string>();
-  const faults = columns.flatMap(({ header, means }, i) => {
-    const fault = meaningFault({ header, means }, kind, attributes, seen);
-    seen.set(means, header);
-    return fault ? [{ ...fault, path: `${path}/columns/${i}/means` }] : [];
+  const faults = columns.flatMap(({ header, meaning }, i) => {
+    const fault = meaningFault({ header, meaning }, kind, attributes, seen);
+    seen.set(meaning, header);
+    return fault ? [{ ...fault, path: `${path}/columns/${i}/meaning` }] : [];
   });
   const whole = wholeFault(kind, columns);
   return whole ? [...faults, { ...whole, path: `${path}/columns` }] : faults;
@@ -221,24 +221,24 @@ export function mappingFaults(
 type Found = { type: DetailType; message: string };
 
 function meaningFault(
-  { header, means }: MappedColumn,
+  { header, meaning }: MappedColumn,
   kind: Kind,
   attributes: readonly string[],
   seen: ReadonlyMap<string, string>,
 ): Found | undefined {
-  if (seen.has(means) && !repeatableMeanings.includes(means)) {
-    const message = `${quote(seen.get(means) ?? '')} and ${quote(header)} have the same meaning. Ignore one of them.`;
+  if (seen.has(meaning) && !repeatableMeanings.includes(meaning)) {
+    const message = `${quote(seen.get(meaning) ?? '')} and ${quote(header)} have the same meaning. Ignore one of them.`;
     return { type: 'repeated column', message };
   }
-  if (means === 'ignore' || (columnMeanings[kind] as readonly string[]).includes(means)) return undefined;
-  const isAttribute = kind === 'users' && means.startsWith('attribute:');
+  if (meaning === 'ignore' || (columnMeanings[kind] as readonly string[]).includes(meaning)) return undefined;
+  const isAttribute = kind === 'users' && meaning.startsWith('attribute:');
   if (!isAttribute) {
     return {
       type: 'invalid value',
       message: `Invalid meaning for ${quote(header)}. Choose one from the list.`,
     };
   }
-  const attribute = means.slice('attribute:'.length);
+  const attribute = meaning.slice('attribute:'.length);
   if (attributes.includes(attribute)) return undefined;
   return {
     type: 'unknown attribute',
@@ -247,7 +247,7 @@ function meaningFault(
 }
 
 function wholeFault(kind: Kind, columns: MappedColumn[]): Found | undefined {
-  const count = (...means: string[]) => columns.filter((column) => means.includes(column.means)).length;
+  const count = (...meanings: string[]) => columns.filter(({ meaning }) => meanings.includes(meaning)).length;
   const ids = kind === 'users' ? count('externalId') : count('externalId', 'name');
   if (ids === 0) {
     const what = kind === 'users' ? 'the IDs of people' : 'the IDs or names of groups';

@@ -1,6 +1,6 @@
 // Groups the rows of a file by person or group, and reads their values. Each value keeps the cell that it comes from. Pure.
 import { maxAttributeLength } from '@soundings/contract/limits.ts';
-import type { ValueField } from '@soundings/contract/shared-values.ts';
+import type { ValueField } from '@soundings/contract/meanings.ts';
 import { emailFault, type FieldFault, languageFault, lengthFault, phoneFault } from '../base/field-faults.ts';
 import { withCountryPrefix } from '../base/phones.ts';
 import { quote } from '../base/text.ts';
@@ -11,7 +11,7 @@ import {
   isClearMark,
   isErrorValue,
   isLocalNumber,
-  isMissingWord,
+  isMissingValue,
   isNotId,
   isPlaceholder,
   languageOf,
@@ -20,7 +20,7 @@ import {
   namesOf,
   phoneOf,
   timeZoneOf,
-  wordOf,
+  valueKey,
 } from './values.ts';
 
 /** A value, and the first cell that contains it. */
@@ -56,7 +56,7 @@ export type Task = {
   /** Columns of phone numbers that lack only the +. */
   prefixed: ReadonlySet<Column>;
   /** Unknown values by column and comparable form, each with its first row and the number of rows. */
-  unknown: Map<Column, { field: ValueField; words: Map<string, { row: Row; count: number }> }>;
+  unknown: Map<Column, { field: ValueField; values: Map<string, { row: Row; count: number }> }>;
   /** Rows with phone numbers without a country code, by column. `wrong` are not valid in the default country. */
   local: Map<Column, { rows: Row[]; wrong: Row[]; unsure: Row[] }>;
   /** Cells with a placeholder for a missing value, such as "n/a", by column. */
@@ -120,7 +120,7 @@ function readFields(entity: Entity, row: Row, task: Task): void {
     };
     const value = valueIn(row, column, task);
     if (value === undefined) {
-      if (task.unknown.get(column)?.words.has(wordOf(textIn(row, column))) && field === 'active')
+      if (task.unknown.get(column)?.values.has(valueKey(textIn(row, column))) && field === 'active')
         entity.hasUnknownStatus = true;
     } else if (field === 'fullName') {
       const names = namesOf(String(value), isLastFirst(column.header));
@@ -190,7 +190,7 @@ function readable(text: string, { field, attribute = '' }: Column, { reading }: 
   }
   const allowed = field === 'attribute' ? reading.allowedValues.get(attribute) : undefined;
   if (allowed) return allowedAs(text, allowed);
-  if (isMissingWord(text)) return undefined;
+  if (isMissingValue(text)) return undefined;
   return field === 'attribute' ? unless(lengthFault(attribute, text, maxAttributeLength), text) : text;
 }
 
@@ -199,7 +199,7 @@ const unless = (fault: FieldFault | undefined, text: string) => (fault ? undefin
 /** Returns the allowed value that equals the text, or else the only one that differs just in letter case and spaces. */
 function allowedAs(text: string, allowed: readonly string[]): string | undefined {
   if (allowed.includes(text)) return text;
-  const [value, ...others] = allowed.filter((one) => wordOf(one) === wordOf(text));
+  const [value, ...others] = allowed.filter((one) => valueKey(one) === valueKey(text));
   return others.length === 0 ? value : undefined;
 }
 
@@ -215,20 +215,20 @@ function note(noted: Map<Column, ValueRows>, row: Row, column: Column): void {
   const value = textIn(row, column);
   const values: ValueRows = noted.get(column) ?? new Map();
   noted.set(column, values);
-  const one = values.get(wordOf(value));
+  const one = values.get(valueKey(value));
   if (one) one.rows.push(row);
-  else values.set(wordOf(value), { value, rows: [row] });
+  else values.set(valueKey(value), { value, rows: [row] });
 }
 
 /** Returns what the value of a cell means. Returns undefined, and notes the cell, if that is unknown. */
 function meaningIn(row: Row, column: Column, field: ValueField, task: Task): string | undefined {
   const text = textIn(row, column);
-  const means = meaningOfValue(field, text, task.reading.values);
-  if (means !== undefined) return means === 'ignore' ? undefined : means;
-  const found = task.unknown.get(column) ?? { field, words: new Map() };
+  const meaning = meaningOfValue(field, text, task.reading.values);
+  if (meaning !== undefined) return meaning === 'ignore' ? undefined : meaning;
+  const found = task.unknown.get(column) ?? { field, values: new Map() };
   task.unknown.set(column, found);
-  const one = found.words.get(wordOf(text));
-  found.words.set(wordOf(text), { row: one?.row ?? row, count: (one?.count ?? 0) + 1 });
+  const one = found.values.get(valueKey(text));
+  found.values.set(valueKey(text), { row: one?.row ?? row, count: (one?.count ?? 0) + 1 });
   return undefined;
 }
 
@@ -239,8 +239,8 @@ export function yesOrNoIn(
   field: 'active' | 'isManager',
   task: Task,
 ): boolean | undefined {
-  const means = meaningIn(row, column, field, task);
-  return means === undefined ? undefined : means === 'yes';
+  const meaning = meaningIn(row, column, field, task);
+  return meaning === undefined ? undefined : meaning === 'yes';
 }
 
 /** Returns a phone number with its country code. Returns undefined, and notes the cell, if there is none. */

@@ -1,9 +1,9 @@
 // Resolves groups that a file gives by name instead of externalId. A name that several groups have is an error. Pure.
-import { membershipKinds } from '@soundings/contract/shared-values.ts';
+import { membershipKinds } from '@soundings/contract/memberships.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import type { Findings } from '../sync/findings.ts';
-import { wordOf } from './values.ts';
+import { valueKey } from './values.ts';
 
 type JsonObject = { [key: string]: JsonValue };
 type Data = { users?: JsonObject[]; groups?: JsonObject[] };
@@ -89,9 +89,9 @@ type Find = (text: string) => string[];
 
 export function finderOf(groups: readonly { externalId: string; name: string }[]): Find {
   const ids = new Set(groups.map(({ externalId }) => externalId));
-  const named = Map.groupBy(groups, ({ name }) => wordOf(name));
+  const named = Map.groupBy(groups, ({ name }) => valueKey(name));
   return (text) =>
-    ids.has(text) ? [text] : (named.get(wordOf(text)) ?? []).map(({ externalId }) => externalId);
+    ids.has(text) ? [text] : (named.get(valueKey(text)) ?? []).map(({ externalId }) => externalId);
 }
 
 function ambiguous(name: string, ids: string[], path: string) {

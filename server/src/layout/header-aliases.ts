@@ -1,6 +1,6 @@
 // The known headers of columns in six languages, and what each means. Pure. docs/integrators/files.md lists them for users, and a test
 // keeps the two in sync.
-import type { MembershipKind } from '@soundings/contract/shared-values.ts';
+import type { MembershipKind } from '@soundings/contract/memberships.ts';
 
 export type Kind = 'users' | 'groups';
 
@@ -26,10 +26,10 @@ export type Field =
   | 'attribute';
 
 /** What a header can mean on its own. The other headers then decide which field it is. */
-export type Word = Field | 'employeeId' | 'id' | 'group' | 'groupId' | 'parentName';
+export type HeaderMeaning = Field | 'employeeId' | 'id' | 'group' | 'groupId' | 'parentName';
 
-/** The meaning of a header. Words for groups have a family and may have a number, as in Department 2; attributes have a name. */
-export type Meaning = { word: Word; family: string; number: string; attribute?: string };
+/** The meaning of a header. Meanings of groups have a family and may have a number, as in Department 2; attributes have a name. */
+export type Meaning = { name: HeaderMeaning; family: string; number: string; attribute?: string };
 
 /** The headers of a kind of sheet by their keys: the names of our fields, and other usual names. */
 export type Vocabulary = { own: ReadonlyMap<string, Meaning>; usual: ReadonlyMap<string, Meaning> };
@@ -42,16 +42,16 @@ export const ownFields: Readonly<Record<Kind, readonly Field[]>> = {
   groups: ['externalId', 'name', 'description', 'parent'],
 };
 
-// In the lists below, commas separate the words.
+// In the lists below, commas separate the aliases.
 
-/** Words by language. Norwegian, Danish and Finnish list only words that differ from those of the other languages. */
-type Words = { en: string; sv: string; de: string; no?: string; da?: string; fi?: string };
-type HeaderAlias = Words & { word: Word };
+/** Aliases by language. Norwegian, Danish and Finnish list only aliases that differ from those of the other languages. */
+type Aliases = { en: string; sv: string; de: string; no?: string; da?: string; fi?: string };
+type HeaderAliases = Aliases & { meaning: HeaderMeaning };
 
 /** The headers of users, besides the names of our fields. */
-export const userAliases: readonly HeaderAlias[] = [
+export const userAliases: readonly HeaderAliases[] = [
   {
-    word: 'employeeId',
+    meaning: 'employeeId',
     en: 'Employee ID, Employee number, Employee no, Employee nr, Employee code, Emp ID, Emp no, Personnel number, Personnel ID, Person ID, Staff ID, Staff number, Worker ID, User ID, Payroll number, Employee ID in company',
     sv: 'Anställningsnummer, Anställningsnr, Anställnings-ID, Anst nr, Anst ID, Medarbetar-ID, Medarbetarnummer, Användar-ID, Person-ID',
     de: 'Personalnummer, Personalnr, Personal-ID, Pers nr, Mitarbeiternummer, Mitarbeiternr, Mitarbeiter-ID, Benutzer-ID',
@@ -59,9 +59,9 @@ export const userAliases: readonly HeaderAlias[] = [
     da: 'Medarbejdernummer, Medarbejdernr, Medarbejder-ID, Lønnummer',
     fi: 'Henkilönumero, Henkilöstönumero, Työntekijänumero',
   },
-  { word: 'id', en: 'ID', sv: '', de: '' },
+  { meaning: 'id', en: 'ID', sv: '', de: '' },
   {
-    word: 'firstName',
+    meaning: 'firstName',
     en: 'First name, Given name, Forename, Legal name - first name',
     sv: 'Förnamn',
     de: 'Vorname',
@@ -70,7 +70,7 @@ export const userAliases: readonly HeaderAlias[] = [
     fi: 'Etunimi',
   },
   {
-    word: 'lastName',
+    meaning: 'lastName',
     en: 'Last name, Surname, Family name, Legal name - last name',
     sv: 'Efternamn',
     de: 'Nachname, Familienname, Zuname',
@@ -79,7 +79,7 @@ export const userAliases: readonly HeaderAlias[] = [
     fi: 'Sukunimi',
   },
   {
-    word: 'fullName',
+    meaning: 'fullName',
     en: 'Full name, Display name, Employee name, Worker name, First and last name, First name Last name, Last name First name',
     sv: 'Fullständigt namn, Hela namnet, För- och efternamn, Förnamn Efternamn, Efternamn Förnamn, Medarbetarens namn',
     de: 'Vollständiger Name, Vor- und Nachname, Vorname Nachname, Nachname Vorname, Name Vorname, Mitarbeitername',
@@ -88,7 +88,7 @@ export const userAliases: readonly HeaderAlias[] = [
     fi: 'Koko nimi, Etunimi Sukunimi, Sukunimi Etunimi',
   },
   {
-    word: 'name',
+    meaning: 'name',
     en: 'Name',
     sv: 'Namn',
     de: 'Name',
@@ -97,7 +97,7 @@ export const userAliases: readonly HeaderAlias[] = [
     fi: 'Nimi',
   },
   {
-    word: 'email',
+    meaning: 'email',
     en: 'Email, Email address, Mail, Mail address, Work email, Business email, Email - primary work, Primary work email',
     sv: 'E-post, E-postadress, Mejl, Mejladress, Mailadress',
     de: 'E-Mail, E-Mail-Adresse, Mailadresse',
@@ -106,21 +106,21 @@ export const userAliases: readonly HeaderAlias[] = [
     fi: 'Sähköposti, Sähköpostiosoite',
   },
   {
-    word: 'phone',
+    meaning: 'phone',
     en: 'Phone, Phone number, Telephone, Telephone number, Tel, Mobile, Mobile number, Mobile phone, Mobile phone number, Phone mobile, Cell, Cell phone, Cell phone number, Work phone, Business phone, Phone - primary work',
     sv: 'Telefon, Telefonnummer, Telefonnr, Mobil, Mobilnummer, Mobilnr, Mobiltelefon, Arbetstelefon',
     de: 'Telefon, Telefonnummer, Mobil, Mobilnummer, Mobiltelefon, Handy, Handynummer, Rufnummer',
     fi: 'Puhelin, Puhelinnumero, Matkapuhelin',
   },
   {
-    word: 'active',
+    meaning: 'active',
     en: 'Active, Is active, Status, Active status, Account enabled',
     sv: 'Aktiv, Är aktiv, Status',
     de: 'Aktiv, Ist aktiv, Status',
     fi: 'Aktiivinen',
   },
   {
-    word: 'timezone',
+    meaning: 'timezone',
     en: 'Time zone',
     sv: 'Tidszon',
     de: 'Zeitzone',
@@ -129,40 +129,46 @@ export const userAliases: readonly HeaderAlias[] = [
     fi: 'Aikavyöhyke',
   },
   {
-    word: 'language',
+    meaning: 'language',
     en: 'Language, Language code, Preferred language, Locale',
     sv: 'Språk, Språkkod',
     de: 'Sprache, Sprachcode',
     da: 'Sprog',
     fi: 'Kieli',
   },
-  { word: 'role', en: 'Role, User role', sv: 'Roll, Användarroll', de: 'Rolle, Benutzerrolle', fi: 'Rooli' },
   {
-    word: 'memberOf',
+    meaning: 'role',
+    en: 'Role, User role',
+    sv: 'Roll, Användarroll',
+    de: 'Rolle, Benutzerrolle',
+    fi: 'Rooli',
+  },
+  {
+    meaning: 'memberOf',
     en: 'Member of, Groups, Departments, Teams, Units',
     sv: 'Medlem i, Grupper, Avdelningar, Enheter',
     de: 'Mitglied von, Gruppen, Abteilungen',
   },
   {
-    word: 'adminOf',
+    meaning: 'adminOf',
     en: 'Admin of, Owner of, Manager of',
     sv: 'Ägare av, Ansvarig för, Chef för',
     de: 'Verantwortlich für, Leiter von',
   },
   {
-    word: 'inheritedAdminOf',
+    meaning: 'inheritedAdminOf',
     en: 'Inherited admin of, Administrator of',
     sv: 'Administratör för',
     de: 'Administrator von',
   },
   {
-    word: 'interestOf',
+    meaning: 'interestOf',
     en: 'Interest of, Interest in, Reader of',
     sv: 'Intresse av, Läsrätt till',
     de: 'Interesse an, Leserecht für',
   },
   {
-    word: 'isManager',
+    meaning: 'isManager',
     en: 'Is manager, Is a manager, Is line manager, Is supervisor',
     sv: 'Är chef',
     de: 'Ist Vorgesetzter, Ist Vorgesetzte, Ist Führungskraft, Ist Leiter, Ist Chef, Ist Manager',
@@ -172,18 +178,18 @@ export const userAliases: readonly HeaderAlias[] = [
   },
 ];
 
-/** The headers of groups, besides the names of our fields and the words below. */
-export const groupAliases: readonly HeaderAlias[] = [
-  { word: 'id', en: 'ID', sv: '', de: '' },
-  { word: 'name', en: 'Name', sv: 'Namn, Benämning', de: 'Name, Bezeichnung' },
-  { word: 'description', en: 'Description', sv: 'Beskrivning', de: 'Beschreibung' },
+/** The headers of groups, besides the names of our fields and the aliases below. */
+export const groupAliases: readonly HeaderAliases[] = [
+  { meaning: 'id', en: 'ID', sv: '', de: '' },
+  { meaning: 'name', en: 'Name', sv: 'Namn, Benämning', de: 'Name, Bezeichnung' },
+  { meaning: 'description', en: 'Description', sv: 'Beskrivning', de: 'Beschreibung' },
 ];
 
 /**
- * Words for groups. The bare word is an id, or a name if another column has the id. With an ending it is clearly one of them.
+ * The aliases of groups. Without an ending it is an id, or a name if another column has the id. With an ending it is clearly one of them.
  * A name belongs to the id of the same family.
  */
-export const families: Readonly<Record<string, Words>> = {
+export const families: Readonly<Record<string, Aliases>> = {
   department: {
     en: 'Department, Dept',
     sv: 'Avdelning',
@@ -205,17 +211,17 @@ export const families: Readonly<Record<string, Words>> = {
   division: { en: 'Division', sv: '', de: 'Bereich' },
 };
 
-/** Letters between a word and its ending: Avdelning-s-ID, Gruppe-n-nummer. */
+/** Letters between an alias and its ending: Avdelning-s-ID, Gruppe-n-nummer. */
 const joints = ['', 's', 'n'];
 export const idEndings = 'ID, external ID, number, no, nr, code, nummer, kod, kode, kennung, tunnus';
 export const nameEndings = 'name, namn, navn, nimi, bezeichnung, benämning';
 
-/** Words that mean the parent group, on their own or before a word for groups or an ending. */
-export const parentWords =
+/** The aliases of the parent group, on their own or before an alias of groups or an ending. */
+export const parentAliases =
   'Parent, Superior, Överordnad, Överordnat, Overordnet, Übergeordnet, Übergeordnete, Übergeordneter, Übergeordnetes';
 
-/** Words for the manager of a person or group, with or without an ending. */
-export const managerWords =
+/** The aliases of the manager of a person or group, with or without an ending. */
+export const managerAliases =
   'Manager, Managers, Line manager, Direct manager, Supervisor, Reports to, Reporting to, ' +
   "Worker's manager, Head, " +
   'Chef, Chefs, Chefens, Närmaste chef, Avdelningschef, Enhetschef, Rapporterar till, ' +
@@ -226,8 +232,8 @@ export const managerEndings =
   'ID, external ID, number, no, nr, employee ID, employee number, anställningsnummer, ansattnummer, personalnummer, ' +
   'email, email address, e-post, e-postadress, mail, e-mail-adresse';
 
-/** Splits a list of words at the commas. */
-export const wordsIn = (list: string): string[] => (list === '' ? [] : list.split(', '));
+/** Splits a list of aliases at the commas. */
+export const aliasesIn = (list: string): string[] => (list === '' ? [] : list.split(', '));
 
 /**
  * Returns the form in which headers are compared: letters and digits, in lower case and without accents. Drops square brackets
@@ -250,79 +256,83 @@ const lastNamesFirst = new Set(
     'Last name First name, Efternamn Förnamn, Nachname Vorname, Name Vorname, Etternavn Fornavn, Efternavn Fornavn',
     'Sukunimi Etunimi',
   ]
-    .flatMap(wordsIn)
+    .flatMap(aliasesIn)
     .map(keyOf),
 );
 
 /** Whether the header of a column of full names says that the last name comes first. */
 export const isLastFirst = (header: string): boolean => lastNamesFirst.has(keyOf(header));
 
-/** Returns the keys of a word. An umlaut or ø may be written without its dots or stroke, or with an e. */
-function keysOf(word: string): string[] {
-  const spelledOut = word.normalize('NFC').replace(/[äöüø]/gi, (letter) => `${keyOf(letter)}e`);
-  return [...new Set([keyOf(word), keyOf(spelledOut)])];
+/** Returns the keys of an alias. An umlaut or ø may be written without its dots or stroke, or with an e. */
+function keysOf(alias: string): string[] {
+  const spelledOut = alias.normalize('NFC').replace(/[äöüø]/gi, (letter) => `${keyOf(letter)}e`);
+  return [...new Set([keyOf(alias), keyOf(spelledOut)])];
 }
 
-export const meaning = (word: Word, family = ''): Meaning => ({ word, family, number: '' });
+export const newMeaning = (name: HeaderMeaning, family = ''): Meaning => ({ name, family, number: '' });
 
-type Keyed = { key: string; means: Meaning };
+type Keyed = { key: string; meaning: Meaning };
 
-/** The endings, each with the meaning it gives to a word for groups. */
+/** The endings, each with the meaning it gives to an alias of groups. */
 const endings: Keyed[] = joints.flatMap((joint) => [
-  ...wordsIn(idEndings)
+  ...aliasesIn(idEndings)
     .flatMap(keysOf)
-    .map((key) => ({ key: joint + key, means: meaning('groupId') })),
-  ...wordsIn(nameEndings)
+    .map((key) => ({ key: joint + key, meaning: newMeaning('groupId') })),
+  ...aliasesIn(nameEndings)
     .flatMap(keysOf)
-    .map((key) => ({ key: joint + key, means: meaning('groupName') })),
+    .map((key) => ({ key: joint + key, meaning: newMeaning('groupName') })),
 ]);
 
-/** All words for groups, alone and with each ending. */
-const groupWords: Keyed[] = Object.entries(families).flatMap(([family, words]) =>
-  keysIn(words).flatMap((key) => [
-    { key, means: meaning('group', family) },
-    ...endings.map((ending) => ({ key: key + ending.key, means: meaning(ending.means.word, family) })),
+/** All headers of groups: each alias, alone and with each ending. */
+const groupHeaders: Keyed[] = Object.entries(families).flatMap(([family, aliases]) =>
+  keysIn(aliases).flatMap((key) => [
+    { key, meaning: newMeaning('group', family) },
+    ...endings.map((ending) => ({ key: key + ending.key, meaning: newMeaning(ending.meaning.name, family) })),
   ]),
 );
 
-/** All words for managers, alone and with each ending. */
-const managers: Keyed[] = wordsIn(managerWords)
+/** All headers of managers: each alias, alone and with each ending. */
+const managerHeaders: Keyed[] = aliasesIn(managerAliases)
   .flatMap(keysOf)
-  .flatMap((key) => ['', ...wordsIn(managerEndings).flatMap(keysOf)].map((ending) => key + ending))
-  .map((key) => ({ key, means: meaning('manager') }));
+  .flatMap((key) => ['', ...aliasesIn(managerEndings).flatMap(keysOf)].map((ending) => key + ending))
+  .map((key) => ({ key, meaning: newMeaning('manager') }));
 
-/** All words for the parent group: alone, before each word for groups, and before each ending. */
-const parents: Keyed[] = wordsIn(parentWords)
+/** All headers of the parent group: each alias, alone, before each header of groups, and before each ending. */
+const parentHeaders: Keyed[] = aliasesIn(parentAliases)
   .flatMap(keysOf)
   .flatMap((parent) => [
-    { key: parent, means: meaning('parent') },
-    ...[...groupWords, ...endings].map(({ key, means }) => ({
+    { key: parent, meaning: newMeaning('parent') },
+    ...[...groupHeaders, ...endings].map(({ key, meaning }) => ({
       key: parent + key,
-      means: meaning(means.word === 'groupName' ? 'parentName' : 'parent'),
+      meaning: newMeaning(meaning.name === 'groupName' ? 'parentName' : 'parent'),
     })),
   ]);
 
-/** Returns the words of all languages. */
-export function wordsOf({ en, sv, de, no = '', da = '', fi = '' }: Words): string[] {
-  return [en, sv, de, no, da, fi].flatMap(wordsIn);
+/** Returns the aliases of all languages. */
+export function aliasesOf({ en, sv, de, no = '', da = '', fi = '' }: Aliases): string[] {
+  return [en, sv, de, no, da, fi].flatMap(aliasesIn);
 }
 
-function keysIn(words: Words): string[] {
-  return wordsOf(words).flatMap(keysOf);
+function keysIn(aliases: Aliases): string[] {
+  return aliasesOf(aliases).flatMap(keysOf);
 }
 
-function vocabularyOf(own: readonly Field[], aliases: readonly HeaderAlias[], others: Keyed[]): Vocabulary {
-  const spelled = aliases.flatMap(({ word, ...words }) =>
-    keysIn(words).map((key) => ({ key, means: meaning(word) })),
+function vocabularyOf(own: readonly Field[], aliases: readonly HeaderAliases[], others: Keyed[]): Vocabulary {
+  const listed = aliases.flatMap(({ meaning, ...ofMeaning }) =>
+    keysIn(ofMeaning).map((key) => ({ key, meaning: newMeaning(meaning) })),
   );
   return {
-    own: new Map(own.map((field) => [keyOf(field), meaning(field)])),
-    // The last entry of a key wins, so words that are listed take precedence over combined ones.
-    usual: new Map([...others, ...spelled].map(({ key, means }) => [key, means])),
+    own: new Map(own.map((field) => [keyOf(field), newMeaning(field)])),
+    // The last entry of a key wins, so aliases that are listed take precedence over combined ones.
+    usual: new Map([...others, ...listed].map(({ key, meaning }) => [key, meaning])),
   };
 }
 
 export const vocabularies: Readonly<Record<Kind, Vocabulary>> = {
-  users: vocabularyOf(ownFields.users, userAliases, [...managers, ...groupWords]),
-  groups: vocabularyOf(ownFields.groups, groupAliases, [...managers, ...groupWords, ...parents]),
+  users: vocabularyOf(ownFields.users, userAliases, [...managerHeaders, ...groupHeaders]),
+  groups: vocabularyOf(ownFields.groups, groupAliases, [
+    ...managerHeaders,
+    ...groupHeaders,
+    ...parentHeaders,
+  ]),
 };

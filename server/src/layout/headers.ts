@@ -1,15 +1,22 @@
 // Recognizes the header row of a sheet: whether it lists users or groups, and what each header means. Pure.
 import { maxNameLength } from '@soundings/contract/limits.ts';
-import { membershipKinds } from '@soundings/contract/shared-values.ts';
+import { membershipKinds } from '@soundings/contract/memberships.ts';
 import type { Cell, Sheet } from '../sheets/sheet.ts';
-import { keyOf, type Kind, type Meaning, meaning, vocabularies, type Word } from './header-aliases.ts';
+import {
+  type HeaderMeaning,
+  keyOf,
+  type Kind,
+  type Meaning,
+  newMeaning,
+  vocabularies,
+} from './header-aliases.ts';
 import { textOf } from './values.ts';
 
 /** What the columns of sheets with certain headers mean, as an administrator has mapped them. */
 export type HeaderMapping = {
   kind: Kind;
-  /** `means` is a field, `attribute:` and a name, or `ignore`. */
-  columns: readonly { header: string; means: string }[];
+  /** `meaning` is a field, `attribute:` and a name, or `ignore`. */
+  columns: readonly { header: string; meaning: string }[];
 };
 
 /** The mappings of an account, by `headersKey`. */
@@ -38,20 +45,20 @@ function meaningOf(header: string, kind: Kind, attributes: Attributes): Meaning 
   const field = own.get(key);
   if (field) return field;
   const attribute = attributes.exact.has(header) ? header : attributes.byKey.get(key);
-  if (kind === 'users' && attribute) return { ...meaning('attribute'), attribute };
+  if (kind === 'users' && attribute) return { ...newMeaning('attribute'), attribute };
   const [number] = /\d+/.exec(key) ?? [];
   if (kind === 'groups' || usual.has(key) || number === undefined) return usual.get(key);
   const plain = key.replace(number, '');
   const numbered = own.get(plain) ?? usual.get(plain);
-  return numbered && listWords.includes(numbered.word)
+  return numbered && listMeanings.includes(numbered.name)
     ? { ...numbered, number: String(Number(number)) }
     : undefined;
 }
 
 /** The meanings that several columns may share. */
-const listWords: Word[] = ['group', 'groupId', 'groupName', ...membershipKinds];
+const listMeanings: HeaderMeaning[] = ['group', 'groupId', 'groupName', ...membershipKinds];
 
-type Header = { index: number; text: string; means: Meaning | undefined };
+type Header = { index: number; text: string; meaning: Meaning | undefined };
 
 /** Returns the texts of a row that can be headers, with their column indexes. */
 export const headerTexts = (row: Cell[]): { index: number; text: string }[] =>
@@ -61,19 +68,19 @@ export const headerTexts = (row: Cell[]): { index: number; text: string }[] =>
   });
 
 export const headersOf = (row: Cell[], kind: Kind, attributes: Attributes): Header[] =>
-  headerTexts(row).map((header) => ({ ...header, means: meaningOf(header.text, kind, attributes) }));
+  headerTexts(row).map((header) => ({ ...header, meaning: meaningOf(header.text, kind, attributes) }));
 
 /** Longer texts are not headers. Leaves room for the longest attribute name. */
 const maxHeaderLength = 2 * maxNameLength;
 
-const hasAny = (headers: Header[], ...words: Word[]) =>
-  headers.some(({ means }) => means && words.includes(means.word));
+const hasAny = (headers: Header[], ...meanings: HeaderMeaning[]) =>
+  headers.some(({ meaning }) => meaning && meanings.includes(meaning.name));
 
-const groupIds: Word[] = ['externalId', 'id', 'groupId', 'name', 'groupName', 'group'];
-export const userIds: Word[] = ['externalId', 'employeeId', 'id'];
+const groupIds: HeaderMeaning[] = ['externalId', 'id', 'groupId', 'name', 'groupName', 'group'];
+export const userIds: HeaderMeaning[] = ['externalId', 'employeeId', 'id'];
 
 /** Meanings that belong to people. Lists of other things may have such headers too, so an id column must be present as well. */
-const personal: Word[] = [
+const personal: HeaderMeaning[] = [
   ...(['email', 'phone', 'timezone', 'language', 'role', 'isManager'] as const),
   ...membershipKinds,
 ];
@@ -82,9 +89,9 @@ export type RecognizedHeaders = { index: number; kind: Kind; headers: Header[]; 
 
 /** Recognizes a header row. At least two headers must be known, and they must show whether the sheet lists users or groups. */
 function recognize(row: Cell[], index: number, attributes: Attributes): RecognizedHeaders | undefined {
-  const read = (kind: Kind, ids: Word[]): RecognizedHeaders | undefined => {
+  const read = (kind: Kind, ids: HeaderMeaning[]): RecognizedHeaders | undefined => {
     const headers = headersOf(row, kind, attributes);
-    const isEnough = headers.filter(({ means }) => means).length > 1;
+    const isEnough = headers.filter(({ meaning }) => meaning).length > 1;
     return isEnough ? { index, kind, headers, hasId: hasAny(headers, ...ids) } : undefined;
   };
   const users = read('users', userIds);
@@ -110,17 +117,17 @@ function recognizeMapped(
   if (!mapping) return undefined;
   const left = Map.groupBy(mapping.columns, ({ header }) => header);
   const headers = texts.flatMap((header) => {
-    const means = left.get(header.text)?.shift()?.means ?? 'ignore';
-    return means === 'ignore' ? [] : [{ ...header, means: meaningBy(means, attributes) }];
+    const meaning = left.get(header.text)?.shift()?.meaning ?? 'ignore';
+    return meaning === 'ignore' ? [] : [{ ...header, meaning: meaningBy(meaning, attributes) }];
   });
   return { index, kind: mapping.kind, headers, hasId: true };
 }
 
 /** Returns undefined for an attribute that is no longer defined. */
-function meaningBy(means: string, { exact }: Attributes): Meaning | undefined {
-  if (!means.startsWith('attribute:')) return meaning(means as Word);
-  const attribute = means.slice('attribute:'.length);
-  return exact.has(attribute) ? { ...meaning('attribute'), attribute } : undefined;
+function meaningBy(mapped: string, { exact }: Attributes): Meaning | undefined {
+  if (!mapped.startsWith('attribute:')) return newMeaning(mapped as HeaderMeaning);
+  const attribute = mapped.slice('attribute:'.length);
+  return exact.has(attribute) ? { ...newMeaning('attribute'), attribute } : undefined;
 }
 
 /** The header row must be within this many rows. A title and blank rows may come first. */
@@ -151,10 +158,10 @@ export function headersIn(
 
 /** Returns the index of the first row of data. Some programs write two header rows: field names, then their labels. */
 export function startOf({ rows }: Sheet, index: number, kind: Kind): number {
-  const wordsIn = (row: Cell[] = []) =>
-    new Map(headersOf(row, kind, attributesBy([])).map(({ index: at, means }) => [at, means?.word]));
-  const labels = wordsIn(rows[index + 1]);
-  const known = [...wordsIn(rows[index])].filter(([, word]) => word !== undefined);
-  const same = known.filter(([at, word]) => labels.get(at) === word);
+  const meaningsIn = (row: Cell[] = []) =>
+    new Map(headersOf(row, kind, attributesBy([])).map(({ index: at, meaning }) => [at, meaning?.name]));
+  const labels = meaningsIn(rows[index + 1]);
+  const known = [...meaningsIn(rows[index])].filter(([, name]) => name !== undefined);
+  const same = known.filter(([at, name]) => labels.get(at) === name);
   return same.length > 2 && same.length > known.length / 2 ? index + 2 : index + 1;
 }

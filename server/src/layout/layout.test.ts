@@ -7,17 +7,17 @@ import { readOrganization } from '../sync/check.ts';
 import { newFindings } from '../sync/findings.ts';
 import type { Cell, Sheet } from '../sheets/sheet.ts';
 import {
+  aliasesIn,
+  aliasesOf,
   families,
   groupAliases,
   idEndings,
+  managerAliases,
   managerEndings,
-  managerWords,
   nameEndings,
   ownFields,
-  parentWords,
+  parentAliases,
   userAliases,
-  wordsIn,
-  wordsOf,
 } from './header-aliases.ts';
 import { cases } from '../testing/house/cases.ts';
 import { tableOf, sheet, lay, layValid, only } from './layout.fixture.ts';
@@ -361,9 +361,9 @@ describe('for any table', () => {
 
   const anything: fc.Arbitrary<Cell> = fc.oneof(
     fc.constantFrom(
-      ...wordsIn(
+      ...aliasesIn(
         [...userAliases, ...groupAliases]
-          .flatMap(({ en, sv, de }) => [en, sv, de].flatMap(wordsIn))
+          .flatMap(({ en, sv, de }) => [en, sv, de].flatMap(aliasesIn))
           .join(', '),
       ),
       'Department',
@@ -447,12 +447,12 @@ describe('docs/integrators/files.md', () => {
   const written = new Set([...page.matchAll(/`([^`\n]+)`/g)].map(([, text]) => text));
 
   test('lists every header alias', () => {
-    const words = [
+    const aliases = [
       ...Object.values(ownFields).flat(),
-      ...[...userAliases, ...groupAliases, ...Object.values(families)].flatMap(wordsOf),
-      ...[idEndings, nameEndings, parentWords, managerWords, managerEndings].flatMap(wordsIn),
+      ...[...userAliases, ...groupAliases, ...Object.values(families)].flatMap(aliasesOf),
+      ...[idEndings, nameEndings, parentAliases, managerAliases, managerEndings].flatMap(aliasesIn),
     ];
-    expect(words.filter((word) => !written.has(word))).toEqual([]);
+    expect(aliases.filter((alias) => !written.has(alias))).toEqual([]);
   });
 
   test('has only examples without errors', () => {

@@ -1,7 +1,7 @@
 // Converts the sheets of a file to the data of an organization request (decision C8). Pure. Rows of one person become one
 // user, cells become values, and each value keeps its place in the file. The sync validates the values.
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/shared-values.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import type { Sheet } from '../sheets/sheet.ts';
@@ -9,7 +9,7 @@ import { type FilePlace, inspect, placeAt, type Row } from './cells.ts';
 import { entitiesOf, type Entity, type Reading, type Task } from './entities.ts';
 import { headerTexts, type Mappings } from './headers.ts';
 import { inferredRole, readManagers } from './managers.ts';
-import { type Entry, groupWordsIn, maxEntries, type Person, personOf } from './memberships.ts';
+import { type Entry, groupIdsAndNamesIn, maxEntries, type Person, personOf } from './memberships.ts';
 import { noteValues } from './noted-values.ts';
 import {
   type Column,
@@ -68,7 +68,7 @@ export function layOut(sheets: Sheet[], knowledge: Knowledge, notes: Notes): Lai
   const tables = tablesOf(sheets, attributes, notes, mappings, isThere);
   if (tables.length === 0) return undefined;
   const prefixed = new Set(tables.flatMap((table) => inspect(table, notes)));
-  const groupsOfFile = groupWordsIn(tables);
+  const groupsOfFile = groupIdsAndNamesIn(tables);
   const task: Task = {
     notes,
     reading: knowledge,

@@ -1,5 +1,5 @@
 // Reads the groups of each person: the lists of group IDs and names in the cells of their rows. Pure.
-import type { MembershipKind } from '@soundings/contract/shared-values.ts';
+import type { MembershipKind } from '@soundings/contract/memberships.ts';
 import { quote } from '../base/text.ts';
 import { placeAt, type Row, rowsOf, textIn } from './cells.ts';
 import { type Entity, isNoted, type Task } from './entities.ts';
@@ -26,7 +26,7 @@ export type Person = Entity & {
 export const maxEntries = 1_000_000;
 
 /** Returns the ids and names in the sheets of groups. */
-export function groupWordsIn(tables: Table[]): Set<string> {
+export function groupIdsAndNamesIn(tables: Table[]): Set<string> {
   const columnsIn = ({ id, fields }: Table) => [id, ...fields.filter(({ field }) => field === 'name')];
   return new Set(
     tables

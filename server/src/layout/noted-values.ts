@@ -1,6 +1,6 @@
 // Warns about cells that were not read as written: unknown values, phone numbers without a country code, placeholders and
 // unreadable values. One warning for each column, or for each of its values, with counts. Pure.
-import type { ValueField } from '@soundings/contract/shared-values.ts';
+import type { ValueField } from '@soundings/contract/meanings.ts';
 import { formatName } from '../base/field-faults.ts';
 import { quote } from '../base/text.ts';
 import { placeAt, type Row, textIn } from './cells.ts';
@@ -23,7 +23,7 @@ const effects: Record<ValueField, string> = {
 
 /** Adds the warnings about the cells that the layout has collected in `task`. */
 export function noteValues(task: Task): void {
-  for (const [column, { field, words }] of task.unknown) noteUnknown(column, field, words, task);
+  for (const [column, { field, values }] of task.unknown) noteUnknown(column, field, values, task);
   for (const [column, of] of task.local) noteLocal(column, of, task);
   for (const [column, values] of task.placeholders) notePlaceholders(column, values, task);
   for (const [column, values] of task.ignored) noteIgnored(column, values, task);
@@ -97,10 +97,10 @@ function noteIgnored(column: Column, values: ValueRows, { notes, reading }: Task
 function noteUnknown(
   column: Column,
   field: ValueField,
-  words: ReadonlyMap<string, { row: Row; count: number }>,
+  values: ReadonlyMap<string, { row: Row; count: number }>,
   { notes }: Task,
 ): void {
-  const all = [...words.values()].toSorted((a, b) => b.count - a.count);
+  const all = [...values.values()].toSorted((a, b) => b.count - a.count);
   const [first] = all as [{ row: Row; count: number }];
   const listed = all
     .slice(0, maxListed)

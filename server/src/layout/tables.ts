@@ -2,7 +2,7 @@
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { quote } from '../base/text.ts';
 import type { Cell, Sheet } from '../sheets/sheet.ts';
-import { type Field, keyOf, type Kind, type Meaning, type Word } from './header-aliases.ts';
+import { type Field, type HeaderMeaning, keyOf, type Kind, type Meaning } from './header-aliases.ts';
 import {
   attributesBy,
   headersIn,
@@ -87,7 +87,7 @@ export function tablesOf(
     } else {
       faults++;
       const { kind, headers } = best;
-      const ignored = headers.filter(({ means }) => !means).map(({ text }) => text);
+      const ignored = headers.filter(({ meaning }) => !meaning).map(({ text }) => text);
       const found = foundHeaders(
         headers.map(({ text }) => text),
         ignored,
@@ -164,8 +164,8 @@ export function tableOf(
     notes.warn({ type: 'unknown column', message, ...place, column: shown(header) });
   };
   const known: Known[] = [];
-  for (const { means, ...header } of headers) {
-    if (means) known.push({ ...header, means });
+  for (const { meaning, ...header } of headers) {
+    if (meaning) known.push({ ...header, meaning });
     else unknown(header.text, 'is not a known field or attribute');
   }
   const start = startOf(sheet, index, kind);
@@ -218,7 +218,7 @@ export function repeatedColumn(
 }
 
 /** Headers to prefer among columns with the same meaning. */
-const preferred: Partial<Record<Word, RegExp>> = {
+const preferred: Partial<Record<HeaderMeaning, RegExp>> = {
   phone: /mobil|cell|handy|matkapuhelin/,
   email: /work|business|primary|arbet|jobb|company/,
 };
@@ -230,13 +230,13 @@ const preferred: Partial<Record<Word, RegExp>> = {
 function likeliestFirst(columns: Known[], rows: Cell[][], kind: Kind, isThere: Exists): Known[] {
   const filled = rows.filter((row) => row.some((cell) => textOf(cell) !== ''));
   const scored = columns.map((column) => {
-    const { text, index, means } = column;
+    const { text, index, meaning } = column;
     const values = filled.map((row) => textOf(row[index])).filter((value) => value !== '');
-    const isId = idRank.includes(means.word);
+    const isId = idRank.includes(meaning.name);
     const known = isId ? values.filter((value) => isThere(kind, value)).length : 0;
     const isWhole = isId && values.length === filled.length;
-    const isPreferred = values.length > 0 && preferred[means.word]?.test(keyOf(text)) === true;
-    const rank = isId ? -idRank.indexOf(means.word) : Number(isPreferred);
+    const isPreferred = values.length > 0 && preferred[meaning.name]?.test(keyOf(text)) === true;
+    const rank = isId ? -idRank.indexOf(meaning.name) : Number(isPreferred);
     return { column, score: [known, Number(isWhole), rank, values.length] };
   });
   const compare = (a: number[], b: number[]) =>
@@ -245,9 +245,9 @@ function likeliestFirst(columns: Known[], rows: Cell[][], kind: Kind, isThere: E
 }
 
 /** The meanings that are ids, the most certain first. */
-const idRank: Word[] = ['externalId', 'employeeId', 'groupId', 'id'];
+const idRank: HeaderMeaning[] = ['externalId', 'employeeId', 'groupId', 'id'];
 
-type Known = { index: number; text: string; means: Meaning };
+type Known = { index: number; text: string; meaning: Meaning };
 type Resolver = {
   /** Warns about a column that is ignored. */
   unknown(header: string, why: string): void;
@@ -258,16 +258,17 @@ type Resolver = {
 };
 type Columns = Omit<Table, 'kind' | 'sheet' | 'headers' | 'start'>;
 
-const columnOf = ({ index, text, means }: Known, field: Field): Column => ({
+const columnOf = ({ index, text, meaning }: Known, field: Field): Column => ({
   index,
   header: shown(text),
   field,
-  ...(means.attribute !== undefined && { attribute: means.attribute }),
+  ...(meaning.attribute !== undefined && { attribute: meaning.attribute }),
 });
 
 function usersTable(known: Known[], resolver: Resolver): Columns {
-  const of = (...words: Word[]) => known.filter(({ means }) => words.includes(means.word));
-  const columns = (field: Field, ...words: Word[]) => of(...words).map((header) => columnOf(header, field));
+  const of = (...meanings: HeaderMeaning[]) => known.filter(({ meaning }) => meanings.includes(meaning.name));
+  const columns = (field: Field, ...meanings: HeaderMeaning[]) =>
+    of(...meanings).map((header) => columnOf(header, field));
   const [firstNames, lastNames, names] = [of('firstName'), of('lastName'), of('name')];
   // In German the last name is often just called Name.
   const isLastName = firstNames.some(({ text }) => keyOf(text) === 'vorname') && lastNames.length === 0;
@@ -276,7 +277,7 @@ function usersTable(known: Known[], resolver: Resolver): Columns {
   for (const { text } of isWhole ? [] : whole) {
     resolver.unknown(text, 'is not needed, because first and last names have separate columns');
   }
-  const attributes = Map.groupBy(of('attribute'), ({ means }) => means.attribute);
+  const attributes = Map.groupBy(of('attribute'), ({ meaning }) => meaning.attribute);
   const fields: (Column | undefined)[] = [
     ...(['firstName', 'email', 'phone', 'active', 'timezone', 'language', 'role'] as const).map((field) =>
       resolver.choose(of(field), field),
@@ -295,14 +296,17 @@ function usersTable(known: Known[], resolver: Resolver): Columns {
   };
 }
 
-/** Returns the columns with the groups of a person. Columns of ids and names are paired by their header words, then by order. */
+/** Returns the columns with the groups of a person. Columns of ids and names are paired by their header aliases, then by order. */
 function membershipsOf(known: Known[], resolver: Resolver): Table['memberOf'] {
-  const plain = known.filter(({ means }) => means.word === 'memberOf');
+  const plain = known.filter(({ meaning }) => meaning.name === 'memberOf');
   const pairs: Table['memberOf'] = [];
   const lone: Known[] = [];
-  const ofFamilies = known.filter(({ means }) => ['group', 'groupId', 'groupName'].includes(means.word));
-  for (const family of Map.groupBy(ofFamilies, ({ means }) => `${means.family} ${means.number}`).values()) {
-    const of = (word: Word) => family.filter(({ means }) => means.word === word);
+  const ofFamilies = known.filter(({ meaning }) => ['group', 'groupId', 'groupName'].includes(meaning.name));
+  for (const family of Map.groupBy(
+    ofFamilies,
+    ({ meaning }) => `${meaning.family} ${meaning.number}`,
+  ).values()) {
+    const of = (name: HeaderMeaning) => family.filter(({ meaning }) => meaning.name === name);
     const { ids, names, rest } = rolesOf(of('groupId'), of('groupName'), of('group'));
     for (const header of rest)
       resolver.repeated(columnOf(ids[0]!, 'memberOf'), [columnOf(header, 'memberOf')]);
@@ -326,7 +330,7 @@ const pairOf = (id: Known, name: Known | undefined) => ({
   name: name && columnOf(name, 'groupName'),
 });
 
-/** A bare word such as Department is the id, or the name if another column has the ids, or else redundant. */
+/** A bare header such as Department is the id, or the name if another column has the ids, or else redundant. */
 function rolesOf(
   ids: Known[],
   names: Known[],
@@ -337,10 +341,10 @@ function rolesOf(
 }
 
 function groupsTable(known: Known[], resolver: Resolver): Columns {
-  const of = (...words: Word[]) => known.filter(({ means }) => words.includes(means.word));
+  const of = (...meanings: HeaderMeaning[]) => known.filter(({ meaning }) => meanings.includes(meaning.name));
   const bare = of('group');
   const { ids, names, rest } = rolesOf(of('externalId', 'id', 'groupId'), of('name', 'groupName'), bare);
-  // Without columns for ids or names, the bare word is the name.
+  // Without columns for ids or names, the bare header is the name.
   const isName = names.length === 0 && ids === bare;
   const name = resolver.choose(isName ? bare : names, 'name');
   const id = isName ? undefined : resolver.choose(ids, 'externalId');

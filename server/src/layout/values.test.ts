@@ -1,9 +1,9 @@
 // How the cells of a column are read. Each rule has a small table.
 import type { Detail } from '@soundings/contract/problem.ts';
-import type { ValueMeaning } from '@soundings/contract/shared-values.ts';
+import type { ValueMeaning } from '@soundings/contract/meanings.ts';
 import { describe, expect, test } from 'vitest';
 import type { Cell } from '../sheets/sheet.ts';
-import { keyOfValue } from './values.ts';
+import { mappingKey } from './values.ts';
 import { type User, lay, layValid, layForAccount, only } from './layout.fixture.ts';
 
 describe('values', () => {
@@ -90,10 +90,10 @@ describe('values', () => {
 
   test('uses the meanings that the account has confirmed, even instead of built-in ones', () => {
     const values = new Map<string, ValueMeaning>([
-      [keyOfValue('active', 'in elternzeit'), 'no'],
-      [keyOfValue('active', 'active'), 'ignore'],
-      [keyOfValue('role', 'wizard'), 'Administrator'],
-      [keyOfValue('isManager', 't'), 'yes'],
+      [mappingKey('active', 'in elternzeit'), 'no'],
+      [mappingKey('active', 'active'), 'ignore'],
+      [mappingKey('role', 'wizard'), 'Administrator'],
+      [mappingKey('isManager', 't'), 'yes'],
     ]);
     const { users } = layForAccount(
       `

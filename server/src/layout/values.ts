@@ -1,7 +1,8 @@
 // Reads the values of cells as people write them: ids, yes and no, phone numbers, roles, languages (docs/integrators/files.md). Pure. The
 // sync checks whether a value is allowed.
 import { isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
-import type { OrganizationRole, ValueField, ValueMeaning } from '@soundings/contract/shared-values.ts';
+import type { ValueField, ValueMeaning } from '@soundings/contract/meanings.ts';
+import type { OrganizationRole } from '@soundings/contract/roles.ts';
 import type { Cell } from '../sheets/sheet.ts';
 
 /** The text that clears a value. An empty cell keeps the current value. */
@@ -10,31 +11,32 @@ export const clearMark = '(empty)';
 export const isClearMark = (text: string): boolean =>
   text.length === clearMark.length && text.toLowerCase() === clearMark;
 
-/** Words that people write in a cell for a missing value. */
-const missingWords = new Set(
+/** What people write in a cell for a missing value. */
+const missingValues = new Set(
   (
     'n/a, n.a., null, (null), <null>, nil, undefined, nan, (blank), missing, not available, not applicable, ' +
     'saknas, uppgift saknas, k.a., k. a., keine angabe, nicht vorhanden, fehlt, mangler, puuttuu, ei tietoa'
   ).split(', '),
 );
 
-/** Words for "none". In columns with free text, these are real values. */
-const noneWords = new Set(
+/** Values that mean "none". In columns with free text, these are real values. */
+const noneValues = new Set(
   (
     'none, no value, nothing, ingen, inget, inga, intet, keine, keiner, keines, kein, ei ole, ei mitään, ' +
     'aucun, aucune, ninguno, nessuno, geen'
   ).split(', '),
 );
 
-/** Whether a text can't be an id: it has no letters or digits, or is "n/a". Other words may be user names. */
-export const isNotId = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text) || wordOf(text) === 'n/a';
+/** Whether a text can't be an id: it has no letters or digits, or is "n/a". Other values may be user names. */
+export const isNotId = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text) || valueKey(text) === 'n/a';
 
 /** Whether a text marks a missing value, such as a dash, "n/a" or "saknas". */
-export const isMissingWord = (text: string): boolean =>
-  /^[\p{Pd}\u2212._?*/ ]+$/u.test(text) || missingWords.has(wordOf(text));
+export const isMissingValue = (text: string): boolean =>
+  /^[\p{Pd}\u2212._?*/ ]+$/u.test(text) || missingValues.has(valueKey(text));
 
 /** Whether a text marks a missing value or means "none", such as "keine" or "ingen". */
-export const isPlaceholder = (text: string): boolean => isMissingWord(text) || noneWords.has(wordOf(text));
+export const isPlaceholder = (text: string): boolean =>
+  isMissingValue(text) || noneValues.has(valueKey(text));
 
 /**
  * Returns the text of a cell without surrounding white space, or '' for an empty cell. Numbers are written without an exponent.
@@ -86,20 +88,20 @@ export function partsOf(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-const yesWords = new Set('true yes y ja j sant wahr x 1 ✓ ✔'.split(' '));
-const noWords = new Set('false no n nej nein falskt falsch 0'.split(' '));
+const yesValues = new Set('true yes y ja j sant wahr x 1 ✓ ✔'.split(' '));
+const noValues = new Set('false no n nej nein falskt falsch 0'.split(' '));
 
 /** Returns true for yes and false for no, in English, Swedish or German. Undefined for any other text. */
 export function yesOrNo(text: string): boolean | undefined {
-  const word = text.toLowerCase();
-  return yesWords.has(word) ? true : noWords.has(word) ? false : undefined;
+  const key = text.toLowerCase();
+  return yesValues.has(key) ? true : noValues.has(key) ? false : undefined;
 }
 
 // --- Columns with fixed values: what a value means, as the account has mapped it, or else as listed here.
 
-const activeWords = 'active enabled employed aktiv anställd angestellt beschäftigt';
-const inactiveWords = 'inactive disabled terminated left inaktiv avslutad slutat ausgeschieden gekündigt';
-const roleWords: Record<OrganizationRole, string> = {
+const activeValues = 'active enabled employed aktiv anställd angestellt beschäftigt';
+const inactiveValues = 'inactive disabled terminated left inaktiv avslutad slutat ausgeschieden gekündigt';
+const roleValues: Record<OrganizationRole, string> = {
   Administrator: 'administrator admin administratör',
   Manager: 'manager chef vorgesetzter vorgesetzte führungskraft leiter leiterin',
   User: 'user employee användare medarbetare anställd benutzer nutzer mitarbeiter mitarbeiterin',
@@ -109,26 +111,26 @@ const roleWords: Record<OrganizationRole, string> = {
 export const maxValueLength = 100;
 
 /** Returns the form in which values are compared: in lower case, without surrounding or repeated white space. */
-export const wordOf = (text: string): string =>
+export const valueKey = (text: string): string =>
   text.trim().replace(/\s+/g, ' ').normalize('NFC').toLowerCase();
 
 type Vocabulary = ReadonlyMap<string, ValueMeaning>;
 
-const wordsFor = (words: Partial<Record<ValueMeaning, string>>): Vocabulary =>
+const valuesFor = (lists: Partial<Record<ValueMeaning, string>>): Vocabulary =>
   new Map(
-    Object.entries(words).flatMap(([means, list]) =>
-      list.split(/,? /).map((word) => [word, means as ValueMeaning] as const),
+    Object.entries(lists).flatMap(([meaning, list]) =>
+      list.split(/,? /).map((value) => [value, meaning as ValueMeaning] as const),
     ),
   );
 
-const knownWords: Record<ValueField, Vocabulary> = {
-  active: wordsFor({ yes: activeWords, no: inactiveWords }),
-  role: wordsFor(roleWords),
+const knownValues: Record<ValueField, Vocabulary> = {
+  active: valuesFor({ yes: activeValues, no: inactiveValues }),
+  role: valuesFor(roleValues),
   isManager: new Map(),
 };
 
 /** Meanings that are only likely. The console proposes them, and an administrator confirms or changes them. */
-const proposedWords: Record<ValueField, Vocabulary> = {
+const proposedValues: Record<ValueField, Vocabulary> = {
   active: new Map([
     ...proposals(
       'yes',
@@ -183,13 +185,13 @@ const proposedWords: Record<ValueField, Vocabulary> = {
   ]),
 };
 
-function proposals(means: ValueMeaning, words: string): [string, ValueMeaning][] {
-  return words.split(', ').map((word) => [word, means]);
+function proposals(meaning: ValueMeaning, values: string): [string, ValueMeaning][] {
+  return values.split(', ').map((value) => [value, meaning]);
 }
 
-/** The values that an account has mapped, by `keyOfValue`. */
+/** The values that an account has mapped, by `mappingKey`. */
 export type MappedValues = ReadonlyMap<string, ValueMeaning>;
-export const keyOfValue = (field: ValueField, word: string): string => `${field} ${word}`;
+export const mappingKey = (field: ValueField, key: string): string => `${field} ${key}`;
 
 /** Returns what a value means: as the account has mapped it, or else as listed here. Undefined if unknown. */
 export function meaningOfValue(
@@ -197,16 +199,16 @@ export function meaningOfValue(
   text: string,
   mapped: MappedValues,
 ): ValueMeaning | undefined {
-  const word = wordOf(text);
-  const known = mapped.get(keyOfValue(field, word)) ?? knownWords[field].get(word);
+  const key = valueKey(text);
+  const known = mapped.get(mappingKey(field, key)) ?? knownValues[field].get(key);
   if (known !== undefined || field === 'role') return known;
-  const isYes = yesOrNo(word);
+  const isYes = yesOrNo(key);
   return isYes === undefined ? undefined : isYes ? 'yes' : 'no';
 }
 
 /** Returns what an unknown value probably means, if there is a guess. */
 export const proposalOf = (field: ValueField, text: string): ValueMeaning | undefined =>
-  proposedWords[field].get(wordOf(text));
+  proposedValues[field].get(valueKey(text));
 
 // --- Names.
 

@@ -17,7 +17,7 @@ export async function selectLiveWeeks(db: Db): Promise<{ accountId: AccountId; w
     order  by week, account_id`;
 }
 
-export type SealedRow = { respondent: string; part: number; sealed: Buffer };
+export type SealedRow = { respondent: string; importBatch: number; sealed: Buffer };
 
 /** Returns the sealed answers of these respondents in a week. */
 export async function selectSealedOf(
@@ -27,7 +27,7 @@ export async function selectSealedOf(
   respondents: string[],
 ): Promise<SealedRow[]> {
   return tx<SealedRow[]>`
-    select respondent as "respondent", part as "part", sealed as "sealed"
+    select respondent as "respondent", import_batch as "importBatch", sealed as "sealed"
     from   answers
     where  account_id = ${accountId} and week = ${week} and respondent = any(${respondents}::uuid[])`;
 }
@@ -43,6 +43,7 @@ export async function updateSealed(
   await tx`
     update answers a
     set    sealed = decode(n.sealed, 'hex')
-    from   jsonb_to_recordset(${tx.json(texts)}) as n(respondent uuid, part integer, sealed text)
-    where  a.account_id = ${accountId} and a.week = ${week} and a.respondent = n.respondent and a.part = n.part`;
+    from   jsonb_to_recordset(${tx.json(texts)}) as n(respondent uuid, "importBatch" integer, sealed text)
+    where  a.account_id = ${accountId} and a.week = ${week} and a.respondent = n.respondent
+      and  a.import_batch = n."importBatch"`;
 }

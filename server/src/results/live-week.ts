@@ -80,9 +80,9 @@ async function markCounted(
       row.answers.set(id, { ...now, counted: true });
     }
   }
-  const sealed = rows.map(({ respondent, part, answers: own }) => ({
+  const sealed = rows.map(({ respondent, importBatch, answers: own }) => ({
     respondent,
-    part,
+    importBatch,
     sealed: key.seal(respondent, encodeAnswers(own)),
   }));
   await updateSealed(tx, accountId, week, sealed);

@@ -315,7 +315,7 @@ describe('limits', () => {
     [
       'people without an address',
       { facts: { account: { ...facts.account, withoutEmail: 12 } } },
-      { weight: 'weaker', code: 'noEmail', people: 12, all: 500 },
+      { weight: 'weaker', code: 'noAddress', people: 12, all: 500 },
     ],
     [
       'handed-out links',

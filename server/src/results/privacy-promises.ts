@@ -15,7 +15,7 @@ import type {
 import { privacyAreas } from '@soundings/contract/console/privacy.ts';
 import { runRetentionDays } from '@soundings/contract/limits.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
-import { hasRole, type Role, roles } from '@soundings/contract/shared-values.ts';
+import { hasRole, type Role, roles } from '@soundings/contract/roles.ts';
 import { betweenWeeks } from './between-weeks.ts';
 import type { AccountFacts, DatabaseFacts } from './privacy-report.sql.ts';
 
@@ -220,7 +220,7 @@ function limitsOfLinks(
   const limits: PrivacyLimit[] = [];
   if (!hasMail) limits.push({ weight: 'weaker', code: 'noMail', people });
   else if (withoutEmail > 0)
-    limits.push({ weight: 'weaker', code: 'noEmail', people: withoutEmail, all: people });
+    limits.push({ weight: 'weaker', code: 'noAddress', people: withoutEmail, all: people });
   if (exports.length > 0)
     limits.push({ weight: 'weaker', code: 'linksHandedOut', people: handedOut, weeks: linkWeeks });
   if (isPlain(publicUrl)) limits.push({ weight: 'weaker', code: 'plainHttp', address: publicUrl });

@@ -91,7 +91,7 @@ export function selectSealed(
     select respondent as "respondent", sealed as "sealed"
     from   answers
     where  account_id = ${accountId} and week = ${week}
-    order  by respondent, part`,
+    order  by respondent, import_batch`,
     2_000,
   );
 }

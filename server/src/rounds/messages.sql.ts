@@ -111,7 +111,7 @@ export async function selectAskedAndSealed(
            array(select encode(a.sealed, 'hex')
                  from   answers a
                  where  a.account_id = n."accountId" and a.week = n.week and a.respondent = n.respondent
-                 order  by a.part)                                                                        as "sealed"
+                 order  by a.import_batch)                                                                as "sealed"
     from   rows from (jsonb_to_recordset(${db.json(people)}) as ("accountId" integer, week date, respondent uuid))
            with ordinality as n("accountId", week, respondent, place)
     order  by n.place`;
@@ -140,7 +140,7 @@ export async function beginSending(
              = array(select encode(a.sealed, 'hex')
                      from   answers a
                      where  a.account_id = m.account_id and a.week = m.week and a.respondent = ${respondent}
-                     order  by a.part)
+                     order  by a.import_batch)
       and  exists (select 1 from users u
                    where  u.account_id = m.account_id and u.user_id = m.user_id and u.active)
       and  exists (select 1 from weeks w

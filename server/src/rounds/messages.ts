@@ -181,7 +181,7 @@ async function unansweredOf({ pool, keys }: SenderContext, messages: DueMessage[
     const { key, respondent } = people[i] as (typeof people)[number];
     const { questionIds, sealed } = found[i] as (typeof found)[number];
     if (message.kind === 'invitation') return { message, questions: questionIds.length, respondent, sealed };
-    const answered = new Set(sealed.flatMap((part) => [...decodeAnswers(key.open(respondent, part)).keys()]));
+    const answered = new Set(sealed.flatMap((one) => [...decodeAnswers(key.open(respondent, one)).keys()]));
     const isUnneeded = message.scheduleAsks.some((id) => answered.has(id));
     const questions = isUnneeded ? 0 : questionIds.filter((id) => !answered.has(id)).length;
     return { message, questions, respondent, sealed };

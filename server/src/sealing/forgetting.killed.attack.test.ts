@@ -220,7 +220,7 @@ async function addEmptyRows(pool: Pool, { dataDir }: Service, { accountId, week 
   const empty = encodeAnswers(new Map());
   const long = Buffer.concat([empty, Buffer.alloc(3000, ' ')]);
   await pool`
-    insert into answers (account_id, week, respondent, part, sealed)
+    insert into answers (account_id, week, respondent, import_batch, sealed)
     select ${accountId}, ${week}, ${first!}, i, ${key.seal(first!, empty)} from generate_series(1, 2000) i`;
   await pool`
     insert into answers (account_id, week, respondent, sealed)

@@ -14,7 +14,7 @@ import { contentOf, selectFiles } from '../files/store.ts';
 
 let fixture: SftpFixture;
 let folder: string;
-/** Larger than a part, a window, and what any client sends ahead. */
+/** Larger than a chunk, a window, and what any client sends ahead. */
 const large = Buffer.alloc(3 * 1024 * 1024 + 7, 'EmployeeID;FirstName;LastName\r\n1;Åsa;Öberg\r\n');
 const small = Buffer.from('EmployeeID;FirstName\r\n1;Åsa\r\n');
 

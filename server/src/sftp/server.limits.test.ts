@@ -23,7 +23,7 @@ describe('limits for a client', () => {
     const chunk = Buffer.alloc(32_000, 'a;b\n');
     let peak = 0;
     await fixture.pool.begin(async (tx) => {
-      await tx`lock table file_parts in exclusive mode`;
+      await tx`lock table file_chunks in exclusive mode`;
       for (const [i, session] of sessions.entries()) {
         // The first session writes to one file, the second to three files at a time.
         for (let n = 0; n < 150; n++) {

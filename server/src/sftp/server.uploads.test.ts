@@ -75,24 +75,24 @@ describe('an upload', () => {
   });
 
   test('can be written in any order, and then contains what was written last', async () => {
-    const chunk = 150_000; // so that chunks and parts do not align
+    const length = 150_000; // so that writes and chunks do not align
     const write = fc.record({ at: fc.nat(9), letter: fc.constantFrom('a', 'b', 'c', 'd') });
     await fc.assert(
       fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 14 }), async (writes) => {
         const company = await fixture.company();
         const session = await openRawSession(fixture.port, company);
         const handle = await session.open('any.csv');
-        const chunks: Buffer[] = [];
+        const written: Buffer[] = [];
         for (const { at, letter } of writes) {
-          chunks[at] = Buffer.alloc(chunk, `${letter}\n`);
-          expect((await session.request(types.write, handle, BigInt(at * chunk), chunks[at])).code).toBe(
+          written[at] = Buffer.alloc(length, `${letter}\n`);
+          expect((await session.request(types.write, handle, BigInt(at * length), written[at])).code).toBe(
             code.ok,
           );
         }
-        const isWhole = !Array.from(chunks).includes(undefined as never);
+        const isWhole = !Array.from(written).includes(undefined as never);
         expect((await session.request(types.close, handle)).code).toBe(isWhole ? code.ok : code.failure);
         session.end();
-        const expected = isWhole ? Buffer.concat(chunks).toString() : undefined;
+        const expected = isWhole ? Buffer.concat(written).toString() : undefined;
         expect((await textOf(company, 'any.csv')) === expected).toBe(true);
       }),
       {
@@ -209,8 +209,8 @@ describe('an upload', () => {
     session.stream.write(packet(types.write, 9, handle, 600_000n, chunk).subarray(0, 5000));
     session.client.destroy();
     await until(async () => (await unfinished(company)) === 0);
-    const parts = await fixture.pool`select from file_parts where account_id = ${company.id}`;
-    expect([await namesOf(company), parts.length]).toEqual([[], 0]);
+    const rows = await fixture.pool`select from file_chunks where account_id = ${company.id}`;
+    expect([await namesOf(company), rows.length]).toEqual([[], 0]);
   });
 
   test('leaves nothing if the session ends before it is closed, and the client gets an exit status', async () => {

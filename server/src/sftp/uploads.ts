@@ -2,7 +2,7 @@
 // status text.
 import { visible } from '../base/visible-text.ts';
 import { openUpload, parkedUpload, recordRefusal, type Upload } from '../files/store.ts';
-import { partBytes, partsInMemory } from '../files/upload-parts.ts';
+import { chunkBytes, chunksInMemory } from '../files/upload-chunks.ts';
 import { attributesOf } from './listing.ts';
 import { openFlags } from './packets.ts';
 import { checkName, isMeantFor, isTemporary, placeOf } from './paths.ts';
@@ -109,7 +109,7 @@ export async function writeFile(
 
 /** Keeps the connection within its memory limit, even when the client writes many files at once. */
 async function makeRoom({ uploads, limits }: SftpSession, upload: Upload): Promise<void> {
-  const room = limits.unwrittenBytes - partsInMemory * partBytes - maxQueueBytes;
+  const room = limits.unwrittenBytes - chunksInMemory * chunkBytes - maxQueueBytes;
   for (;;) {
     const others = [...uploads].filter((one) => one !== upload);
     if (others.reduce((sum, one) => sum + one.unwritten, 0) <= room) return;

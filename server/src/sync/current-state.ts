@@ -1,5 +1,6 @@
 // The current state of an account, as far as a plan needs it. Types only.
-import type { MembershipKind, Role } from '@soundings/contract/shared-values.ts';
+import type { MembershipKind } from '@soundings/contract/memberships.ts';
+import type { Role } from '@soundings/contract/roles.ts';
 import type { Attribute } from '../people/attributes.ts';
 
 export type CurrentGroup = {

@@ -1,6 +1,6 @@
 // The fingerprint of a sent user differs whenever the user would be stored differently.
 import { type User } from '@soundings/contract/organization.ts';
-import { membershipKinds } from '@soundings/contract/shared-values.ts';
+import { membershipKinds } from '@soundings/contract/memberships.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fingerprintOf } from './plan.ts';

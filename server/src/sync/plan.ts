@@ -9,7 +9,8 @@ import {
   type Summary,
   type User,
 } from '@soundings/contract/organization.ts';
-import { type MembershipKind, membershipKinds, type Role } from '@soundings/contract/shared-values.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
+import type { Role } from '@soundings/contract/roles.ts';
 import { Digest } from '../base/digest.ts';
 import type { SentOrganization } from './check.ts';
 import type { CurrentState, CurrentUser, GroupKey, Target, UserDetails } from './current-state.ts';

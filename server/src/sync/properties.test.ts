@@ -1,11 +1,8 @@
 // Guarantees for any organization and any sequence of requests and manual edits, compared with an independent implementation of
 // the decisions (properties.fixture.ts).
 import { type Report } from '@soundings/contract/organization.ts';
-import {
-  type MembershipKind,
-  membershipKinds,
-  organizationRoles,
-} from '@soundings/contract/shared-values.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
+import { organizationRoles } from '@soundings/contract/roles.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
 // What a run records when it ends: its outcome, its message, and its faults and warnings without personal data. Pure.
+import { isDryRun } from '@soundings/contract/dry-run.ts';
 import { formatTexts, type FormatType } from '@soundings/contract/formats.ts';
 import type { Settings, Warning } from '@soundings/contract/organization.ts';
 import { type Detail, type DetailType, detailTypes } from '@soundings/contract/problem.ts';
@@ -26,7 +27,7 @@ export function runEnd(
   end: { outcome: RunEnd['outcome']; refusal?: Fault; plan?: Plan; setsTree?: boolean | null },
 ): RunEnd {
   return {
-    validateOnly: settings.validateOnly !== false,
+    validateOnly: isDryRun(settings),
     outcome: end.outcome,
     message: messageOf(end.outcome, findings),
     settings,

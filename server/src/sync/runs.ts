@@ -1,5 +1,6 @@
 // Runs: a record of every organization request and file, with its settings and its result (decision B14).
 import { runRetentionDays } from '@soundings/contract/limits.ts';
+import { isDryRun } from '@soundings/contract/dry-run.ts';
 import type { Settings } from '@soundings/contract/organization.ts';
 import { accountById } from '../accounts/accounts.ts';
 import { audit } from '../accounts/audit.ts';
@@ -33,8 +34,13 @@ export async function beginRun(
   settings: Settings,
 ): Promise<void> {
   const end = { summary: null, warnings: null, details: null, message: null };
-  const validateOnly = settings.validateOnly !== false;
-  await insertRun(db, accountId, { ...run, ...end, validateOnly, outcome: 'processing', settings });
+  await insertRun(db, accountId, {
+    ...run,
+    ...end,
+    validateOnly: isDryRun(settings),
+    outcome: 'processing',
+    settings,
+  });
 }
 
 /** Marks the runs of requests whose process was killed as failed, in every account. */

@@ -1,6 +1,7 @@
 // Updates the managed users and groups of an account to match what was sent (§1.B, §3, §4.2). One transaction locks the
 // account, reads the current state, checks the request and plans the changes. Then it stops (dry run or faults) or applies
 // them. The report is the same in both cases.
+import { isDryRun } from '@soundings/contract/dry-run.ts';
 import type { Report, Settings, User } from '@soundings/contract/organization.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { createHash } from 'node:crypto';
@@ -76,11 +77,11 @@ export async function pushOrganization(
     throw error;
   });
   if (refusal) throw refusal;
-  const applied = organization.settings.validateOnly === false;
+  const validateOnly = isDryRun(organization.settings);
   return {
     id: run.id,
-    validateOnly: !applied,
-    applied,
+    validateOnly,
+    applied: !validateOnly,
     summary: plan.summary,
     changes: plan.changes,
     warnings: findings.warnings(),
@@ -125,7 +126,7 @@ async function synchronize(
   const plan = planChanges(organization, current, targetTree, details);
   if (wanted.shown !== undefined && wanted.shown !== digestOf(plan)) throw planChanged(runId);
   if (wanted.beyondLimits !== 'apply') checkLimits(organization.settings, plan, findings);
-  const isApplied = organization.settings.validateOnly === false;
+  const isApplied = !isDryRun(organization.settings);
   const groupNames = namesOfGroups(current, organization);
   const pending = pendingIn(plan, details);
   const weeksOfRemoved = await selectWeeksOfGroups(tx, accountId, plan.groups.remove);

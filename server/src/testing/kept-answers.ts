@@ -17,7 +17,7 @@ export async function storedAnswers(
   const key = await keys.of(pool, accountId, week);
   const rows = await pool<{ respondent: string; sealed: Buffer }[]>`
     select respondent, sealed from answers where account_id = ${accountId} and week = ${week}
-    order  by respondent, part`;
+    order  by respondent, import_batch`;
   if (!key) {
     if (rows.length > 0) throw new Error('There are answers of a week that has no key.');
     return [];

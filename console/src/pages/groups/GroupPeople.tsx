@@ -1,6 +1,6 @@
 // The people of a group by kind of membership: how many, and the first ones by name.
 import type { GroupDetails } from '@soundings/contract/console/groups.ts';
-import { membershipKinds, type MembershipKind } from '@soundings/contract/shared-values.ts';
+import { membershipKinds, type MembershipKind } from '@soundings/contract/memberships.ts';
 import { Link } from '@tanstack/react-router';
 import { hasRole, useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';

@@ -1,5 +1,5 @@
 // The toolbar of the people list: its filters, or the actions on the selected people.
-import { roles } from '@soundings/contract/shared-values.ts';
+import { roles } from '@soundings/contract/roles.ts';
 import { ArrowDownToLine, ArrowUpFromLine, FilterX, X } from 'lucide-react';
 import { useText } from '../../text/text.tsx';
 import { Button, IconButton } from '../../ui/Button.tsx';

@@ -6,7 +6,8 @@ import {
   maxExternalIdLength,
   maxNameLength,
 } from '@soundings/contract/limits.ts';
-import { membershipKinds, roles } from '@soundings/contract/shared-values.ts';
+import { membershipKinds } from '@soundings/contract/memberships.ts';
+import { roles } from '@soundings/contract/roles.ts';
 import type { ReactNode } from 'react';
 import { useData } from '../../hooks/data.ts';
 import { useLanguageNames } from '../../text/languages.ts';

@@ -1,6 +1,6 @@
 // The profile of a person, section by section.
 import type { Person, PersonFields, PersonGroup } from '@soundings/contract/console/people.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/shared-values.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useLanguageNames } from '../../text/languages.ts';

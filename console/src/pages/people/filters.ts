@@ -1,6 +1,7 @@
 // The filters and the order of the people list, stored in the URL so that a list can be shared with a colleague.
 import type { PersonFilters } from '@soundings/contract/console/people.ts';
-import { personSorts, type PersonSort, type Role, roles } from '@soundings/contract/shared-values.ts';
+import { personSorts, type PersonSort } from '@soundings/contract/console/person-sorts.ts';
+import { type Role, roles } from '@soundings/contract/roles.ts';
 import { useMemo } from 'react';
 import { useAddress } from '../../hooks/data.ts';
 

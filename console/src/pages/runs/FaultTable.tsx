@@ -85,7 +85,7 @@ function FaultDialog(props: { fault: RunFault; isWarning: boolean; onClose: () =
           [t('runs.column'), column],
           [t('runs.value'), code(value)],
           [t('runs.place'), code(path)],
-          [t('files.means.externalId'), code(externalId)],
+          [t('files.meaning.externalId'), code(externalId)],
           [t(props.isWarning ? 'runs.what' : 'runs.remedy'), remedy],
         ]}
       />
@@ -133,7 +133,7 @@ function useColumns(faults: RunFault[], isWarning: boolean): Column<Placed>[] {
     some('externalId') &&
       !some('row') && {
         key: 'externalId',
-        title: t('files.means.externalId'),
+        title: t('files.meaning.externalId'),
         width: 'minmax(90px, 0.6fr)',
         wideOnly: true,
         cell: ({ externalId }) =>

@@ -123,7 +123,7 @@ function useColumns(run: Run): Column<RunChange>[] {
     },
     {
       key: 'externalId',
-      title: t('files.means.externalId'),
+      title: t('files.meaning.externalId'),
       width: 'minmax(90px, 0.6fr)',
       wideOnly: true,
       cell: ({ externalId }) => <code className={css['cut']}>{externalId}</code>,

@@ -1,6 +1,6 @@
 // All runs, from pushes and files, newest first.
 import type { RunRow } from '@soundings/contract/console/runs.ts';
-import { runOutcomes } from '@soundings/contract/shared-values.ts';
+import { runOutcomes } from '@soundings/contract/console/run-outcomes.ts';
 import { FileSpreadsheet, History, Plug, SearchX } from 'lucide-react';
 import { useAddress } from '../../hooks/data.ts';
 import { useWindows } from '../../hooks/windows.ts';

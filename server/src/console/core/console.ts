@@ -12,7 +12,7 @@ import type {
   ParamsOf,
   QueryOf,
 } from '@soundings/contract/console/operation.ts';
-import { hasRole } from '@soundings/contract/shared-values.ts';
+import { hasRole } from '@soundings/contract/roles.ts';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';

@@ -1,7 +1,7 @@
 // What a page of results compares with: which comparisons the caller may choose, and the readings that they need.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { ChosenComparison, ResultGroup } from '@soundings/contract/console/results.ts';
-import { hasRole } from '@soundings/contract/shared-values.ts';
+import { hasRole } from '@soundings/contract/roles.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import type { Pool } from '../../db/db.ts';
 import { isScaled } from '../../questions/types.ts';

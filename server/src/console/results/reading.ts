@@ -9,7 +9,7 @@ import type {
 } from '@soundings/contract/console/results.ts';
 import type { AnswerData } from '@soundings/contract/data.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
-import { hasRole } from '@soundings/contract/shared-values.ts';
+import { hasRole } from '@soundings/contract/roles.ts';
 import { invalidParameter } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { groupNotFound } from '../../people/faults.ts';

@@ -16,7 +16,8 @@ import type {
   ResultsValues,
   Value,
 } from '@soundings/contract/data.ts';
-import type { MembershipKind, Role } from '@soundings/contract/shared-values.ts';
+import type { MembershipKind } from '@soundings/contract/memberships.ts';
+import type { Role } from '@soundings/contract/roles.ts';
 import { addWeeks, fourDigits, lastDay, weekName } from '@soundings/contract/weeks.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -355,13 +355,13 @@ test.skipIf(!hasBrowser())(
     await page.getByRole('button', { name: 'Columns and values…' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Columns of enheter.csv' });
     await dialog.getByRole('radio', { name: 'Groups' }).check(whileRead);
-    for (const [header, means] of [
+    for (const [header, meaning] of [
       ['Nummer X', 'External ID'],
       ['Rufname', 'Name'],
       ['Haengt an', 'Parent group'],
     ] as const) {
       await dialog.getByRole('combobox', { name: new RegExp(`^${header} is read as`) }).click();
-      await page.getByRole('option', { name: means, exact: true }).click();
+      await page.getByRole('option', { name: meaning, exact: true }).click();
     }
     expect(await axeFaults(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Confirm columns' }).click();
@@ -405,14 +405,15 @@ test.skipIf(!hasBrowser())(
     const dialog = page.getByRole('dialog', { name: 'Columns of personal.csv' });
     await dialog.getByText('Could also be: Phone').waitFor(whileRead);
     const values = dialog.getByRole('group', { name: 'Values of Status' });
-    const means = (value: string) => values.getByRole('combobox', { name: new RegExp(`^${value} means`) });
+    const meaningOf = (value: string) =>
+      values.getByRole('combobox', { name: new RegExp(`^${value} means`) });
     // Suggestions count only when chosen: the one for the role Head is not chosen, so it is not saved.
-    expect(oneLine(await means('Leave').innerText())).toBe('Choose…');
+    expect(oneLine(await meaningOf('Leave').innerText())).toBe('Choose…');
     await values.getByText('suggested: Inactive').waitFor();
     await dialog.getByRole('group', { name: 'Values of Role' }).getByText('suggested: Manager').waitFor();
     await values.getByRole('button', { name: 'Use 1 suggestion' }).click();
-    expect(oneLine(await means('Leave').innerText())).toBe('Inactive');
-    await means('Mondays').click();
+    expect(oneLine(await meaningOf('Leave').innerText())).toBe('Inactive');
+    await meaningOf('Mondays').click();
     await page.getByRole('option', { name: 'Active', exact: true }).click();
     await dialog.getByLabel('Country of phone numbers').fill('Nowhere');
     page.expectComplaint(/status of 400/);
@@ -428,11 +429,11 @@ test.skipIf(!hasBrowser())(
     await dialog.getByLabel('Country of phone numbers').fill('Sweden');
     await dialog.getByRole('button', { name: 'Confirm columns' }).click();
     await page.getByText('Columns confirmed. The file is being read again.').waitFor();
-    const kept = await world.pool<{ word: string; means: string }[]>`
-      select word, means from value_mappings where account_id = ${world.accountId} order by word`;
+    const kept = await world.pool<{ key: string; meaning: string }[]>`
+      select value_key as key, meaning from value_mappings where account_id = ${world.accountId} order by value_key`;
     expect(kept.map((one) => ({ ...one }))).toEqual([
-      { word: 'leave', means: 'no' },
-      { word: 'mondays', means: 'yes' },
+      { key: 'leave', meaning: 'no' },
+      { key: 'mondays', meaning: 'yes' },
     ]);
     const [account] = await world.pool`
       select default_country as country from accounts where account_id = ${world.accountId}`;

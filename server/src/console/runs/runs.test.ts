@@ -371,13 +371,13 @@ type Mappings = { columns: Mapping[]; values: ValueMapping[] };
 
 describe('columns', () => {
   const unknown = lines('Nummer X;Rufname;Zweitname;Kst', '1;Anna;Ask;4410', '2;Bo;Berg;4420');
-  const mapped = (means: string[]) => ({
+  const mapped = (meanings: string[]) => ({
     sheets: [
       {
         kind: 'users',
         columns: ['Nummer X', 'Rufname', 'Zweitname', 'Kst'].map((header, i) => ({
           header,
-          means: means[i] ?? 'ignore',
+          meaning: meanings[i] ?? 'ignore',
         })),
       },
     ],
@@ -392,10 +392,10 @@ describe('columns', () => {
     const { body: shown } = await ada<FileColumns>(`GET /files/${file.fileId}/columns`);
     expect(shown.attributes).toEqual(['Cost centre']);
     expect(shown.sheets).toMatchObject([{ row: 1, isMapped: false, isKnown: false }]);
-    expect(shown.sheets[0]?.columns[3]).toMatchObject({ header: 'Kst', example: '4410', means: 'ignore' });
+    expect(shown.sheets[0]?.columns[3]).toMatchObject({ header: 'Kst', example: '4410', meaning: 'ignore' });
 
-    const means = ['externalId', 'firstName', 'lastName', 'attribute:Cost centre'];
-    const done = await ada<{ isRepeated: boolean }>(`POST /files/${file.fileId}/columns`, mapped(means));
+    const meanings = ['externalId', 'firstName', 'lastName', 'attribute:Cost centre'];
+    const done = await ada<{ isRepeated: boolean }>(`POST /files/${file.fileId}/columns`, mapped(meanings));
     expect(done.body).toEqual({ isRepeated: true });
     expect(await processed(file.fileId)).toMatchObject({ state: 'applied', hasUnknownColumns: false });
 
@@ -425,7 +425,7 @@ describe('columns', () => {
     ]);
 
     // The first file is not read again, because it would undo the second.
-    const late = await ada<{ isRepeated: boolean }>(`POST /files/${file.fileId}/columns`, mapped(means));
+    const late = await ada<{ isRepeated: boolean }>(`POST /files/${file.fileId}/columns`, mapped(meanings));
     expect(late.body).toEqual({ isRepeated: false });
     const mappings = (await ada<Mappings>('GET /mappings')).body.columns;
     expect(mappings).toMatchObject([{ kind: 'users', confirmedBy: 'Ada Admin' }]);
@@ -449,20 +449,20 @@ describe('columns', () => {
 
   test('that do not fit the confirmed meaning are named', async () => {
     const { fileId } = (await upload('personal.csv', unknown)).body;
-    const faultsOf = async (means: string[]) =>
-      (await ada(`POST /files/${fileId}/columns`, mapped(means))).body.details.map(({ type, path }) => [
+    const faultsOf = async (meanings: string[]) =>
+      (await ada(`POST /files/${fileId}/columns`, mapped(meanings))).body.details.map(({ type, path }) => [
         type,
         path,
       ]);
     expect(await faultsOf(['firstName', 'firstName'])).toEqual([
-      ['repeated column', '/sheets/0/columns/1/means'],
+      ['repeated column', '/sheets/0/columns/1/meaning'],
       ['unknown layout', '/sheets/0/columns'],
     ]);
     expect(await faultsOf(['externalId', 'attribute:none'])).toEqual([
-      ['unknown attribute', '/sheets/0/columns/1/means'],
+      ['unknown attribute', '/sheets/0/columns/1/meaning'],
     ]);
     expect(await faultsOf(['externalId', 'parent'])).toEqual([
-      ['invalid value', '/sheets/0/columns/1/means'],
+      ['invalid value', '/sheets/0/columns/1/meaning'],
     ]);
     expect(await faultsOf(['externalId', 'groupName'])).toEqual([['invalid value', '/sheets/0/columns']]);
     expect((await ada<Mappings>('GET /mappings')).body).toEqual({ columns: [], values: [] });
@@ -476,8 +476,8 @@ describe('columns', () => {
     expect(file).toMatchObject({ state: 'applied', hasUnknownColumns: true });
     const { body } = await ada<FileColumns>(`GET /files/${file.fileId}/columns`);
     expect(body.sheets[0]?.columns.slice(3)).toMatchObject([
-      { header: 'Phone', means: 'ignore', couldBe: 'phone' },
-      { header: 'Mobile', means: 'phone', couldBe: null },
+      { header: 'Phone', meaning: 'ignore', couldBe: 'phone' },
+      { header: 'Mobile', meaning: 'phone', couldBe: null },
     ]);
   });
 
@@ -493,7 +493,7 @@ describe('columns', () => {
     const { body } = await ada<FileColumns>(`GET /files/${file.fileId}/columns`);
     const [, , , status, role, isManager] = body.sheets[0]!.columns;
     expect(status?.valueCount).toBe(61);
-    const asked = status!.values.filter(({ means }) => means.active === null);
+    const asked = status!.values.filter(({ meaning }) => meaning.active === null);
     expect(asked).toHaveLength(40);
     expect(asked.map(({ count }) => count)).toEqual(
       asked.map(({ count }) => count).toSorted((a, b) => b - a),
@@ -517,10 +517,10 @@ describe('columns', () => {
     const [, , , status, phone] = body.sheets[0]!.columns;
     expect(phone).toMatchObject({ localNumbers: 1 });
     expect(
-      status?.values.map(({ value, count, means, proposed }) => [
+      status?.values.map(({ value, count, meaning, proposed }) => [
         value,
         count,
-        means.active,
+        meaning.active,
         proposed.active,
       ]),
     ).toEqual([
@@ -528,16 +528,16 @@ describe('columns', () => {
       ['Active', 1, 'yes', null],
       ['Somewhere', 1, null, null],
     ]);
-    const columns = body.sheets[0]!.columns.map(({ header, means }) => ({ header, means }));
+    const columns = body.sheets[0]!.columns.map(({ header, meaning }) => ({ header, meaning }));
     const sheets = [{ kind: 'users', columns }];
-    const values = [{ field: 'active', value: 'Leave', means: 'no' }];
+    const values = [{ field: 'active', value: 'Leave', meaning: 'no' }];
     const confirm = (more: object) => ada(`POST /files/${file.fileId}/columns`, { sheets, values, ...more });
     expect((await confirm({ country: 'Nowhere' })).body.details).toMatchObject([
       { type: 'invalid country', path: '/defaultCountry' },
     ]);
     expect(
-      (await confirm({ values: [{ field: 'role', value: 'x', means: 'yes' }] })).body.details,
-    ).toMatchObject([{ type: 'invalid value', path: '/values/0/means' }]);
+      (await confirm({ values: [{ field: 'role', value: 'x', meaning: 'yes' }] })).body.details,
+    ).toMatchObject([{ type: 'invalid value', path: '/values/0/meaning' }]);
     expect((await ada<Mappings>('GET /mappings')).body).toEqual({ columns: [], values: [] });
     expect((await confirm({ country: 'SE' })).body).toEqual({ isRepeated: true });
     const again = await processed(file.fileId);
@@ -549,7 +549,7 @@ describe('columns', () => {
     expect((await listed())[0]?.phone).toBe('+46701234567');
 
     const { body: kept } = await ada<Mappings>('GET /mappings');
-    expect(kept.values).toMatchObject([{ value: 'Leave', means: 'no', confirmedBy: 'Ada Admin' }]);
+    expect(kept.values).toMatchObject([{ value: 'Leave', meaning: 'no', confirmedBy: 'Ada Admin' }]);
     const forget = () => ada(`DELETE /value-mappings/${kept.values[0]?.mappingId}`);
     expect((await forget()).status).toBe(204);
     expect((await forget()).status).toBe(404);

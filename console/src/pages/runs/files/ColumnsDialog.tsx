@@ -6,7 +6,7 @@ import type {
   SheetColumn,
   SheetColumns,
 } from '@soundings/contract/console/runs.ts';
-import { columnMeanings, type ValueField, type ValueMeaning } from '@soundings/contract/shared-values.ts';
+import { columnMeanings, type ValueField, type ValueMeaning } from '@soundings/contract/meanings.ts';
 import { Fragment, type ReactNode, useState } from 'react';
 import { api, ApiError } from '../../../api.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
@@ -20,7 +20,7 @@ import { Segmented } from '../../../ui/form/Segmented.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 import css from './files.module.css';
 import { useMeaningText } from './meanings.ts';
-import { choiceKey, wordingOf, type ValueChoices, valueFieldOf, ValueTable } from './ValueTable.tsx';
+import { changedMeanings, choiceKey, type ValueChoices, valueFieldOf, ValueTable } from './ValueTable.tsx';
 
 type File = Pick<FileDetails, 'fileId' | 'name'>;
 
@@ -43,17 +43,19 @@ export function ColumnsDialog({ file, onClose }: { file: File; onClose: () => vo
 }
 
 /** A sheet with the user's choices. A sheet without a kind is not read. */
-type Choice = { kind: MappingKind | 'none'; means: string[] };
+type Choice = { kind: MappingKind | 'none'; meanings: string[] };
 
 const firstChoice = (sheet: SheetColumns, count: number): Choice => ({
   kind: count > 1 && sheet.columns.every(({ isKnown }) => !isKnown) ? 'none' : sheet.kind,
-  means: sheet.columns.map(({ means }) => means),
+  meanings: sheet.columns.map(({ meaning }) => meaning),
 });
 
-/** Returns the columns that are mapped to `means`. */
-const chosenAs = (sheets: SheetColumns[], choices: Choice[], means: string): SheetColumn[] =>
+/** Returns the columns that are mapped to `meaning`. */
+const chosenAs = (sheets: SheetColumns[], choices: Choice[], meaning: string): SheetColumn[] =>
   sheets.flatMap(({ columns }, i) =>
-    choices[i]?.kind === 'none' ? [] : columns.filter((_, column) => choices[i]?.means[column] === means),
+    choices[i]?.kind === 'none'
+      ? []
+      : columns.filter((_, column) => choices[i]?.meanings[column] === meaning),
   );
 
 function Mapping({ file, shown, onClose }: { file: File; shown: FileColumns; onClose: () => void }) {
@@ -65,8 +67,8 @@ function Mapping({ file, shown, onClose }: { file: File; shown: FileColumns; onC
   const confirm = useConfirming(file.fileId);
   const set = (index: number, choice: Choice) =>
     setChoices((all) => all.map((one, i) => (i === index ? choice : one)));
-  const choose = (field: ValueField, value: string, means: ValueMeaning) =>
-    setValues((all) => new Map([...all, [choiceKey(field, value), means]]));
+  const choose = (field: ValueField, value: string, meaning: ValueMeaning) =>
+    setValues((all) => new Map([...all, [choiceKey(field, value), meaning]]));
   const isNothing = choices.every(({ kind }) => kind === 'none');
   const local = chosenAs(sheets, choices, 'phone').reduce((sum, column) => sum + column.localNumbers, 0);
   const sent = choices.flatMap(({ kind }, i) => (kind === 'none' ? [] : [i]));
@@ -91,7 +93,7 @@ function Mapping({ file, shown, onClose }: { file: File; shown: FileColumns; onC
                   onChange={(choice) => set(i, choice)}
                   values={values}
                   onValue={choose}
-                  errorAt={(column) => faultAt(`/sheets/${sent.indexOf(i)}/columns/${column}/means`)}
+                  errorAt={(column) => faultAt(`/sheets/${sent.indexOf(i)}/columns/${column}/meaning`)}
                 />
               ))}
               {local > 0 && (
@@ -125,11 +127,11 @@ function bodyOf(
       kind: choices[i]?.kind as MappingKind,
       columns: (sheets[i] as SheetColumns).columns.map(({ header }, column) => ({
         header,
-        means: choices[i]?.means[column] ?? 'ignore',
+        meaning: choices[i]?.meanings[column] ?? 'ignore',
       })),
     })),
     values: fields.flatMap((field) =>
-      chosenAs(sheets, choices, field).flatMap((column) => wordingOf(column, field, values)),
+      chosenAs(sheets, choices, field).flatMap((column) => changedMeanings(column, field, values)),
     ),
     ...(country !== before && { country }),
   };
@@ -165,7 +167,7 @@ function WithFaults({ error, children }: WithFaultsProps) {
   const faultText = useFaultText();
   const fields = error instanceof ApiError ? error.fields : undefined;
   const isShown = (path: string) =>
-    path === countryPath || (path.startsWith('/sheets/') && path.endsWith('/means'));
+    path === countryPath || (path.startsWith('/sheets/') && path.endsWith('/meaning'));
   const isWhole = error !== undefined && ![...(fields ?? [])].every(([path]) => isShown(path));
   return (
     <>
@@ -191,20 +193,20 @@ type SheetProps = {
   choice: Choice;
   onChange: (choice: Choice) => void;
   values: ValueChoices;
-  onValue: (field: ValueField, value: string, means: ValueMeaning) => void;
+  onValue: (field: ValueField, value: string, meaning: ValueMeaning) => void;
   errorAt: (column: number) => string | undefined;
 };
 
 function Sheet({ onChange, ...props }: SheetProps) {
   const t = useText();
   const { sheet, choice } = props;
-  const setMeans = (column: number, to: string) =>
-    onChange({ ...choice, means: choice.means.map((one, i) => (i === column ? to : one)) });
+  const setMeaning = (column: number, to: string) =>
+    onChange({ ...choice, meanings: choice.meanings.map((one, i) => (i === column ? to : one)) });
   const setKind = (kind: Choice['kind']) => {
     const allowed: readonly string[] = kind === 'none' ? [] : columnMeanings[kind];
-    const fits = (means: string) =>
-      kind === 'none' || allowed.includes(means) || (kind === 'users' && means.startsWith('attribute:'));
-    onChange({ kind, means: choice.means.map((means) => (fits(means) ? means : 'ignore')) });
+    const fits = (meaning: string) =>
+      kind === 'none' || allowed.includes(meaning) || (kind === 'users' && meaning.startsWith('attribute:'));
+    onChange({ kind, meanings: choice.meanings.map((one) => (fits(one) ? one : 'ignore')) });
   };
   const title = sheet.sheet === '' ? t('files.rowOf', { row: sheet.row }) : sheet.sheet;
   return (
@@ -226,25 +228,25 @@ function Sheet({ onChange, ...props }: SheetProps) {
           }))}
         />
       </div>
-      {choice.kind !== 'none' && <ColumnTable {...props} kind={choice.kind} onMeans={setMeans} />}
+      {choice.kind !== 'none' && <ColumnTable {...props} kind={choice.kind} onMeaning={setMeaning} />}
     </section>
   );
 }
 
 type TableProps = Omit<SheetProps, 'onChange'> & {
   kind: MappingKind;
-  onMeans: (column: number, means: string) => void;
+  onMeaning: (column: number, meaning: string) => void;
 };
 
-function ColumnTable({ sheet, attributes, choice, kind, values, onValue, errorAt, onMeans }: TableProps) {
+function ColumnTable({ sheet, attributes, choice, kind, values, onValue, errorAt, onMeaning }: TableProps) {
   const t = useText();
   const meaningText = useMeaningText();
-  const means = [
+  const meanings = [
     'ignore',
     ...columnMeanings[kind],
     ...(kind === 'users' ? attributes.map((name) => `attribute:${name}`) : []),
   ];
-  const options = means.map((value) => ({ value, label: meaningText(value) }));
+  const options = meanings.map((value) => ({ value, label: meaningText(value) }));
   return (
     <table className={css['columns']}>
       <thead>
@@ -257,7 +259,7 @@ function ColumnTable({ sheet, attributes, choice, kind, values, onValue, errorAt
       <tbody>
         {sheet.columns.map((column, i) => {
           const { header, example } = column;
-          const field = kind === 'users' ? valueFieldOf(choice.means[i]) : undefined;
+          const field = kind === 'users' ? valueFieldOf(choice.meanings[i]) : undefined;
           return (
             // oxlint-disable-next-line react/no-array-index-key -- the same header may occur twice
             <Fragment key={i}>
@@ -269,8 +271,8 @@ function ColumnTable({ sheet, attributes, choice, kind, values, onValue, errorAt
                     <Select
                       label={t('files.readAsOf', { header })}
                       hideLabel
-                      value={choice.means[i] ?? 'ignore'}
-                      onChange={(value) => onMeans(i, value)}
+                      value={choice.meanings[i] ?? 'ignore'}
+                      onChange={(value) => onMeaning(i, value)}
                       options={options}
                     />
                     <Doubt column={column} />

@@ -96,10 +96,10 @@ function ConfirmedValue({ mapping }: { mapping: ValueMapping }) {
   const { day } = useFormat();
   const columns = useMeaningText();
   const valueText = useValueText();
-  const { field, value, means, confirmedBy, confirmedAt } = mapping;
+  const { field, value, meaning, confirmedBy, confirmedAt } = mapping;
   return (
     <p>
-      {columns(field)}: <strong>{value}</strong> <span aria-hidden>→</span> {valueText(field, means)}{' '}
+      {columns(field)}: <strong>{value}</strong> <span aria-hidden>→</span> {valueText(field, meaning)}{' '}
       <span className={css['soft']}>
         {confirmedBy === null
           ? t('files.confirmedAtPrompt', { day: day(confirmedAt) })
@@ -121,10 +121,10 @@ function Confirmed({ mapping: { kind, columns, confirmedBy, confirmedAt } }: { m
         <span className={css['soft']}>{t('files.confirmedBy', { name, day: day(confirmedAt) })}</span>
       </p>
       <ul className={css['pairs']}>
-        {columns.map(({ header, means }, index) => (
+        {columns.map(({ header, meaning }, index) => (
           // oxlint-disable-next-line react/no-array-index-key -- the same header may occur twice
-          <li key={index} className={means === 'ignore' ? css['soft'] : undefined}>
-            {header} <span aria-hidden>→</span> {meaningText(means)}
+          <li key={index} className={meaning === 'ignore' ? css['soft'] : undefined}>
+            {header} <span aria-hidden>→</span> {meaningText(meaning)}
           </li>
         ))}
       </ul>

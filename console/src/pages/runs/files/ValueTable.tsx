@@ -5,7 +5,7 @@ import {
   valueFields,
   type ValueMeaning,
   valueMeanings,
-} from '@soundings/contract/shared-values.ts';
+} from '@soundings/contract/meanings.ts';
 import { useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button } from '../../../ui/Button.tsx';
@@ -18,23 +18,29 @@ export type ValueChoices = ReadonlyMap<string, ValueMeaning>;
 export const choiceKey = (field: ValueField, value: string): string => `${field} ${value.toLowerCase()}`;
 
 /** Returns the field of a column's meaning, if its values can be mapped. */
-export const valueFieldOf = (means: string | undefined): ValueField | undefined =>
-  valueFields.find((field) => field === means);
+export const valueFieldOf = (meaning: string | undefined): ValueField | undefined =>
+  valueFields.find((field) => field === meaning);
 
 type Value = SheetColumn['values'][number];
 
 /** Returns the chosen meaning of a value, or else its known meaning; null: unknown. */
 const meaningOf = (value: Value, field: ValueField, choices: ValueChoices): ValueMeaning | null =>
-  choices.get(choiceKey(field, value.value)) ?? value.means[field];
+  choices.get(choiceKey(field, value.value)) ?? value.meaning[field];
 
 /**
  * Returns the chosen meanings of a column's values that differ from the known ones. Suggestions don't count until they are chosen,
  * because a role gives a person access.
  */
-export function wordingOf(column: SheetColumn, field: ValueField, choices: ValueChoices): MappedValue[] {
+export function changedMeanings(
+  column: SheetColumn,
+  field: ValueField,
+  choices: ValueChoices,
+): MappedValue[] {
   return column.values.flatMap((value) => {
-    const means = meaningOf(value, field, choices);
-    return means === null || means === value.means[field] ? [] : [{ field, value: value.value, means }];
+    const meaning = meaningOf(value, field, choices);
+    return meaning === null || meaning === value.meaning[field]
+      ? []
+      : [{ field, value: value.value, meaning }];
   });
 }
 
@@ -44,14 +50,14 @@ const mostShown = 40;
 function shownOf({ values, valueCount }: SheetColumn, field: ValueField): Value[] {
   return values.length === valueCount
     ? values
-    : values.filter(({ means }) => means[field] === null).slice(0, mostShown);
+    : values.filter(({ meaning }) => meaning[field] === null).slice(0, mostShown);
 }
 
 type Props = {
   column: SheetColumn;
   field: ValueField;
   choices: ValueChoices;
-  onChoose: (value: string, means: ValueMeaning) => void;
+  onChoose: (value: string, meaning: ValueMeaning) => void;
 };
 
 export function ValueTable({ column, field, choices, onChoose }: Props) {
@@ -81,7 +87,7 @@ export function ValueTable({ column, field, choices, onChoose }: Props) {
       )}
       <ul>
         {values.map((value) => {
-          const means = meaningOf(value, field, choices);
+          const meaning = meaningOf(value, field, choices);
           const proposed = value.proposed[field];
           return (
             <li key={value.value} className={css['value']}>
@@ -91,14 +97,14 @@ export function ValueTable({ column, field, choices, onChoose }: Props) {
               </span>
               <span className={css['chosen']}>
                 <Select
-                  label={t('files.valueMeans', { value: value.value })}
+                  label={t('files.meaningOfValue', { value: value.value })}
                   hideLabel
-                  value={means ?? 'unset'}
+                  value={meaning ?? 'unset'}
                   onChange={(to) => to !== 'unset' && onChoose(value.value, to)}
                   // The same before and after the choice, because the list is still open then.
-                  options={value.means[field] === null ? [unset, ...options] : options}
+                  options={value.meaning[field] === null ? [unset, ...options] : options}
                 />
-                {means === null && (
+                {meaning === null && (
                   <Badge tone="warn">
                     {proposed === null
                       ? t('files.unknownValue')

@@ -1,4 +1,4 @@
-// Uploads are written in parts, several at a time, without blocking others from the database. An upload with parts that were
+// Uploads are written in chunks, several at a time, without blocking others from the database. An upload with chunks that were
 // not written, or were lost, never becomes a file.
 import { runMigrations } from 'graphile-worker';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -7,7 +7,7 @@ import { createToken } from '../accounts/tokens.ts';
 import { asFault, inTransaction, openPool, type Transaction } from '../db/db.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { until } from '../testing/until.ts';
-import { partBytes } from './upload-parts.ts';
+import { chunkBytes } from './upload-chunks.ts';
 import { contentOf, selectFiles, openUpload, type Upload } from './store.ts';
 
 let database: TestDatabase;
@@ -27,12 +27,12 @@ const open = (name = 'users.csv', pool = database.pool): Promise<Upload> =>
 
 const letters = (count: number, letter = 'a'): Buffer => Buffer.alloc(count, `${letter}\n`);
 
-/** Returns the database processes that copy parts and wait for a lock. */
+/** Returns the database processes that copy chunks and wait for a lock. */
 async function waitingBackends(): Promise<number[]> {
   const rows = await database.pool<{ pid: number }[]>`
     select pid
     from   pg_stat_activity
-    where  datname = current_database() and wait_event_type = 'Lock' and query like '%copy file_parts%'`;
+    where  datname = current_database() and wait_event_type = 'Lock' and query like '%copy file_chunks%'`;
   return rows.map(({ pid }) => pid);
 }
 
@@ -49,21 +49,21 @@ async function withLock(
   });
 }
 
-describe('parts', () => {
+describe('chunks', () => {
   test('are written two at a time for each upload and four at a time in total, so that others can still use the database', async () => {
     const uploads = await Promise.all(['1.csv', '2.csv', '3.csv'].map((name) => open(name)));
-    const lock = (tx: Transaction) => tx`lock table file_parts in exclusive mode`;
+    const lock = (tx: Transaction) => tx`lock table file_chunks in exclusive mode`;
     await withLock(lock, async () => {
-      await uploads[0]?.write(0, letters(2 * partBytes));
+      await uploads[0]?.write(0, letters(2 * chunkBytes));
       await until(async () => (await waitingBackends()).length === 2);
-      for (const upload of uploads.slice(1)) await upload.write(0, letters(2 * partBytes));
+      for (const upload of uploads.slice(1)) await upload.write(0, letters(2 * chunkBytes));
       await until(async () => (await waitingBackends()).length === 4);
-      expect(uploads.map(({ unwritten }) => unwritten)).toEqual([1, 1, 1].map(() => 2 * partBytes));
+      expect(uploads.map(({ unwritten }) => unwritten)).toEqual([1, 1, 1].map(() => 2 * chunkBytes));
     });
     for (const [i, upload] of uploads.entries()) {
-      await upload.write(2 * partBytes, letters(100_000, 'b'));
+      await upload.write(2 * chunkBytes, letters(100_000, 'b'));
       await upload.finish(`${i}.csv`);
-      const content = Buffer.concat([letters(2 * partBytes), letters(100_000, 'b')]);
+      const content = Buffer.concat([letters(2 * chunkBytes), letters(100_000, 'b')]);
       expect((await contentOf(database.pool, sender.accountId, upload.id)).equals(content)).toBe(true);
     }
   });
@@ -75,7 +75,7 @@ describe('parts', () => {
       while (!state.isOver) expect(await database.pool`select 1 as one`).toMatchObject([{ one: 1 }]);
     };
     const others = Array.from({ length: 20 }, keepQuerying);
-    const contentOfUpload = (i: number) => letters(4 * partBytes + i, String.fromCharCode(97 + i));
+    const contentOfUpload = (i: number) => letters(4 * chunkBytes + i, String.fromCharCode(97 + i));
     await Promise.all(
       uploads.map(async (upload, i) => {
         const content = contentOfUpload(i);
@@ -98,43 +98,43 @@ describe('parts', () => {
       create table settings_seen (value text);
       create function see_setting() returns trigger language plpgsql as
         $$ begin insert into settings_seen values (current_setting('synchronous_commit')); return null; end $$;
-      create trigger see_setting after insert on file_parts execute function see_setting();`);
+      create trigger see_setting after insert on file_chunks execute function see_setting();`);
     const pool = openPool(database.url, 1);
     onTestFinished(() => pool.end({ timeout: 1 }));
     const upload = await open('users.csv', pool);
-    await upload.write(0, letters(partBytes));
+    await upload.write(0, letters(chunkBytes));
     await upload.finish('users.csv');
     const seen = await pool`select value from settings_seen`;
     const [now] = await pool`select current_setting('synchronous_commit') as value`;
     expect([[...seen], now]).toEqual([[{ value: 'off' }], { value: 'on' }]);
-    await pool.unsafe('drop trigger see_setting on file_parts');
+    await pool.unsafe('drop trigger see_setting on file_chunks');
   });
 });
 
 describe('the content of a file', () => {
-  const partsOf = ({ id }: { id: number }) =>
-    database.pool`select from file_parts where account_id = ${sender.accountId} and file_id = ${id}`;
+  const chunksOf = ({ id }: { id: number }) =>
+    database.pool`select from file_chunks where account_id = ${sender.accountId} and file_id = ${id}`;
 
   test.each([
     ['in one statement', 1000],
-    ['by COPY', partBytes],
+    ['by COPY', chunkBytes],
   ])('is refused if the file does not exist, when written %s', async (_, length) => {
     const upload = await open();
     await upload.abort();
     await upload.write(0, letters(length)).catch(() => {});
     await expect(upload.finish('gone.csv')).rejects.toThrow('This file does not exist.');
-    expect(await partsOf(upload)).toHaveLength(0);
+    expect(await chunksOf(upload)).toHaveLength(0);
   });
 
-  test('is deleted with the file, even parts that are just being written', async () => {
+  test('is deleted with the file, even chunks that are just being written', async () => {
     const upload = await open();
-    await upload.write(0, letters(partBytes));
+    await upload.write(0, letters(chunkBytes));
     await upload.park('users.csv.part');
-    expect(await partsOf(upload)).toHaveLength(32);
+    expect(await chunksOf(upload)).toHaveLength(32);
     let removed: Promise<unknown> = Promise.resolve();
     await inTransaction(database.pool, async (tx) => {
       await tx`
-        insert into file_parts (account_id, file_id, position, bytes)
+        insert into file_chunks (account_id, file_id, position, bytes)
         values (${sender.accountId}, ${upload.id}, 64, ${letters(10)})`;
       removed = upload.abort();
       await until(async () => {
@@ -145,44 +145,47 @@ describe('the content of a file', () => {
       });
     });
     await removed;
-    expect(await partsOf(upload)).toHaveLength(0);
+    expect(await chunksOf(upload)).toHaveLength(0);
   });
 });
 
 describe('an upload', () => {
   test.each([
-    ['before', (tx: Transaction) => tx`lock table file_parts in exclusive mode`],
+    ['before', (tx: Transaction) => tx`lock table file_chunks in exclusive mode`],
     ['after', (tx: Transaction, id: number) => tx`select from files where file_id = ${id} for update`],
-  ])('fails for good if its database connection is lost %s the bytes of a part are sent', async (_, lock) => {
-    const upload = await open();
-    await withLock(
-      (tx) => lock(tx, upload.id),
-      async () => {
-        await upload.write(0, letters(partBytes));
-        const [pid = 0] = (await until(async () => {
-          const pids = await waitingBackends();
-          return pids.length > 0 && pids;
-        })) as number[];
-        await database.pool`select pg_terminate_backend(${pid}, 5000)`;
-      },
-    );
-    const unavailable = { kind: 'unavailable' };
-    expect(asFault(await upload.finish('lost.csv').catch((error: unknown) => error))).toMatchObject(
-      unavailable,
-    );
-    const more = upload.write(partBytes, letters(partBytes)).catch((error: unknown) => error);
-    expect(asFault(await more)).toMatchObject(unavailable);
-    await upload.abort();
-    expect((await selectFiles(database.pool, sender.accountId)).map(({ name }) => name)).not.toContain(
-      'lost.csv',
-    );
-  });
+  ])(
+    'fails for good if its database connection is lost %s the bytes of a chunk are sent',
+    async (_, lock) => {
+      const upload = await open();
+      await withLock(
+        (tx) => lock(tx, upload.id),
+        async () => {
+          await upload.write(0, letters(chunkBytes));
+          const [pid = 0] = (await until(async () => {
+            const pids = await waitingBackends();
+            return pids.length > 0 && pids;
+          })) as number[];
+          await database.pool`select pg_terminate_backend(${pid}, 5000)`;
+        },
+      );
+      const unavailable = { kind: 'unavailable' };
+      expect(asFault(await upload.finish('lost.csv').catch((error: unknown) => error))).toMatchObject(
+        unavailable,
+      );
+      const more = upload.write(chunkBytes, letters(chunkBytes)).catch((error: unknown) => error);
+      expect(asFault(await more)).toMatchObject(unavailable);
+      await upload.abort();
+      expect((await selectFiles(database.pool, sender.accountId)).map(({ name }) => name)).not.toContain(
+        'lost.csv',
+      );
+    },
+  );
 
-  test('does not become a file if the database has lost one of its parts', async () => {
+  test('does not become a file if the database has lost one of its chunks', async () => {
     const upload = await open();
-    await upload.write(0, letters(3 * partBytes));
+    await upload.write(0, letters(3 * chunkBytes));
     await upload.park('users.csv.part');
-    await database.pool`delete from file_parts where account_id = ${sender.accountId} and file_id = ${upload.id} and position = 1`;
+    await database.pool`delete from file_chunks where account_id = ${sender.accountId} and file_id = ${upload.id} and position = 1`;
     await expect(upload.finish('gap.csv')).rejects.toThrow(/some of its data was lost/);
     expect((await selectFiles(database.pool, sender.accountId)).map(({ name }) => name)).not.toContain(
       'gap.csv',

@@ -1,0 +1,5 @@
+// The outcomes of runs. Imports no schemas, so that browsers don't load the schema package.
+
+/** The outcomes of runs. `processing`: the run has not finished. */
+export const runOutcomes = ['processing', 'validated', 'applied', 'pending', 'refused', 'failed'] as const;
+export type RunOutcome = (typeof runOutcomes)[number];
