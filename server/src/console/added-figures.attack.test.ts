@@ -216,7 +216,7 @@ describe('two companies whose answers differ only in what is withheld', () => {
 describe('a manager of one team', () => {
   const teams = Array.from({ length: 26 }, (_, i) => i);
   const divisionOf = (team: number) => `division-${Math.floor(team / 9)}`;
-  // Each team has enough answers for distributions, so that exchanging them leaves the standard deviation of the account as it is.
+  // Each team has enough answers for distributions, so that exchanging them leaves the variance of the account as it is.
   const people = teams.flatMap((team) =>
     Array.from({ length: 16 }, (_, i) => ({ id: `p${team}-${i}`, team })),
   );

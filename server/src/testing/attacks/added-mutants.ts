@@ -98,12 +98,12 @@ const allComments: Steps['comments'] = ({ open: { data, answers } }) => {
 };
 
 export const addedMutants: Record<string, Steps> = {
-  'an interval from the standard deviation of its own group': { ...serviceSteps, more: ownVariances },
-  'the standard deviation from distributions below their threshold': {
+  'an interval from the variance of its own group': { ...serviceSteps, more: ownVariances },
+  'the variance from distributions below their threshold': {
     ...serviceSteps,
     distributions: allDistributions(() => true),
   },
-  'the standard deviation from all answers of whole trees': {
+  'the variance from all answers of whole trees': {
     ...serviceSteps,
     distributions: allDistributions((groupId, { parents }) => parents.get(groupId) === null),
   },
