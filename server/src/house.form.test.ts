@@ -249,29 +249,11 @@ describe('names', () => {
     'server/src/base/config.test.ts': ['answer'],
     // The SQL function.
     'server/src/auth/sign-in-throttle.sql.ts': ['least'],
-    // The parameter of a function, which can't be renamed without dropping its indexes; until merged: means.
-    'server/src/db/schema.sql': ['words', 'means'],
+    // The parameter of a function, which can't be renamed without dropping its indexes.
+    'server/src/db/schema.sql': ['words'],
     // The examples below.
     'server/src/house.form.test.ts': ['beneath', 'held'],
-    // until merged
-    'console/src/pages/runs/files/ColumnsDialog.tsx': ['means'],
-    'console/src/pages/runs/files/MappingsDialog.tsx': ['means'],
-    'console/src/pages/runs/files/ValueTable.tsx': ['means', 'wording'],
-    'console/src/pages/runs/files/meanings.ts': ['means'],
-    'console/src/text/en/runs.json': ['means'],
-    'console/src/text/sv/runs.json': ['means'],
-    'contract/src/console/runs.ts': ['means'],
-    'server/src/cli/files.ts': ['means'],
-    'server/src/files/mappings.sql.ts': ['means'],
-    'server/src/files/mappings.ts': ['means'],
-    'server/src/layout/columns.ts': ['means'],
-    'server/src/layout/entities.ts': ['means', 'words'],
-    'server/src/layout/header-aliases.ts': ['means', 'words', 'letter'], // letter: of the alphabet
-    'server/src/layout/headers.ts': ['means', 'words'],
-    'server/src/layout/memberships.ts': ['words'],
-    'server/src/layout/noted-values.ts': ['words'],
-    'server/src/layout/tables.ts': ['means'],
-    'server/src/layout/values.ts': ['means', 'words'],
+    'server/src/layout/header-aliases.ts': ['letter'], // of the alphabet
   };
 
   test('in code, texts, styles and SQL contain no words to stop using (docs/writing.md)', () => {

@@ -155,8 +155,8 @@ test('mappings of columns and values from before still apply, whatever the heade
   ).rejects.toThrow('This file does not exist.');
   await pool`delete from files where file_id = 1`;
   expect([...(await pool`select file_id from file_chunks`)]).toEqual([{ file_id: 2 }]);
-  const answers = await pool`select import_batch, sealed from answers order by import_batch`;
-  expect([...answers]).toEqual([
+  const imported = await pool`select import_batch, sealed from answers order by import_batch`;
+  expect([...imported]).toEqual([
     { import_batch: 0, sealed: Buffer.from([1]) },
     { import_batch: 7, sealed: Buffer.from([2]) },
   ]);
