@@ -1,12 +1,18 @@
 // Reads and validates one line of a history file (docs/integrators/history.md). Pure. history.ts checks that the groups, questions and
 // people that a line refers to exist.
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
+import {
+  choiceTypes,
+  isChoice,
+  isQuestionType,
+  typeNumbers,
+  typesText,
+} from '@soundings/contract/question-types.ts';
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { type FieldFault, languageFault } from '../base/field-faults.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import type { NewQuestion, Option } from '../questions/questions.ts';
-import { isChoice, isQuestionType } from '../questions/types.ts';
 
 /** A group, by its externalId or, if it has none, by its id. */
 export type GroupName = string | { id: number };
@@ -67,7 +73,10 @@ export function readLine(value: JsonValue): HistoryLine {
 function readQuestion(value: JsonObject): QuestionLine {
   refuseUnknown(value, ['key', 'type', 'text', 'language', 'translations', 'options']);
   const type = value['type'];
-  if (!isQuestionType(type)) throw new LineFault('type must be a whole number from 1 to 7.');
+  if (!isQuestionType(type)) {
+    const { minimum, maximum } = typeNumbers;
+    throw new LineFault(`type must be a whole number from ${minimum} to ${maximum}.`);
+  }
   const language = textOf(value, 'language', maxNameLength);
   refuse('language', languageFault(language));
   return {
@@ -95,10 +104,12 @@ function translationsOf(value: JsonValue | undefined, maxLength = maxCommentLeng
 
 function optionsOf(value: JsonValue | undefined, wanted: boolean): Option[] {
   if (!wanted && value !== undefined)
-    throw new LineFault('Only questions of types 5 and 6 can have options.');
+    throw new LineFault(`Only questions of types ${typesText(choiceTypes)} can have options.`);
   if (!wanted) return [];
   if (!Array.isArray(value) || value.length === 0) {
-    throw new LineFault('A question of type 5 or 6 needs options: an array with at least one option.');
+    throw new LineFault(
+      `A question of type ${typesText(choiceTypes, 'or')} needs options: an array with at least one option.`,
+    );
   }
   const options = value.map((one): Option => {
     const option = objectOf(one, 'An option');

@@ -1,9 +1,16 @@
 // Validates questions and KPIs entered manually, and reports each fault at its field. Pure.
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
+import {
+  choiceTypes,
+  isChoice,
+  isQuestionType,
+  type QuestionType,
+  typeNumbers,
+  typesText,
+} from '@soundings/contract/question-types.ts';
 import { fieldAt, type FieldFault, languageFault, nameFault } from '../base/field-faults.ts';
 import type { Kpi, NewQuestion, Option } from './questions.sql.ts';
-import { isChoice, isQuestionType } from './types.ts';
 
 const wrong = (path: string, type: DetailType, message: string): Detail => ({ type, message, path });
 const at = (path: string, fault: FieldFault | undefined): Detail[] => (fault ? [{ ...fault, path }] : []);
@@ -11,11 +18,12 @@ const at = (path: string, fault: FieldFault | undefined): Detail[] => (fault ? [
 /** Returns everything that is wrong with a question. Paths are JSON pointers into it. */
 export function questionFaults(question: NewQuestion): Detail[] {
   const { key, type, text, language, translations, options } = question;
+  const { minimum, maximum } = typeNumbers;
   return [
     ...keyFaults('/key', key),
     ...(isQuestionType(type)
       ? []
-      : [wrong('/type', 'out of range', 'The type must be a number from 1 to 7.')]),
+      : [wrong('/type', 'out of range', `The type must be a number from ${minimum} to ${maximum}.`)]),
     ...at('/language', languageFault(language)),
     ...textFaults('/text', text, maxCommentLength),
     ...translationFaults('', translations, language),
@@ -56,11 +64,17 @@ function translationFaults(
   });
 }
 
-function optionFaults(type: number, options: Option[], language: string): Detail[] {
-  if (!isChoice(type as 5)) {
+function optionFaults(type: QuestionType, options: Option[], language: string): Detail[] {
+  if (!isChoice(type)) {
     return options.length === 0
       ? []
-      : [wrong('/options', 'invalid options', 'Only questions of types 5 and 6 can have options.')];
+      : [
+          wrong(
+            '/options',
+            'invalid options',
+            `Only questions of types ${typesText(choiceTypes)} can have options.`,
+          ),
+        ];
   }
   if (options.length < 2)
     return [wrong('/options', 'invalid options', 'Add at least two options to choose from.')];

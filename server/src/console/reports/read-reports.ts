@@ -3,13 +3,13 @@
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { GroupResults, ResultGroup } from '@soundings/contract/console/results.ts';
 import { type Period, periodNamed, periodOfWeek } from '@soundings/contract/periods.ts';
+import { isScaled } from '@soundings/contract/question-types.ts';
 import { type Week, weeksFrom } from '@soundings/contract/weeks.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import { Fault } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import { isScaled } from '../../questions/types.ts';
 import {
   type KpiTexts,
   questionsWorded,
