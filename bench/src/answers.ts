@@ -1,6 +1,7 @@
 // A week of 20,000 people in 2,000 groups: opening the round, submitting answers over HTTP (floor: plain inserts of the same
 // rows), and closing and publishing the week.
 // Run one at a time, because parallel runs would affect each other's times.
+import { agreementScale } from '@soundings/contract/question-types.ts';
 import { dayIn, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { lockAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { copyInto, inTransaction } from '@soundings/server/src/db/db.ts';
@@ -71,7 +72,7 @@ async function open({ pool, keys }: Service, { id }: Account) {
   const questionIds = await inTransaction(pool, async (tx) => {
     await lockAccount(tx, id);
     await defineLibrary(tx, id, 'en');
-    const scaled = (await selectQuestions(tx, id)).filter(({ type }) => type === 1).slice(0, 5);
+    const scaled = (await selectQuestions(tx, id)).filter(({ type }) => type === agreementScale).slice(0, 5);
     const ids = scaled.map((question) => question.id);
     const [top] = await tx<{ id: number }[]>`
       select group_id as id from groups where account_id = ${id} and parent_id is null`;

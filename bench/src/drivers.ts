@@ -2,6 +2,7 @@
 // and 20 KPIs, by themselves and as a response of the console.
 // Run one at a time, because parallel runs would affect each other's times.
 import type { Drivers } from '@soundings/contract/console/drivers.ts';
+import { agreementScale } from '@soundings/contract/question-types.ts';
 import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { beginSession } from '@soundings/server/src/auth/sessions.ts';
 import type { DriverInput } from '@soundings/server/src/results/statistics/driver-groups.ts';
@@ -147,7 +148,9 @@ async function writeWeek(path: string, { groups, users }: Company): Promise<void
   const write = async (lines: object[]) => {
     if (!file.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))) await once(file, 'drain');
   };
-  await write(keys.map((key) => ({ question: { key, type: 1, text: `Question ${key}`, language: 'en' } })));
+  await write(
+    keys.map((key) => ({ question: { key, type: agreementScale, text: `Question ${key}`, language: 'en' } })),
+  );
   await write(keys.map((key, i) => ({ kpi: { id: `kpi-${i}`, name: `KPI ${i}`, questions: [key] } })));
   await write([{ round: { week, group, questions: keys, asked } }]);
   for (const { person } of asked) {

@@ -1,5 +1,6 @@
 // Generates a history file from a seed: weekly rounds for a whole company, with a given number of answers.
 import { createWriteStream } from 'node:fs';
+import { agreementScale, recommendation } from '@soundings/contract/question-types.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { once } from 'node:events';
 import { type Company, randomFrom } from './company.ts';
@@ -10,7 +11,7 @@ export const kpiCount = 8;
 /**
  * Writes a history of `weeks` weeks up to `last`. Each week asks everyone in each tree the next `perWeek` questions, and there are
  * about `answers` answers in total. If `recent` is given, each of the last five weeks has that many, the same ones in histories of any
- * length. Four of five questions are scales (type 1), the others recommendations (type 3). The first KPI contains all questions,
+ * length. Four of five questions are agreement scales, the others recommendations. The first KPI contains all questions,
  * so it has values in every week.
  */
 export async function writeHistory(
@@ -27,7 +28,7 @@ export async function writeHistory(
     text = '';
     if (!file.write(part)) await once(file, 'drain');
   }
-  const typeOf = (question: number) => (question % 5 === 4 ? 3 : 1);
+  const typeOf = (question: number) => (question % 5 === 4 ? recommendation : agreementScale);
   const keys = Array.from({ length: questionCount }, (_, i) => `q${i}`);
   for (const [i, key] of keys.entries()) {
     await write({ question: { key, type: typeOf(i), text: `Question ${i}`, language: 'en' } });
@@ -50,7 +51,8 @@ export async function writeHistory(
       for (const { person } of asked) {
         for (const i of questions) {
           if (random() >= share) continue;
-          const value = typeOf(i) === 3 ? Math.floor(random() * 11) : 1 + Math.floor(random() * 5);
+          const value =
+            typeOf(i) === recommendation ? Math.floor(random() * 11) : 1 + Math.floor(random() * 5);
           const comment = random() < 0.02 ? { comment: `A remark of ${Math.floor(random() * 1e6)}` } : {};
           await write({ answer: { week, group, person, question: keys[i], value, ...comment } });
         }

@@ -2,6 +2,20 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { feedMetrics, FeedRow } from './feed-rows.ts';
 import type { Operation } from './operation.ts';
+import {
+  agreementScale,
+  choiceTypes,
+  freeText,
+  multipleChoice,
+  type QuestionType,
+  recommendation,
+  scaledTypes,
+  singleChoice,
+  tenStepScale,
+  typeNumbers,
+  typesText,
+  yesNo,
+} from './question-types.ts';
 
 export const NoParameters = Type.Object({}, { additionalProperties: false });
 
@@ -131,16 +145,28 @@ export type KpiValues = Static<typeof KpiValues>;
 export const ResponseRateValues = Type.Object({ values: Type.Array(Value) }, { title: 'ResponseRateValues' });
 export type ResponseRateValues = Static<typeof ResponseRateValues>;
 
+/** The numbers of the types whose answers are numbers. */
+const scaled = typesText(scaledTypes).replace(' to ', '–');
+
+const typeNames: Record<QuestionType, string> = {
+  [agreementScale]: 'scale 1–5',
+  [tenStepScale]: 'scale 1–10',
+  [recommendation]: 'recommendation 0–10',
+  [yesNo]: 'yes/no',
+  [singleChoice]: 'single choice',
+  [multipleChoice]: 'multiple choice',
+  [freeText]: 'free text',
+};
+
 export const Question = Type.Object(
   {
     id: Type.Integer({ description: 'Never reused.' }),
     question: Type.String({ description: 'The text of the question.' }),
     type: Type.Integer({
-      minimum: 1,
-      maximum: 7,
-      description:
-        '1: scale 1–5; 2: scale 1–10; 3: recommendation 0–10; 4: yes/no; 5: single choice; 6: multiple choice; ' +
-        '7: free text.',
+      ...typeNumbers,
+      description: `${Object.entries(typeNames)
+        .map(([type, name]) => `${type}: ${name}`)
+        .join('; ')}.`,
     }),
   },
   { title: 'Question' },
@@ -153,8 +179,7 @@ const countsOf = (description: string) =>
 export const AnswerData = Type.Object(
   {
     value: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
-      description:
-        'Types 1–4: the mean of the answers, scaled to 0…1. Null for other types and if it is withheld.',
+      description: `Types ${scaled}: the mean of the answers, scaled to 0…1. Null for other types and if it is withheld.`,
     }),
     answers: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
       description: 'The number of answers behind the value. Null if it is withheld.',
@@ -169,18 +194,17 @@ export const AnswerData = Type.Object(
       Type.Number({
         minimum: -100,
         maximum: 100,
-        description: 'Type 3: promoters (9, 10) minus detractors (0–6), as a percentage of the answers.',
+        description: `Type ${recommendation}: promoters (9, 10) minus detractors (0–6), as a percentage of the answers.`,
       }),
     ),
     options: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
-        description: 'Types 5 and 6: the text of each option, by option ID.',
+        description: `Types ${typesText(choiceTypes)}: the text of each option, by option ID.`,
       }),
     ),
     individual: Type.Optional(
       Type.Array(Type.Integer(), {
-        description:
-          'With granularData, types 1–4: the individual answers on their own scale (yes 1, no 0), in ascending order.',
+        description: `With granularData, types ${scaled}: the individual answers on their own scale (yes 1, no 0), in ascending order.`,
       }),
     ),
   },

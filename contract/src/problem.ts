@@ -1,6 +1,7 @@
 // The JSON body of every error, the same for all interfaces (§2.3, decision E4).
 import { Type, type Static } from 'typebox';
 import { formatTexts } from './formats.ts';
+import { scaledTypes, typesText } from './question-types.ts';
 
 export const Detail = Type.Object(
   {
@@ -155,7 +156,7 @@ export const detailTypes = {
   'week closed': 'The week is closed. Its figures are published, and nothing can be added to it.',
   'schedule not found': 'The account has no schedule with this ID.',
   'question not found': 'The account has no question with this key or ID.',
-  'question without value': 'A KPI can only contain questions of types 1 to 4.',
+  'question without value': `A KPI can only contain questions of types ${typesText(scaledTypes)}.`,
   'space at an end': 'A key or ID has white space at its start or end.',
   'invalid options': 'Choice questions need at least two options. Other question types cannot have options.',
   'option taken': 'Another option of the question has this ID.',

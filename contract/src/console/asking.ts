@@ -3,6 +3,7 @@
 import { Type, type Static } from 'typebox';
 import { operation } from './operation.ts';
 import { maxCommentLength, maxNameLength } from '../limits.ts';
+import { type QuestionType, typeNumbers } from '../question-types.ts';
 
 const closed = { additionalProperties: false };
 const nullable = <T extends ReturnType<typeof Type.Integer> | ReturnType<typeof Type.String>>(schema: T) =>
@@ -17,7 +18,7 @@ export type QuestionOption = { id: string; text: string; translations?: Record<s
 export type QuestionTexts = {
   id: number;
   key: string;
-  type: 1 | 2 | 3 | 4 | 5 | 6 | 7;
+  type: QuestionType;
   text: string;
   language: string;
   translations: Record<string, string>;
@@ -95,7 +96,7 @@ export const NewQuestionBody = Type.Object(
   {
     ...textFields,
     key: Type.String({ minLength: 1, maxLength: maxNameLength }),
-    type: Type.Integer({ minimum: 1, maximum: 7 }),
+    type: Type.Integer(typeNumbers),
     language: Type.String({ minLength: 1, maxLength: 20 }),
     /** The KPIs that the question becomes part of. */
     kpiIds: Type.Array(Type.String({ maxLength: maxNameLength }), { maxItems: 100 }),

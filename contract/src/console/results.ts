@@ -2,6 +2,7 @@
 // data interface withholds.
 import { Type } from 'typebox';
 import { type Comparison, comparisons } from '../comparisons.ts';
+import type { QuestionType } from '../question-types.ts';
 import { operation } from './operation.ts';
 
 /**
@@ -82,10 +83,10 @@ export type ChosenComparison = {
   /** Which the caller may choose here. */ available: Comparison[];
 };
 
-/** A question with the texts of its scale: all five for type 1, the ends for types 2 and 3, yes and no (1 and 0) for type 4. */
+/** A question with the labels of its scale: of all values or of both ends; yes is 1 and no is 0. */
 export type ResultQuestion = {
   id: number;
-  type: 1 | 2 | 3 | 4 | 5 | 6 | 7;
+  type: QuestionType;
   text: string;
   scale: { value: number; text: string }[];
   options: { id: string; text: string }[];
@@ -94,12 +95,12 @@ export type ResultQuestion = {
 /** The figures of a question in a week. Nulls: withheld. */
 export type QuestionFigures = {
   week: string;
-  /** Types 1 to 4: the mean, 0 to 1. */
+  /** For questions with a scale: the mean, 0 to 1. */
   value: number | null;
   answers: number | null;
-  /** How often each value of the scale (yes and no for type 4), or each option, was given, in their order. */
+  /** How often each value of the scale (or yes and no), or each option, was given, in their order. */
   distribution: { key: string; count: number }[] | null;
-  /** Type 3: -100 to 100. */
+  /** For recommendations: -100 to 100. */
   enps: number | null;
   /** Whether the figures are partly based on links or cards that the employer handed out. */
   handedOut: boolean;

@@ -1,13 +1,14 @@
 // Answering through a personal link: reads what a link opens, and stores the answers given with it.
 import { maxCommentLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
+import { freeText, type QuestionType } from '@soundings/contract/question-types.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
 import { Batching } from '../base/batching.ts';
 import { tokenHash } from '../base/secrets.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
 import type { Question } from '../questions/questions.ts';
-import { freeText, type KeptAnswer, type QuestionType, readAnswer } from '../questions/types.ts';
+import { type KeptAnswer, readAnswer } from '../questions/types.ts';
 import { isLinkShaped } from '../rounds/links.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { epochOf, type WeekKey } from '../sealing/week-key.ts';

@@ -1,13 +1,14 @@
 // From stored answers to the fields of the form and back.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { questionTypes } from '@soundings/contract/question-types.ts';
 import type { Question } from '../questions/questions.ts';
 import { readAnswer } from '../questions/types.ts';
 import type { Asking } from './answering.ts';
 import { answersIn, storedValuesIn, submittedIn } from './form.ts';
 
 const options = ['a', 'b', '"<c>', 'skip'].map((id) => ({ id, text: id }));
-const questions = ([1, 2, 3, 4, 5, 6, 7] as const).map((type): Question => ({
+const questions = questionTypes.map((type): Question => ({
   id: type,
   key: `k${type}`,
   type,

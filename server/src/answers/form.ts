@@ -1,5 +1,11 @@
 // Converts answers to the fields of the page's form, and the form's fields to answers. Pure.
-import { freeText, type QuestionType } from '../questions/types.ts';
+import {
+  answerKindOf,
+  freeText,
+  multipleChoice,
+  type QuestionType,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 import type { Asking, SubmittedAnswer } from './answering.ts';
 
 /**
@@ -15,7 +21,7 @@ export function storedValuesIn({ questions, answers }: Asking): Map<number, Subm
       const kept = answers.get(id);
       if (!kept) return [];
       const { value, choices, comment, skipped } = kept;
-      const number = type === 4 ? ['no', 'yes'][value ?? 0] : value;
+      const number = type === yesNo ? ['no', 'yes'][value ?? 0] : value;
       const values = choices ?? (value === null ? [] : [String(number)]);
       return [[id, { values, comment: comment ?? '', skipped, wasKept: !skipped }] as const];
     }),
@@ -59,15 +65,24 @@ export function answersIn(fields: Map<number, SubmittedValue>, asking: Asking): 
 }
 
 /** Returns whether an answer can be cleared. Radio buttons can't. */
-export const isEmptiable = (type: QuestionType): boolean => type === 6 || type === freeText;
+export const isEmptiable = (type: QuestionType): boolean => type === multipleChoice || type === freeText;
 
 /** Returns the value in the form that readAnswer expects; undefined if there is none. Passes invalid values on unchanged. */
-function valueOf(type: number, values: string[]): unknown {
+function valueOf(type: QuestionType, values: string[]): unknown {
   const [first] = values;
-  if (type === 6) return values;
+  const kind = answerKindOf(type);
+  if (kind === 'options') return values;
   if (first === undefined) return undefined;
   if (values.length > 1) return values;
-  if (type <= 3) return /^\d{1,2}$/.test(first) ? Number(first) : first;
-  if (type === 4) return first === 'yes' || first === 'no' ? first === 'yes' : first;
-  return first;
+  switch (kind) {
+    case 'number':
+      return /^(\d{1,2}|[1-9]\d{2})$/.test(first) ? Number(first) : first;
+    case 'yesNo':
+      return first === 'yes' || first === 'no' ? first === 'yes' : first;
+    case 'option':
+    case 'comment':
+      return first;
+    default:
+      return kind satisfies never;
+  }
 }

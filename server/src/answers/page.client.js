@@ -75,7 +75,7 @@
   // Returns the answer of a step; undefined if there is none, 'choose' if there is only a comment.
   function answerAt(step) {
     if (isFixed(step)) return undefined;
-    const type = Number(step.dataset.type);
+    const { answer } = step.dataset;
     const question = Number(step.id.slice(1));
     if (field(step, 's').checked) return { question, skipped: true };
     const text = field(step, 'c').value;
@@ -84,11 +84,14 @@
       .filter((box) => box.checked)
       .map((box) => box.value);
     const isKept = 'kept' in step.dataset;
-    if (type === 7) return comment ? { question, comment } : isKept ? { question, skipped: true } : undefined;
-    if (type === 6) return chosen[0] || comment || isKept ? { question, value: chosen, comment } : undefined;
+    if (answer === 'comment')
+      return comment ? { question, comment } : isKept ? { question, skipped: true } : undefined;
+    if (answer === 'options')
+      return chosen[0] || comment || isKept ? { question, value: chosen, comment } : undefined;
     if (chosen.length === 0) return comment ? 'choose' : undefined;
     const [one] = chosen;
-    return { question, value: type < 4 ? Number(one) : type === 4 ? one === 'yes' : one, comment };
+    const value = answer === 'number' ? Number(one) : answer === 'yesNo' ? one === 'yes' : one;
+    return { question, value, comment };
   }
 
   // Explains beside the box what is saved, as long as the page shows something different.

@@ -1,9 +1,15 @@
 // Renders a question of the answering page with its fields. Pure.
 import { maxCommentLength } from '@soundings/contract/limits.ts';
+import {
+  type AnswerKind,
+  answerKindOf,
+  freeText,
+  scaleOf,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 import { escaped } from '../base/html.ts';
 import { libraryLanguage, scaleTexts } from '../questions/library-texts.ts';
 import type { Question } from '../questions/questions.ts';
-import { freeText } from '../questions/types.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import { isEmptiable, type SubmittedValue } from './form.ts';
 import { foreign, marked, textIn, textLanguage, textsFor } from './page-language.ts';
@@ -30,6 +36,15 @@ export type Card = {
 /** The fields of a question that has not been answered. */
 export const noFields: SubmittedValue = { values: [], comment: '', skipped: false, wasKept: false };
 
+/** How an answer is entered. */
+const inputs: Record<AnswerKind, 'radio' | 'checkbox' | 'text'> = {
+  number: 'radio',
+  yesNo: 'radio',
+  option: 'radio',
+  options: 'checkbox',
+  comment: 'text',
+};
+
 /** Returns the HTML of a question. */
 export function card(one: Card): string {
   const { question, language, at, of, fields, fault, refusal } = one;
@@ -41,32 +56,32 @@ export function card(one: Card): string {
   if (refusal) {
     return `<div class="card fixed" id="q${id}" data-fixed>${heading}<p class="done">${html(t('answered.heading'))}</p><p class="hint">${html(t(`answered.${refusal}`))}</p></div>`;
   }
-  const isRadio = type <= 5;
+  const answerKind = answerKindOf(type);
+  const input = inputs[answerKind];
   const state = fault ? ` aria-invalid="true" aria-describedby="f${id}"` : '';
-  const group = isRadio ? ` role="radiogroup" aria-labelledby="t${id}"${state}` : '';
+  const group = input === 'radio' ? ` role="radiogroup" aria-labelledby="t${id}"${state}` : '';
   const marker = fields.wasKept && isEmptiable(type) ? `<input type="hidden" name="q${id}" value="">` : '';
   const message = `<p class="fault" id="f${id}" role="alert">${fault ? html(faultText(t, fault)) : ''}</p>`;
   const answer =
-    type === freeText
+    input === 'text'
       ? `${heading}${message}${commentField(one, fault !== undefined)}`
-      : `<fieldset${group}><legend>${heading}</legend>${message}${inputs(one, type === 6 ? state : '')}</fieldset>`;
+      : `<fieldset${group}><legend>${heading}</legend>${message}${choices(one, input, input === 'checkbox' ? state : '')}</fieldset>`;
   const extra =
-    type === freeText
+    input === 'text'
       ? ''
       : `<details${fields.comment === '' && fault !== 'tooLong' ? '' : ' open'}><summary>${html(t('addComment'))}</summary>${commentField(one, fault === 'tooLong')}</details>`;
   const skip = `<label class="skip"><input type="checkbox" name="s${id}" value="1" aria-describedby="t${id} n${id}"${fields.skipped ? ' checked' : ''}>${html(t('skip'))}</label><p class="note" id="n${id}" role="status"></p>`;
-  return `<div class="card${fault ? ' wrong' : ''}" id="q${id}" data-type="${type}"${fields.wasKept ? ' data-kept' : ''}>${marker}${answer}<div class="more">${extra}${skip}</div></div>`;
+  return `<div class="card${fault ? ' wrong' : ''}" id="q${id}" data-answer="${answerKind}"${fields.wasKept ? ' data-kept' : ''}>${marker}${answer}<div class="more">${extra}${skip}</div></div>`;
 }
 
-/** Returns the radio buttons or check boxes of types 1 to 6. `state`: ARIA attributes for each check box, as their group can't have them. */
-function inputs({ question, language, fields }: Card, state: string): string {
+/** Returns the radio buttons or check boxes. `state`: ARIA attributes for each check box, as their group can't have them. */
+function choices({ question, language, fields }: Card, kind: 'radio' | 'checkbox', state: string): string {
   const { id, type, options } = question;
-  const kind = type === 6 ? 'checkbox' : 'radio';
   const input = (value: string) =>
     `<input type="${kind}" name="q${id}" value="${escaped(value)}"${fields.values.includes(value) ? ' checked' : ''}${state}>`;
-  if (type === 2 || type === 3) return numberRow(question, language, input);
+  if (scaleOf(type)?.labels === 'ends') return numberRow(question, language, input);
   const scale = scaleTexts(type, language).map(({ value, text }) => ({
-    value: type === 4 ? (['no', 'yes'][value] as string) : String(value),
+    value: type === yesNo ? (['no', 'yes'][value] as string) : String(value),
     text,
     marks: foreign(libraryLanguage(language), language),
   }));
@@ -78,10 +93,10 @@ function inputs({ question, language, fields }: Card, state: string): string {
   const labels = [...scale, ...chosen].map(
     ({ value, text, marks }) => `<label>${input(value)}${marked(text, marks)}</label>`,
   );
-  return `<div class="${type === 4 ? 'list two' : 'list'}">${labels.join('')}</div>`;
+  return `<div class="${type === yesNo ? 'list two' : 'list'}">${labels.join('')}</div>`;
 }
 
-/** Returns the numbers of types 2 and 3, with labels at both ends. */
+/** Returns the numbers of a scale, with labels at both ends. */
 function numberRow({ type }: Question, language: string, input: (value: string) => string): string {
   const [low, high] = scaleTexts(type, language) as [
     { value: number; text: string },

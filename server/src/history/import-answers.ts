@@ -1,10 +1,11 @@
 // Imports the answers of a history file into the rounds that the import has opened.
+import { freeText } from '@soundings/contract/question-types.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { answeredBefore, copyAnswerBatches, sealedIn } from '../answers/imported.ts';
 import type { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
-import { freeText, readAnswer } from '../questions/types.ts';
+import { readAnswer } from '../questions/types.ts';
 import { respondentOf } from '../rounds/rounds.ts';
 import type { PersonAnswer } from '../sealing/person-answers.ts';
 import { atLine, entriesOf } from './entries.ts';
@@ -97,7 +98,7 @@ function answerOf(line: AnswerLine, state: ImportState): ReadAnswer | undefined 
     : readAnswer(question.type, question.optionIds, line.value);
   if (typeof kept === 'string') throw new LineFault(`The value must be ${kept}.`);
   if (question.type === freeText && !skipped && comment === null) {
-    throw new LineFault('An answer to a question of type 7 needs a comment, or "skipped": true.');
+    throw new LineFault(`An answer to a question of type ${freeText} needs a comment, or "skipped": true.`);
   }
   if (!round.respondents) return undefined;
   const respondent = numberOf(week, person, state);

@@ -1,4 +1,5 @@
 // Imports the questions and KPIs that a history file defines.
+import { isScaled, scaledTypes, typesText } from '@soundings/contract/question-types.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import {
@@ -49,10 +50,10 @@ export async function importDefinitions(
     const ids = kpi.questions.map((key) => {
       const question = known.get(key);
       if (!question) throw faultAt(number, unknownQuestion(key));
-      if (question.type > 4) {
+      if (!isScaled(question.type)) {
         throw faultAt(
           number,
-          `The question ${quote(key)} can't be part of a KPI. KPIs use questions of types 1 to 4 only.`,
+          `The question ${quote(key)} can't be part of a KPI. KPIs use questions of types ${typesText(scaledTypes)} only.`,
         );
       }
       return question.id;

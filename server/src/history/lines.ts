@@ -2,13 +2,13 @@
 // people that a line refers to exist.
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
+import { isChoice, isQuestionType, type QuestionType } from '@soundings/contract/question-types.ts';
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { lengthFault, missing } from '../base/field-faults.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import type { NewQuestion, Option } from '../questions/questions.ts';
 import { kpiFaults, questionFaults, unwantedOptions } from '../questions/question-faults.ts';
-import { isChoice, isQuestionType, type QuestionType } from '../questions/types.ts';
 
 /** A group, by its externalId or, if it has none, by its id. */
 export type GroupName = string | { id: number };

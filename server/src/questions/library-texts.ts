@@ -1,5 +1,13 @@
 // The languages of the texts that respondents see, and the labels of the answer scales. Pure.
-import type { QuestionType } from './types.ts';
+import {
+  agreementScale,
+  isScaled,
+  type QuestionType,
+  recommendation,
+  type ScaledType,
+  tenStepScale,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 
 /** A text in each language of the library. */
 export type TextByLanguage = { en: string; sv: string; de: string };
@@ -11,31 +19,32 @@ export function libraryLanguage(language: string): keyof TextByLanguage {
 }
 
 /**
- * Returns the labels of a scale in display order: all five values of type 1, both ends of types 2 and 3, and 1 (yes) and 0 (no)
- * of type 4. Empty for types 5 to 7, whose labels are part of the question.
+ * Returns the labels of a scale in display order: those of all values, or of both ends; 1 is yes and 0 is no. Empty for other types:
+ * the labels of options are part of the question.
  */
 export function scaleTexts(type: QuestionType, language: string): { value: number; text: string }[] {
   const own = libraryLanguage(language);
-  return (scales[type] ?? []).map(([value, texts]) => ({ value, text: texts[own] }));
+  const labels = isScaled(type) ? scales[type] : [];
+  return labels.map(([value, texts]) => ({ value, text: texts[own] }));
 }
 
-const scales: Partial<Record<QuestionType, [value: number, texts: TextByLanguage][]>> = {
-  1: [
+const scales: Record<ScaledType, [value: number, texts: TextByLanguage][]> = {
+  [agreementScale]: [
     [1, { en: 'Strongly disagree', sv: 'Håller inte alls med', de: 'Stimme gar nicht zu' }],
     [2, { en: 'Disagree', sv: 'Håller inte med', de: 'Stimme nicht zu' }],
     [3, { en: 'Neither agree nor disagree', sv: 'Varken eller', de: 'Weder noch' }],
     [4, { en: 'Agree', sv: 'Håller med', de: 'Stimme zu' }],
     [5, { en: 'Strongly agree', sv: 'Håller helt med', de: 'Stimme voll zu' }],
   ],
-  2: [
+  [tenStepScale]: [
     [1, { en: 'Not at all', sv: 'Inte alls', de: 'Gar nicht' }],
     [10, { en: 'Very much', sv: 'I mycket hög grad', de: 'Sehr' }],
   ],
-  3: [
+  [recommendation]: [
     [0, { en: 'Definitely not', sv: 'Absolut inte', de: 'Auf keinen Fall' }],
     [10, { en: 'Definitely', sv: 'Absolut', de: 'Auf jeden Fall' }],
   ],
-  4: [
+  [yesNo]: [
     [1, { en: 'Yes', sv: 'Ja', de: 'Ja' }],
     [0, { en: 'No', sv: 'Nej', de: 'Nein' }],
   ],

@@ -2,6 +2,15 @@
 // account.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  isChoice,
+  isScaled,
+  questionTypes,
+  type QuestionType,
+  type Scale,
+  scaledTypes,
+  scaleOf,
+} from '@soundings/contract/question-types.ts';
 import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
@@ -9,7 +18,6 @@ import { tablesOf } from '../testing/tables.ts';
 import { scaleTexts, type TextByLanguage } from './library-texts.ts';
 import { libraryFor, libraryKpis, libraryQuestions } from './library.ts';
 import { defineKpis, defineQuestions, selectKpis, selectQuestions } from './questions.ts';
-import { isChoice, isScaled, type QuestionType } from './types.ts';
 
 const languages = ['en', 'sv', 'de'] as const;
 const scaled = libraryQuestions.filter(({ type }) => isScaled(type));
@@ -101,12 +109,18 @@ describe('texts', () => {
 describe('scaleTexts', () => {
   test('types 1 to 4 have a text in each language for the values they can have, other types have none', () => {
     const values = { 1: [1, 2, 3, 4, 5], 2: [1, 10], 3: [0, 10], 4: [1, 0], 5: [], 6: [], 7: [] };
-    for (const type of [1, 2, 3, 4, 5, 6, 7] as const) {
+    for (const type of questionTypes) {
       for (const language of languages) {
         const labels = scaleTexts(type, language);
         expect(labels.map(({ value }) => value)).toEqual(values[type]);
         expect(duplicatesIn(labels.map(({ text }) => text))).toEqual([]);
       }
+    }
+    for (const type of scaledTypes) {
+      const { low, high, labels } = scaleOf(type) as Scale;
+      const all = scaleTexts(type, 'en').map(({ value }) => value);
+      expect([Math.min(...all), Math.max(...all)]).toEqual([low, high]);
+      expect(all).toHaveLength(labels === 'all' ? high - low + 1 : 2);
     }
     expect(scaleTexts(4, 'de')).toEqual([
       { value: 1, text: 'Ja' },

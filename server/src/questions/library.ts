@@ -1,19 +1,28 @@
 // The built-in KPIs and questions that every account starts with. Keys, types and ids of options never change: a change of
 // meaning is a new question with a new key. All texts were written for Soundings. docs/administrators/questions.md explains the rules and the
 // research behind the KPIs. Pure.
+import {
+  agreementScale,
+  freeText,
+  multipleChoice,
+  type QuestionType,
+  recommendation,
+  singleChoice,
+  tenStepScale,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 import { libraryLanguage, type TextByLanguage } from './library-texts.ts';
 import type { NewQuestion } from './questions.sql.ts';
-import type { QuestionType } from './types.ts';
 
 export type LibraryKpi = { id: string; name: TextByLanguage };
 
 export type LibraryQuestion = {
   key: string;
   type: QuestionType;
-  /** The KPI it belongs to. Questions of types 5 to 7 have none. */
+  /** The KPI it belongs to. Choice questions and free text have none. */
   kpi: string | undefined;
   text: TextByLanguage;
-  /** For types 5 and 6, in display order. */
+  /** For choice questions, in display order. */
   options?: { id: string; text: TextByLanguage }[];
 };
 
@@ -91,35 +100,35 @@ const rowsOfKpis: Record<string, Row[]> = {
   workload: [
     [
       'workload-pace',
-      1,
+      agreementScale,
       'I can work at a pace I can keep up over time.',
       'Jag kan arbeta i en takt som håller i längden.',
       'Ich kann in einem Tempo arbeiten, das ich auf Dauer durchhalte.',
     ],
     [
       'workload-amount',
-      1,
+      agreementScale,
       'I can get my work done within my working hours.',
       'Jag hinner med mitt arbete inom min arbetstid.',
       'Ich schaffe meine Arbeit in meiner Arbeitszeit.',
     ],
     [
       'workload-breaks',
-      1,
+      agreementScale,
       'I get the breaks I need at work.',
       'Jag får de pauser jag behöver på jobbet.',
       'Ich bekomme bei der Arbeit die Pausen, die ich brauche.',
     ],
     [
       'workload-off',
-      1,
+      agreementScale,
       'When I finish work, I can switch off.',
       'När jag har slutat för dagen kan jag släppa tankarna på jobbet.',
       'Wenn ich Feierabend habe, kann ich von der Arbeit abschalten.',
     ],
     [
       'workload-rested',
-      2,
+      tenStepScale,
       'How rested do you usually feel when you start work?',
       'Hur utvilad brukar du känna dig när du börjar jobba?',
       'Wie ausgeruht fühlst du dich meistens, wenn du mit der Arbeit beginnst?',
@@ -128,35 +137,35 @@ const rowsOfKpis: Record<string, Row[]> = {
   clarity: [
     [
       'clarity-tasks',
-      1,
+      agreementScale,
       'I know which tasks are mine.',
       'Det är tydligt för mig vilka arbetsuppgifter som är mina.',
       'Mir ist klar, für welche Aufgaben ich zuständig bin.',
     ],
     [
       'clarity-priorities',
-      1,
+      agreementScale,
       'When there is a lot to do, I know what is most important.',
       'När det är mycket att göra vet jag vad som är viktigast.',
       'Wenn viel zu tun ist, weiß ich, was am wichtigsten ist.',
     ],
     [
       'clarity-quality',
-      1,
+      agreementScale,
       'I know what a good result looks like in my work.',
       'Jag vet hur ett bra resultat ser ut i mitt arbete.',
       'Ich weiß, wie ein gutes Ergebnis meiner Arbeit aussieht.',
     ],
     [
       'clarity-purpose',
-      1,
+      agreementScale,
       'I know what my work contributes to.',
       'Jag vet varför mitt arbete behövs.',
       'Ich weiß, wofür meine Arbeit gebraucht wird.',
     ],
     [
       'clarity-contact',
-      4,
+      yesNo,
       'Do you know who to ask when something at work is unclear?',
       'Vet du vem du kan fråga när något på jobbet är oklart för dig?',
       'Weißt du, wen du fragen kannst, wenn dir bei der Arbeit etwas unklar ist?',
@@ -165,35 +174,35 @@ const rowsOfKpis: Record<string, Row[]> = {
   autonomy: [
     [
       'autonomy-freedom',
-      1,
+      agreementScale,
       'I have enough freedom in how I do my work.',
       'Jag har tillräckligt stor frihet att bestämma hur jag gör mitt jobb.',
       'Ich kann frei genug bestimmen, wie ich meine Arbeit mache.',
     ],
     [
       'autonomy-order',
-      1,
+      agreementScale,
       'I can influence the order in which I do my tasks.',
       'Jag kan påverka i vilken ordning jag gör mina arbetsuppgifter.',
       'Ich kann mitbestimmen, in welcher Reihenfolge ich meine Aufgaben erledige.',
     ],
     [
       'autonomy-hours',
-      1,
+      agreementScale,
       'I have enough say over when I work.',
       'Jag har tillräckligt inflytande över när jag arbetar.',
       'Ich kann genug mitbestimmen, wann ich arbeite.',
     ],
     [
       'autonomy-decisions',
-      1,
+      agreementScale,
       'I am trusted to make decisions in my work.',
       'Jag får förtroendet att fatta beslut i mitt arbete.',
       'Man traut mir zu, bei der Arbeit Entscheidungen zu treffen.',
     ],
     [
       'autonomy-change',
-      1,
+      agreementScale,
       'When something works poorly, I can help change it.',
       'När något fungerar dåligt kan jag vara med och förändra det.',
       'Wenn etwas schlecht läuft, kann ich dazu beitragen, es zu ändern.',
@@ -202,35 +211,35 @@ const rowsOfKpis: Record<string, Row[]> = {
   leadership: [
     [
       'leadership-help',
-      1,
+      agreementScale,
       'My manager helps me when I get stuck.',
       'Min närmaste chef hjälper mig när jag kör fast.',
       'Meine Führungskraft hilft mir, wenn ich feststecke.',
     ],
     [
       'leadership-feedback',
-      1,
+      agreementScale,
       'I get feedback that helps me do my work better.',
       'Jag får återkoppling som hjälper mig att göra ett bättre jobb.',
       'Ich bekomme Feedback, das mir hilft, meine Arbeit besser zu machen.',
     ],
     [
       'leadership-appreciation',
-      1,
+      agreementScale,
       'When I do something well, someone tells me.',
       'När jag gör något bra får jag höra det.',
       'Wenn ich etwas gut mache, sagt mir das jemand.',
     ],
     [
       'leadership-trust',
-      2,
+      tenStepScale,
       'How much do you trust your manager?',
       'Hur mycket litar du på din närmaste chef?',
       'Wie sehr vertraust du deiner Führungskraft?',
     ],
     [
       'leadership-talk',
-      4,
+      yesNo,
       'In the last four weeks, have you talked with your manager about how work is going?',
       'Har du de senaste fyra veckorna pratat med din närmaste chef om hur jobbet går?',
       'Hast du in den letzten vier Wochen mit deiner Führungskraft besprochen, wie es läuft?',
@@ -239,35 +248,35 @@ const rowsOfKpis: Record<string, Row[]> = {
   development: [
     [
       'development-growth',
-      1,
+      agreementScale,
       'I keep getting better at what I do at work.',
       'Jag blir hela tiden bättre på det jag gör på jobbet.',
       'Ich werde in meiner Arbeit immer besser.',
     ],
     [
       'development-strengths',
-      1,
+      agreementScale,
       'My work lets me use what I am good at.',
       'I mitt arbete får jag använda det jag är bra på.',
       'Bei meiner Arbeit kann ich einsetzen, was ich gut kann.',
     ],
     [
       'development-training',
-      1,
+      agreementScale,
       'I get the training I need for my tasks.',
       'Jag får den utbildning jag behöver för mina arbetsuppgifter.',
       'Ich bekomme die Schulungen, die ich für meine Aufgaben brauche.',
     ],
     [
       'development-difficulty',
-      1,
+      agreementScale,
       'The difficulty of my tasks is just right for me.',
       'Mina arbetsuppgifter är lagom svåra för mig.',
       'Der Schwierigkeitsgrad meiner Aufgaben ist für mich genau richtig.',
     ],
     [
       'development-future',
-      1,
+      agreementScale,
       'I see good opportunities for myself here in the coming years.',
       'Jag ser goda möjligheter för mig själv här under de närmaste åren.',
       'Ich sehe hier in den nächsten Jahren gute Perspektiven für mich.',
@@ -276,35 +285,35 @@ const rowsOfKpis: Record<string, Row[]> = {
   community: [
     [
       'community-help',
-      1,
+      agreementScale,
       'When I need help, I get it from the people I work with.',
       'När jag behöver hjälp får jag det av dem jag jobbar med.',
       'Wenn ich Hilfe brauche, bekomme ich sie von den Menschen, mit denen ich arbeite.',
     ],
     [
       'community-cooperation',
-      1,
+      agreementScale,
       'In my team, we work well together.',
       'I mitt team samarbetar vi bra.',
       'In meinem Team arbeiten wir gut zusammen.',
     ],
     [
       'community-kindness',
-      1,
+      agreementScale,
       'We are friendly to each other at work.',
       'Vi är vänliga mot varandra på jobbet.',
       'Wir gehen bei der Arbeit freundlich miteinander um.',
     ],
     [
       'community-mistakes',
-      1,
+      agreementScale,
       'Where I work, we can talk openly about mistakes.',
       'Där jag arbetar kan vi prata öppet om misstag.',
       'Wo ich arbeite, können wir offen über Fehler sprechen.',
     ],
     [
       'community-belonging',
-      2,
+      tenStepScale,
       'How much do you feel that you belong here?',
       'I hur hög grad känner du att du hör hemma här?',
       'Wie sehr hast du das Gefühl, hier dazuzugehören?',
@@ -313,35 +322,35 @@ const rowsOfKpis: Record<string, Row[]> = {
   fairness: [
     [
       'fairness-rules',
-      1,
+      agreementScale,
       'Where I work, the same rules apply to everyone.',
       'Där jag arbetar gäller samma regler för alla.',
       'Wo ich arbeite, gelten für alle dieselben Regeln.',
     ],
     [
       'fairness-reasons',
-      1,
+      agreementScale,
       'When something is decided about my work, I am told why.',
       'När det fattas beslut som rör mitt arbete får jag veta varför.',
       'Wenn über meine Arbeit entschieden wird, erfahre ich, warum.',
     ],
     [
       'fairness-opinion',
-      1,
+      agreementScale,
       'I can say what I think at work, even when others think differently.',
       'Jag kan säga vad jag tycker på jobbet, även när andra tycker annorlunda.',
       'Ich kann bei der Arbeit sagen, was ich denke, auch wenn andere es anders sehen.',
     ],
     [
       'fairness-suggestions',
-      1,
+      agreementScale,
       'When I make a suggestion, I get an answer.',
       'När jag kommer med ett förslag får jag svar.',
       'Wenn ich einen Vorschlag mache, bekomme ich eine Antwort.',
     ],
     [
       'fairness-contact',
-      4,
+      yesNo,
       'Do you know where to turn if someone at work is treated badly?',
       'Vet du vart du kan vända dig om någon behandlas illa på jobbet?',
       'Weißt du, an wen du dich wenden kannst, wenn hier jemand schlecht behandelt wird?',
@@ -350,35 +359,35 @@ const rowsOfKpis: Record<string, Row[]> = {
   engagement: [
     [
       'engagement-useful',
-      1,
+      agreementScale,
       'What I do at work is useful to others.',
       'Det jag gör på jobbet är till nytta för andra.',
       'Was ich bei der Arbeit mache, nützt anderen.',
     ],
     [
       'engagement-energy',
-      1,
+      agreementScale,
       'My work gives me energy.',
       'Mitt jobb ger mig energi.',
       'Meine Arbeit gibt mir Energie.',
     ],
     [
       'engagement-tasks',
-      1,
+      agreementScale,
       'I like the tasks that I have.',
       'Jag trivs med mina arbetsuppgifter.',
       'Ich mag meine Aufgaben.',
     ],
     [
       'engagement-forward',
-      2,
+      tenStepScale,
       'How much do you look forward to your next day at work?',
       'Hur mycket ser du fram emot din nästa arbetsdag?',
       'Wie sehr freust du dich auf deinen nächsten Arbeitstag?',
     ],
     [
       'engagement-recommend',
-      3,
+      recommendation,
       'Would you tell a friend to apply for a job here?',
       'Skulle du rekommendera en vän att söka jobb här?',
       'Würdest du Freunden raten, sich hier zu bewerben?',
@@ -389,7 +398,7 @@ const rowsOfKpis: Record<string, Row[]> = {
 const outside: LibraryQuestion[] = [
   {
     key: 'help-most',
-    type: 5,
+    type: singleChoice,
     kpi: undefined,
     text: {
       en: 'What would help you most in your work right now?',
@@ -426,7 +435,7 @@ const outside: LibraryQuestion[] = [
   },
   {
     key: 'work-compared',
-    type: 5,
+    type: singleChoice,
     kpi: undefined,
     text: {
       en: 'How is your work now, compared with three months ago?',
@@ -442,7 +451,7 @@ const outside: LibraryQuestion[] = [
   },
   {
     key: 'energy-givers',
-    type: 6,
+    type: multipleChoice,
     kpi: undefined,
     text: {
       en: 'What has given you energy at work in the last few weeks?',
@@ -469,7 +478,7 @@ const outside: LibraryQuestion[] = [
   },
   {
     key: 'obstacles',
-    type: 6,
+    type: multipleChoice,
     kpi: undefined,
     text: {
       en: 'What has made your work harder in the last few weeks?',
@@ -510,7 +519,7 @@ const outside: LibraryQuestion[] = [
   ),
 ];
 
-/** First the questions of types 1 to 4 by KPI, five each, then the questions that belong to no KPI. */
+/** First the questions of KPIs, five each, then the questions that belong to no KPI. */
 export const libraryQuestions: readonly LibraryQuestion[] = [
   ...Object.entries(rowsOfKpis).flatMap(([kpi, rows]) =>
     rows.map(([key, type, en, sv, de]) => ({ key, type, kpi, text: { en, sv, de } })),
@@ -525,5 +534,5 @@ function optionsOf(
 }
 
 function textQuestion(key: string, en: string, sv: string, de: string): LibraryQuestion {
-  return { key, type: 7, kpi: undefined, text: { en, sv, de } };
+  return { key, type: freeText, kpi: undefined, text: { en, sv, de } };
 }

@@ -2,6 +2,14 @@
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import {
+  choiceTypes,
+  isChoice,
+  isQuestionType,
+  type QuestionType,
+  typeNumbers,
+  typesText,
+} from '@soundings/contract/question-types.ts';
+import {
   fieldAt,
   type FieldFault,
   languageFault,
@@ -10,7 +18,6 @@ import {
   nameFault,
 } from '../base/field-faults.ts';
 import type { Kpi, NewQuestion, Option } from './questions.sql.ts';
-import { isChoice, isQuestionType } from './types.ts';
 
 const wrong = (path: string, type: DetailType, message: string): Detail => ({ type, message, path });
 const at = (path: string, fault: FieldFault | undefined): Detail[] => (fault ? [{ ...fault, path }] : []);
@@ -24,11 +31,12 @@ type Origin = { isPast?: boolean };
 /** Returns everything that is wrong with a question. Paths are JSON pointers into it. */
 export function questionFaults(question: NewQuestion, origin: Origin = {}): Detail[] {
   const { key, type, text, language, translations, options } = question;
+  const { minimum, maximum } = typeNumbers;
   return [
     ...keyFaults('/key', key, origin),
     ...(isQuestionType(type)
       ? []
-      : [wrong('/type', 'out of range', 'The type must be a number from 1 to 7.')]),
+      : [wrong('/type', 'out of range', `The type must be a number from ${minimum} to ${maximum}.`)]),
     ...at('/language', languageFault(language)),
     ...textFaults('/text', text, maxCommentLength, origin),
     ...translationFaults('', translations, language, origin),
@@ -77,11 +85,11 @@ function translationFaults(
 export const unwantedOptions = wrong(
   '/options',
   'invalid options',
-  'Only questions of types 5 and 6 can have options.',
+  `Only questions of types ${typesText(choiceTypes)} can have options.`,
 );
 
-function optionFaults(type: number, options: Option[], language: string, origin: Origin): Detail[] {
-  if (!isChoice(type as 5)) {
+function optionFaults(type: QuestionType, options: Option[], language: string, origin: Origin): Detail[] {
+  if (!isChoice(type)) {
     return options.length === 0 ? [] : [unwantedOptions];
   }
   if (options.length < (origin.isPast ? 1 : 2)) {

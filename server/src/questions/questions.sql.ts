@@ -1,8 +1,8 @@
 // SQL of questions and KPIs. Writers: questions.ts.
+import type { QuestionType } from '@soundings/contract/question-types.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import type { QuestionType } from './types.ts';
 
-/** An option of types 5 and 6; translations: language to text. */
+/** An option of a choice question; translations: language to text. */
 export type Option = { id: string; text: string; translations?: Record<string, string> };
 
 export type Question = {

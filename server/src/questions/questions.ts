@@ -1,5 +1,6 @@
 // The questions and KPIs of an account: creates, changes and retires them.
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
+import { freeText, isScaled, scaledTypes, typesText } from '@soundings/contract/question-types.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { raiseVersion } from '../accounts/accounts.ts';
 import { Fault, faultAtField } from '../base/errors.ts';
@@ -20,7 +21,6 @@ import {
 } from './questions.sql.ts';
 import { libraryFor } from './library.ts';
 import { hasSameWording } from './similar-wording.ts';
-import { isScaled } from './types.ts';
 import { kpiFaults, questionFaults } from './question-faults.ts';
 
 export type { Kpi, NewQuestion, Option, Question };
@@ -104,13 +104,13 @@ export async function defineKpis(tx: Transaction, accountId: AccountId, kpis: De
     (await selectQuestions(tx, accountId)).map((question) => [question.id, question]),
   );
   for (const { id, questionIds } of kpis) {
-    const wrong = questionIds.find((one) => !isScaled(questions.get(one)?.type ?? 7));
+    const wrong = questionIds.find((one) => !isScaled(questions.get(one)?.type ?? freeText));
     if (wrong === undefined) continue;
     const name = questions.get(wrong)?.key ?? String(wrong);
     throw new Fault(
       'invalid',
       'question without value',
-      `The KPI "${id}" cannot use the question "${name}". KPIs use questions of types 1 to 4 only.`,
+      `The KPI "${id}" cannot use the question "${name}". ${scaledOnly}`,
     );
   }
   const present = new Map((await selectKpis(tx, accountId)).map((kpi) => [kpi.id, kpi]));
@@ -193,7 +193,7 @@ export async function addQuestion(
       : [wrong('/kpiIds', 'kpi not found', `KPI ${quote(unknown)} does not exist.`)]),
     ...(kpiIds.length === 0 || isScaled(question.type)
       ? []
-      : [wrong('/kpiIds', 'question without value', 'KPIs use questions of types 1 to 4 only.')]),
+      : [wrong('/kpiIds', 'question without value', scaledOnly)]),
   ]);
   const [id] = (await insertQuestions(tx, accountId, [question])) as [number];
   const changed = kpiIds.map((kpiId) => kpis.get(kpiId) as Kpi);
@@ -279,20 +279,14 @@ export async function saveKpi(
   const exists = before !== undefined;
   if (!isNew && !exists) throw kpiNotFound();
   const questions = new Map((await selectQuestions(tx, accountId)).map((one) => [one.id, one]));
-  const unscaled = kpi.questionIds.find((id) => !isScaled(questions.get(id)?.type ?? 7));
+  const unscaled = kpi.questionIds.find((id) => !isScaled(questions.get(id)?.type ?? freeText));
   const name = unscaled === undefined ? '' : (questions.get(unscaled)?.key ?? String(unscaled));
   refuse([
     ...kpiFaults(kpi),
     ...(isNew && exists ? [taken('/id', 'Another KPI already has this ID.')] : []),
     ...(unscaled === undefined
       ? []
-      : [
-          wrong(
-            '/questionIds',
-            'question without value',
-            `KPIs use questions of types 1 to 4 only. Remove ${quote(name)}.`,
-          ),
-        ]),
+      : [wrong('/questionIds', 'question without value', `${scaledOnly} Remove ${quote(name)}.`)]),
   ]);
   const questionIds = [...new Set(kpi.questionIds)].toSorted((a, b) => a - b);
   const after = { ...kpi, questionIds };
@@ -302,6 +296,7 @@ export async function saveKpi(
   return true;
 }
 
+const scaledOnly = `KPIs use questions of types ${typesText(scaledTypes)} only.`;
 const wrong = (path: string, type: DetailType, message: string): Detail => ({ type, message, path });
 const taken = (path: string, message: string): Detail => ({ type: 'key taken', message, path });
 const questionChanged = (message: string, path?: string): Fault =>

@@ -1,7 +1,7 @@
 // Live weeks (rules.md P16): everything that is ever shown of a week, whenever it is read, reveals nothing about fewer people
 // than the threshold.
 import { describe, expect, test } from 'vitest';
-import { isScaled, type QuestionType } from '../questions/types.ts';
+import { isScaled, type QuestionType } from '@soundings/contract/question-types.ts';
 import { type Random, randomFrom } from '../simulation/random.ts';
 import { add, type Few, findFew, type Sets, sumOf } from '../testing/attacks/attacker.ts';
 import {

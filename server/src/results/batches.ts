@@ -2,13 +2,8 @@
 // disclosure procedure on their own, and those in the resulting cells are added to the published figures. Counted answers are
 // never counted again, and published figures are never recomputed. So figures read at different times never differ by only a few
 // people. Pure.
-import {
-  type Distribution,
-  isDistributionOnly,
-  type QuestionType,
-  scaledMean,
-  sumBehind,
-} from '../questions/types.ts';
+import { isDistributionOnly, type QuestionType } from '@soundings/contract/question-types.ts';
+import { type Distribution, scaledMean, sumBehind } from '../questions/types.ts';
 import {
   type Loaded,
   chooseClass,

@@ -1,12 +1,6 @@
 // Computes the figures of a week from who was asked and what was answered (decisions A10 to A14, rules.md P2 to P8). Pure.
-import {
-  type Distribution,
-  distributionOf,
-  isScaled,
-  isDistributionOnly,
-  type QuestionType,
-  scaledMean,
-} from '../questions/types.ts';
+import { isScaled, isDistributionOnly, type QuestionType } from '@soundings/contract/question-types.ts';
+import { type Distribution, distributionOf, scaledMean } from '../questions/types.ts';
 import {
   type Cells,
   chooseCells,

@@ -2,7 +2,8 @@
 // noise.attack.test.ts measures what it protects and what it costs.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { distributionOf, individualsOf, type QuestionType, scaledMean, scaleOf } from '../questions/types.ts';
+import { type QuestionType, scaleOf } from '@soundings/contract/question-types.ts';
+import { distributionOf, individualsOf, scaledMean } from '../questions/types.ts';
 import { randomFrom } from '../simulation/random.ts';
 import { sumOf } from '../testing/attacks/attacker.ts';
 import { questionFigures } from './figures.ts';

@@ -3,8 +3,9 @@
 // text, in every week, so repeating a question does not average the error out. A set with one person more or fewer gets a
 // different error. Each question has its own errors. If a set had one error for all questions, ten questions in two weeks would
 // reveal it, and so would answers that the reader already knows. Pure.
+import { answerKindOf, type QuestionType, scaleOf, yesNo } from '@soundings/contract/question-types.ts';
 import { keyedHash } from '../base/keyed.ts';
-import { type Distribution, isScaled, type QuestionType, scaleOf } from '../questions/types.ts';
+import type { Distribution } from '../questions/types.ts';
 
 /** The maximum error of a published sum, in steps of the scale. 0: no noise. */
 export type NoiseLevel = 0 | 1 | 2;
@@ -77,14 +78,23 @@ export function noisyDistribution(
   noise: Noise,
   set: bigint,
 ): Distribution {
-  if (isScaled(type)) return withSteps(type, distribution, noise, set);
-  return type === 6 ? withErrors(distribution, count, noise, set) : withMoves(distribution, noise, set);
+  switch (answerKindOf(type)) {
+    case 'number':
+    case 'yesNo':
+      return withSteps(type, distribution, noise, set);
+    case 'option':
+      return withMoves(distribution, noise, set);
+    case 'options':
+      return withErrors(distribution, count, noise, set);
+    case 'comment':
+      return distribution;
+  }
 }
 
 /** Moves single answers one step up or down the scale. */
 function withSteps(type: QuestionType, distribution: Distribution, noise: Noise, set: bigint): Distribution {
   const counts = new Map(Object.entries(distribution));
-  const steps = type === 4 ? ['no', 'yes'] : [...counts.keys()];
+  const steps = type === yesNo ? ['no', 'yes'] : [...counts.keys()];
   const error = noise.errorOf(set, 'sum');
   for (let move = 1; move <= Math.abs(error); move++) {
     const movable = (i: number) => steps[i + Math.sign(error)] !== undefined && countIn(counts, steps[i]) > 0;

@@ -8,11 +8,11 @@ import type {
   ResultsValues,
   Value,
 } from '@soundings/contract/data.ts';
+import type { QuestionType } from '@soundings/contract/question-types.ts';
 import { addWeeks, fourDigits, lastDay, sixDigits, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomFrom } from '../simulation/random.ts';
-import type { QuestionType } from '../questions/types.ts';
 import {
   add,
   attack,

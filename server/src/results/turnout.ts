@@ -1,6 +1,7 @@
 // Who was asked what in a week, in which groups their answers count, and who has answered what. Figures and response rates are
 // computed from it. Pure.
-import type { KeptAnswer, QuestionType } from '../questions/types.ts';
+import type { QuestionType } from '@soundings/contract/question-types.ts';
+import type { KeptAnswer } from '../questions/types.ts';
 
 export type Thresholds = { figures: number; distribution: number; comments: number };
 

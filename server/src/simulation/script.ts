@@ -1,7 +1,16 @@
 // Decides who answers in a simulated week, what they answer, and how: all at once, in parts, or with a change afterwards. Pure: the
 // same seed, people and questions give the same result.
+import {
+  freeText,
+  isChoice,
+  multipleChoice,
+  type QuestionType,
+  type Scale,
+  type ScaledType,
+  scaleOf,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { QuestionType } from '../questions/types.ts';
 import {
   type Character,
   type Sentiment,
@@ -15,7 +24,7 @@ export type AskedQuestion = {
   id: number;
   key: string;
   type: QuestionType;
-  /** Ids of the options of types 5 and 6. */
+  /** The ids of its options, if it is a choice question. */
   options: string[];
   /** The KPI it belongs to. */
   topic: string | undefined;
@@ -79,19 +88,19 @@ function visitsOf(context: AnswerContext, one: AskedRespondent, week: Week): Vis
 function secondThought(answers: Said[], questions: AskedQuestion[]): Said | undefined {
   const at = answers.findIndex(({ value }) => typeof value === 'number' && value > 1);
   const answer = answers[at];
-  if (!answer || (questions[at] as AskedQuestion).type === 4) return undefined;
+  if (!answer || (questions[at] as AskedQuestion).type === yesNo) return undefined;
   return { ...answer, value: (answer.value as number) - 1 };
 }
 
 function answerOf(context: AnswerContext, one: AskedRespondent, question: AskedQuestion, week: Week): Said {
   const { random, sentiment, pen, character } = context;
   const { id: questionId, type, topic } = question;
-  if (type === 7) {
+  if (type === freeText) {
     const comment = random.chance(0.15) ? pen.write(one, character.openAnswer(question.key)) : undefined;
     return comment === undefined ? { questionId, skipped: true } : { questionId, comment };
   }
   if (random.chance(0.02)) return { questionId, skipped: true };
-  if (type === 5 || type === 6) return { questionId, value: choiceOf(context, one, question) };
+  if (isChoice(type)) return { questionId, value: choiceOf(context, one, question) };
   const felt = sentiment.about(one, question, week) + random.around0(0.6);
   const sentences = character.remark(random, { respondent: one, topic, week, felt });
   const comment = sentences && pen.write(one, sentences);
@@ -99,13 +108,13 @@ function answerOf(context: AnswerContext, one: AskedRespondent, question: AskedQ
 }
 
 /** Returns a sentiment from 1 to 5 as an answer to a question of a type. */
-function onScale(type: QuestionType, felt: number): number | boolean {
-  if (type === 4) return felt >= 3;
-  const [low, high] = type === 1 ? [1, 5] : type === 2 ? [1, 10] : [0, 10];
+function onScale(type: ScaledType, felt: number): number | boolean {
+  if (type === yesNo) return felt >= 3;
+  const { low, high } = scaleOf(type) as Scale;
   return Math.round(Math.max(low, Math.min(high, low + ((felt - 1) / 4) * (high - low))));
 }
 
-/** Returns one option for type 5, or several for type 6. The last option of type 6 stands for none of the others. */
+/** Returns one option, or several for multiple choice, whose last option stands for none of the others. */
 function choiceOf(
   { seed, random }: AnswerContext,
   { groups }: AskedRespondent,
@@ -118,7 +127,7 @@ function choiceOf(
       (0.3 + randomFrom(seed, `${key} ${id}`).next()) *
       (0.5 + randomFrom(seed, `${group} ${key} ${id}`).next()),
   );
-  if (type === 6) {
+  if (type === multipleChoice) {
     const last = options.at(-1) as string;
     const chosen = options.filter((id, i) => id !== last && random.chance(0.3 * (weights[i] as number)));
     return chosen.length > 0 ? chosen : [last];

@@ -28,7 +28,7 @@ export type Character = {
   turn(respondent: Respondent, topic: string | undefined, week: Week): number;
   /** Returns what a person with this sentiment (1 to 5) may write as a comment on an answer; nearly always nothing. */
   remark(random: Random, about: Remark): Sentences | undefined;
-  /** Returns what people write in response to a question of type 7. */
+  /** Returns what people write in response to a free-text question. */
   openAnswer(key: string): Sentences;
 };
 

@@ -1,6 +1,6 @@
 // Texts that the survey pages share: questions in the reader's language, days as the service names them, languages, and when a
 // schedule repeats.
-import type { KpiName, QuestionTexts, ScheduleBody, WeekName } from '@soundings/contract/console/asking.ts';
+import type { KpiName, ScheduleBody, WeekName } from '@soundings/contract/console/asking.ts';
 import { useCallback } from 'react';
 import { folded } from '../../ui/form/find-groups.ts';
 import { localeOf, onceForLanguage } from '@soundings/contract/texts.ts';
@@ -85,7 +85,3 @@ export const keyOf = (text: string): string =>
     .split('-')
     .slice(0, 5)
     .join('-');
-
-export const allTypes = ['1', '2', '3', '4', '5', '6', '7'] as const;
-export const isChoice = (type: number): boolean => type === 5 || type === 6;
-export const isScaled = ({ type }: Pick<QuestionTexts, 'type'>): boolean => type <= 4;

@@ -1,5 +1,6 @@
 // How often each answer was given in a week.
 import type { QuestionResults } from '@soundings/contract/console/results.ts';
+import { multipleChoice, scaleOf, yesNo } from '@soundings/contract/question-types.ts';
 import { useText } from '../../text/text.tsx';
 import { Distribution, type DistributionRow } from '../../ui/charts/Distribution.tsx';
 import { heatOfKey } from './figures.ts';
@@ -23,11 +24,11 @@ export function QuestionDistribution({ results: { question, chosen }, own }: Pro
   }
   const rows = own.distribution.map(({ key, count }): DistributionRow => {
     const meaning =
-      type === 4
+      type === yesNo
         ? scale.find(({ value }) => value === (key === 'yes' ? 1 : 0))?.text
         : scale.find(({ value }) => String(value) === key)?.text;
     const option = options.find(({ id }) => id === key)?.text;
-    const isWord = type === 1 || type === 4;
+    const isWord = scaleOf(type)?.labels === 'all';
     return {
       key,
       count,
@@ -43,10 +44,10 @@ export function QuestionDistribution({ results: { question, chosen }, own }: Pro
         label={t('results.distribution')}
         headings={[t('results.answer'), t('results.count'), t('results.share')]}
         rows={rows}
-        total={type === 6 ? (own.answers ?? undefined) : undefined}
+        total={type === multipleChoice ? (own.answers ?? undefined) : undefined}
       />
-      {type === 6 && <p className={css['soft']}>{t('results.severalChoices')}</p>}
-      {type !== 6 && given < (own.answers ?? 0) && (
+      {type === multipleChoice && <p className={css['soft']}>{t('results.severalChoices')}</p>}
+      {type !== multipleChoice && given < (own.answers ?? 0) && (
         <p className={css['soft']}>
           {t('results.distributionOfFewer', { count: given, of: own.answers ?? 0 })}
         </p>

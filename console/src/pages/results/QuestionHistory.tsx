@@ -1,5 +1,6 @@
 // The mean of a question over time, as a chart and as a table.
 import type { QuestionFigures, QuestionResults } from '@soundings/contract/console/results.ts';
+import { recommendation } from '@soundings/contract/question-types.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Line } from '../../ui/charts/Line.tsx';
@@ -103,7 +104,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
           cell: ({ change, handedOut }) =>
             change && <ChangeMark change={change} since={short(change.since)} isMarked={handedOut} />,
         },
-        ...(question.type === 3
+        ...(question.type === recommendation
           ? [
               {
                 key: 'enps',

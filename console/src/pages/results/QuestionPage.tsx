@@ -1,5 +1,6 @@
 // The results of a question in a group: the answers of a week, the mean over time, and comments.
 import type { QuestionResults, ResultsStart } from '@soundings/contract/console/results.ts';
+import { freeText, isScaled } from '@soundings/contract/question-types.ts';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAddress, useData } from '../../hooks/data.ts';
@@ -56,7 +57,7 @@ function Question({ start }: { start: Start }) {
     <Page
       title={data?.question.text ?? t('results.question')}
       waits={!data}
-      subtitle={data && t(`questionType.${data.question.type}` as 'questionType.1')}
+      subtitle={data && t(`questionType.${data.question.type}`)}
       crumbs={[{ label: t('nav.overview'), to: '/', search: { group: groupId } }]}
       actions={
         <CsvLink
@@ -123,7 +124,7 @@ function Content({ results }: { results: QuestionResults }) {
   return (
     <>
       <Chosen results={results} />
-      {question.type <= 4 && <QuestionHistory results={results} />}
+      {isScaled(question.type) && <QuestionHistory results={results} />}
       {/* Segments are of the whole company. */}
       {results.company === null && <SegmentAnswers question={question} week={chosen} />}
       {comments.length > 0 ? (
@@ -162,7 +163,7 @@ function Chosen({ results }: { results: QuestionResults }) {
     <Section title={title}>
       <Averages results={results} own={own} />
       {own.handedOut && <p className={css['soft']}>{t('results.handedOut')}</p>}
-      {results.question.type !== 7 && <QuestionDistribution results={results} own={own} />}
+      {results.question.type !== freeText && <QuestionDistribution results={results} own={own} />}
     </Section>
   );
 }

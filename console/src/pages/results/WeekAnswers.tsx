@@ -1,5 +1,6 @@
 // The answers of a group's last week: the distribution for each question, linked to the page of the question.
 import type { GroupResults, ResultWeek } from '@soundings/contract/console/results.ts';
+import { freeText, isChoice, singleChoice } from '@soundings/contract/question-types.ts';
 import { Link } from '@tanstack/react-router';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
@@ -71,12 +72,12 @@ function AnswerDistribution({
   const withheld = useWithheldText();
   const { type, text, distribution, answers } = question;
   if (answers === null) return <HiddenBar text={withheld.figure(week, people)} />;
-  if (type === 7) return <p className={css['soft']}>{t('results.answers', { count: answers })}</p>;
+  if (type === freeText) return <p className={css['soft']}>{t('results.answers', { count: answers })}</p>;
   if (!distribution)
     return (
       <HiddenBar text={t('results.distributionWithheld', { reason: withheld.distribution(week, answers) })} />
     );
-  if (type === 5 || type === 6) return <MostChosen question={question} answers={answers} />;
+  if (isChoice(type)) return <MostChosen question={question} answers={answers} />;
   const labels = {
     detractors: t('results.detractors'),
     passives: t('results.passives'),
@@ -95,7 +96,9 @@ const HiddenBar = ({ text }: { text: string }) => (
 function MostChosen({ question, answers }: { question: Asked; answers: number }) {
   const { percent } = useFormat();
   const given =
-    question.type === 5 ? (question.distribution ?? []).reduce((sum, { count }) => sum + count, 0) : answers;
+    question.type === singleChoice
+      ? (question.distribution ?? []).reduce((sum, { count }) => sum + count, 0)
+      : answers;
   const top = (question.distribution ?? []).toSorted((a, b) => b.count - a.count).slice(0, 3);
   return (
     <ol className={css['most']}>

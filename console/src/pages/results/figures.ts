@@ -10,6 +10,15 @@ import type {
   RollingFigure,
   Verdict,
 } from '@soundings/contract/console/results.ts';
+import {
+  agreementScale,
+  type QuestionType,
+  recommendation,
+  scaleOf,
+  type ScaledType,
+  tenStepScale,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 import type { Part } from '../../ui/charts/StackedBar.tsx';
 import type { Point, Range } from '../../ui/charts/scale.ts';
 
@@ -165,11 +174,11 @@ export function heatFigure(
 const steps = [1, 3, 5, 7, 9];
 
 /**
- * Returns the answers of types 1 to 4 as parts of a bar, lowest agreement first: five values singly, ten in pairs, recommendations
+ * Returns the answers on a scale as parts of a bar, lowest agreement first: five values singly, ten in pairs, recommendations
  * as detractors, passives and promoters. `labels`: texts for the latter. Other types have no bar, and don't compile.
  */
 export function partsOf(
-  type: 1 | 2 | 3 | 4,
+  type: ScaledType,
   scale: ResultQuestion['scale'],
   distribution: NonNullable<QuestionFigures['distribution']>,
   labels: { detractors: string; passives: string; promoters: string },
@@ -179,27 +188,27 @@ export function partsOf(
   const of = (name: string) => distribution.find(({ key }) => key === name)?.count ?? 0;
   const textOf = (value: number) => scale.find((one) => one.value === value)?.text ?? String(value);
   switch (type) {
-    case 1:
+    case agreementScale:
       return scale.map(({ value, text }, i) => ({
         key: String(value),
         label: text,
         count: countOf([value]),
         heat: steps[i] ?? 5,
       }));
-    case 2:
+    case tenStepScale:
       return steps.map((heat, i) => ({
         key: String(i),
         label: `${2 * i + 1}–${2 * i + 2}`,
         count: countOf([2 * i + 1, 2 * i + 2]),
         heat,
       }));
-    case 3:
+    case recommendation:
       return [
         { key: 'detractors', label: labels.detractors, count: countOf([0, 1, 2, 3, 4, 5, 6]), heat: 2 },
         { key: 'passives', label: labels.passives, count: countOf([7, 8]), heat: 5 },
         { key: 'promoters', label: labels.promoters, count: countOf([9, 10]), heat: 8 },
       ];
-    case 4:
+    case yesNo:
       return [
         { key: 'no', label: textOf(0), count: of('no'), heat: 3 },
         { key: 'yes', label: textOf(1), count: of('yes'), heat: 8 },
@@ -207,17 +216,9 @@ export function partsOf(
   }
 }
 
-/** The colour of a value, by the type of its question; undefined: the type has no scale. */
-const heats: Record<ResultQuestion['type'], ((key: string) => number) | undefined> = {
-  1: (key) => heatStep(Number(key), 1, 5),
-  2: (key) => heatStep(Number(key), 1, 10),
-  3: (key) => heatStep(Number(key), 0, 10),
-  4: (key) => (key === 'yes' ? 8 : 3),
-  5: undefined,
-  6: undefined,
-  7: undefined,
-};
-
-/** Returns the colour of a value of types 1 to 4, by its position on the scale; undefined for other types. */
-export const heatOfKey = (type: ResultQuestion['type'], key: string): number | undefined =>
-  heats[type]?.(key);
+/** Returns the colour of a value, by its position on the scale; undefined for types without a scale. */
+export function heatOfKey(type: QuestionType, key: string): number | undefined {
+  if (type === yesNo) return key === 'yes' ? 8 : 3;
+  const scale = scaleOf(type);
+  return scale ? heatStep(Number(key), scale.low, scale.high) : undefined;
+}

@@ -6,12 +6,12 @@ import type {
   WeekName,
 } from '@soundings/contract/console/asking.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
+import { scaledTypes } from '@soundings/contract/question-types.ts';
 import { lastDay, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { pageTexts } from '../../answers/page-texts.ts';
 import { Fault } from '../../base/errors.ts';
 import { scaleTexts } from '../../questions/library-texts.ts';
 import type { Question } from '../../questions/questions.ts';
-import type { QuestionType } from '../../questions/types.ts';
 
 export const named = (week: Week): WeekName => ({ week, last: lastDay(week), name: weekName(week) });
 
@@ -53,13 +53,11 @@ export function languagesIn({
   };
 }
 
-const types: QuestionType[] = [1, 2, 3, 4];
-
 /** Returns the texts of the answering page in a language. */
 export function spokenIn(language: string): Spoken {
   const t = pageTexts.in(language);
   return {
-    scales: Object.fromEntries(types.map((type) => [String(type), scaleTexts(type, language)])),
+    scales: Object.fromEntries(scaledTypes.map((type) => [String(type), scaleTexts(type, language)])),
     addComment: t('addComment'),
     commentHint: t('commentHint'),
     skip: t('skip'),

@@ -3,6 +3,7 @@
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { GroupResults, ResultGroup } from '@soundings/contract/console/results.ts';
 import { type Period, periodNamed, periodOfWeek } from '@soundings/contract/periods.ts';
+import { isScaled } from '@soundings/contract/question-types.ts';
 import { type Week, weeksFrom } from '@soundings/contract/weeks.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import { invalidParameter } from '../../base/errors.ts';
@@ -10,7 +11,6 @@ import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import { isScaled } from '../../questions/types.ts';
 import {
   type KpiTexts,
   shownQuestions,

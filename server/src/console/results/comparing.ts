@@ -1,10 +1,10 @@
 // What a page of results compares with: which comparisons the caller may choose, and the readings that they need.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { ChosenComparison, ResultGroup } from '@soundings/contract/console/results.ts';
+import { isScaled } from '@soundings/contract/question-types.ts';
 import { hasRole } from '@soundings/contract/roles.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import type { Pool } from '../../db/db.ts';
-import { isScaled } from '../../questions/types.ts';
 import type { ShownQuestion, Window } from '../../results/data/read-results.ts';
 import {
   type ComparedWith,

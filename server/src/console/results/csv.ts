@@ -14,6 +14,7 @@ import type {
 } from '@soundings/contract/console/results.ts';
 import type { SegmentAnswers, SegmentMap } from '@soundings/contract/console/segments.ts';
 import { type HeatFilters, shownRows } from '@soundings/contract/heat-rows.ts';
+import { isScaled, recommendation, yesNo } from '@soundings/contract/question-types.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { byteOrderMark, type Cell, csvRow } from '../../base/csv.ts';
 import { catalogue } from '../../base/texts.ts';
@@ -217,8 +218,8 @@ export function segmentHeatTable(
 /** Returns a row for each week, with a column for each possible answer. */
 export function questionTable({ question, figures, comparison }: QuestionResults, t: Texts): string {
   const keys = keysOf(figures);
-  const hasEnps = question.type === 3;
-  const isScaled = question.type <= 4;
+  const hasEnps = question.type === recommendation;
+  const hasScore = isScaled(question.type);
   const from = comparison.group?.name ?? t(`comparison.${comparison.kind}`);
   return tableOf([
     [
@@ -227,19 +228,19 @@ export function questionTable({ question, figures, comparison }: QuestionResults
       t('score'),
       t('answers'),
       ...(hasEnps ? [t('enps')] : []),
-      ...(isScaled
+      ...(hasScore
         ? [t('margin'), t('change'), t('isClear'), t('difference', { name: from }), t('isClear')]
         : []),
       ...keys.map((key) => answerText(question, key, t)),
       t('handedOut'),
-      ...(isScaled ? [t('changeHandedOut'), t('differenceHandedOut')] : []),
+      ...(hasScore ? [t('changeHandedOut'), t('differenceHandedOut')] : []),
     ],
     ...figures.map(({ week, value, answers, enps, distribution, handedOut, ...own }): Cell[] => [
       ...weekCells({ week }),
-      question.type > 4 ? null : score(value, t),
+      hasScore ? score(value, t) : null,
       answers ?? t('withheld'),
       ...(hasEnps ? [enps === null ? t('withheld') : Math.round(enps)] : []),
-      ...(isScaled
+      ...(hasScore
         ? [
             points(own.margin),
             points(own.change?.by),
@@ -250,7 +251,7 @@ export function questionTable({ question, figures, comparison }: QuestionResults
         : []),
       ...countsOf(distribution, keys, t),
       handedOut ? t('yes') : null,
-      ...(isScaled
+      ...(hasScore
         ? [own.change?.handedOut ? t('yes') : null, own.difference?.handedOut ? t('yes') : null]
         : []),
     ]),
@@ -261,7 +262,7 @@ export function questionTable({ question, figures, comparison }: QuestionResults
 function answerText({ type, options, scale }: ResultQuestion, key: string, t: Texts): string {
   const option = options.find(({ id }) => id === key)?.text;
   if (option !== undefined) return option;
-  if (type === 4) return key === 'yes' ? t('yes') : t('no');
+  if (type === yesNo) return key === 'yes' ? t('yes') : t('no');
   return scale.find(({ value }) => String(value) === key)?.text ?? key;
 }
 
@@ -277,13 +278,13 @@ const countsOf = (distribution: QuestionFigures['distribution'], keys: string[],
 /** Returns a row for each segment, with a column for each possible answer to yes/no and choice questions. */
 export function segmentAnswersTable({ kind, question, week, rows }: SegmentAnswers, t: Texts): string {
   const keys = keysOf(rows.map(({ figures }) => figures));
-  const isScaled = question.type <= 4;
+  const hasScore = isScaled(question.type);
   return tableOf([
     [
       t('week'),
       t('monday'),
       kind.name,
-      ...(isScaled ? [t('score'), t('margin')] : []),
+      ...(hasScore ? [t('score'), t('margin')] : []),
       t('answers'),
       ...keys.map((key) => answerText(question, key, t)),
       t('handedOut'),
@@ -291,7 +292,7 @@ export function segmentAnswersTable({ kind, question, week, rows }: SegmentAnswe
     ...rows.map(({ name, figures: { value, margin, answers, distribution, handedOut } }): Cell[] => [
       ...(week ? weekCells(week) : []),
       name,
-      ...(isScaled ? [score(value, t), points(margin)] : []),
+      ...(hasScore ? [score(value, t), points(margin)] : []),
       answers ?? t('withheld'),
       ...countsOf(distribution, keys, t),
       handedOut ? t('yes') : null,

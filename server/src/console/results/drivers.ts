@@ -1,6 +1,7 @@
 // Key drivers: reads the latest published figures of the groups that the caller may see, and computes on a thread which KPIs go along
 // with an outcome.
 import type { DriverOutcome, Drivers } from '@soundings/contract/console/drivers.ts';
+import { recommendation } from '@soundings/contract/question-types.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { invalidParameter } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
@@ -18,8 +19,6 @@ type Wanted = { outcome: string | undefined; weeks: number; language: string };
 
 /** An outcome, with its questions. */
 type Candidate = DriverOutcome & { questionIds: readonly number[] };
-
-const recommendation = 3;
 
 /** Returns the drivers. Throws a Fault if the outcome has no figures that the caller may see. */
 export async function readDrivers(

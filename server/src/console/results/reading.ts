@@ -8,6 +8,7 @@ import type {
   ResultQuestion,
 } from '@soundings/contract/console/results.ts';
 import type { AnswerData } from '@soundings/contract/data.ts';
+import { isScaled } from '@soundings/contract/question-types.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
 import { hasRole } from '@soundings/contract/roles.ts';
 import { invalidParameter } from '../../base/errors.ts';
@@ -16,7 +17,6 @@ import { groupNotFound } from '../../people/faults.ts';
 import { selectGroups } from '../../people/groups.ts';
 import { parentsIn, ancestorsOf } from '../../people/tree.ts';
 import { scaleTexts } from '../../questions/library-texts.ts';
-import { isScaled } from '../../questions/types.ts';
 import type { MarkedComment } from '../../results/data/comments-shown.ts';
 import { shownQuestions, type ShownQuestion } from '../../results/data/read-results.ts';
 import type { QuestionMeasures } from '../../results/data/statistics-shown.ts';

@@ -17,11 +17,11 @@ import type {
   Value,
 } from '@soundings/contract/data.ts';
 import type { MembershipKind } from '@soundings/contract/memberships.ts';
+import type { QuestionType } from '@soundings/contract/question-types.ts';
 import type { Role } from '@soundings/contract/roles.ts';
 import { addWeeks, fourDigits, lastDay, weekName } from '@soundings/contract/weeks.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { QuestionType } from '../../questions/types.ts';
 import { randomFrom } from '../../simulation/random.ts';
 import { type RandomHistory, randomHistory } from '../../testing/attacks/histories.ts';
 import { apply, unit } from '../../testing/organizations.ts';

@@ -1,4 +1,11 @@
 // For browser tests of segments: the demo company with two kinds, whose figures are near those of the whole company.
+import {
+  agreementScale,
+  freeText,
+  isDistributionOnly,
+  type QuestionType,
+  tenStepScale,
+} from '@soundings/contract/question-types.ts';
 import { type GivenSegment, writeSegments } from '../../results/data/segments.fixture.ts';
 import type { DemoWorld } from '../../testing/browser/demo-world.ts';
 
@@ -7,7 +14,7 @@ type Figure = {
   questionId: number;
   value: number | null;
   distribution: string | null;
-  type: number;
+  type: QuestionType;
 };
 
 /**
@@ -29,7 +36,7 @@ export async function openDemoSegments({
     from   results r
     join   questions q using (account_id, question_id)
     join   weeks w using (account_id, week)
-    where  r.account_id = ${accountId} and r.group_id = ${groupId} and w.closed_at is not null and q.type < 7`;
+    where  r.account_id = ${accountId} and r.group_id = ${groupId} and w.closed_at is not null and q.type <> ${freeText}`;
   const kpis = await pool<{ kpiId: string; week: string; value: number | null }[]>`
     select kpi_id as "kpiId", week::text as "week", value as "value"
     from   kpi_values where account_id = ${accountId} and group_id = ${groupId}`;
@@ -41,7 +48,7 @@ export async function openDemoSegments({
       value: value === null ? null : Math.min(1, Math.max(0, value + by)),
       answers: Math.round(people * 0.8),
       handedOut,
-      ...(type > 3 &&
+      ...(isDistributionOnly(type) &&
         distribution !== null && { distribution: JSON.parse(distribution) as Record<string, number> }),
     })),
     rates: weeks.map((week) => ({
@@ -81,6 +88,9 @@ export async function openDemoSegments({
     },
   );
   const last = weeks.toSorted().at(-1);
-  const scale = figures.find(({ week, type, value }) => week === last && type < 3 && value !== null);
+  const scale = figures.find(
+    ({ week, type, value }) =>
+      week === last && (type === agreementScale || type === tenStepScale) && value !== null,
+  );
   return { question: String(scale?.questionId), site: String(kindId) };
 }

@@ -1,16 +1,10 @@
 // Builds the JSON responses of the data interface as streams of text chunks (§2.1, decisions A4 to A10). Pure. Keeps only the
 // current batch of rows in memory.
 import type { Numbers } from '@soundings/contract/operation.ts';
+import { isChoice, isScaled, type QuestionType, recommendation } from '@soundings/contract/question-types.ts';
 import { fourDigits, sixDigits, type Week } from '@soundings/contract/weeks.ts';
 import type { Option } from '../../questions/questions.ts';
-import {
-  type Distribution,
-  enpsOf,
-  individualsOf,
-  isChoice,
-  isScaled,
-  type QuestionType,
-} from '../../questions/types.ts';
+import { type Distribution, enpsOf, individualsOf } from '../../questions/types.ts';
 
 /** A question with its texts in the requested language, or in its own language if there is no translation. */
 export type TranslatedQuestion = {
@@ -110,9 +104,9 @@ export function answerData(
   let text = `{"value":${value},"answers":${answers}`;
   if (distribution !== null) {
     text += `,"distribution":${distribution}`;
-    if (type === 3 || granular) {
+    if (type === recommendation || granular) {
       const counts = JSON.parse(distribution) as Distribution;
-      if (type === 3) text += `,"enps":${enpsOf(counts)}`;
+      if (type === recommendation) text += `,"enps":${enpsOf(counts)}`;
       if (granular && isScaled(type)) text += `,"individual":[${individualsOf(type, counts).join()}]`;
     }
     if (isChoice(type)) text += `,"options":${JSON.stringify(options)}`;

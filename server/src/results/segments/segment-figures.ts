@@ -1,6 +1,6 @@
 // Computes the figures of segments of a week from the cells that were chosen for its groups (choose-segments.ts). Pure. Groups come
 // first, so segments never change what a group shows.
-import { freeText, isDistributionOnly, type QuestionType } from '../../questions/types.ts';
+import { freeText, isDistributionOnly, type QuestionType } from '@soundings/contract/question-types.ts';
 import {
   type Company,
   type ChosenFigures,

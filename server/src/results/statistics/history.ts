@@ -1,6 +1,6 @@
 // What the statistics of a week need of the weeks before it: readings, variations, and how groups moved when nothing much happened. Pure.
+import type { QuestionType } from '@soundings/contract/question-types.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { QuestionType } from '../../questions/types.ts';
 import type { Cutoffs } from './marks.ts';
 import { meanVariance, type Variation } from './measures.ts';
 import { excessOf, rootOf } from './normal.ts';

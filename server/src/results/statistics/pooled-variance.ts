@@ -1,6 +1,7 @@
 // The variance of the answers to a question in a week: one figure for the whole account, computed from published distributions of
 // groups that have no people in common (docs/administrators/statistics.md). A group's own variance would reveal more about small groups. Pure.
-import { individualsOf, type Distribution, type QuestionType, scaleOf } from '../../questions/types.ts';
+import { type QuestionType, scaleOf } from '@soundings/contract/question-types.ts';
+import { individualsOf, type Distribution } from '../../questions/types.ts';
 
 /** The sums from which a variance is computed. Values are from 0 to 1. */
 export type VarianceSums = {

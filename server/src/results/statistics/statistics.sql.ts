@@ -1,4 +1,5 @@
 // SQL of the statistics of weeks: reads published figures, writes parameters. Writers: statistics.ts.
+import { scaledTypes } from '@soundings/contract/question-types.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../../db/db.ts';
 import type { Cutoffs } from './marks.ts';
@@ -61,7 +62,7 @@ export async function selectFigures(db: Db, accountId: AccountId, week: Week): P
            r.handed_out  as "handedOut"
     from   groups g
     join   results r on r.account_id = g.account_id and r.group_id = g.group_id and r.week = ${week}
-    join   questions q on q.account_id = r.account_id and q.question_id = r.question_id and q.type between 1 and 4
+    join   questions q on q.account_id = r.account_id and q.question_id = r.question_id and q.type = any(${scaledTypes}::smallint[])
     left   join response_rates a on a.account_id = r.account_id and a.group_id = r.group_id and a.week = r.week
     where  g.account_id = ${accountId}
     order  by r.group_id, r.question_id`;
@@ -79,7 +80,7 @@ export async function selectDistributions(
            r.distribution as "distribution"
     from   groups g
     join   results r on r.account_id = g.account_id and r.group_id = g.group_id and r.week = ${week}
-    join   questions q on q.account_id = r.account_id and q.question_id = r.question_id and q.type between 1 and 4
+    join   questions q on q.account_id = r.account_id and q.question_id = r.question_id and q.type = any(${scaledTypes}::smallint[])
     where  g.account_id = ${accountId} and r.distribution is not null
     order  by r.group_id, r.question_id`;
 }

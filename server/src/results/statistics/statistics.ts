@@ -1,10 +1,11 @@
 // Computes the statistics of weeks after their figures are published: reads published figures, and writes a few parameters per question
 // and KPI (docs/administrators/statistics.md). Closing a week never waits for it.
+import type { QuestionType } from '@soundings/contract/question-types.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount, raiseVersion } from '../../accounts/accounts.ts';
 import { type AccountId, type Db, inTransaction, onConnection, type Pool } from '../../db/db.ts';
 import { selectKpis, selectQuestions } from '../../questions/questions.ts';
-import type { Distribution, QuestionType } from '../../questions/types.ts';
+import type { Distribution } from '../../questions/types.ts';
 import { selectParents } from '../../rounds/rounds.ts';
 import { comparableWeeks, type Reading } from './readings.ts';
 import { rotationWeeks } from './rotation.ts';

@@ -1,8 +1,9 @@
 // Everything that statistics, drivers and words add to published figures, computed as the service computes it, but in memory: for
 // attacks with many random companies. A mutant replaces one step by one that reads more than what is published.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
+import { isScaled, type QuestionType } from '@soundings/contract/question-types.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
-import type { Distribution, QuestionType } from '../../questions/types.ts';
+import type { Distribution } from '../../questions/types.ts';
 import { kpiFeedMeasures, questionFeedMeasures } from '../../results/data/feed-measures.ts';
 import {
   kpiCell,
@@ -130,7 +131,7 @@ export function addedTo(
 ): unknown {
   const { parents, classes, kpis } = organization;
   const types = new Map(classes.flat().map(({ id, type }) => [id, type]));
-  const scaled = [...types].filter(([, type]) => type <= 4).map(([id]) => id);
+  const scaled = [...types].filter(([, type]) => isScaled(type)).map(([id]) => id);
   const ofScale = ({ questionId }: { questionId: number }) => scaled.includes(questionId);
   const read = (step: 'figures' | 'above' | 'latest') =>
     weeks.map((one) => steps[step](one, organization).filter(ofScale));

@@ -1,5 +1,6 @@
 // Mutants of what is added to published figures: each reads something that is withheld, as a mistake in the code could.
-import { distributionOf, isScaled, scaledMean } from '../../questions/types.ts';
+import { isScaled } from '@soundings/contract/question-types.ts';
+import { distributionOf, scaledMean } from '../../questions/types.ts';
 import { groupsOf, turnoutOf, type WeekAnswer, type WeekQuestion } from '../../results/turnout.ts';
 import { type ClosedWeek, type Organization, serviceSteps, type Steps } from './added-figures.ts';
 

@@ -1,6 +1,16 @@
 // The attacker of privacy.md: finds out which people each figure rests on, and searches for figures that, multiplied and added
 // up, reveal something about a few people alone.
-import { isScaled, type QuestionType } from '../../questions/types.ts';
+import {
+  agreementScale,
+  freeText,
+  isDistributionOnly,
+  isScaled,
+  type QuestionType,
+  recommendation,
+  type ScaledType,
+  tenStepScale,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 import { type Loaded, classFigures, type Result } from '../../results/figures.ts';
 import { responseRates } from '../../results/response-rates.ts';
 import { type Thresholds, type Turnout, turnoutOf, type WeekAnswer } from '../../results/turnout.ts';
@@ -104,7 +114,7 @@ function knownOfClass(asked: Asked[], turnout: Turnout): KnownOfQuestion[] {
   }
   // The mean of a yes/no question is its distribution.
   return knownList.map((known) =>
-    known.type === 4 ? { ...known, sums: new Map(), distributions: known.sums } : known,
+    known.type === yesNo ? { ...known, sums: new Map(), distributions: known.sums } : known,
   );
 }
 
@@ -119,16 +129,17 @@ function collect({ type, sums, distributions }: KnownOfQuestion, results: Result
   }
 }
 
-const scales: Partial<Record<QuestionType, [low: number, high: number]>> = {
-  1: [1, 5],
-  2: [1, 10],
-  3: [0, 10],
-  4: [0, 1],
+// Not those of the contract: a mistake there must not be one of the attacker as well.
+const scales: Record<ScaledType, [low: number, high: number]> = {
+  [agreementScale]: [1, 5],
+  [tenStepScale]: [1, 10],
+  [recommendation]: [0, 10],
+  [yesNo]: [0, 1],
 };
 
 /** Returns the sum of the answers behind a mean, on the question's own scale. */
 export function sumOf(type: QuestionType, mean: number, count: number): number {
-  const [low, high] = scales[type] as [number, number];
+  const [low, high] = scales[type as ScaledType];
   return Math.round((mean * (high - low) + low) * count);
 }
 
@@ -184,8 +195,8 @@ export function knownByThreshold(history: RandomHistory, week: RandomWeek): Know
     }
     addKnown(questions, history.classes.get(id) as number, id, {
       type,
-      sums: type <= 3 ? atLeast(figures, all) : new Map(),
-      distributions: type <= 6 ? atLeast(distribution, all) : new Map(),
+      sums: isScaled(type) && !isDistributionOnly(type) ? atLeast(figures, all) : new Map(),
+      distributions: type !== freeText ? atLeast(distribution, all) : new Map(),
       comments: atLeast(comments, all),
     });
   }

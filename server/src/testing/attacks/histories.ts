@@ -1,6 +1,15 @@
 // Random organizations, and what was asked and answered in them. The same seed gives the same history.
+import {
+  agreementScale,
+  freeText,
+  multipleChoice,
+  type QuestionType,
+  recommendation,
+  singleChoice,
+  tenStepScale,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 import { type Random, randomFrom } from '../../simulation/random.ts';
-import type { QuestionType } from '../../questions/types.ts';
 import type { Assignment, Thresholds, WeekAnswer, WeekData } from '../../results/turnout.ts';
 import { ancestorsOf } from '../../people/tree.ts';
 import { descendantsOf, type Parents } from '../../rounds/rounds.ts';
@@ -50,9 +59,9 @@ export function randomHistory(seed: number, size = { people: [5, 80], groups: 40
     thresholds: { figures: k, distribution: higher(), comments: higher() },
     parents,
     questions: [
-      { id: 1, type: random.oneOf([1, 2, 3] as const) },
-      { id: 2, type: random.oneOf([1, 2, 3, 4] as const) },
-      { id: 3, type: random.oneOf([4, 5, 6, 7] as const) },
+      { id: 1, type: random.oneOf([agreementScale, tenStepScale, recommendation]) },
+      { id: 2, type: random.oneOf([agreementScale, tenStepScale, recommendation, yesNo]) },
+      { id: 3, type: random.oneOf([yesNo, singleChoice, multipleChoice, freeText]) },
     ],
     classes: randomClasses(seed),
     kpis: [{ id: 'both', questionIds: [1, 2] }],

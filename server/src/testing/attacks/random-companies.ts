@@ -1,4 +1,5 @@
 // Random companies that are large enough for statistics: intervals, best estimates, drivers and words. The same seed gives the same one.
+import { isChoice } from '@soundings/contract/question-types.ts';
 import { randomFrom, type Random } from '../../simulation/random.ts';
 import type { WeekAnswer } from '../../results/turnout.ts';
 import type { Organization } from './added-figures.ts';
@@ -35,7 +36,7 @@ export function randomCompany(seed: number): RandomCompany {
   const questions = history.questions.map(({ id, type }) => ({
     id,
     type,
-    options: type === 5 || type === 6 ? ['a', 'b', 'c'] : [],
+    options: isChoice(type) ? ['a', 'b', 'c'] : [],
   }));
   const classes = [...new Set(history.classes.values())].map((first) =>
     questions.filter(({ id }) => history.classes.get(id) === first),

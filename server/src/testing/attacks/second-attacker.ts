@@ -1,6 +1,11 @@
 // The second adversary of privacy.md, written independently of the first: it combines figures of several questions, groups, trees
 // and rounds, with rational arithmetic and with the bounds of integer answers, and checks each claim against the truth.
-import { type QuestionType, isScaled } from '../../questions/types.ts';
+import {
+  isDistributionOnly,
+  isScaled,
+  type QuestionType,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 import type { KpiValue, Result, ShownComment } from '../../results/figures.ts';
 import type { Rate } from '../../results/response-rates.ts';
 import type { WeekAnswer, WeekData } from '../../results/turnout.ts';
@@ -74,7 +79,9 @@ function membersOf(
   for (let start = 0; start < everyone.length; start += 30) {
     const marked = everyone.slice(start, start + 30);
     const bitOf = new Map(marked.map((person, i) => [person, 2 ** i]));
-    const questions = world.questions.map((one) => (one.type > 4 ? { ...one, options: everyone } : one));
+    const questions = world.questions.map((one) =>
+      isScaled(one.type) ? one : { ...one, options: everyone },
+    );
     const marking = (type: QuestionType, answer: WeekAnswer): WeekAnswer => {
       const bit = bitOf.get(answer.respondent) ?? 0;
       return isScaled(type)
@@ -92,9 +99,9 @@ function membersOf(
         for (const [person, bit] of bitOf) {
           if (Math.floor(total / bit) % 2 === 1) note(found.sums, keyOf(id, groupId), person);
           const inDistribution =
-            typeOf(id) === 4
+            typeOf(id) === yesNo
               ? Math.floor(total / bit) % 2 === 1
-              : distribution?.[typeOf(id) > 4 ? person : bit];
+              : distribution?.[isScaled(typeOf(id)) ? bit : person];
           if (distribution && inDistribution) note(found.distributions, keyOf(id, groupId), person);
         }
       }
@@ -119,6 +126,7 @@ function systemsOf(world: World, week: World['weeks'][number], publish: Publish)
   for (const question of world.questions) {
     const wording = isSameText(question.text);
     const [low, high] = boundsOf(question.type);
+    const hasMean = isScaled(question.type) && !isDistributionOnly(question.type);
     const counted = (week.answers.get(question.id) ?? []).filter(({ skipped }) => !skipped);
     const unknown = (person: string) => `${wording}|${person}`;
     const systemOf = (systems: Map<string, System>, name: string, bounds: [number, number]) => {
@@ -139,7 +147,7 @@ function systemsOf(world: World, week: World['weeks'][number], publish: Publish)
         total,
       });
       const key = keyOf(question.id, groupId);
-      if (question.type <= 3 && value !== null) {
+      if (hasMean && value !== null) {
         const system = systemOf(means, wording, [low, high]);
         system.rows.push(row(members.sums.get(key) ?? [], ownSum(question.type, value, answers as number)));
       }
@@ -147,7 +155,7 @@ function systemsOf(world: World, week: World['weeks'][number], publish: Publish)
         const system = systemOf(distributions, `${wording}: ${name}`, [0, 1]);
         system.rows.push(row(members.distributions.get(key) ?? [], times));
       }
-      if (question.type <= 3 && distribution) {
+      if (hasMean && distribution) {
         // A distribution is a mean too.
         const total = Object.entries(distribution).reduce(
           (sum, [name, times]) => sum + Number(name) * times,
@@ -161,7 +169,7 @@ function systemsOf(world: World, week: World['weeks'][number], publish: Publish)
       for (const [name, system] of distributions) {
         if (!name.startsWith(`${wording}: `)) continue;
         const option = name.slice(wording.length + 2);
-        const own = question.type === 4 ? [value === 1 ? 'yes' : 'no'] : (choices ?? [String(value)]);
+        const own = question.type === yesNo ? [value === 1 ? 'yes' : 'no'] : (choices ?? [String(value)]);
         system.truth.set(unknown(respondent), own.includes(option) ? 1 : 0);
       }
     }
@@ -657,7 +665,7 @@ export function attackWeek(
     outcome.claims.push(...findInteger(system, thresholds.figures));
   }
   const isYes = ({ name }: System) =>
-    world.questions.some(({ type, text }) => type === 4 && name === `${isSameText(text)}: yes`);
+    world.questions.some(({ type, text }) => type === yesNo && name === `${isSameText(text)}: yes`);
   const joint = withKpis(world, week, [...means, ...distributions.filter(isYes)], published);
   if (joint) linear(joint, thresholds.figures);
   const byName = new Map(

@@ -1,7 +1,18 @@
 // Random worlds for the second adversary: one to three trees, people in several of them, overlapping rounds, the same wording
 // asked twice, several weeks with moves, and realistic answers. The same seed gives the same world.
+import {
+  agreementScale,
+  isChoice,
+  isScaled,
+  multipleChoice,
+  type QuestionType,
+  recommendation,
+  type ScaledType,
+  singleChoice,
+  tenStepScale,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 import { ancestorsOf } from '../../people/tree.ts';
-import type { QuestionType } from '../../questions/types.ts';
 import type { Thresholds, WeekAnswer } from '../../results/turnout.ts';
 import { type Random, randomFrom } from '../../simulation/random.ts';
 import type { RandomRound, RandomWeek } from './histories.ts';
@@ -28,11 +39,17 @@ type Organization = {
 const between = (random: Random, low: number, high: number) =>
   low + Math.floor(random.next() * (high - low + 1));
 
-/** Returns the lowest and highest answer on the question's own scale. */
+// Not those of the contract: a mistake there must not be one of the attacker as well.
+const bounds: Record<ScaledType, [low: number, high: number]> = {
+  [agreementScale]: [1, 5],
+  [tenStepScale]: [1, 10],
+  [recommendation]: [0, 10],
+  [yesNo]: [0, 1],
+};
+
+/** Returns the lowest and highest answer on the question's own scale; of an option, 0 and 1. */
 export const boundsOf = (type: QuestionType): [low: number, high: number] =>
-  (({ 1: [1, 5], 2: [1, 10], 3: [0, 10] }) as Partial<Record<QuestionType, [number, number]>>)[type] ?? [
-    0, 1,
-  ];
+  isScaled(type) ? bounds[type] : [0, 1];
 
 export function randomWorld(seed: number): World {
   const random = randomFrom(seed, 'second world');
@@ -84,17 +101,17 @@ function randomOrganization(random: Random): Organization {
 
 /** In half of the worlds, questions 1 and 4 have the same wording, so the service treats them as one question. */
 function randomQuestions(random: Random): WorldQuestion[] {
-  const first = random.oneOf([1, 2, 3] as const);
+  const first = random.oneOf([agreementScale, tenStepScale, recommendation]);
   const plain = (id: number, type: QuestionType): WorldQuestion => ({
     id,
     type,
     text: `Question ${id}?`,
-    options: type === 5 || type === 6 ? ['a', 'b', 'c'] : [],
+    options: isChoice(type) ? ['a', 'b', 'c'] : [],
   });
   const questions = [
     plain(1, first),
-    plain(2, random.oneOf([1, 3, 4] as const)),
-    plain(3, random.oneOf([4, 5, 6] as const)),
+    plain(2, random.oneOf([agreementScale, recommendation, yesNo])),
+    plain(3, random.oneOf([yesNo, singleChoice, multipleChoice])),
   ];
   return random.chance(0.5) ? [...questions, { ...plain(4, first), text: '  question 1 ' }] : questions;
 }
@@ -168,9 +185,12 @@ function randomAnswers(random: Random, rounds: RandomRound[], questions: WorldQu
     const [low, high] = boundsOf(type);
     const usual = between(random, low, high);
     const giveAnswer = () => ({
-      value: type > 4 ? null : random.chance(0.6) ? usual : between(random, low, high),
-      choices:
-        type > 4 ? (type === 5 ? [random.oneOf(options)] : options.filter(() => random.chance(0.5))) : null,
+      value: isScaled(type) ? (random.chance(0.6) ? usual : between(random, low, high)) : null,
+      choices: isScaled(type)
+        ? null
+        : type === singleChoice
+          ? [random.oneOf(options)]
+          : options.filter(() => random.chance(0.5)),
       skipped: random.chance(0.04),
     });
     const people = new Set(asking.flatMap(({ asked }) => asked.map(({ person }) => person)));

@@ -1,5 +1,6 @@
 // Twins of a week: other answers of the same people that lead to the same published figures. Someone who sees only what is published
 // can't distinguish a week from its twin, so nothing that is computed from published figures may differ between them.
+import { isScaled, multipleChoice, singleChoice } from '@soundings/contract/question-types.ts';
 import { chooseCells } from '../../results/disclosure.ts';
 import { chooseClass, companyOf, type Loaded } from '../../results/figures.ts';
 import { turnoutOf, type WeekAnswer, type WeekData, type WeekQuestion } from '../../results/turnout.ts';
@@ -17,9 +18,9 @@ export const randomAnswer = (
   random: Random,
 ): Pick<WeekAnswer, 'value' | 'choices'> => {
   const [low, high] = boundsOf(type);
-  if (type <= 4) return { value: low + Math.floor(random.next() * (high - low + 1)), choices: null };
-  if (type === 5) return { value: null, choices: [random.oneOf(options)] };
-  return { value: null, choices: type === 6 ? options.filter(() => random.chance(0.5)) : null };
+  if (isScaled(type)) return { value: low + Math.floor(random.next() * (high - low + 1)), choices: null };
+  if (type === singleChoice) return { value: null, choices: [random.oneOf(options)] };
+  return { value: null, choices: type === multipleChoice ? options.filter(() => random.chance(0.5)) : null };
 };
 
 const placesBy = (cellOf: Int32Array, people: readonly number[]) => [
@@ -57,7 +58,7 @@ export function twinOf(
           const { value, choices } = values[i]!;
           return { ...(given[person] as WeekAnswer), value, choices };
         });
-        if (question.type <= 4 && some.every((person) => distributionCells.cellOf[person] === 0))
+        if (isScaled(question.type) && some.every((person) => distributionCells.cellOf[person] === 0))
           moveApart(moved, boundsOf(question.type), random);
         for (const [i, person] of some.entries()) changed.set(given[person] as WeekAnswer, moved[i]!);
       }

@@ -1,5 +1,6 @@
 // npm run screens: takes pictures of every page of the console with the whole demo company, in light and dark and some on a phone,
 // and writes docs/screens/.
+import { type QuestionType, yesNo } from '@soundings/contract/question-types.ts';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -341,7 +342,7 @@ async function answerSome(pool: Pool, accountId: number, address: string): Promi
   const { links } = await inTransaction(pool, (tx) =>
     exportLinks(tx, accountId, address, { canMail: false, by: null }),
   );
-  const questions = await pool<{ id: number; type: number }[]>`
+  const questions = await pool<{ id: number; type: QuestionType }[]>`
     select distinct q.question_id as id, q.type
     from   asked a
     join   weeks w using (account_id, week)
@@ -351,7 +352,7 @@ async function answerSome(pool: Pool, accountId: number, address: string): Promi
   for (const [i, { link }] of some.entries()) {
     const given = questions.map(({ id, type }) => [
       `q${id}`,
-      type === 4 ? 'yes' : String(1 + ((i + id) % 5)),
+      type === yesNo ? 'yes' : String(1 + ((i + id) % 5)),
     ]);
     await fetch(link, {
       method: 'POST',

@@ -1,5 +1,6 @@
 // The dialog to create a KPI, or to change its name, image and questions.
 import type { KpiPage } from '@soundings/contract/console/asking.ts';
+import { isScaled } from '@soundings/contract/question-types.ts';
 import { useEffect, useState } from 'react';
 import { api, isConflict } from '../../../api.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
@@ -10,7 +11,7 @@ import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import { QuestionPicker } from './QuestionPicker.tsx';
-import { directionOf, isScaled, keyOf, useKpiName } from '../texts.ts';
+import { directionOf, keyOf, useKpiName } from '../texts.ts';
 import { useLanguageNames } from '../../../text/languages.ts';
 
 function useKpiForm(kpi: KpiPage | undefined, onClose: () => void): FormState<Values> {
@@ -90,7 +91,7 @@ export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose:
             {...picked}
             label={t('asking.kpiQuestions')}
             hint={t('asking.kpiQuestionsText')}
-            questions={questions.filter(isScaled)}
+            questions={questions.filter(({ type }) => isScaled(type))}
           />
         )}
       </Loaded>

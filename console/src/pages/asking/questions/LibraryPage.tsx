@@ -1,5 +1,6 @@
 // The question library: every question of the account, by KPI and type, with its languages and when it was asked.
 import type { Library, LibraryQuestion } from '@soundings/contract/console/asking.ts';
+import { questionTypes } from '@soundings/contract/question-types.ts';
 import { ListChecks, Plus } from 'lucide-react';
 import { useMemo } from 'react';
 import { useAddress, useData } from '../../../hooks/data.ts';
@@ -16,7 +17,7 @@ import { Loaded } from '../../../ui/page/States.tsx';
 import { type Column, Table } from '../../../ui/table/Table.tsx';
 import { LanguageBadges } from './LanguageBadges.tsx';
 import css from '../asking.module.css';
-import { allTypes, useKpiName, useQuestionText } from '../texts.ts';
+import { useKpiName, useQuestionText } from '../texts.ts';
 import { useLanguageNames } from '../../../text/languages.ts';
 
 type Filters = { q?: string; kpi?: string; type?: string; missing?: string; state?: string; sort?: string };
@@ -126,7 +127,10 @@ function Toolbar({ library, filters, change, count }: ToolbarProps) {
         label={t('asking.type')}
         value={filters.type ?? ''}
         onChange={(type) => change({ type })}
-        options={[any, ...allTypes.map((type) => ({ value: type, label: t(`questionType.${type}`) }))]}
+        options={[
+          any,
+          ...questionTypes.map((type) => ({ value: String(type), label: t(`questionType.${type}`) })),
+        ]}
       />
       <Select
         label={t('asking.missing')}

@@ -1,12 +1,13 @@
 // The fields of a new question besides its texts: type, language, key and KPI. They can't be changed later.
 import type { Library } from '@soundings/contract/console/asking.ts';
+import { isScaled, questionTypes } from '@soundings/contract/question-types.ts';
 import { useEffect, useState } from 'react';
 import { useText } from '../../../text/text.tsx';
 import { TextField } from '../../../ui/form/Field.tsx';
 import { SelectField } from '../../../ui/form/Select.tsx';
 import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
-import { type Draft, type Shape, withBase } from './question-draft.ts';
-import { allTypes, keyOf, useKpiName } from '../texts.ts';
+import { type Draft, type Shape, typeOf, withBase } from './question-draft.ts';
+import { keyOf, useKpiName } from '../texts.ts';
 import { useLanguageNames } from '../../../text/languages.ts';
 
 type Props = {
@@ -19,16 +20,15 @@ type Props = {
 export function TypeFields({ form, shape, setShape }: Omit<Props, 'library'>) {
   const t = useText();
   const { nameOf } = useLanguageNames();
-  const { value: type = '1', ...typeField } = form.field('type');
   return (
     <FieldRow>
       <SelectField
-        {...typeField}
-        value={type}
+        {...form.field('type')}
+        value={String(typeOf(form.values))}
         label={t('asking.type')}
         hint={t('asking.typeFixed')}
-        options={allTypes.map((one) => ({
-          value: one,
+        options={questionTypes.map((one) => ({
+          value: String(one),
           label: t(`questionType.${one}`),
           hint: t(`asking.typeText.${one}`),
         }))}
@@ -51,11 +51,10 @@ export function KeyFields({ form, library }: Pick<Props, 'form' | 'library'>) {
   const t = useText();
   const kpiName = useKpiName();
   const { value: kpi = '', ...kpiField } = form.field('kpi');
-  const isScaled = Number(form.values['type']) <= 4;
   return (
     <FieldRow>
       <KeyField form={form} />
-      {isScaled && (
+      {isScaled(typeOf(form.values)) && (
         <SelectField
           {...kpiField}
           value={kpi}

@@ -1,5 +1,6 @@
 // A question: its texts in all languages side by side, a preview, and where it was asked. Also the page for a new question.
 import type { Library, PageTexts, QuestionPage as Question } from '@soundings/contract/console/asking.ts';
+import { agreementScale, isChoice, isScaled, type QuestionType } from '@soundings/contract/question-types.ts';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Archive, ArchiveRestore, ChartColumn } from 'lucide-react';
 import { useState } from 'react';
@@ -21,7 +22,7 @@ import { Loaded } from '../../../ui/page/States.tsx';
 import { useToast } from '../../../ui/floating/Toast.tsx';
 import css from '../asking.module.css';
 import { AskedIn } from './AskedIn.tsx';
-import { bodyOf, type Draft, draftOf, previewOf, type Shape } from './question-draft.ts';
+import { bodyOf, type Draft, draftOf, previewOf, type Shape, typeOf } from './question-draft.ts';
 import { KeyFields, TypeFields } from './NewQuestionFields.tsx';
 import { QuestionPreview } from './QuestionPreview.tsx';
 import { Translations } from './Translations.tsx';
@@ -225,7 +226,7 @@ function Fixed({ question, library }: { question: Question; library: Library }) 
   );
 }
 
-type PreviewProps = { form: FormState<Draft>; shape: Shape; type: number; texts: TextsByLanguage };
+type PreviewProps = { form: FormState<Draft>; shape: Shape; type: QuestionType; texts: TextsByLanguage };
 
 function Preview({ form, shape, type, texts }: PreviewProps) {
   const t = useText();
@@ -275,17 +276,16 @@ function NewEditor({ texts, library }: { texts: TextsByLanguage; library: Librar
     options: 3,
   });
   const form = useForm<Draft, { id: number }>({
-    initial: { key: '', type: '1', kpi: '', text: '' },
+    initial: { key: '', type: String(agreementScale), kpi: '', text: '' },
     submit: (draft) => {
-      const type = Number(draft['type']);
-      const isOptioned = type === 5 || type === 6;
+      const type = typeOf(draft);
       return api('POST /library/questions', {
         body: {
-          ...bodyOf(draft, { ...shape, options: isOptioned ? shape.options : 0 }),
+          ...bodyOf(draft, { ...shape, options: isChoice(type) ? shape.options : 0 }),
           key: draft['key'] ?? '',
           type,
           language: shape.base,
-          kpiIds: draft['kpi'] && type <= 4 ? [draft['kpi']] : [],
+          kpiIds: draft['kpi'] && isScaled(type) ? [draft['kpi']] : [],
         },
       });
     },
@@ -295,7 +295,7 @@ function NewEditor({ texts, library }: { texts: TextsByLanguage; library: Librar
       void navigate({ to: `/questions/${id}` });
     },
   });
-  const type = Number(form.values['type']);
+  const type = typeOf(form.values);
   return (
     <Page title={t('asking.newQuestion')} crumbs={[{ label: t('asking.library'), to: '/questions' }]}>
       <div className={css['columns']}>

@@ -1,9 +1,17 @@
 // A small static preview of a question as the answering page shows it, in its own language.
 import type { PageTexts } from '@soundings/contract/console/asking.ts';
+import {
+  freeText,
+  isChoice,
+  multipleChoice,
+  type QuestionType,
+  scaleOf,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 import css from './QuestionPreview.module.css';
 import { directionOf } from '../texts.ts';
 
-export type Previewed = { type: number; text: string; options: { id: string; text: string }[] };
+export type Previewed = { type: QuestionType; text: string; options: { id: string; text: string }[] };
 
 type PreviewProps = { question: Previewed; language: string; texts: PageTexts; place?: string };
 
@@ -13,14 +21,14 @@ export function QuestionPreview({ question, language, texts, place }: PreviewPro
       {place && <p className={css['place']}>{place}</p>}
       <p className={css['text']}>{question.text || '…'}</p>
       <Answers {...question} texts={texts} />
-      {question.type === 7 ? (
+      {question.type === freeText ? (
         <>
           <div className={css['area']} />
           <p className={css['hint']}>{texts.commentHint}</p>
         </>
       ) : null}
       <div className={css['more']}>
-        <span>{question.type !== 7 && texts.addComment}</span>
+        <span>{question.type !== freeText && texts.addComment}</span>
         <span className={css['skip']}>
           <span className={css['box']} />
           {texts.skip}
@@ -32,18 +40,17 @@ export function QuestionPreview({ question, language, texts, place }: PreviewPro
 
 function Answers({ type, options, texts }: Previewed & { texts: PageTexts }) {
   const scale = texts.scales[String(type)] ?? [];
-  if (type === 2 || type === 3) return <Numbers scale={scale} />;
-  const rows =
-    type === 5 || type === 6
-      ? options.map(({ id, text }) => ({ key: id, text }))
-      : scale.map(({ value, text }) => ({ key: String(value), text }));
+  if (scaleOf(type)?.labels === 'ends') return <Numbers scale={scale} />;
+  const rows = isChoice(type)
+    ? options.map(({ id, text }) => ({ key: id, text }))
+    : scale.map(({ value, text }) => ({ key: String(value), text }));
   if (rows.length === 0) return null;
   return (
-    <ul className={type === 4 ? css['two'] : css['rows']}>
+    <ul className={type === yesNo ? css['two'] : css['rows']}>
       {rows.map(({ key, text }, i) => (
         // oxlint-disable-next-line react/no-array-index-key -- in a draft, two options may have the same id
         <li key={`${key} ${i}`} className={css['row']}>
-          <span className={type === 6 ? css['box'] : css['dot']} />
+          <span className={type === multipleChoice ? css['box'] : css['dot']} />
           {text || '…'}
         </li>
       ))}

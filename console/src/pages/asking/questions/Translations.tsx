@@ -1,4 +1,5 @@
 // The texts of a question: a column for each language, a row for each text.
+import { isChoice, type QuestionType } from '@soundings/contract/question-types.ts';
 import { Plus, Trash2, X } from 'lucide-react';
 import { useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
@@ -10,14 +11,14 @@ import { SearchAdd } from '../../../ui/form/SearchSelect.tsx';
 import css from './Translations.module.css';
 import { FieldError } from '../FieldError.tsx';
 import { type Draft, fieldOf, type Shape, suggestedId, withoutOption } from './question-draft.ts';
-import { directionOf, isChoice } from '../texts.ts';
+import { directionOf } from '../texts.ts';
 import { useLanguageNames } from '../../../text/languages.ts';
 
 type TranslationsProps = {
   form: FormState<Draft>;
   shape: Shape;
   setShape: (shape: Shape) => void;
-  type: number;
+  type: QuestionType;
   /** Whether the question is new. The ids of an existing question's options can't be changed. */
   isNew: boolean;
 };

@@ -1,5 +1,6 @@
 // A question draft: every text is stored under the service's JSON pointer for it, so that errors appear at their own field.
 import type { LibraryQuestion } from '@soundings/contract/console/asking.ts';
+import type { QuestionType } from '@soundings/contract/question-types.ts';
 import type { Previewed } from './QuestionPreview.tsx';
 import { keyOf } from '../texts.ts';
 
@@ -30,6 +31,9 @@ export function draftOf({ text, translations, options }: LibraryQuestion): Draft
   ]) as Draft;
 }
 
+/** Returns the type that is chosen for a new question. */
+export const typeOf = (draft: Draft): QuestionType => Number(draft['type']) as QuestionType;
+
 /** Returns the id of an option whose id field is empty, from its text. */
 export const suggestedId = (draft: Draft, option: number): string =>
   keyOf(draft[`options/${option}/text`] ?? '');
@@ -56,7 +60,12 @@ export function bodyOf(draft: Draft, { base, languages, options }: Shape) {
 }
 
 /** Returns the question as the answering page shows it in a language, with untranslated texts in the question's own language. */
-export function previewOf(draft: Draft, { base, options }: Shape, type: number, language: string): Previewed {
+export function previewOf(
+  draft: Draft,
+  { base, options }: Shape,
+  type: QuestionType,
+  language: string,
+): Previewed {
   const textOf = (option?: number) =>
     draft[fieldOf(option, language, base)] || (draft[fieldOf(option, base, base)] ?? '');
   return {

@@ -1,6 +1,7 @@
 // The answers to a question by segment of a kind, in a week.
 import type { ResultQuestion, ResultWeek } from '@soundings/contract/console/results.ts';
 import type { SegmentAnswers as Answers } from '@soundings/contract/console/segments.ts';
+import { freeText, isChoice, singleChoice } from '@soundings/contract/question-types.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
@@ -24,7 +25,7 @@ export function SegmentAnswers({ question, week }: { question: ResultQuestion; w
   const [address, setAddress] = useAddress<'kind'>();
   const kind = kinds.find(({ id }) => String(id) === address.kind) ?? kinds[0];
   // Free text has no figures of segments. Weeks with live results have none until they close.
-  if (!kind || question.type === 7 || week.state !== 'final') return null;
+  if (!kind || question.type === freeText || week.state !== 'final') return null;
   return <OfKind question={question} week={week} kind={kind} kinds={kinds} onKind={setAddress} />;
 }
 
@@ -73,7 +74,6 @@ function Rows({ found }: { found: Answers }) {
   const t = useText();
   const { number } = useFormat();
   const { kind, question, rows } = found;
-  const isChoice = question.type > 4;
   const columns: Column<Row>[] = [
     {
       key: 'segment',
@@ -82,7 +82,7 @@ function Rows({ found }: { found: Answers }) {
       cell: ({ name }) => name,
       beside: ({ figures }) => figures.handedOut && <HandedOut />,
     },
-    isChoice
+    isChoice(question.type)
       ? {
           key: 'chosen',
           title: t('results.mostChosen'),
@@ -140,7 +140,7 @@ function Chosen({ found, figures }: { found: Answers; figures: Row['figures'] })
   const { distribution, answers } = figures;
   if (!distribution) return <Withheld found={found} />;
   const given =
-    question.type === 5 ? distribution.reduce((sum, { count }) => sum + count, 0) : (answers ?? 0);
+    question.type === singleChoice ? distribution.reduce((sum, { count }) => sum + count, 0) : (answers ?? 0);
   const textOf = (key: string) => question.options.find(({ id }) => id === key)?.text ?? key;
   return distribution
     .toSorted((a, b) => b.count - a.count)
