@@ -2,9 +2,9 @@
 import type { QuestionFigures, QuestionResults } from '@soundings/contract/console/results.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
-import { Line } from '../../ui/charts/Line.tsx';
+import { LineChart } from '../../ui/charts/LineChart.tsx';
 import { Section } from '../../ui/page/Section.tsx';
-import { Table } from '../../ui/table/Table.tsx';
+import { DataTable } from '../../ui/table/DataTable.tsx';
 import { ChangeMark, Margin } from './clear.tsx';
 import { intervalOf, pointsOn, score } from './figures.ts';
 import { HandedOut } from './parts.tsx';
@@ -28,7 +28,7 @@ export function QuestionHistory({ results }: { results: QuestionResults }) {
     <>
       {figures.length > 1 && (
         <Section title={t('results.overTime')} description={t('results.intervalHelp')}>
-          <Line
+          <LineChart
             label={t('results.trendByWeek')}
             weeks={axis(weeks)}
             series={[
@@ -69,7 +69,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
   const withheldTextOf = ({ week }: QuestionFigures) =>
     withheld.figure(byWeek.get(week) ?? null, group.people);
   return (
-    <Table<QuestionFigures>
+    <DataTable<QuestionFigures>
       label={t('results.byWeek')}
       rowHeight={36}
       rows={figures.toReversed()}

@@ -13,7 +13,7 @@ import { Badge } from '../../ui/Badge.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { Page } from '../../ui/page/Page.tsx';
-import { Reason } from '../../ui/floating/Reason.tsx';
+import { Toggletip } from '../../ui/floating/Toggletip.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
 import { FirstSteps } from './FirstSteps.tsx';
 import css from './results.module.css';
@@ -82,9 +82,9 @@ export function Started({
 export function HandedOut() {
   const t = useText();
   return (
-    <Reason text={t('results.handedOut')}>
+    <Toggletip text={t('results.handedOut')}>
       <Badge tone="warn">{t('results.handedOutShort')}</Badge>
-    </Reason>
+    </Toggletip>
   );
 }
 

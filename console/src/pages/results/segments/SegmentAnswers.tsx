@@ -4,11 +4,11 @@ import type { SegmentAnswers as Answers } from '@soundings/contract/console/segm
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
-import { Reason } from '../../../ui/floating/Reason.tsx';
+import { Toggletip } from '../../../ui/floating/Toggletip.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
-import { type Column, Table } from '../../../ui/table/Table.tsx';
+import { type Column, DataTable } from '../../../ui/table/DataTable.tsx';
 import { Margin } from '../clear.tsx';
 import { score } from '../figures.ts';
 import { CsvLink, HandedOut } from '../parts.tsx';
@@ -111,7 +111,7 @@ function Rows({ found }: { found: Answers }) {
     },
   ];
   return (
-    <Table
+    <DataTable
       label={t('results.bySegmentLabel', { name: kind.name })}
       rowHeight={36}
       rows={rows}
@@ -126,9 +126,9 @@ function Withheld({ found }: { found: Answers }) {
   const t = useText();
   const reason = useSegmentReason();
   return (
-    <Reason text={reason(found.week)} className={css['hiddenWord']}>
+    <Toggletip text={reason(found.week)} className={css['hiddenWord']}>
       {t('results.withheldShort')}
-    </Reason>
+    </Toggletip>
   );
 }
 

@@ -5,10 +5,10 @@ import { useFormat, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { IconButton } from '../../../ui/Button.tsx';
 import { Swatch } from '../../../ui/charts/Swatch.tsx';
-import { Line } from '../../../ui/charts/Line.tsx';
+import { LineChart } from '../../../ui/charts/LineChart.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
-import { Reason } from '../../../ui/floating/Reason.tsx';
-import { Table } from '../../../ui/table/Table.tsx';
+import { Toggletip } from '../../../ui/floating/Toggletip.tsx';
+import { DataTable } from '../../../ui/table/DataTable.tsx';
 import { Margin } from '../clear.tsx';
 import { pointsOn, rollingOn, score } from '../figures.ts';
 import { HandedOut, HandedOutNote } from '../parts.tsx';
@@ -51,7 +51,7 @@ export function TrendContent({ trend, onRemove, reasonOf }: ContentProps) {
             </li>
           ))}
         </ul>
-        <Line
+        <LineChart
           label={t('results.trendByWeek')}
           weeks={axis(weeks)}
           series={series.map(({ group, values, rolling }, i) => ({
@@ -90,7 +90,7 @@ function WeekTable({ trend: { kpi, weeks, series }, reasonOf }: Omit<ContentProp
     rolling: new Map(rolling.map((figure) => [figure.week, figure])),
   }));
   return (
-    <Table<ResultWeek>
+    <DataTable<ResultWeek>
       label={t('results.byWeek')}
       rowHeight={36}
       rows={weeks.filter(({ week }) => byGroup.some(({ values }) => values.has(week))).toReversed()}
@@ -158,8 +158,8 @@ function Value({ figure, reason }: { figure: Figure | undefined; reason: string 
     );
   }
   return (
-    <Reason text={reason} className={css['hiddenWord']}>
+    <Toggletip text={reason} className={css['hiddenWord']}>
       {t('results.withheldShort')}
-    </Reason>
+    </Toggletip>
   );
 }
