@@ -65,11 +65,11 @@ function Attributes({ rows, onDo }: { rows: AttributeRow[]; onDo: (doing: Doing)
   const t = useText();
   const { number } = useFormat();
   const columns: Column<AttributeRow>[] = [
-    { key: 'name', title: t('attributes.name'), width: 'minmax(140px, 1fr)', cell: ({ name }) => name },
+    { key: 'name', title: t('attributes.name'), width: 'minmax(90px, 1fr)', cell: ({ name }) => name },
     {
       key: 'values',
       title: t('attributes.values'),
-      width: 'minmax(0, 3fr)',
+      width: 'minmax(100px, 3fr)',
       cell: (row) => <Values row={row} />,
     },
     {

@@ -78,6 +78,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
         {
           key: 'week',
           title: t('results.weekName'),
+          width: 'minmax(116px, 1fr)',
           cell: ({ week }) => {
             const known = byWeek.get(week);
             return known ? full(known) : week;
@@ -118,6 +119,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
           key: 'answers',
           title: t('results.answersLong'),
           align: 'end',
+          width: 'minmax(72px, 1fr)',
           cell: ({ answers }) => (answers === null ? t('results.withheldShort') : number(answers)),
         },
       ]}

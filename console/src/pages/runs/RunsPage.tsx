@@ -112,7 +112,7 @@ function useColumns(): Column<RunRow>[] {
     {
       key: 'outcome',
       title: t('runs.outcome'),
-      width: 'minmax(120px, 1fr)',
+      width: 'minmax(164px, 1fr)',
       cell: (row) => <Came run={row} />,
     },
     at,

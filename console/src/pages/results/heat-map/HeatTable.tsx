@@ -26,7 +26,7 @@ import { useSegmentReason } from '../segments/kinds.tsx';
 import { useWithheldText, useSigned } from '../texts.ts';
 
 /** In px, as in results.module.css; on phones the response rate is below the name. */
-const [rowHeight, phoneRowHeight] = [34, 48];
+const [rowHeight, phoneRowHeight] = [34, 56];
 /** From this number of rows, only those in view are drawn. */
 const long = 120;
 
@@ -89,7 +89,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
         })}
       >
         <table
-          className={css['heat']}
+          className={cx(css['heat'], rows.length > long && css['fixed'])}
           style={{ '--kpis': map.kpis.length } as CSSProperties}
           aria-label={t('nav.heatMap')}
           aria-rowcount={rows.length + above - 1}

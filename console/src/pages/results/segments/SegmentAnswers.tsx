@@ -38,13 +38,13 @@ type OfKindProps = {
 function OfKind({ question, week, kind, kinds, onKind }: OfKindProps) {
   const t = useText();
   const language = useLanguage();
-  const { full } = useWeekText();
+  const { sentence } = useWeekText();
   const params = { kindId: kind.id, questionId: question.id };
   const query = { week: week.week, language };
   const read = useData('GET /segments/{kindId}/questions/{questionId}', { params, query } as never);
   return (
     <Section
-      title={t('results.bySegment', { week: full(week) })}
+      title={t('results.bySegment', { week: sentence(week) })}
       description={t('results.bySegmentText')}
       actions={
         <>
@@ -78,8 +78,11 @@ function Rows({ found }: { found: Answers }) {
       key: 'segment',
       title: kind.name,
       width: 'minmax(120px, 2fr)',
-      cell: ({ name }) => name,
-      beside: ({ figures }) => figures.handedOut && <HandedOut />,
+      cell: ({ name, figures }) => (
+        <span>
+          {name} {figures.handedOut && <HandedOut />}
+        </span>
+      ),
     },
     isChoice
       ? {

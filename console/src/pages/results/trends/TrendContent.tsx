@@ -1,6 +1,8 @@
 // A trend of several groups, or segments, as a chart and as a table.
 import type { Figure, ResultWeek, RollingFigure, Trend } from '@soundings/contract/console/results.ts';
 import { X } from 'lucide-react';
+import type { CSSProperties } from 'react';
+import { useMedia } from '../../../hooks/media.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { IconButton } from '../../../ui/Button.tsx';
@@ -89,31 +91,39 @@ function WeekTable({ trend: { kpi, weeks, series }, reasonOf }: Omit<ContentProp
     values: new Map<string, Figure>(values.map((figure) => [figure.week, figure])),
     rolling: new Map(rolling.map((figure) => [figure.week, figure])),
   }));
+  // On phones, the table of several series scrolls sideways.
+  const scrolls = useMedia('(max-width: 720px)') && series.length > 1;
   return (
-    <DataTable<ResultWeek>
-      label={t('results.byWeek')}
-      rowHeight={36}
-      rows={weeks.filter(({ week }) => byGroup.some(({ values }) => values.has(week))).toReversed()}
-      rowKey={({ week }) => week}
-      columns={[
-        { key: 'week', title: t('results.weekName'), width: 140, cell: (week) => full(week) },
-        ...byGroup.map(({ group, values, rolling }) => ({
-          key: String(group.id),
-          title: group.name,
-          align: 'end' as const,
-          cell: (week: ResultWeek) =>
-            kpi ? (
-              <Rolling
-                figure={rolling.get(week.week)}
-                own={values.get(week.week)}
-                reason={reasonOf(week, group.people)}
-              />
-            ) : (
-              <Value figure={values.get(week.week)} reason={reasonOf(week, group.people)} />
-            ),
-        })),
-      ]}
-    />
+    <div
+      className={css['weekTable']}
+      style={{ '--series-count': series.length } as CSSProperties}
+      {...(scrolls && { tabIndex: 0, role: 'group', 'aria-label': t('results.byWeek') })}
+    >
+      <DataTable<ResultWeek>
+        label={t('results.byWeek')}
+        rowHeight={36}
+        rows={weeks.filter(({ week }) => byGroup.some(({ values }) => values.has(week))).toReversed()}
+        rowKey={({ week }) => week}
+        columns={[
+          { key: 'week', title: t('results.weekName'), width: 140, cell: (week) => full(week) },
+          ...byGroup.map(({ group, values, rolling }) => ({
+            key: String(group.id),
+            title: group.name,
+            align: 'end' as const,
+            cell: (week: ResultWeek) =>
+              kpi ? (
+                <Rolling
+                  figure={rolling.get(week.week)}
+                  own={values.get(week.week)}
+                  reason={reasonOf(week, group.people)}
+                />
+              ) : (
+                <Value figure={values.get(week.week)} reason={reasonOf(week, group.people)} />
+              ),
+          })),
+        ]}
+      />
+    </div>
   );
 }
 
@@ -127,7 +137,7 @@ function Rolling({ figure, own, reason }: RollingProps) {
       <span>
         <Value figure={figure} reason={reason} /> {figure && <Margin margin={figure.margin} />}
       </span>{' '}
-      {own && (
+      {own && (own.value !== null || figure?.value !== null) && (
         <span className={css['alone']}>
           {own.value === null
             ? t('results.thatWeek', { value: t('results.withheldShort') })

@@ -121,7 +121,7 @@ function useColumns(): Column<FileRow>[] {
     {
       key: 'state',
       title: t('files.state'),
-      width: 'minmax(130px, 1.7fr)',
+      width: 'minmax(164px, 1.7fr)',
       cell: ({ state, place, faults, hasUnknownColumns }) => (
         <>
           <StateBadge state={state} dot />
