@@ -2,7 +2,7 @@
 // over the page, so that nothing typed is lost.
 import type { Session } from '@soundings/contract/console/session.ts';
 import { hasRole as isOfRole, type Role } from '@soundings/contract/roles.ts';
-import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import {
   createContext,
   type ReactNode,
@@ -12,9 +12,11 @@ import {
   useRef,
   useState,
 } from 'react';
-import { api, ApiError, onPasswordNeeded, onSessionEnd } from './api.ts';
+import { api, onPasswordNeeded, onSessionEnd } from './api.ts';
 import { withStorage } from './hooks/browser-storage.ts';
+import { dialogWait } from './hooks/dialog-wait.ts';
 import { reloadOnce, loadOnDemand } from './hooks/load-on-demand.ts';
+import { checkSession, isSamePerson } from './session-check.ts';
 import { type Catalogue, type Language, loadFirstTexts } from './text/catalogue.ts';
 import { TextProvider } from './text/text.tsx';
 import { Failed } from './ui/page/States.tsx';
@@ -42,9 +44,6 @@ export function useSession(): Session {
 
 export const hasRole = ({ user }: Session, minimum: Role): boolean => isOfRole(user, minimum);
 
-const isSamePerson = (one: Session, other: Session) =>
-  one.user.id === other.user.id && one.account.id === other.account.id;
-
 /** Returns the browser's language, for users who have never signed in here. */
 const browserLanguage = (): Language => (navigator.language.startsWith('sv') ? 'sv' : 'en');
 
@@ -56,65 +55,30 @@ export function likelyLanguage(): Language {
   return last === 'sv' || last === 'en' ? last : browserLanguage();
 }
 
-/**
- * Fetches the session. If the session of an open page has ended, waits until the user has signed in again. If another user has
- * signed in meanwhile in another tab, reloads the page, so that no user sees another user's data.
- */
-async function fetchSession(queries: QueryClient, again: () => Promise<void>): Promise<Session | null> {
-  const before = queries.getQueryData<Session | null>(['GET /session']);
-  try {
-    const session = await api('GET /session');
-    if (before && !isSamePerson(before, session)) location.reload();
-    return session;
-  } catch (error) {
-    if (!(error instanceof ApiError && error.status === 401)) throw error;
-    if (!before) return null;
-    await again();
-    return fetchSession(queries, again);
-  }
-}
+type SignInAgainDialog = Awaited<ReturnType<typeof loadSignInAgain>>;
 
 /**
- * Lets requests wait until the user has signed in again; all of them wait for the same dialog. If it can't be loaded, the requests
- * fail with that error, and the page keeps what was typed.
+ * Lets requests wait until the user has signed in again. If the dialog can't be loaded, the requests fail with that error, and the
+ * page keeps what was typed.
  */
 function useSigningInAgain() {
-  const [SignInAgain, setSignInAgain] = useState<Awaited<ReturnType<typeof loadSignInAgain>>>();
-  const waiting = useRef<PromiseWithResolvers<void>>(undefined);
-  const [waitForSignIn] = useState(() => async () => {
-    const loaded = await loadSignInAgain();
-    waiting.current ??= Promise.withResolvers<void>();
-    setSignInAgain(() => loaded);
-    return waiting.current.promise;
-  });
-  useEffect(() => onSessionEnd(waitForSignIn), [waitForSignIn]);
-  function resume() {
-    setSignInAgain(undefined);
-    waiting.current?.resolve();
-    waiting.current = undefined;
-  }
-  return { SignInAgain, waitForSignIn, resume };
+  const [SignInAgain, setSignInAgain] = useState<SignInAgainDialog>();
+  const [{ wait, settle }] = useState(() =>
+    dialogWait<SignInAgainDialog, void>(loadSignInAgain, (dialog) => setSignInAgain(() => dialog)),
+  );
+  useEffect(() => onSessionEnd(wait), [wait]);
+  return { SignInAgain, waitForSignIn: wait, resume: settle };
 }
 
-/** Lets requests wait until the password is given or the dialog is closed; all of them share the dialog. */
+type GivePasswordDialog = Awaited<ReturnType<typeof loadGivePassword>>;
+
+/** Lets requests wait until the password is given or the dialog is closed. */
 function useGivingPassword() {
-  const [GivePassword, setGivePassword] = useState<Awaited<ReturnType<typeof loadGivePassword>>>();
-  const waiting = useRef<PromiseWithResolvers<boolean>>(undefined);
-  useEffect(
-    () =>
-      onPasswordNeeded(async () => {
-        const loaded = await loadGivePassword();
-        waiting.current ??= Promise.withResolvers<boolean>();
-        setGivePassword(() => loaded);
-        return waiting.current.promise;
-      }),
-    [],
+  const [GivePassword, setGivePassword] = useState<GivePasswordDialog>();
+  const [{ wait, settle }] = useState(() =>
+    dialogWait<GivePasswordDialog, boolean>(loadGivePassword, (dialog) => setGivePassword(() => dialog)),
   );
-  function settle(isGiven: boolean) {
-    setGivePassword(undefined);
-    waiting.current?.resolve(isGiven);
-    waiting.current = undefined;
-  }
+  useEffect(() => onPasswordNeeded(wait), [wait]);
   return { GivePassword, settle };
 }
 
@@ -167,7 +131,13 @@ export function SessionProvider({ opened, children }: { opened: Promise<unknown>
     refetch,
   } = useQuery({
     queryKey: ['GET /session'],
-    queryFn: () => fetchSession(queries, waitForSignIn),
+    queryFn: () =>
+      checkSession({
+        request: () => api('GET /session'),
+        shown: () => queries.getQueryData<Session | null>(['GET /session']),
+        signInAgain: waitForSignIn,
+        reload: () => location.reload(),
+      }),
     staleTime: 60_000,
     refetchInterval: 60_000,
   });

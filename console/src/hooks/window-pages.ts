@@ -46,3 +46,34 @@ export const rowIn = <One extends ListResponse>(
   index: number,
   size: number,
 ): One['rows'][number] | undefined => shown?.pages.get(Math.floor(index / size))?.rows[index % size];
+
+/** Returns the error of a window in view that has never loaded. One of a window that has is ignored, because it is refetched. */
+export const errorIn = <Failure>(
+  results: readonly { data?: unknown; error: Failure | null }[],
+): Failure | undefined =>
+  results.find(({ data, error }) => error !== null && data === undefined)?.error ?? undefined;
+
+export type Gap<Failure> = { error: Failure; retry: () => void };
+export type ListState<Failure> = {
+  /** Whether there has been no response yet. */
+  isFirst: boolean;
+  /** Whether the rows still belong to the previous filters, while the new ones are loading. */
+  isOld: boolean;
+  /** The error, if no rows could be loaded. */
+  error: Failure | undefined;
+  /** The error, if some of the rows in view could not be loaded. */
+  gap: Gap<Failure> | undefined;
+};
+
+/** Returns what a list says about its rows. `isLoaded`: whether any window in view has loaded. */
+export const stateOf = <Failure>(
+  key: string,
+  shown: Pick<Shown<ListResponse>, 'key'> | undefined,
+  isLoaded: boolean,
+  { error, retry }: { error: Failure | undefined; retry: () => void },
+): ListState<Failure> => ({
+  isFirst: shown === undefined && error === undefined,
+  isOld: shown !== undefined && shown.key !== key,
+  error: isLoaded ? undefined : error,
+  gap: isLoaded && error !== undefined ? { error, retry } : undefined,
+});

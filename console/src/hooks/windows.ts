@@ -4,7 +4,17 @@ import type { ResultOf } from '@soundings/contract/console/operation.ts';
 import { useQueries } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import { api, type ApiError, type Sent } from '../api.ts';
-import { pagesIn, rowIn, type Shown, shownOf, type View, viewOf } from './window-pages.ts';
+import {
+  errorIn,
+  type ListState,
+  pagesIn,
+  rowIn,
+  type Shown,
+  shownOf,
+  stateOf,
+  type View,
+  viewOf,
+} from './window-pages.ts';
 
 type Listed<Row> = { total: number; rows: Row[] };
 /** The operations that return windows. */
@@ -14,23 +24,13 @@ export type WindowName = {
 export type RowOf<N extends WindowName> =
   ResultOf<ConsoleOperations[N]> extends Listed<infer Row> ? Row : never;
 
-export type Gap = { error: ApiError; retry: () => void };
-
-export type Windows<Row, Response = Listed<Row>> = {
+export type Windows<Row, Response = Listed<Row>> = ListState<ApiError> & {
   /** How many rows there are in total; undefined before the first response. */
   count: number | undefined;
   rowAt: (index: number) => Row | undefined;
   /** Sets which rows are in view. */
   onVisible: (first: number, last: number) => void;
-  /** Whether there has been no response yet. */
-  isFirst: boolean;
-  /** Whether the rows still belong to the previous filters, while the new ones are loading. */
-  isOld: boolean;
-  /** The error, if no rows could be loaded. */
-  error: ApiError | undefined;
   retry: () => void;
-  /** The error, if some of the rows in view could not be loaded. */
-  gap: Gap | undefined;
   /** A complete response, for its fields besides the rows. */
   response: Response | undefined;
 };
@@ -65,8 +65,7 @@ export function useWindows<N extends WindowName>(
     }),
     combine: (results) => ({
       responses: results.map(({ data }) => data as Response | undefined),
-      // An error of rows that have already loaded is ignored, because they are refetched.
-      error: results.find((result) => result.error && !result.data)?.error as ApiError | undefined,
+      error: errorIn(results) as ApiError | undefined,
       refetch: () => results.forEach((result) => result.error && void result.refetch()),
     }),
   });
@@ -75,20 +74,18 @@ export function useWindows<N extends WindowName>(
   const isLoaded = responses.some((one) => one !== undefined);
   if (isLoaded && (before?.key !== key || before.response !== shown?.response)) setBefore(shown);
 
+  // oxlint-disable react/preserve-manual-memoization -- the rule concerns the React Compiler, which is not used
   const onVisible = useCallback(
     (from: number, to: number) => setView((now) => viewOf(now, key, from, to, size)),
-    // oxlint-disable-next-line react/preserve-manual-memoization -- the rule concerns the React Compiler, which is not used
     [key, size],
   );
+  // oxlint-enable react/preserve-manual-memoization
   return {
     count: shown?.count,
     rowAt: (index) => rowIn(shown, index, size) as RowOf<N> | undefined,
     onVisible,
-    isFirst: shown === undefined && error === undefined,
-    isOld: shown !== undefined && shown.key !== key,
-    error: isLoaded ? undefined : error,
+    ...stateOf(key, shown, isLoaded, { error, retry: refetch }),
     retry: refetch,
-    gap: isLoaded && error ? { error, retry: refetch } : undefined,
     response: shown?.response,
   };
 }

@@ -11,7 +11,7 @@ import { Badge } from '../../ui/Badge.tsx';
 import { Button, IconButton, LinkButton } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
 import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
-import { Facts } from '../../ui/page/Facts.tsx';
+import { DescriptionList } from '../../ui/page/DescriptionList.tsx';
 import { TextField } from '../../ui/form/Field.tsx';
 import { Form, useForm } from '../../ui/form/Form.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
@@ -45,7 +45,7 @@ function Addresses({ addresses, documents }: Access) {
   const t = useText();
   return (
     <Section title={t('access.addresses')}>
-      <Facts
+      <DescriptionList
         items={[
           [t('access.data'), <Copy key="data" text={addresses.data} label={t('access.data')} />],
           [
@@ -89,7 +89,7 @@ function Sftp({ sftp }: Access) {
   const { host, port, username, keys } = sftp;
   return (
     <Section title={t('access.sftp')} description={t('access.sftpText')}>
-      <Facts
+      <DescriptionList
         items={[
           [t('access.host'), <Copy key="host" text={`${host}:${port}`} label={t('access.host')} />],
           [t('access.username'), <Copy key="username" text={username} label={t('access.username')} />],
@@ -243,7 +243,7 @@ function FileSettings({ files }: Access) {
         </LinkButton>
       }
     >
-      <Facts
+      <DescriptionList
         items={[
           [t('settings.applyFiles'), onOff(files.applyFiles)],
           [t('settings.filesPartial'), onOff(files.filesPartial)],
@@ -263,7 +263,7 @@ function Limits({ limits }: Access) {
   const upTo = (value: string) => t('access.upTo', { value });
   return (
     <Section title={t('access.limits')}>
-      <Facts
+      <DescriptionList
         items={[
           [t('access.fileSize'), upTo(format.bytes(limits.fileBytes))],
           [t('access.requestSize'), upTo(format.bytes(limits.requestBytes))],

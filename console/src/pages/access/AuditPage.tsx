@@ -14,8 +14,8 @@ import { Empty } from '../../ui/page/Empty.tsx';
 import { Page, ToolbarGap, ToolbarText } from '../../ui/page/Page.tsx';
 import { SearchField } from '../../ui/form/SearchField.tsx';
 import { Select } from '../../ui/form/Select.tsx';
-import type { Column } from '../../ui/table/Table.tsx';
-import { WindowList } from '../../ui/table/WindowList.tsx';
+import type { Column } from '../../ui/table/DataTable.tsx';
+import { LazyTable } from '../../ui/table/LazyTable.tsx';
 import css from './access.module.css';
 import { useAuditText } from './audit-texts.ts';
 
@@ -57,7 +57,7 @@ export function AuditPage() {
         </>
       }
     >
-      <WindowList
+      <LazyTable
         label={t('audit.title')}
         columns={columns}
         rowKey={({ id }) => id}

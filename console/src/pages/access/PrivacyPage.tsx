@@ -5,7 +5,7 @@ import { CircleAlert, EyeOff, Info, Printer, TriangleAlert } from 'lucide-react'
 import { useData } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { Facts } from '../../ui/page/Facts.tsx';
+import { DescriptionList } from '../../ui/page/DescriptionList.tsx';
 import { Page } from '../../ui/page/Page.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
@@ -162,7 +162,7 @@ function Retention({ kept }: PrivacyReport) {
   const texts = usePrivacyText();
   return (
     <Section title={t('privacy.kept')}>
-      <Facts items={kept.map((one) => texts.kept(one))} />
+      <DescriptionList items={kept.map((one) => texts.kept(one))} />
     </Section>
   );
 }

@@ -4,7 +4,7 @@ import type { PrivacyReport, PrivacyRole, PrivacyRules } from '@soundings/contra
 import type { ReactNode } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
-import { Facts } from '../../ui/page/Facts.tsx';
+import { DescriptionList } from '../../ui/page/DescriptionList.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { usePrivacyText } from './privacy-texts.ts';
 import css from './privacy.module.css';
@@ -215,7 +215,7 @@ export function Keys({ keys }: PrivacyReport) {
   const texts = usePrivacyText();
   return (
     <Section title={t('privacy.keys')} description={t('privacy.keysText')}>
-      <Facts
+      <DescriptionList
         items={[
           [t('privacy.keys.place'), t(`privacy.keyPlace.${keys.place}`)],
           [t('privacy.keys.path'), keys.path === null ? undefined : <code key="path">{keys.path}</code>],

@@ -9,9 +9,9 @@ import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { CountryField } from '../../ui/form/CountryField.tsx';
-import { Facts } from '../../ui/page/Facts.tsx';
+import { DescriptionList } from '../../ui/page/DescriptionList.tsx';
 import { CheckboxField, NumberField, RadioField, SwitchField, TextField } from '../../ui/form/Field.tsx';
-import { SearchSelectField } from '../../ui/form/SearchSelect.tsx';
+import { ComboboxField } from '../../ui/form/Combobox.tsx';
 import { Form, type FormState, useForm } from '../../ui/form/Form.tsx';
 import { useErrorText } from '../../ui/faults.ts';
 import { Notice } from '../../ui/page/Notice.tsx';
@@ -118,7 +118,7 @@ function Company({ form }: { form: SettingsForm }) {
     <Section title={t('settings.company')}>
       <div className={css['fields']}>
         <TextField label={t('settings.name')} required maxLength={500} {...form.field('name')} />
-        <SearchSelectField
+        <ComboboxField
           search={t('select.searchLanguages')}
           label={t('settings.language')}
           hint={t('settings.languageHint')}
@@ -303,7 +303,7 @@ function MailSettings({ form, mailFrom }: { form: SettingsForm; mailFrom: string
           <Notice tone="warn">{t('settings.mailOff')}</Notice>
         ) : (
           <>
-            <Facts items={[[t('settings.mailFrom'), <code key="from">{mailFrom}</code>]]} />
+            <DescriptionList items={[[t('settings.mailFrom'), <code key="from">{mailFrom}</code>]]} />
             <TestMail />
           </>
         )}

@@ -12,7 +12,7 @@ import { Empty } from '../../ui/page/Empty.tsx';
 import { SwitchField } from '../../ui/form/Field.tsx';
 import { Page, ToolbarGap } from '../../ui/page/Page.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
-import { type Column, Table } from '../../ui/table/Table.tsx';
+import { type Column, DataTable } from '../../ui/table/DataTable.tsx';
 import css from './access.module.css';
 import { NewToken } from './NewToken.tsx';
 
@@ -109,7 +109,7 @@ function Tokens({ rows, onRevoke }: { rows: TokenSummary[]; onRevoke: (token: To
     },
   ];
   return (
-    <Table
+    <DataTable
       label={t('tokens.title')}
       columns={columns}
       rows={rows}

@@ -12,7 +12,7 @@ import { Empty } from '../../ui/page/Empty.tsx';
 import { Menu } from '../../ui/floating/Menu.tsx';
 import { Page } from '../../ui/page/Page.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
-import { type Column, Table } from '../../ui/table/Table.tsx';
+import { type Column, DataTable } from '../../ui/table/DataTable.tsx';
 import { AttributeDialog } from './AttributeDialog.tsx';
 import { OpenKindDialog } from './segments/OpenKindDialog.tsx';
 import { SegmentKinds } from './segments/SegmentKinds.tsx';
@@ -65,11 +65,11 @@ function Attributes({ rows, onDo }: { rows: AttributeRow[]; onDo: (doing: Doing)
   const t = useText();
   const { number } = useFormat();
   const columns: Column<AttributeRow>[] = [
-    { key: 'name', title: t('attributes.name'), width: 'minmax(140px, 1fr)', cell: ({ name }) => name },
+    { key: 'name', title: t('attributes.name'), width: 'minmax(90px, 1fr)', cell: ({ name }) => name },
     {
       key: 'values',
       title: t('attributes.values'),
-      width: 'minmax(0, 3fr)',
+      width: 'minmax(100px, 3fr)',
       cell: (row) => <Values row={row} />,
     },
     {
@@ -111,7 +111,7 @@ function Attributes({ rows, onDo }: { rows: AttributeRow[]; onDo: (doing: Doing)
     },
   ];
   return (
-    <Table
+    <DataTable
       label={t('attributes.title')}
       rows={rows}
       rowKey={({ name }) => name}

@@ -8,7 +8,7 @@ import { type Translate, useText } from '../../text/text.tsx';
 import { Confirm, PlanDialog } from '../../ui/dialog/ConfirmDialog.tsx';
 import { Consequences } from '../../ui/dialog/Consequences.tsx';
 import { Dialog } from '../../ui/dialog/Dialog.tsx';
-import type { FootProps } from '../../ui/dialog/Foot.tsx';
+import type { DialogFooterProps } from '../../ui/dialog/DialogFooter.tsx';
 import { DialogForm, FormDialog, useDialogForm } from '../../ui/dialog/FormDialog.tsx';
 import { RadioField, TextField } from '../../ui/form/Field.tsx';
 import type { FormState } from '../../ui/form/Form.tsx';
@@ -57,7 +57,7 @@ type Fields = { name: string; description: string; externalId: string };
 const FieldsForm = ({
   form,
   ...foot
-}: Pick<FootProps, 'confirm' | 'onClose'> & { form: FormState<Fields> }) => {
+}: Pick<DialogFooterProps, 'confirm' | 'onClose'> & { form: FormState<Fields> }) => {
   const t = useText();
   return (
     <DialogForm form={form} {...foot}>

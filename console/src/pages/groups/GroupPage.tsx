@@ -9,13 +9,13 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
-import { Facts } from '../../ui/page/Facts.tsx';
+import { DescriptionList } from '../../ui/page/DescriptionList.tsx';
 import { Locked } from '../../ui/Locked.tsx';
 import { Menu } from '../../ui/floating/Menu.tsx';
 import { Page } from '../../ui/page/Page.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { Loaded, Skeleton } from '../../ui/page/States.tsx';
-import { Table } from '../../ui/table/Table.tsx';
+import { DataTable } from '../../ui/table/DataTable.tsx';
 import { type Doing, GroupDialogs } from './GroupDialogs.tsx';
 import css from './GroupPage.module.css';
 import { People, useGroupItems } from './GroupRow.tsx';
@@ -121,7 +121,7 @@ function About({ group, row }: { group: GroupDetails; row: TreeRow | undefined }
         )
       }
     >
-      <Facts
+      <DescriptionList
         items={[
           [t('groups.state'), <State key="state" group={group} />],
           [t('groups.name'), withLock(group.name)],
@@ -180,7 +180,7 @@ function Subgroups({ rows, onAdd }: { rows: TreeRow[]; onAdd: (() => void) | und
       {rows.length === 0 ? (
         <p className={css['none']}>{t('groups.noSubgroups')}</p>
       ) : (
-        <Table
+        <DataTable
           label={t('groups.subgroups')}
           rows={rows}
           rowKey={({ id }) => id}

@@ -83,17 +83,17 @@ export function GroupRow(props: RowProps) {
   );
 }
 
-function Chevron({ row, isOpen, matches, onFold, onUnfold }: RowProps & { isOpen: boolean }) {
+function Chevron({ row, isOpen, matches, onCollapse, onExpand }: RowProps & { isOpen: boolean }) {
   const t = useText();
   if (row.children === 0) return <span className={css['leaf']} />;
   return (
     <button
       type="button"
       tabIndex={-1}
-      aria-label={t(isOpen ? 'groups.fold' : 'groups.unfold')}
+      aria-label={t(isOpen ? 'groups.collapse' : 'groups.expand')}
       disabled={matches !== undefined}
       className={cx(css['chevron'], isOpen && css['open'])}
-      onClick={() => (isOpen ? onFold(row.id) : onUnfold(row.id))}
+      onClick={() => (isOpen ? onCollapse(row.id) : onExpand(row.id))}
     >
       <ChevronRight aria-hidden size={16} />
     </button>

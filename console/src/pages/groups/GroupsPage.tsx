@@ -14,8 +14,8 @@ import { type Doing, GroupDialogs } from './GroupDialogs.tsx';
 import { GroupTree } from './GroupTree.tsx';
 import { DragGhost, MovingBar } from './GroupRow.tsx';
 import { type Drag, useDragging } from './dragging.ts';
-import { found, buildTree, mayMove, rowOf, type Tree, unfolded } from './tree.ts';
-import { useUnfolding } from './unfolding.ts';
+import { found, buildTree, mayMove, rowOf, type Tree, visibleRows } from './tree.ts';
+import { useExpandedGroups } from './expanding.ts';
 
 export function GroupsPage() {
   const t = useText();
@@ -86,12 +86,15 @@ function useMoving(tree: Tree, isEditable: boolean, onPut: (id: number, target: 
 
 function Groups({ groups }: { groups: TreeGroup[] }) {
   const tree = useMemo(() => buildTree(groups), [groups]);
-  const unfolding = useUnfolding(tree);
+  const expanding = useExpandedGroups(tree);
   const [{ q = '' }, setAddress] = useAddress<'q'>();
   const [doing, setDoing] = useState<Doing>();
   const isEditable = hasRole(useSession(), 'Administrator');
   const search = useMemo(() => (q ? found(tree, q) : undefined), [tree, q]);
-  const rows = useMemo(() => search?.rows ?? unfolded(tree, unfolding.open), [search, tree, unfolding.open]);
+  const rows = useMemo(
+    () => search?.rows ?? visibleRows(tree, expanding.expanded),
+    [search, tree, expanding.expanded],
+  );
   const { moving, notThere, setMoving, put, drag, begin, setScroller } = useMoving(
     tree,
     isEditable,
@@ -111,7 +114,7 @@ function Groups({ groups }: { groups: TreeGroup[] }) {
       search={q}
       onSearch={(text) => setAddress({ q: text })}
       matches={search?.matches.size}
-      unfolding={unfolding}
+      expanding={expanding}
       onAdd={isEditable ? () => setDoing({ what: 'add' }) : undefined}
       moving={
         lifted && (
@@ -131,9 +134,9 @@ function Groups({ groups }: { groups: TreeGroup[] }) {
       ) : (
         <GroupTree
           {...{ tree, rows, moving, drag, mayDrop, isEditable, matches: search?.matches }}
-          open={unfolding.open}
-          onUnfold={unfolding.unfold}
-          onFold={unfolding.fold}
+          open={expanding.expanded}
+          onExpand={expanding.expand}
+          onCollapse={expanding.collapse}
           onLift={setMoving}
           onDrop={(target) => moving !== undefined && put(moving, target)}
           onCancel={() => setMoving(undefined)}
@@ -142,7 +145,7 @@ function Groups({ groups }: { groups: TreeGroup[] }) {
           onScroller={setScroller}
         />
       )}
-      <Dragged drag={drag} tree={tree} onRest={unfolding.unfold} />
+      <Dragged drag={drag} tree={tree} onRest={expanding.expand} />
       <GroupDialogs doing={doing} tree={tree} onClose={() => setDoing(undefined)} />
     </Frame>
   );
@@ -153,13 +156,13 @@ type FrameProps = {
   search: string;
   onSearch: (search: string) => void;
   matches: number | undefined;
-  unfolding: ReturnType<typeof useUnfolding>;
+  expanding: ReturnType<typeof useExpandedGroups>;
   onAdd: (() => void) | undefined;
   moving: ReactNode;
   children: ReactNode;
 };
 
-function Frame({ groups, search, onSearch, matches, unfolding, onAdd, moving, children }: FrameProps) {
+function Frame({ groups, search, onSearch, matches, expanding, onAdd, moving, children }: FrameProps) {
   const t = useText();
   const { number } = useFormat();
   const managed = number(groups.filter((group) => group.managed).length);
@@ -180,11 +183,11 @@ function Frame({ groups, search, onSearch, matches, unfolding, onAdd, moving, ch
           <SearchField label={t('groups.search')} value={search} onChange={onSearch} />
           {!isSearching && (
             <>
-              <Button kind="quiet" onClick={unfolding.unfoldAll}>
-                {t('groups.unfoldAll')}
+              <Button kind="quiet" onClick={expanding.expandAll}>
+                {t('groups.expandAll')}
               </Button>
-              <Button kind="quiet" onClick={unfolding.foldAll}>
-                {t('groups.foldAll')}
+              <Button kind="quiet" onClick={expanding.collapseAll}>
+                {t('groups.collapseAll')}
               </Button>
             </>
           )}

@@ -8,7 +8,7 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
 import { Consequences } from '../../ui/dialog/Consequences.tsx';
 import { useErrorText } from '../../ui/faults.ts';
-import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { GroupCombobox } from '../../ui/form/GroupCombobox.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
 import { Failed, Skeleton } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
@@ -65,7 +65,7 @@ export function MoveDialog({ group, target: dropped, tree, onClose }: MoveDialog
       text={
         <div className={css['plan']}>
           {dropped === undefined && (
-            <GroupFinder
+            <GroupCombobox
               label={t('groups.newParent')}
               value={target ?? undefined}
               onChange={(id) => setTarget(id ?? null)}

@@ -1,9 +1,7 @@
 // Dragging a group by mouse or pen: it starts when the pointer has moved a little, scrolls at the edges, and ends over an element
 // with data-drop. Touch is for scrolling; there, groups are moved with the menu.
 import { type PointerEvent as ReactPointerEvent, useCallback, useEffect, useRef, useState } from 'react';
-
-/** In pixels: the distance that starts a drag, the distance from an edge that scrolls, and the scroll step per frame. */
-const [threshold, edge, step] = [6, 48, 12];
+import { mayDrag, movedTo, type Point, pressed, scrollStep } from './drag-gesture.ts';
 
 export type Drag = { id: number; x: number; y: number; over: string | undefined };
 
@@ -29,7 +27,7 @@ export function useDragging(options: Options) {
   useEffect(() => () => current.current?.stop(), []);
 
   const begin = useCallback((event: ReactPointerEvent, id: number) => {
-    if (event.button !== 0 || event.pointerType === 'touch' || !latest.current.isOn) return;
+    if (!mayDrag(event) || !latest.current.isOn) return;
     const from = { x: event.clientX, y: event.clientY };
     current.current?.stop();
     current.current = follow(from, {
@@ -58,9 +56,8 @@ type Follower = {
 };
 
 /** Follows the pointer until it is released, Esc is pressed, or the browser cancels it. */
-function follow(from: { x: number; y: number }, { scroller, start, moved, end, cancel }: Follower) {
-  let isDrag = false;
-  let at = from;
+function follow(from: Point, { scroller, start, moved, end, cancel }: Follower) {
+  let gesture = pressed(from);
   let frame = 0;
   const ending = new AbortController();
   const { signal } = ending;
@@ -68,30 +65,30 @@ function follow(from: { x: number; y: number }, { scroller, start, moved, end, c
     ending.abort();
     cancelAnimationFrame(frame);
     // Ignores the click that follows a drag.
-    if (isDrag) addEventListener('click', swallow, { capture: true, once: true });
+    if (gesture.isDrag) addEventListener('click', swallow, { capture: true, once: true });
     setTimeout(() => removeEventListener('click', swallow, { capture: true }));
   }
   function scroll() {
     const top = scroller === document.scrollingElement ? 0 : (scroller?.getBoundingClientRect().top ?? 0);
     const bottom = top + (scroller?.clientHeight ?? innerHeight);
-    const down = at.y > bottom - edge ? step : at.y < top + 116 + edge && at.y > top + 116 ? -step : 0;
+    const down = scrollStep(gesture, top, bottom);
     if (down !== 0 && scroller) {
       scroller.scrollTop += down;
-      moved(at.x, at.y);
+      moved(gesture.at.x, gesture.at.y);
     }
     frame = requestAnimationFrame(scroll);
   }
   addEventListener(
     'pointermove',
     (event) => {
-      at = { x: event.clientX, y: event.clientY };
-      if (!isDrag && Math.hypot(at.x - from.x, at.y - from.y) < threshold) return;
-      if (!isDrag) {
-        isDrag = true;
+      const before = gesture;
+      gesture = movedTo(before, { x: event.clientX, y: event.clientY });
+      if (!gesture.isDrag) return;
+      if (!before.isDrag) {
         start();
         frame = requestAnimationFrame(scroll);
       }
-      moved(at.x, at.y);
+      moved(gesture.at.x, gesture.at.y);
     },
     { signal },
   );
@@ -99,13 +96,13 @@ function follow(from: { x: number; y: number }, { scroller, start, moved, end, c
     'pointerup',
     () => {
       stop();
-      if (isDrag) end(at.x, at.y);
+      if (gesture.isDrag) end(gesture.at.x, gesture.at.y);
     },
     { signal },
   );
   const giveUp = () => {
     stop();
-    if (isDrag) cancel();
+    if (gesture.isDrag) cancel();
   };
   addEventListener('pointercancel', giveUp, { signal });
   addEventListener('keydown', (event) => event.key === 'Escape' && giveUp(), { signal, capture: true });

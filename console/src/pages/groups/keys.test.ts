@@ -3,7 +3,7 @@ import { createElement, type KeyboardEvent } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { useTreeKeys } from './keys.ts';
-import { buildTree, unfolded } from './tree.ts';
+import { buildTree, visibleRows } from './tree.ts';
 
 const group = (id: number, parentId: number | null, name: string) => ({
   id,
@@ -31,7 +31,7 @@ function keysOf({ open = [], moving, isEditable = true, searched = false }: Situ
     (...ids: unknown[]) =>
       void done.push([what, ...ids].join(' '));
   const isOpen = new Set(open);
-  const rows = unfolded(tree, isOpen);
+  const rows = visibleRows(tree, isOpen);
   const props = {
     tree,
     rows,
@@ -39,8 +39,8 @@ function keysOf({ open = [], moving, isEditable = true, searched = false }: Situ
     matches: searched ? new Set<number>() : undefined,
     moving,
     isEditable,
-    onUnfold: note('unfold'),
-    onFold: note('fold'),
+    onExpand: note('expand'),
+    onCollapse: note('collapse'),
     onLift: note('lift'),
     onDrop: note('drop'),
     onCancel: note('cancel'),
@@ -80,19 +80,19 @@ test('arrow up and down, Home and End move through the visible rows, and stop at
 });
 
 test('the right arrow expands a group, then moves to its first child; without children it does nothing', () => {
-  expect(keysOf()('ArrowRight', 'A')).toBe('unfold 1');
+  expect(keysOf()('ArrowRight', 'A')).toBe('expand 1');
   expect(keysOf({ open: [1] })('ArrowRight', 'A')).toBe('go to B');
   expect(keysOf({ open: [1] })('ArrowRight', 'B')).toBe('');
 });
 
 test('the left arrow collapses a group, then moves to its parent; in a search nothing is collapsed', () => {
-  expect(keysOf({ open: [1] })('ArrowLeft', 'A')).toBe('fold 1');
+  expect(keysOf({ open: [1] })('ArrowLeft', 'A')).toBe('collapse 1');
   expect(keysOf({ open: [1] })('ArrowLeft', 'C')).toBe('go to A');
   expect(keysOf({ open: [1], searched: true })('ArrowLeft', 'A')).toBe('go to A');
 });
 
 test('an asterisk expands all siblings with children', () => {
-  expect(keysOf({ open: [1] })('*', 'B')).toBe('unfold 3');
+  expect(keysOf({ open: [1] })('*', 'B')).toBe('expand 3');
 });
 
 test('Enter opens a group; the space bar lifts it if it can be changed; either key drops a lifted group', () => {

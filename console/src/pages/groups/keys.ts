@@ -11,8 +11,8 @@ type Keys = Pick<
   | 'matches'
   | 'moving'
   | 'isEditable'
-  | 'onUnfold'
-  | 'onFold'
+  | 'onExpand'
+  | 'onCollapse'
   | 'onLift'
   | 'onDrop'
   | 'onCancel'
@@ -41,7 +41,7 @@ export function useTreeKeys(props: Keys, index: number, { go, enter }: Steps) {
 function stepOf(key: string, row: TreeRow, index: number, props: Keys): number | undefined {
   const { rows, tree, open, matches } = props;
   const isOpen = matches !== undefined || open.has(row.id);
-  const isUnfolded = isOpen && rows[index + 1]?.parentId === row.id;
+  const isExpanded = isOpen && rows[index + 1]?.parentId === row.id;
   switch (key) {
     case 'ArrowDown':
       return Math.min(index + 1, rows.length - 1);
@@ -56,9 +56,9 @@ function stepOf(key: string, row: TreeRow, index: number, props: Keys): number |
     case 'PageUp':
       return Math.max(index - 15, 0);
     case 'ArrowRight':
-      return isUnfolded ? index + 1 : undefined;
+      return isExpanded ? index + 1 : undefined;
     case 'ArrowLeft': {
-      if (isUnfolded && matches === undefined) return undefined;
+      if (isExpanded && matches === undefined) return undefined;
       const parent = parentOf(tree, row);
       return parent ? rows.findIndex(({ id }) => id === parent.id) : index;
     }
@@ -71,11 +71,11 @@ function stepOf(key: string, row: TreeRow, index: number, props: Keys): number |
 function act(key: string, row: TreeRow, props: Keys, enter: (row: TreeRow) => void): boolean {
   const { tree, open, moving } = props;
   if (key === 'ArrowRight') {
-    if (row.children > 0 && !open.has(row.id)) props.onUnfold(row.id);
-  } else if (key === 'ArrowLeft') props.onFold(row.id);
+    if (row.children > 0 && !open.has(row.id)) props.onExpand(row.id);
+  } else if (key === 'ArrowLeft') props.onCollapse(row.id);
   else if (key === '*') {
     const beside = tree.rows.filter(({ parentId, children }) => parentId === row.parentId && children > 0);
-    props.onUnfold(...beside.map(({ id }) => id));
+    props.onExpand(...beside.map(({ id }) => id));
   } else if (key === 'Escape' && moving !== undefined) props.onCancel();
   else if (key === 'Enter' || key === ' ') {
     if (moving !== undefined) props.onDrop(row.id);

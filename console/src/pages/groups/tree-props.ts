@@ -11,8 +11,8 @@ export type TreeProps = {
   /** The ids of rows that match the search; undefined: there is no search. */
   matches: ReadonlySet<number> | undefined;
   open: ReadonlySet<number>;
-  onUnfold: (...ids: number[]) => void;
-  onFold: (id: number) => void;
+  onExpand: (...ids: number[]) => void;
+  onCollapse: (id: number) => void;
   /** The id of the group that is being moved. */
   moving: number | undefined;
   drag: Drag | undefined;

@@ -1,7 +1,7 @@
 // The tree of groups: which rows are visible, found by search and reached by typing, and where a group may be moved.
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
 import { describe, expect, test } from 'vitest';
-import { found, buildTree, mayMove, rowOf, typedTo, unfolded } from './tree.ts';
+import { found, buildTree, mayMove, rowOf, typedTo, visibleRows } from './tree.ts';
 
 const group = (id: number, parentId: number | null, name: string, externalId: string | null = null) => ({
   id,
@@ -35,10 +35,10 @@ test('each row has its level, its place among its siblings, and the size of the 
 });
 
 test('rows below a collapsed group are hidden, also if groups there are expanded', () => {
-  expect(idsOf(unfolded(tree, new Set()))).toEqual([1, 6]);
-  expect(idsOf(unfolded(tree, new Set([1])))).toEqual([1, 2, 5, 6]);
-  expect(idsOf(unfolded(tree, new Set([2])))).toEqual([1, 6]);
-  expect(idsOf(unfolded(tree, new Set([1, 2])))).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(idsOf(visibleRows(tree, new Set()))).toEqual([1, 6]);
+  expect(idsOf(visibleRows(tree, new Set([1])))).toEqual([1, 2, 5, 6]);
+  expect(idsOf(visibleRows(tree, new Set([2])))).toEqual([1, 6]);
+  expect(idsOf(visibleRows(tree, new Set([1, 2])))).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
 describe('a search', () => {
@@ -77,7 +77,7 @@ describe('a group', () => {
 });
 
 test('typing moves to the next name that starts with the text, also past the end; more letters stay on a row that matches', () => {
-  const rows = unfolded(tree, new Set([1, 2]));
+  const rows = visibleRows(tree, new Set([1, 2]));
   expect(typedTo(rows, 0, 'o')).toBe(2);
   expect(typedTo(rows, 2, 'o')).toBe(3);
   expect(typedTo(rows, 3, 'o')).toBe(2);

@@ -52,7 +52,7 @@ export function rowOf({ rows, indexOf }: Tree, id: number): TreeRow | undefined 
 }
 
 /** Returns the rows that are visible when the groups in `open` are expanded. */
-export function unfolded({ rows }: Tree, open: ReadonlySet<number>): TreeRow[] {
+export function visibleRows({ rows }: Tree, open: ReadonlySet<number>): TreeRow[] {
   const seen: TreeRow[] = [];
   for (let i = 0; i < rows.length; i++) {
     const row = rows[i] as TreeRow;

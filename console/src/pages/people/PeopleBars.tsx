@@ -3,11 +3,11 @@ import { roles } from '@soundings/contract/roles.ts';
 import { ArrowDownToLine, ArrowUpFromLine, FilterX, X } from 'lucide-react';
 import { useText } from '../../text/text.tsx';
 import { Button, IconButton } from '../../ui/Button.tsx';
-import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { GroupCombobox } from '../../ui/form/GroupCombobox.tsx';
 import { ToolbarGap, ToolbarText } from '../../ui/page/Page.tsx';
 import { SearchField } from '../../ui/form/SearchField.tsx';
 import { Select } from '../../ui/form/Select.tsx';
-import type { Choice } from './selection.ts';
+import type { PeopleSelection } from './selection.ts';
 import type { PeopleFilters } from './filters.ts';
 
 type BarProps = { filters: PeopleFilters; found: number | undefined };
@@ -21,7 +21,7 @@ export function FilterBar({ filters, found }: BarProps) {
   return (
     <>
       <SearchField label={t('people.search')} value={filters.search} onChange={(q) => filters.set({ q })} />
-      <GroupFinder
+      <GroupCombobox
         filter
         label={t('people.group')}
         allowNone={t('people.any')}
@@ -74,17 +74,17 @@ export function FilterBar({ filters, found }: BarProps) {
 }
 
 export function ChoiceBar(props: {
-  choice: Choice;
+  selection: PeopleSelection;
   found: number;
   onHandover: (way: 'adopt' | 'release') => void;
 }) {
-  const { choice, found, onHandover } = props;
+  const { selection, found, onHandover } = props;
   const t = useText();
   return (
     <>
-      <ToolbarText>{t('people.chosen', { count: choice.count })}</ToolbarText>
-      {!choice.isAll && found > choice.count && (
-        <Button kind="quiet" onClick={choice.all}>
+      <ToolbarText>{t('people.chosen', { count: selection.count })}</ToolbarText>
+      {!selection.isAll && found > selection.count && (
+        <Button kind="quiet" onClick={selection.all}>
           {t('people.chooseAll', { count: found })}
         </Button>
       )}
@@ -95,7 +95,7 @@ export function ChoiceBar(props: {
       <Button icon={ArrowDownToLine} onClick={() => onHandover('release')}>
         {t('people.takeOver')}
       </Button>
-      <Button kind="quiet" icon={X} onClick={choice.none}>
+      <Button kind="quiet" icon={X} onClick={selection.none}>
         {t('people.chooseNone')}
       </Button>
     </>

@@ -9,7 +9,7 @@ import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { Page } from '../../ui/page/Page.tsx';
-import { useChoice } from './selection.ts';
+import { usePeopleSelection } from './selection.ts';
 import { type PeopleFilters, usePeopleFilters } from './filters.ts';
 import { HandoverDialog } from './HandoverDialog.tsx';
 import { ChoiceBar, FilterBar } from './PeopleBars.tsx';
@@ -20,7 +20,7 @@ export function PeoplePage() {
   const filters = usePeopleFilters();
   const windows = useWindows('GET /users', { query: { ...filters.filters, ...filters.sorting } });
   const { data: all } = useData('GET /users', { query: { offset: 0, limit: 0 } });
-  const choice = useChoice(filters.filters, windows.count ?? 0);
+  const selection = usePeopleSelection(filters.filters, windows.count ?? 0);
   // The selection when the dialog opened, because it is cleared when the handover is done.
   const [handover, setHandover] = useState<{ way: 'adopt' | 'release'; chosen: Chosen }>();
   return (
@@ -29,11 +29,11 @@ export function PeoplePage() {
       subtitle={all ? t('people.inAccount', { count: all.total }) : '\u00a0'}
       actions={<Actions filters={filters} />}
       toolbar={
-        choice.count > 0 ? (
+        selection.count > 0 ? (
           <ChoiceBar
-            choice={choice}
+            selection={selection}
             found={windows.count ?? 0}
-            onHandover={(way) => setHandover({ way, chosen: choice.chosen })}
+            onHandover={(way) => setHandover({ way, chosen: selection.chosen })}
           />
         ) : (
           <FilterBar filters={filters} found={windows.count} />
@@ -42,13 +42,13 @@ export function PeoplePage() {
     >
       <PeopleTable
         windows={windows}
-        choice={choice}
+        selection={selection}
         sort={filters.sort}
         onSort={(sort) => filters.set({ sort: sort === 'name' ? '' : sort })}
         empty={<NoPeople filters={filters} />}
       />
       {handover && (
-        <HandoverDialog {...handover} onDone={choice.none} onClose={() => setHandover(undefined)} />
+        <HandoverDialog {...handover} onDone={selection.none} onClose={() => setHandover(undefined)} />
       )}
     </Page>
   );

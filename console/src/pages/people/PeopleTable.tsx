@@ -7,9 +7,9 @@ import { Avatar } from '../../ui/Avatar.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Checkbox } from '../../ui/form/Field.tsx';
 import { Locked } from '../../ui/Locked.tsx';
-import type { Column } from '../../ui/table/Table.tsx';
-import { WindowList } from '../../ui/table/WindowList.tsx';
-import type { Choice } from './selection.ts';
+import type { Column } from '../../ui/table/DataTable.tsx';
+import { LazyTable } from '../../ui/table/LazyTable.tsx';
+import type { PeopleSelection } from './selection.ts';
 import { nameOf } from './names.ts';
 import css from './people.module.css';
 import { type Doing, PersonDialogs } from './PersonDialogs.tsx';
@@ -17,13 +17,13 @@ import { PersonMenu } from './PersonMenu.tsx';
 
 type TableProps = {
   windows: Windows<PersonRow, unknown>;
-  choice: Choice;
+  selection: PeopleSelection;
   sort: string;
   onSort: (sort: string) => void;
   empty: ReactNode;
 };
 
-export function PeopleTable({ windows, choice, ...shared }: TableProps) {
+export function PeopleTable({ windows, selection, ...shared }: TableProps) {
   const t = useText();
   const { day } = useFormat();
   const [doing, setDoing] = useState<Doing>();
@@ -36,9 +36,9 @@ export function PeopleTable({ windows, choice, ...shared }: TableProps) {
       cell: (row) => (
         <Checkbox
           label={t('people.chooseOne', { name: nameOf(row) })}
-          value={choice.has(row.id)}
-          disabled={choice.isAll}
-          onChange={(isOn) => choice.toggle(row.id, isOn)}
+          value={selection.has(row.id)}
+          disabled={selection.isAll}
+          onChange={(isOn) => selection.toggle(row.id, isOn)}
         />
       ),
     },
@@ -54,13 +54,13 @@ export function PeopleTable({ windows, choice, ...shared }: TableProps) {
   ];
   return (
     <>
-      <WindowList
+      <LazyTable
         label={t('people.title')}
         columns={columns}
         windows={windows}
         rowKey={({ id }) => id}
         to={({ id }) => `/people/${id}`}
-        isMarked={({ id }) => choice.has(id)}
+        isMarked={({ id }) => selection.has(id)}
         {...shared}
       />
       <PersonDialogs doing={doing} onClose={() => setDoing(undefined)} />

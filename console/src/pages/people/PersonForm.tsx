@@ -15,9 +15,9 @@ import { useText } from '../../text/text.tsx';
 import { SwitchField, TextField } from '../../ui/form/Field.tsx';
 import { SelectField } from '../../ui/form/Select.tsx';
 import { FieldRow, Form, type FormState } from '../../ui/form/Form.tsx';
-import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { GroupCombobox } from '../../ui/form/GroupCombobox.tsx';
 import { Locked } from '../../ui/Locked.tsx';
-import { SearchSelectField } from '../../ui/form/SearchSelect.tsx';
+import { ComboboxField } from '../../ui/form/Combobox.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { TimezoneField } from '../session/TimezoneField.tsx';
 import css from './people.module.css';
@@ -136,7 +136,7 @@ function Settings({ form, fields, person, isOwnAccount }: PartProps) {
           }))}
         />
         <FieldRow>
-          <SearchSelectField
+          <ComboboxField
             search={t('select.searchLanguages')}
             label={t('people.language')}
             {...form.field('language')}
@@ -170,7 +170,7 @@ function Memberships({ form, person }: PartProps) {
           const { name: _name, error, ...field } = form.field(`memberships/${kind}`);
           return (
             <div key={kind} className={css['kind']}>
-              <GroupFinder
+              <GroupCombobox
                 multiple
                 label={t(`change.${kind}`)}
                 hint={t(isLocked ? 'people.kindLocked' : `people.kindText.${kind}`)}

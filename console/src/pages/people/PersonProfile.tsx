@@ -7,7 +7,7 @@ import { useLanguageNames } from '../../text/languages.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { Facts } from '../../ui/page/Facts.tsx';
+import { DescriptionList } from '../../ui/page/DescriptionList.tsx';
 import { Locked } from '../../ui/Locked.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import css from './people.module.css';
@@ -59,7 +59,7 @@ export function Details({ person, fields, isOnlyManaged = false }: DetailsProps)
   );
   return (
     <Section title={t('people.details')}>
-      <Facts
+      <DescriptionList
         items={[
           [t('people.firstName'), fact('firstName', person.firstName)],
           [t('people.lastName'), fact('lastName', person.lastName)],
@@ -111,7 +111,7 @@ function Groups({ person }: { person: Person }) {
     );
   return (
     <Section title={t('people.groups')}>
-      <Facts items={kinds.map((kind) => [t(`change.${kind}`), groupsOf(kind)])} />
+      <DescriptionList items={kinds.map((kind) => [t(`change.${kind}`), groupsOf(kind)])} />
     </Section>
   );
 }
@@ -128,7 +128,9 @@ function Attributes({ person, fields }: Omit<ProfileProps, 'onDo'>) {
   const nothing = <Nothing text={t('people.noValue')} />;
   return (
     <Section title={t('people.attributes')}>
-      <Facts items={fields.attributes.map(({ name }) => [name, attributeOf(person, name) ?? nothing])} />
+      <DescriptionList
+        items={fields.attributes.map(({ name }) => [name, attributeOf(person, name) ?? nothing])}
+      />
     </Section>
   );
 }
@@ -148,7 +150,7 @@ function SigningIn({ person, onDo }: Omit<ProfileProps, 'fields'>) {
         </>
       }
     >
-      <Facts
+      <DescriptionList
         items={[
           [t('people.password'), t(hasPassword ? 'people.passwordSet' : 'people.passwordNone')],
           [t('people.twoFactor'), t(hasTwoFactor ? 'people.twoFactorOn' : 'people.twoFactorOff')],

@@ -1,13 +1,20 @@
-// The selection in the people list: some people, or all that match the filters. A change of filters clears it.
+// The selection in the people list, with a message when no more people can be selected.
 import type { Chosen, PersonFilters } from '@soundings/contract/console/people.ts';
 import { useState } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
+import {
+  allSelected,
+  chosenOf,
+  countSelected,
+  isSelected,
+  maxSelected,
+  noneSelected,
+  selectedUnder,
+  toggled,
+} from './selected-people.ts';
 
-/** The maximum number of people selected one by one. */
-const mostSingly = 1000;
-
-export type Choice = {
+export type PeopleSelection = {
   count: number;
   isAll: boolean;
   has: (id: number) => boolean;
@@ -19,26 +26,23 @@ export type Choice = {
 };
 
 /** `total`: how many people match the filters. */
-export function useChoice(filters: PersonFilters, total: number): Choice {
+export function usePeopleSelection(filters: PersonFilters, total: number): PeopleSelection {
   const t = useText();
   const { number } = useFormat();
   const toast = useToast();
-  const key = JSON.stringify(filters);
-  const [kept, setKept] = useState({ key, ids: new Set<number>(), isAll: false });
-  const now = kept.key === key ? kept : { key, ids: new Set<number>(), isAll: false };
+  const [kept, setKept] = useState(() => noneSelected(filters));
+  const now = selectedUnder(filters, kept);
   return {
-    count: now.isAll ? total : now.ids.size,
+    count: countSelected(now, total),
     isAll: now.isAll,
-    has: (id) => now.isAll || now.ids.has(id),
+    has: (id) => isSelected(now, id),
     toggle(id, isOn) {
-      const ids = new Set(now.ids);
-      if (!isOn) ids.delete(id);
-      else if (ids.size < mostSingly) ids.add(id);
-      else toast({ text: t('people.chosenMost', { most: number(mostSingly) }), tone: 'bad' });
-      setKept({ key, ids, isAll: false });
+      const next = toggled(now, id, isOn);
+      if (!next) toast({ text: t('people.chosenMost', { most: number(maxSelected) }), tone: 'bad' });
+      setKept(next ?? now);
     },
-    all: () => setKept({ key, ids: new Set(), isAll: true }),
-    none: () => setKept({ key, ids: new Set(), isAll: false }),
-    chosen: now.isAll ? { filters } : { ids: [...now.ids] },
+    all: () => setKept(allSelected(filters)),
+    none: () => setKept(noneSelected(filters)),
+    chosen: chosenOf(now, filters),
   };
 }

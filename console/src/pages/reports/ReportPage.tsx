@@ -6,7 +6,7 @@ import { addressOf } from '../../api.ts';
 import { useAddress, useData } from '../../hooks/data.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
-import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { GroupCombobox } from '../../ui/form/GroupCombobox.tsx';
 import { Select } from '../../ui/form/Select.tsx';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { Page } from '../../ui/page/Page.tsx';
@@ -67,7 +67,7 @@ function OneReport({ start }: { start: Start }) {
       toolbar={
         <>
           {start.groups > 1 && (
-            <GroupFinder
+            <GroupCombobox
               filter
               label={t('reports.group')}
               value={Number(group)}

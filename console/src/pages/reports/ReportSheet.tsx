@@ -131,7 +131,7 @@ const Score = ({ value, score }: ReportRow) =>
 
 /** A clear change or difference with its arrow, or the words for one that is not clear. */
 function Mark({ text, verdict }: ReportMark) {
-  if (verdict === 'unclear') return <span className={css['note']}>{text}</span>;
+  if (verdict === 'unclear') return <span className={cx(css['note'], css['unclear'])}>{text}</span>;
   return (
     <span className={cx(css['mark'], css[verdict])}>
       <svg viewBox="0 0 10 9" width="8" height="7" aria-hidden>

@@ -1,16 +1,16 @@
 // How figures are marked that are partly based on links or cards that the employer handed out.
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
-import { Reason } from '../../ui/floating/Reason.tsx';
+import { Toggletip } from '../../ui/floating/Toggletip.tsx';
 import css from './results.module.css';
 
 /** The mark of a figure that is partly based on links or cards that the employer handed out. */
 export function HandedOut() {
   const t = useText();
   return (
-    <Reason text={t('results.handedOut')}>
+    <Toggletip text={t('results.handedOut')}>
       <Badge tone="warn">{t('results.handedOutShort')}</Badge>
-    </Reason>
+    </Toggletip>
   );
 }
 

@@ -6,7 +6,7 @@ import { ChevronDown } from 'lucide-react';
 import type { CSSProperties } from 'react';
 import { useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
-import { Spark } from '../../ui/charts/Spark.tsx';
+import { Sparkline } from '../../ui/charts/Sparkline.tsx';
 import { Popover } from '../../ui/floating/Popover.tsx';
 import {
   ChangeMark,
@@ -88,7 +88,7 @@ function Shown({ kpi, results, last }: TileProps & { last: RollingFigure }) {
           </>
         )}
       </p>
-      <Spark points={pointsOn(weeks, kpi.rolling)} />
+      <Sparkline points={pointsOn(weeks, kpi.rolling)} />
       <Details kpi={kpi} results={results} last={last} />
     </>
   );

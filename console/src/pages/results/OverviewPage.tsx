@@ -6,10 +6,10 @@ import { hasRole, useSession } from '../../session.tsx';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
-import { Reason } from '../../ui/floating/Reason.tsx';
+import { Toggletip } from '../../ui/floating/Toggletip.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/page/Empty.tsx';
-import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { GroupCombobox } from '../../ui/form/GroupCombobox.tsx';
 import { Page } from '../../ui/page/Page.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { Select } from '../../ui/form/Select.tsx';
@@ -57,7 +57,7 @@ function Overview({ start }: { start: Start }) {
       actions={
         <>
           {start.groups > 1 && (
-            <GroupFinder
+            <GroupCombobox
               filter
               label={t('results.group')}
               value={Number(group)}
@@ -127,9 +127,9 @@ function About({ results: { group, weeks, running } }: { results: GroupResults }
       </span>
       {last?.state === 'live' && <Badge tone="warn">{t('results.live', { week: short(last) })}</Badge>}
       {running && (
-        <Reason text={t('results.runningHelp')}>
+        <Toggletip text={t('results.runningHelp')}>
           <Badge>{t('results.running', { week: short(running) })}</Badge>
-        </Reason>
+        </Toggletip>
       )}
     </span>
   );

@@ -3,7 +3,7 @@ import type { GroupResults } from '@soundings/contract/console/results.ts';
 import { Link } from '@tanstack/react-router';
 import { useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
-import { Line } from '../../ui/charts/Line.tsx';
+import { LineChart } from '../../ui/charts/LineChart.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { valuesIn } from '../../ui/charts/scale.ts';
 import { pointsOn, rollingOn } from './figures.ts';
@@ -42,7 +42,7 @@ export function OverviewTrend({ results: { weeks, kpis, group } }: { results: Gr
                 {name}
               </Link>
             </h3>
-            <Line
+            <LineChart
               label={`${name}: ${t('results.trendByWeek')}`}
               weeks={names}
               series={[series]}

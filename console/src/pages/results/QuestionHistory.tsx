@@ -3,9 +3,9 @@ import type { QuestionFigures, QuestionResults } from '@soundings/contract/conso
 import { recommendation } from '@soundings/contract/question-types.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
-import { Line } from '../../ui/charts/Line.tsx';
+import { LineChart } from '../../ui/charts/LineChart.tsx';
 import { Section } from '../../ui/page/Section.tsx';
-import { Table } from '../../ui/table/Table.tsx';
+import { DataTable } from '../../ui/table/DataTable.tsx';
 import { ChangeMark, Margin } from './clear.tsx';
 import { intervalOf, pointsOn, score } from './figures.ts';
 import { HandedOut } from './HandedOut.tsx';
@@ -29,7 +29,7 @@ export function QuestionHistory({ results }: { results: QuestionResults }) {
     <>
       {figures.length > 1 && (
         <Section title={t('results.overTime')} description={t('results.intervalHelp')}>
-          <Line
+          <LineChart
             label={t('results.trendByWeek')}
             weeks={axis(weeks)}
             series={[
@@ -70,7 +70,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
   const withheldTextOf = ({ week }: QuestionFigures) =>
     withheld.figure(byWeek.get(week) ?? null, group.people);
   return (
-    <Table<QuestionFigures>
+    <DataTable<QuestionFigures>
       label={t('results.byWeek')}
       rowHeight={36}
       rows={figures.toReversed()}
@@ -79,6 +79,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
         {
           key: 'week',
           title: t('results.weekName'),
+          width: 'minmax(116px, 1fr)',
           cell: ({ week }) => {
             const known = byWeek.get(week);
             return known ? full(known) : week;
@@ -119,6 +120,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
           key: 'answers',
           title: t('results.answersLong'),
           align: 'end',
+          width: 'minmax(72px, 1fr)',
           cell: ({ answers }) => (answers === null ? t('results.withheldShort') : number(answers)),
         },
       ]}

@@ -7,7 +7,7 @@ import { useAddress, useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Empty } from '../../ui/page/Empty.tsx';
-import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { GroupCombobox } from '../../ui/form/GroupCombobox.tsx';
 import { Page, ToolbarGap } from '../../ui/page/Page.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { Select } from '../../ui/form/Select.tsx';
@@ -69,7 +69,7 @@ function Question({ start }: { start: Start }) {
       toolbar={
         <>
           {start.groups > 1 && (
-            <GroupFinder
+            <GroupCombobox
               filter
               label={t('results.group')}
               value={Number(groupId)}

@@ -4,9 +4,9 @@ import type { RunFault } from '@soundings/contract/console/runs.ts';
 import { useState } from 'react';
 import { useText } from '../../text/text.tsx';
 import { Dialog } from '../../ui/dialog/Dialog.tsx';
-import { Facts } from '../../ui/page/Facts.tsx';
+import { DescriptionList } from '../../ui/page/DescriptionList.tsx';
 import { Padded } from '../../ui/page/Section.tsx';
-import { type Column, longTable, Table } from '../../ui/table/Table.tsx';
+import { type Column, longTable, DataTable } from '../../ui/table/DataTable.tsx';
 import css from './runs.module.css';
 
 type Placed = RunFault & { key: number };
@@ -18,7 +18,7 @@ export function FaultTable(props: { label: string; faults: RunFault[]; isWarning
   return (
     <>
       <Causes faults={faults} />
-      <Table
+      <DataTable
         label={label}
         rows={rows}
         rowKey={({ key }) => key}
@@ -78,7 +78,7 @@ function FaultDialog(props: { fault: RunFault; isWarning: boolean; onClose: () =
       onClose={props.onClose}
       title={t(props.isWarning ? 'runs.oneWarning' : 'runs.oneFault')}
     >
-      <Facts
+      <DescriptionList
         items={[
           [t('runs.sheet'), sheet],
           [t('runs.row'), code(row)],

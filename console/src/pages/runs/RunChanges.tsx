@@ -10,9 +10,9 @@ import { Button } from '../../ui/Button.tsx';
 import { useFieldText, useValueText } from '../../ui/changes.ts';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { SearchField } from '../../ui/form/SearchField.tsx';
-import { Segmented } from '../../ui/form/Segmented.tsx';
-import type { Column } from '../../ui/table/Table.tsx';
-import { WindowList } from '../../ui/table/WindowList.tsx';
+import { ToggleGroup } from '../../ui/form/ToggleGroup.tsx';
+import type { Column } from '../../ui/table/DataTable.tsx';
+import { LazyTable } from '../../ui/table/LazyTable.tsx';
 import { ChangeDialog } from './ChangeDialog.tsx';
 import css from './runs.module.css';
 
@@ -31,7 +31,7 @@ export function RunChanges({ run }: { run: Run }) {
       <div className={css['changesBar']} data-above>
         <Filters run={run} address={address} onChange={change} />
       </div>
-      <WindowList
+      <LazyTable
         label={t('runs.changes')}
         columns={useColumns(run)}
         windows={windows}
@@ -67,7 +67,7 @@ function Filters({ run: { summary, changeCount }, address, onChange }: FiltersPr
     (summary?.users[kind] ?? 0) + (summary?.groups[kind] ?? 0);
   return (
     <>
-      <Segmented
+      <ToggleGroup
         label={t('runs.action')}
         value={address.action ?? ''}
         onChange={(action) => onChange({ action })}
@@ -78,7 +78,7 @@ function Filters({ run: { summary, changeCount }, address, onChange }: FiltersPr
           { value: 'create', label: t('runs.createCount', { count: sum('created') }) },
         ]}
       />
-      <Segmented
+      <ToggleGroup
         label={t('runs.kind')}
         value={address.entity ?? ''}
         onChange={(entity) => onChange({ entity })}

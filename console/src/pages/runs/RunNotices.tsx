@@ -29,7 +29,7 @@ function Outcome({ run }: { run: Run }) {
   if (run.outcome === 'pending')
     return (
       <Notice tone="warn" title={t('runs.pendingTitle')}>
-        <Reasons limits={limits} /> {t('runs.pendingText')}
+        <ToggletipHandle limits={limits} /> {t('runs.pendingText')}
       </Notice>
     );
   if (run.outcome === 'refused' && run.decidedAt !== null)
@@ -41,7 +41,8 @@ function Outcome({ run }: { run: Run }) {
   if (run.outcome === 'refused' && limits.length > 0)
     return (
       <Notice tone="bad" title={t('runs.nothingChanged')}>
-        <Reasons limits={limits} /> {t(run.source === 'api' ? 'runs.limitText' : 'runs.limitFileText')}
+        <ToggletipHandle limits={limits} />{' '}
+        {t(run.source === 'api' ? 'runs.limitText' : 'runs.limitFileText')}
       </Notice>
     );
   if (run.outcome === 'refused') return <Refused run={run} />;
@@ -84,7 +85,7 @@ function Refused({ run }: { run: Run }) {
   );
 }
 
-function Reasons({ limits }: { limits: RunFault[] }) {
+function ToggletipHandle({ limits }: { limits: RunFault[] }) {
   const t = useText();
   return limits.map(({ setting, count = 0, limit = 0 }) => (
     <span key={setting}>

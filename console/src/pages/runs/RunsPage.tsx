@@ -11,8 +11,8 @@ import { Empty } from '../../ui/page/Empty.tsx';
 import { Page, ToolbarGap, ToolbarText } from '../../ui/page/Page.tsx';
 import { SearchField } from '../../ui/form/SearchField.tsx';
 import { Select } from '../../ui/form/Select.tsx';
-import type { Column } from '../../ui/table/Table.tsx';
-import { WindowList } from '../../ui/table/WindowList.tsx';
+import type { Column } from '../../ui/table/DataTable.tsx';
+import { LazyTable } from '../../ui/table/LazyTable.tsx';
 import { NameCell, useSharedColumns } from './columns.tsx';
 import { useLiveRuns } from './live.ts';
 import css from './runs.module.css';
@@ -35,7 +35,7 @@ export function RunsPage() {
       subtitle={t('runs.subtitle')}
       toolbar={<Filters address={address} onChange={change} found={windows.count} />}
     >
-      <WindowList
+      <LazyTable
         label={t('runs.title')}
         columns={columns}
         windows={windows}
@@ -112,7 +112,7 @@ function useColumns(): Column<RunRow>[] {
     {
       key: 'outcome',
       title: t('runs.outcome'),
-      width: 'minmax(120px, 1fr)',
+      width: 'minmax(164px, 1fr)',
       cell: (row) => <Came run={row} />,
     },
     at,

@@ -3,7 +3,7 @@ import type { RunRow } from '@soundings/contract/console/runs.ts';
 import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
-import type { Column } from '../../ui/table/Table.tsx';
+import type { Column } from '../../ui/table/DataTable.tsx';
 import css from './runs.module.css';
 import { countsOf, countText, Deltas } from './texts.tsx';
 

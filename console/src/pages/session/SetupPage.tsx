@@ -7,7 +7,7 @@ import { useLanguageNames } from '../../text/languages.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { NumberField, TextField } from '../../ui/form/Field.tsx';
-import { SearchSelectField } from '../../ui/form/SearchSelect.tsx';
+import { ComboboxField } from '../../ui/form/Combobox.tsx';
 import { FieldRow, Form, type FormState, useForm } from '../../ui/form/Form.tsx';
 import { Failed, Skeleton } from '../../ui/page/States.tsx';
 import css from './Outside.module.css';
@@ -128,7 +128,7 @@ function CompanyFields({ form }: Fields) {
         autoFocus
       />
       <FieldRow>
-        <SearchSelectField
+        <ComboboxField
           search={t('select.searchLanguages')}
           label={t('session.companyLanguage')}
           value={form.field('account/language').value}

@@ -9,10 +9,10 @@ import { useToast } from '../floating/Toast.tsx';
 import { Failed, Skeleton } from '../page/States.tsx';
 import css from './ConfirmDialog.module.css';
 import { Dialog, type DialogProps } from './Dialog.tsx';
-import { Foot, type FootProps } from './Foot.tsx';
+import { DialogFooter, type DialogFooterProps } from './DialogFooter.tsx';
 import { isAllTyped, type Typed } from './typed.ts';
 
-type ConfirmProps = FootProps & {
+type ConfirmProps = DialogFooterProps & {
   /** What would happen. A function shows the error of the last try itself. */
   text?: ReactNode | ((error: unknown) => ReactNode);
   typed?: string | readonly Typed[] | undefined;
@@ -99,7 +99,7 @@ export function Confirm(props: ConfirmProps & { onBusy?: (isBusy: boolean) => vo
       <TypedFields wanted={wanted} inputs={inputs} onChange={setInputs} />
       {error !== undefined && typeof text !== 'function' && <Failed error={error} />}
       <div data-form-foot>
-        <Foot {...foot} busy={busy} disabled={!isReady} />
+        <DialogFooter {...foot} busy={busy} disabled={!isReady} />
       </div>
     </form>
   );

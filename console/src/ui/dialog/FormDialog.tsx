@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useToast } from '../floating/Toast.tsx';
 import { Form, type FormState, useForm } from '../form/Form.tsx';
 import { Dialog, type DialogProps } from './Dialog.tsx';
-import { Foot, type FootProps } from './Foot.tsx';
+import { DialogFooter, type DialogFooterProps } from './DialogFooter.tsx';
 
 type DialogFormOptions<Values, Response> = {
   initial: Values;
@@ -33,7 +33,7 @@ export function useDialogForm<Values extends object, Response = unknown>(
   });
 }
 
-type DialogFormProps<Values extends object> = FootProps & {
+type DialogFormProps<Values extends object> = DialogFooterProps & {
   form: Pick<
     FormState<Values>,
     'submit' | 'refuse' | 'fault' | 'attempt' | 'isWarning' | 'mayWarn' | 'isDirty' | 'busy'
@@ -43,7 +43,7 @@ type DialogFormProps<Values extends object> = FootProps & {
 
 /** The form, with its buttons at the foot of the dialog. */
 export const DialogForm = <Values extends object>({ form, children, ...foot }: DialogFormProps<Values>) => (
-  <Form form={form} actions={<Foot {...foot} busy={form.busy} />}>
+  <Form form={form} actions={<DialogFooter {...foot} busy={form.busy} />}>
     {children}
   </Form>
 );

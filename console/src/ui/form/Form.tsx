@@ -8,6 +8,17 @@ import { ConfirmDialog } from '../dialog/ConfirmDialog.tsx';
 import { useErrorText, useFaultText } from '../faults.ts';
 import css from './Form.module.css';
 import { type Refusal, refusalOf } from './form-faults.ts';
+import {
+  begin,
+  type FormModel,
+  isDirty,
+  refused,
+  responded,
+  saved,
+  sending,
+  withValue,
+  withValues,
+} from './form-model.ts';
 import { Notice } from '../page/Notice.tsx';
 
 type Options<Values, Response> = {
@@ -40,70 +51,61 @@ function useRefusal() {
 export type FormState<Values extends object> = ReturnType<typeof useForm<Values, unknown>>;
 
 export function useForm<Values extends object, Response = unknown>(options: Options<Values, Response>) {
-  const [initial, setInitial] = useState(options.initial);
-  const [values, setValues] = useState(options.initial);
-  const [errors, setErrors] = useState<Record<string, string>>({});
-  const [fault, setFault] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const [attempt, setAttempt] = useState(0);
+  const [state, setState] = useState(() => begin(options.initial));
+  // Also read between renders: after saving, the page may be left before it renders again.
+  const latest = useRef(state);
   const shown = useRef(new Set<string>());
-  const isSaved = useRef(false);
   const refusalFor = useRefusal();
-  const isDirty = JSON.stringify(values) !== JSON.stringify(initial);
 
-  function set<Name extends keyof Values>(name: Name, value: Values[Name]) {
-    isSaved.current = false;
-    setValues((before) => ({ ...before, [name]: value }));
-    setErrors(({ [name as string]: _gone, ...others }) => others);
+  function change(next: (before: FormModel<Values>) => FormModel<Values>) {
+    latest.current = next(latest.current);
+    setState(latest.current);
   }
+  const set = <Name extends keyof Values>(name: Name, value: Values[Name]) =>
+    change((form) => withValue(form, name, value));
   function field<Name extends keyof Values & string>(name: Name): FieldState<Values[Name]> {
     shown.current.add(name);
-    return { name, value: values[name], onChange: (value) => set(name, value), error: errors[name] };
-  }
-  function reset(next: Values = initial) {
-    setInitial(next);
-    setValues(next);
-    setErrors({});
-    setFault(undefined);
+    return {
+      name,
+      value: state.values[name],
+      onChange: (value) => set(name, value),
+      error: state.errors[name],
+    };
   }
   /** Shows errors by field name and for the form as a whole. Moves to the first invalid field. */
-  function refuse(wrong: Record<string, string>, whole?: string) {
-    setErrors(wrong);
-    setFault(whole);
-    setAttempt((before) => before + 1);
-  }
+  const refuse = (wrong: Record<string, string>, whole?: string) =>
+    change((form) => refused(form, wrong, whole));
   async function submit() {
-    if (busy) return;
-    setBusy(true);
-    refuse({});
+    const busy = sending(latest.current);
+    if (!busy) return;
+    change(() => busy);
+    const { values } = busy;
     try {
       const response = await options.submit(values);
-      isSaved.current = true;
-      setInitial(values);
+      change((form) => saved(form, values));
       options.onDone?.(response, values);
     } catch (error) {
       const { wrong, whole } = refusalFor(error, shown.current);
       refuse(wrong, whole);
     } finally {
-      setBusy(false);
+      change(responded);
     }
   }
   const mayWarn = options.warn ?? true;
-  const isWarning = () => mayWarn && isDirty && !isSaved.current;
   return {
-    values,
+    values: state.values,
     set,
     field,
-    errors,
-    fault,
-    busy,
+    errors: state.errors,
+    fault: state.fault,
+    busy: state.isBusy,
     submit,
-    isDirty,
-    reset,
+    isDirty: isDirty(state),
+    reset: (next: Values = state.initial) => change((form) => withValues(form, next)),
     refuse,
-    isWarning,
+    isWarning: () => mayWarn && isDirty(latest.current),
     mayWarn,
-    attempt,
+    attempt: state.attempt,
   };
 }
 

@@ -4,7 +4,13 @@ import type { ReactElement, ReactNode } from 'react';
 import { Floating } from '../floating/Floating.tsx';
 import { OptionItem } from '../floating/Item.tsx';
 import { type ControlProps, Field, type FieldProps } from './FieldFrame.tsx';
-import { FieldFace, fieldClass, FilterFace, filterClass, Placeholder } from './SelectFace.tsx';
+import {
+  FieldTriggerContent,
+  fieldClass,
+  FilterTriggerContent,
+  filterClass,
+  Placeholder,
+} from './TriggerContent.tsx';
 
 export type Option<Value extends string = string> = {
   value: Value;
@@ -64,7 +70,7 @@ export function Select<Value extends string>({
   return (
     <Root {...shared}>
       <Base.Trigger className={filterClass} aria-label={`${label}: ${chosen ?? ''}`}>
-        <FilterFace label={hideLabel ? undefined : label}>{chosen}</FilterFace>
+        <FilterTriggerContent label={hideLabel ? undefined : label}>{chosen}</FilterTriggerContent>
       </Base.Trigger>
     </Root>
   );
@@ -79,7 +85,9 @@ export function SelectField<Value extends string>(
       {({ className, ...control }: ControlProps) => (
         <Root {...shared}>
           <Base.Trigger {...control} className={fieldClass(className)}>
-            <FieldFace>{labelOf(shared) ?? <Placeholder>{placeholder}</Placeholder>}</FieldFace>
+            <FieldTriggerContent>
+              {labelOf(shared) ?? <Placeholder>{placeholder}</Placeholder>}
+            </FieldTriggerContent>
           </Base.Trigger>
         </Root>
       )}

@@ -1,6 +1,6 @@
 // Finding groups by typing: ignores accents and letter case, requires all words, and lists the best matches first.
 import { expect, test } from 'vitest';
-import { findGroups, groupsToFind } from './find-groups.ts';
+import { findGroups, groupOptions } from './find-groups.ts';
 
 const group = (id: number, parentId: number | null, name: string, externalId: string | null = null) => ({
   id,
@@ -10,7 +10,7 @@ const group = (id: number, parentId: number | null, name: string, externalId: st
   managed: false,
   people: 0,
 });
-const groups = groupsToFind([
+const groups = groupOptions([
   group(1, null, 'Lavmark'),
   group(2, 1, 'Försäljning', 'sales'),
   group(3, 2, 'North Sales'),
@@ -21,7 +21,7 @@ const namesFor = (sought: string, most = 10) =>
   findGroups(groups, sought, most).found.map(({ name }) => name);
 
 test('each group has its path from the top', () => {
-  expect(groups.map(({ way }) => way)).toEqual(['', 'Lavmark', ...Array(3).fill('Lavmark / Försäljning')]);
+  expect(groups.map(({ path }) => path)).toEqual(['', 'Lavmark', ...Array(3).fill('Lavmark / Försäljning')]);
 });
 
 test('names that start with the typed text come first, then names with a word that does, then all others', () => {

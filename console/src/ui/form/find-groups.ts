@@ -1,35 +1,36 @@
 // Finds a group among thousands by part of its name or externalId, with its place in the tree.
 import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 
-export type FoundGroup = {
+export type GroupOption = {
   id: number;
   name: string;
   people: number;
-  /** The names of the groups above it, from the top. */ way: string;
+  /** The names of the groups above it, from the top. */
+  path: string;
 };
 
 /** Removes accents and capitals. */
 export const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
 /** Returns the groups of a tree as options, each with the groups above it. */
-export function groupsToFind(groups: readonly TreeGroup[]): (FoundGroup & { searchText: string })[] {
+export function groupOptions(groups: readonly TreeGroup[]): (GroupOption & { searchText: string })[] {
   const byId = new Map(groups.map((group) => [group.id, group]));
-  const ways = new Map<number, string>();
-  const wayOf = (id: number | null): string => {
+  const paths = new Map<number, string>();
+  const pathOf = (id: number | null): string => {
     const group = id === null ? undefined : byId.get(id);
     if (!group) return '';
-    const known = ways.get(group.id);
+    const known = paths.get(group.id);
     if (known !== undefined) return known;
-    const above = wayOf(group.parentId);
-    const way = above ? `${above} / ${group.name}` : group.name;
-    ways.set(group.id, way);
-    return way;
+    const above = pathOf(group.parentId);
+    const path = above ? `${above} / ${group.name}` : group.name;
+    paths.set(group.id, path);
+    return path;
   };
   return groups.map(({ id, name, people, parentId, externalId }) => ({
     id,
     name,
     people,
-    way: wayOf(parentId),
+    path: pathOf(parentId),
     searchText: folded(`${name} ${externalId ?? ''}`),
   }));
 }

@@ -1,9 +1,9 @@
 // Finding an option by typing: every typed word must be the start of one of its words.
 import { expect, test } from 'vitest';
-import { isFound, type SearchOption } from './find-options.ts';
+import { isFound, type ComboboxOption } from './find-options.ts';
 
-const swedish: SearchOption = { value: 'sv', label: 'Swedish', searchTerms: () => 'Svenska sueco' };
-const portuguese: SearchOption = {
+const swedish: ComboboxOption = { value: 'sv', label: 'Swedish', searchTerms: () => 'Svenska sueco' };
+const portuguese: ComboboxOption = {
   value: 'pt-BR',
   label: 'Portuguese (Brazil)',
   searchTerms: () => 'Português',
@@ -28,7 +28,7 @@ test('requires all words', () => {
 
 test('further terms are computed once, and only when the user types', () => {
   let calls = 0;
-  const option: SearchOption = {
+  const option: ComboboxOption = {
     value: 'de',
     label: 'German',
     searchTerms: () => {

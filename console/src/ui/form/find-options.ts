@@ -2,12 +2,12 @@
 import { folded } from './find-groups.ts';
 
 /** `searchTerms`: returns further search terms; called once, when the user starts to type. */
-export type SearchOption = { value: string; label: string; searchTerms?: () => string };
+export type ComboboxOption = { value: string; label: string; searchTerms?: () => string };
 
-const wordsOf = new WeakMap<SearchOption, string[]>();
+const wordsOf = new WeakMap<ComboboxOption, string[]>();
 
 /** Returns whether every typed word begins a word of the option. Without any word, every option is found. */
-export function isFound(option: SearchOption, typed: string): boolean {
+export function isFound(option: ComboboxOption, typed: string): boolean {
   const own =
     wordsOf.get(option) ?? folded(`${option.label} ${option.searchTerms?.() ?? ''}`).split(/[^\p{L}\p{N}]+/u);
   wordsOf.set(option, own);

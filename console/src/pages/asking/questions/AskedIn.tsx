@@ -7,7 +7,7 @@ import { useWeekText } from '../../../text/weeks.ts';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
-import { type Column, Table } from '../../../ui/table/Table.tsx';
+import { type Column, DataTable } from '../../../ui/table/DataTable.tsx';
 import css from '../asking.module.css';
 import { useDays } from '../texts.ts';
 
@@ -73,7 +73,7 @@ function Weeks({ rows }: { rows: AskedWeek[] }) {
     },
   ];
   return (
-    <Table
+    <DataTable
       label={t('asking.askedIn')}
       columns={columns}
       rows={rows}

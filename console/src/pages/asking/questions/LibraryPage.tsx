@@ -14,7 +14,7 @@ import { Page, ToolbarGap, ToolbarText } from '../../../ui/page/Page.tsx';
 import { SearchField } from '../../../ui/form/SearchField.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
-import { type Column, Table } from '../../../ui/table/Table.tsx';
+import { type Column, DataTable } from '../../../ui/table/DataTable.tsx';
 import { LanguageBadges } from './LanguageBadges.tsx';
 import css from '../asking.module.css';
 import { useKpiName, useQuestionText } from '../texts.ts';
@@ -168,7 +168,7 @@ function Questions({ library, rows, sort, onSort, onClear }: QuestionsProps) {
   const t = useText();
   const columns = useColumns(library);
   return (
-    <Table
+    <DataTable
       label={t('asking.library')}
       columns={columns}
       rows={rows}

@@ -12,12 +12,12 @@ import { Badge } from '../../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
 import { ConfirmDialog } from '../../../ui/dialog/ConfirmDialog.tsx';
 import { Consequences } from '../../../ui/dialog/Consequences.tsx';
-import { Facts } from '../../../ui/page/Facts.tsx';
+import { DescriptionList } from '../../../ui/page/DescriptionList.tsx';
 import { Form, type FormState, useForm } from '../../../ui/form/Form.tsx';
 import { Locked } from '../../../ui/Locked.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
-import { Segmented } from '../../../ui/form/Segmented.tsx';
+import { ToggleGroup } from '../../../ui/form/ToggleGroup.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import { useToast } from '../../../ui/floating/Toast.tsx';
 import css from '../asking.module.css';
@@ -204,7 +204,7 @@ function Fixed({ question, library }: { question: Question; library: Library }) 
   const lock = <Locked reason={t('asking.fixedText')} />;
   return (
     <Section title={t('asking.about')} description={t('asking.fixedText')}>
-      <Facts
+      <DescriptionList
         items={[
           [
             t('asking.keyLabel'),
@@ -237,7 +237,7 @@ function Preview({ form, shape, type, texts }: PreviewProps) {
     <aside className={css['side']}>
       <div className={css['sticky']}>
         <Section title={t('asking.preview')} description={t('asking.previewText')}>
-          <Segmented
+          <ToggleGroup
             label={t('asking.previewLanguage')}
             value={language}
             onChange={setWanted}

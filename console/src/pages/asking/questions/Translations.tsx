@@ -7,7 +7,7 @@ import { Button, IconButton } from '../../../ui/Button.tsx';
 import { TextField } from '../../../ui/form/Field.tsx';
 import type { FormState } from '../../../ui/form/Form.tsx';
 import { Locked } from '../../../ui/Locked.tsx';
-import { SearchAdd } from '../../../ui/form/SearchSelect.tsx';
+import { AddCombobox } from '../../../ui/form/Combobox.tsx';
 import css from './Translations.module.css';
 import { FieldError } from '../FieldError.tsx';
 import { type Draft, fieldOf, type Shape, suggestedId, withoutOption } from './question-draft.ts';
@@ -155,7 +155,7 @@ function AddLanguage({ shape, setShape }: Pick<TranslationsProps, 'shape' | 'set
   const t = useText();
   const { options } = useLanguageNames();
   return (
-    <SearchAdd
+    <AddCombobox
       label={t('asking.addLanguage')}
       search={t('select.searchLanguages')}
       onChange={(code) => setShape({ ...shape, languages: [...shape.languages, code] })}

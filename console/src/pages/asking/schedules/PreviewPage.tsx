@@ -10,7 +10,7 @@ import { Empty } from '../../../ui/page/Empty.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
 import { Padded } from '../../../ui/page/Section.tsx';
-import { Segmented } from '../../../ui/form/Segmented.tsx';
+import { ToggleGroup } from '../../../ui/form/ToggleGroup.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import css from './PreviewPage.module.css';
 import { QuestionPreview } from '../questions/QuestionPreview.tsx';
@@ -58,7 +58,7 @@ function Preview({ preview }: { preview: SchedulePreview }) {
           : t('asking.previewLast')
       }
       toolbar={
-        <Segmented
+        <ToggleGroup
           label={t('asking.previewLanguage')}
           value={language}
           onChange={setLanguage}

@@ -11,7 +11,7 @@ import {
 } from '../../../ui/form/Field.tsx';
 import { SelectField } from '../../../ui/form/Select.tsx';
 import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
-import { GroupFinder } from '../../../ui/form/GroupFinder.tsx';
+import { GroupCombobox } from '../../../ui/form/GroupCombobox.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { FieldError } from '../FieldError.tsx';
 import css from '../asking.module.css';
@@ -30,13 +30,13 @@ export function ScheduleFields({ form, library }: Props) {
         <What form={form} library={library} />
       </Section>
       <Section title={t('asking.audience')}>
-        <GroupFinder
+        <GroupCombobox
           multiple
           {...form.field('groupIds')}
           label={t('asking.groups')}
           hint={t('asking.groupsText')}
         />
-        <GroupFinder
+        <GroupCombobox
           multiple
           optional
           {...form.field('withoutGroupIds')}

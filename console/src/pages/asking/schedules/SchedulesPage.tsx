@@ -8,9 +8,9 @@ import { Badge } from '../../../ui/Badge.tsx';
 import { LinkButton } from '../../../ui/Button.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
-import { Segmented } from '../../../ui/form/Segmented.tsx';
+import { ToggleGroup } from '../../../ui/form/ToggleGroup.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
-import { type Column, Table } from '../../../ui/table/Table.tsx';
+import { type Column, DataTable } from '../../../ui/table/DataTable.tsx';
 import css from '../asking.module.css';
 import { Calendar } from './Calendar.tsx';
 import { NoMail } from '../NoMail.tsx';
@@ -31,7 +31,7 @@ export function SchedulesPage() {
       subtitle={t('asking.schedulesText')}
       actions={make}
       toolbar={
-        <Segmented
+        <ToggleGroup
           label={t('asking.view')}
           value={view}
           onChange={(to) => change({ view: to === 'list' ? '' : to })}
@@ -71,7 +71,7 @@ function List({ data }: { data: Schedules }) {
   const t = useText();
   const columns = useColumns(data);
   return (
-    <Table
+    <DataTable
       label={t('asking.schedules')}
       columns={columns}
       rows={data.schedules}

@@ -12,7 +12,7 @@ import { Empty } from '../../../ui/page/Empty.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
-import { type Column, Table } from '../../../ui/table/Table.tsx';
+import { type Column, DataTable } from '../../../ui/table/DataTable.tsx';
 import { useToast } from '../../../ui/floating/Toast.tsx';
 import css from '../asking.module.css';
 import { OpenWeekView } from './OpenWeekView.tsx';
@@ -119,7 +119,7 @@ function Coming({ rows }: { rows: Rounds['coming'] }) {
   ];
   return (
     <Section title={t('asking.coming')} description={t('asking.comingText')} flush>
-      <Table
+      <DataTable
         label={t('asking.coming')}
         columns={columns}
         rows={rows}
@@ -156,7 +156,7 @@ function Refusals({ rows }: { rows: Rounds['refusals'] }) {
   if (rows.length === 0) return null;
   return (
     <Section title={t('asking.refusals')} description={t('asking.refusalsText')} flush>
-      <Table
+      <DataTable
         label={t('asking.refusals')}
         columns={columns}
         rows={rows}

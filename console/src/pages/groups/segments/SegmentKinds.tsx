@@ -13,7 +13,7 @@ import { Empty } from '../../../ui/page/Empty.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { Padded, Section } from '../../../ui/page/Section.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
-import { type Column, Table } from '../../../ui/table/Table.tsx';
+import { type Column, DataTable } from '../../../ui/table/DataTable.tsx';
 import css from '../GroupPage.module.css';
 import { OpenKindDialog } from './OpenKindDialog.tsx';
 
@@ -128,7 +128,9 @@ function KindTable({ read, onDo }: { read: Kinds; onDo: (doing: Doing) => void }
       ),
     },
   ];
-  return <Table label={t('segments.title')} rows={read.kinds} rowKey={({ id }) => id} columns={columns} />;
+  return (
+    <DataTable label={t('segments.title')} rows={read.kinds} rowKey={({ id }) => id} columns={columns} />
+  );
 }
 
 /** "Attribute birthDate, in years: 30, 40", or the two kinds that are combined. */

@@ -8,7 +8,7 @@ import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
-import { GroupFinder } from '../../../ui/form/GroupFinder.tsx';
+import { GroupCombobox } from '../../../ui/form/GroupCombobox.tsx';
 import { Page, ToolbarGap, ToolbarText } from '../../../ui/page/Page.tsx';
 import { SearchField } from '../../../ui/form/SearchField.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
@@ -137,7 +137,7 @@ function Filter({ start, groupId, address, setAddress }: FilterProps) {
         onChange={(search) => setAddress({ search })}
       />
       {start.groups > 1 && (
-        <GroupFinder
+        <GroupCombobox
           filter
           label={t('results.group')}
           value={Number(groupId)}

@@ -7,7 +7,7 @@ import { ArrowDownRight, ArrowUpRight } from 'lucide-react';
 import { createContext, type MouseEvent, useContext } from 'react';
 import type { useText } from '../../../text/text.tsx';
 import { cx } from '../../../ui/cx.ts';
-import { type createReasons, OneReason } from '../../../ui/floating/Reason.tsx';
+import { type createToggletipHandle, ToggletipTrigger } from '../../../ui/floating/Toggletip.tsx';
 import { type HeatFigure, pointsOf } from '../figures.ts';
 import css from './HeatTable.module.css';
 
@@ -36,8 +36,8 @@ type Shared = HeatTableProps & {
   signed: (value: number) => string;
   /** Why figures of a row are withheld. */
   reasonOf: (row: HeatRow) => string;
-  /** The popup with the reasons of withheld cells. */
-  reasons: ReturnType<typeof createReasons>;
+  /** The toggletip that withheld cells show their reason in. */
+  toggletip: ReturnType<typeof createToggletipHandle>;
   trendOf: ReturnType<typeof useTrendLink>;
 };
 export const HeatContext = createContext<Shared | undefined>(undefined);
@@ -95,16 +95,16 @@ export function PhoneRate({ row, indent }: { row: HeatRow; indent: number }) {
 }
 
 export function Rate({ row }: { row: HeatRow }) {
-  const { reasonOf, t, percent, reasons } = useHeat();
+  const { reasonOf, t, percent, toggletip } = useHeat();
   const { rate } = row;
   if (typeof rate !== 'number') {
     return (
       <td className={css['rateCell']}>
         {rate === null ? (
-          <OneReason reasons={reasons} text={reasonOf(row)} className={css['hatchRateButton']}>
+          <ToggletipTrigger handle={toggletip} text={reasonOf(row)} className={css['hatchRateButton']}>
             <span className="visually-hidden">{reasonOf(row)}</span>
             <span aria-hidden className={css['hatchRate']} />
-          </OneReason>
+          </ToggletipTrigger>
         ) : (
           <span className="visually-hidden">{t('results.notAsked')}</span>
         )}
@@ -116,10 +116,10 @@ export function Rate({ row }: { row: HeatRow }) {
     <td className={css['rateCell']}>
       <span className={css['rateLine']}>
         {row.handedOut.includes('rate') ? (
-          <OneReason reasons={reasons} text={t('results.handedOut')} className={css['handedOutRate']}>
+          <ToggletipTrigger handle={toggletip} text={t('results.handedOut')} className={css['handedOutRate']}>
             {value}
             <span className="visually-hidden"> {t('results.handedOutShort')}</span>
-          </OneReason>
+          </ToggletipTrigger>
         ) : (
           <span>{value}</span>
         )}{' '}
@@ -130,7 +130,7 @@ export function Rate({ row }: { row: HeatRow }) {
 }
 
 export function Cell({ row, kpi }: { row: HeatRow; kpi: number }) {
-  const { figureOf, t, reasonOf, reasons } = useHeat();
+  const { figureOf, t, reasonOf, toggletip } = useHeat();
   const figure = figureOf(row, kpi);
   if (figure.kind === 'none') {
     return (
@@ -144,10 +144,10 @@ export function Cell({ row, kpi }: { row: HeatRow; kpi: number }) {
     return (
       // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control
       <td>
-        <OneReason reasons={reasons} text={reason} className={cx(css['score'], css['hatch'])}>
+        <ToggletipTrigger handle={toggletip} text={reason} className={cx(css['score'], css['hatch'])}>
           <span aria-hidden>–</span>
           <span className="visually-hidden">{reason}</span>
-        </OneReason>
+        </ToggletipTrigger>
       </td>
     );
   }

@@ -11,9 +11,9 @@ import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
-import { GroupFinder } from '../../../ui/form/GroupFinder.tsx';
+import { GroupCombobox } from '../../../ui/form/GroupCombobox.tsx';
 import { Page, ToolbarGap } from '../../../ui/page/Page.tsx';
-import { Segmented } from '../../../ui/form/Segmented.tsx';
+import { ToggleGroup } from '../../../ui/form/ToggleGroup.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import { ClearHelp, ComparisonSelect } from '../clear.tsx';
@@ -133,7 +133,7 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
         />
       )}
       {start.groups > 1 && (
-        <GroupFinder
+        <GroupCombobox
           label={t('results.within')}
           filter
           allowNone={t('results.wholeTree')}
@@ -147,7 +147,7 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
         onChange={(kind) => setAddress({ compare: kind })}
       />
       {map.comparison.kind !== 'none' && (
-        <Segmented
+        <ToggleGroup
           label={t('results.colourBy')}
           value={address.by ?? 'score'}
           onChange={(value) => setAddress({ by: value === 'score' ? undefined : value })}

@@ -8,7 +8,7 @@ import { useFormat, useText } from '../../../text/text.tsx';
 import { useMedia } from '../../../hooks/media.ts';
 import { usePrinting } from '../../../hooks/printing.ts';
 import { cx } from '../../../ui/cx.ts';
-import { createReasons, ManyReasons } from '../../../ui/floating/Reason.tsx';
+import { createToggletipHandle, SharedToggletip } from '../../../ui/floating/Toggletip.tsx';
 import { useScroller } from '../../../ui/table/scroller.ts';
 import {
   Cell,
@@ -26,7 +26,7 @@ import { useSegmentReason } from '../segments/kinds.tsx';
 import { useWithheldText, useSigned } from '../texts.ts';
 
 /** In px, as in results.module.css; on phones the response rate is below the name. */
-const [rowHeight, phoneRowHeight] = [34, 48];
+const [rowHeight, phoneRowHeight] = [34, 56];
 /** From this number of rows, only those in view are drawn. */
 const long = 120;
 
@@ -59,7 +59,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
   const { map, rows, company } = props;
   const t = useText();
   const { number, percent } = useFormat();
-  const [reasons] = useState(createReasons);
+  const [toggletip] = useState(createToggletipHandle);
   const withheld = useWithheldText();
   const segmentReason = useSegmentReason();
   const { kind } = props;
@@ -70,7 +70,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
     percent,
     signed: useSigned(),
     reasonOf: (row: HeatRow) => (kind ? segmentReason(map.week) : withheld.figure(map.week, row.people)),
-    reasons,
+    toggletip,
     trendOf: useTrendLink(kind),
   };
   const isPhone = useMedia('(max-width: 720px)');
@@ -89,7 +89,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
         })}
       >
         <table
-          className={css['heat']}
+          className={cx(css['heat'], rows.length > long && css['fixed'])}
           style={{ '--kpis': map.kpis.length } as CSSProperties}
           aria-label={t('nav.heatMap')}
           aria-rowcount={rows.length + above - 1}
@@ -110,7 +110,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
             {after > 0 && <Room height={after} columns={map.kpis.length + 2} />}
           </tbody>
         </table>
-        <ManyReasons reasons={reasons} />
+        <SharedToggletip handle={toggletip} />
       </div>
     </HeatContext>
   );

@@ -5,11 +5,11 @@ import { freeText, isChoice, singleChoice } from '@soundings/contract/question-t
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
-import { Reason } from '../../../ui/floating/Reason.tsx';
+import { Toggletip } from '../../../ui/floating/Toggletip.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
-import { type Column, Table } from '../../../ui/table/Table.tsx';
+import { type Column, DataTable } from '../../../ui/table/DataTable.tsx';
 import { Margin } from '../clear.tsx';
 import { score } from '../figures.ts';
 import { CsvLink } from '../CsvLink.tsx';
@@ -40,13 +40,13 @@ type OfKindProps = {
 function OfKind({ question, week, kind, kinds, onKind }: OfKindProps) {
   const t = useText();
   const language = useLanguage();
-  const { full } = useWeekText();
+  const { sentence } = useWeekText();
   const params = { kindId: kind.id, questionId: question.id };
   const query = { week: week.week, language };
   const read = useData('GET /segments/{kindId}/questions/{questionId}', { params, query } as never);
   return (
     <Section
-      title={t('results.bySegment', { week: full(week) })}
+      title={t('results.bySegment', { week: sentence(week) })}
       description={t('results.bySegmentText')}
       actions={
         <>
@@ -79,8 +79,11 @@ function Rows({ found }: { found: Answers }) {
       key: 'segment',
       title: kind.name,
       width: 'minmax(120px, 2fr)',
-      cell: ({ name }) => name,
-      beside: ({ figures }) => figures.handedOut && <HandedOut />,
+      cell: ({ name, figures }) => (
+        <span>
+          {name} {figures.handedOut && <HandedOut />}
+        </span>
+      ),
     },
     isChoice(question.type)
       ? {
@@ -112,7 +115,7 @@ function Rows({ found }: { found: Answers }) {
     },
   ];
   return (
-    <Table
+    <DataTable
       label={t('results.bySegmentLabel', { name: kind.name })}
       rowHeight={36}
       rows={rows}
@@ -127,9 +130,9 @@ function Withheld({ found }: { found: Answers }) {
   const t = useText();
   const reason = useSegmentReason();
   return (
-    <Reason text={reason(found.week)} className={css['hiddenWord']}>
+    <Toggletip text={reason(found.week)} className={css['hiddenWord']}>
       {t('results.withheldShort')}
-    </Reason>
+    </Toggletip>
   );
 }
 

@@ -1,14 +1,16 @@
 // A trend of several groups, or segments, as a chart and as a table.
 import type { Figure, ResultWeek, RollingFigure, Trend } from '@soundings/contract/console/results.ts';
 import { X } from 'lucide-react';
+import type { CSSProperties } from 'react';
+import { useMedia } from '../../../hooks/media.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { IconButton } from '../../../ui/Button.tsx';
 import { Swatch } from '../../../ui/charts/Swatch.tsx';
-import { Line } from '../../../ui/charts/Line.tsx';
+import { LineChart } from '../../../ui/charts/LineChart.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
-import { Reason } from '../../../ui/floating/Reason.tsx';
-import { Table } from '../../../ui/table/Table.tsx';
+import { Toggletip } from '../../../ui/floating/Toggletip.tsx';
+import { DataTable } from '../../../ui/table/DataTable.tsx';
 import { Margin } from '../clear.tsx';
 import { pointsOn, rollingOn, score } from '../figures.ts';
 import { HandedOut, HandedOutNote } from '../HandedOut.tsx';
@@ -51,7 +53,7 @@ export function TrendContent({ trend, onRemove, reasonOf }: ContentProps) {
             </li>
           ))}
         </ul>
-        <Line
+        <LineChart
           label={t('results.trendByWeek')}
           weeks={axis(weeks)}
           series={series.map(({ group, values, rolling }, i) => ({
@@ -89,31 +91,39 @@ function WeekTable({ trend: { kpi, weeks, series }, reasonOf }: Omit<ContentProp
     values: new Map<string, Figure>(values.map((figure) => [figure.week, figure])),
     rolling: new Map(rolling.map((figure) => [figure.week, figure])),
   }));
+  // On phones, the table of several series scrolls sideways.
+  const scrolls = useMedia('(max-width: 720px)') && series.length > 1;
   return (
-    <Table<ResultWeek>
-      label={t('results.byWeek')}
-      rowHeight={36}
-      rows={weeks.filter(({ week }) => byGroup.some(({ values }) => values.has(week))).toReversed()}
-      rowKey={({ week }) => week}
-      columns={[
-        { key: 'week', title: t('results.weekName'), width: 140, cell: (week) => full(week) },
-        ...byGroup.map(({ group, values, rolling }) => ({
-          key: String(group.id),
-          title: group.name,
-          align: 'end' as const,
-          cell: (week: ResultWeek) =>
-            kpi ? (
-              <Rolling
-                figure={rolling.get(week.week)}
-                own={values.get(week.week)}
-                reason={reasonOf(week, group.people)}
-              />
-            ) : (
-              <Value figure={values.get(week.week)} reason={reasonOf(week, group.people)} />
-            ),
-        })),
-      ]}
-    />
+    <div
+      className={css['weekTable']}
+      style={{ '--series-count': series.length } as CSSProperties}
+      {...(scrolls && { tabIndex: 0, role: 'group', 'aria-label': t('results.byWeek') })}
+    >
+      <DataTable<ResultWeek>
+        label={t('results.byWeek')}
+        rowHeight={36}
+        rows={weeks.filter(({ week }) => byGroup.some(({ values }) => values.has(week))).toReversed()}
+        rowKey={({ week }) => week}
+        columns={[
+          { key: 'week', title: t('results.weekName'), width: 140, cell: (week) => full(week) },
+          ...byGroup.map(({ group, values, rolling }) => ({
+            key: String(group.id),
+            title: group.name,
+            align: 'end' as const,
+            cell: (week: ResultWeek) =>
+              kpi ? (
+                <Rolling
+                  figure={rolling.get(week.week)}
+                  own={values.get(week.week)}
+                  reason={reasonOf(week, group.people)}
+                />
+              ) : (
+                <Value figure={values.get(week.week)} reason={reasonOf(week, group.people)} />
+              ),
+          })),
+        ]}
+      />
+    </div>
   );
 }
 
@@ -127,7 +137,7 @@ function Rolling({ figure, own, reason }: RollingProps) {
       <span>
         <Value figure={figure} reason={reason} /> {figure && <Margin margin={figure.margin} />}
       </span>{' '}
-      {own && (
+      {own && (own.value !== null || figure?.value !== null) && (
         <span className={css['alone']}>
           {own.value === null
             ? t('results.thatWeek', { value: t('results.withheldShort') })
@@ -158,8 +168,8 @@ function Value({ figure, reason }: { figure: Figure | undefined; reason: string 
     );
   }
   return (
-    <Reason text={reason} className={css['hiddenWord']}>
+    <Toggletip text={reason} className={css['hiddenWord']}>
       {t('results.withheldShort')}
-    </Reason>
+    </Toggletip>
   );
 }

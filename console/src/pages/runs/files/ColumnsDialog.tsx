@@ -16,7 +16,7 @@ import { CountryField } from '../../../ui/form/CountryField.tsx';
 import { Confirm, PlanDialog } from '../../../ui/dialog/ConfirmDialog.tsx';
 import { useErrorText, useFaultText } from '../../../ui/faults.ts';
 import { Notice } from '../../../ui/page/Notice.tsx';
-import { Segmented } from '../../../ui/form/Segmented.tsx';
+import { ToggleGroup } from '../../../ui/form/ToggleGroup.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 import css from './files.module.css';
 import { useMeaningText } from './meanings.ts';
@@ -218,7 +218,7 @@ function Sheet({ onChange, ...props }: SheetProps) {
             <span className={css['soft']}> · {t('files.rowOf', { row: sheet.row })}</span>
           )}
         </h3>
-        <Segmented
+        <ToggleGroup
           label={t('files.contents')}
           value={choice.kind}
           onChange={setKind}

@@ -10,8 +10,8 @@ import { Button } from '../../../ui/Button.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
 import { Page, ToolbarGap, ToolbarText } from '../../../ui/page/Page.tsx';
 import { SearchField } from '../../../ui/form/SearchField.tsx';
-import type { Column } from '../../../ui/table/Table.tsx';
-import { WindowList } from '../../../ui/table/WindowList.tsx';
+import type { Column } from '../../../ui/table/DataTable.tsx';
+import { LazyTable } from '../../../ui/table/LazyTable.tsx';
 import { NameCell, useSharedColumns } from '../columns.tsx';
 import css from './files.module.css';
 import { useLiveFiles } from '../live.ts';
@@ -49,7 +49,7 @@ export function FilesPage() {
         }
       >
         <UploadList uploads={uploads} />
-        <WindowList
+        <LazyTable
           label={t('files.title')}
           columns={columns}
           windows={windows}
@@ -121,7 +121,7 @@ function useColumns(): Column<FileRow>[] {
     {
       key: 'state',
       title: t('files.state'),
-      width: 'minmax(130px, 1.7fr)',
+      width: 'minmax(164px, 1.7fr)',
       cell: ({ state, place, faults, hasUnknownColumns }) => (
         <>
           <StateBadge state={state} dot />

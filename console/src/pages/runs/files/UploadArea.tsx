@@ -6,7 +6,8 @@ import { IconButton } from '../../../ui/Button.tsx';
 import { useErrorText } from '../../../ui/faults.ts';
 import { Progress } from '../../../ui/page/Progress.tsx';
 import css from './files.module.css';
-import type { Uploads, FileUpload } from './uploads.ts';
+import type { FileUpload } from './upload-list.ts';
+import type { Uploads } from './uploads.ts';
 
 /** The types that the browser offers to choose. The service checks each file itself. */
 export const accepted = '.csv,.xls,.xlsx';

@@ -2,15 +2,7 @@
 import { useRef, useState } from 'react';
 import { upload } from '../../../api.ts';
 import { useRefresh } from '../../../hooks/data.ts';
-
-export type FileUpload = {
-  key: number;
-  name: string;
-  size: number;
-  /** The progress, 0 to 1. */
-  share: number;
-  error?: unknown;
-};
+import { type FileUpload, oneAtATime, withError, without, withProgress, withUpload } from './upload-list.ts';
 
 export type Uploads = {
   files: FileUpload[];
@@ -22,25 +14,24 @@ export type Uploads = {
 export function useUploads(): Uploads {
   const refresh = useRefresh();
   const [files, setFiles] = useState<FileUpload[]>([]);
-  const last = useRef({ key: 0, done: Promise.resolve() });
-  const change = (key: number, to: Partial<FileUpload>) =>
-    setFiles((all) => all.map((file) => (file.key === key ? { ...file, ...to } : file)));
-  const dismiss = (key: number) => setFiles((all) => all.filter((file) => file.key !== key));
+  const lastKey = useRef(0);
+  const [inTurn] = useState(oneAtATime);
+  const dismiss = (key: number) => setFiles((all) => without(all, key));
 
   async function uploadOne(key: number, file: File): Promise<void> {
     try {
-      await upload(file.name, file, (share) => change(key, { share }));
+      await upload(file.name, file, (share) => setFiles((all) => withProgress(all, key, share)));
       await refresh('GET /files');
       dismiss(key);
     } catch (error) {
-      change(key, { error });
+      setFiles((all) => withError(all, key, error));
     }
   }
   function send(chosen: File[]): void {
     for (const file of chosen) {
-      const key = ++last.current.key;
-      setFiles((all) => [...all, { key, name: file.name, size: file.size, share: 0 }]);
-      last.current.done = last.current.done.then(() => uploadOne(key, file));
+      const key = ++lastKey.current;
+      setFiles((all) => withUpload(all, key, file));
+      void inTurn(() => uploadOne(key, file));
     }
   }
   return { files, send, dismiss };

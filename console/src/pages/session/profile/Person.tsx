@@ -6,8 +6,8 @@ import { useRefresh } from '../../../hooks/data.ts';
 import { useLanguageNames } from '../../../text/languages.ts';
 import { useText } from '../../../text/text.tsx';
 import { Button } from '../../../ui/Button.tsx';
-import { Facts } from '../../../ui/page/Facts.tsx';
-import { SearchSelectField } from '../../../ui/form/SearchSelect.tsx';
+import { DescriptionList } from '../../../ui/page/DescriptionList.tsx';
+import { ComboboxField } from '../../../ui/form/Combobox.tsx';
 import { FieldRow, Form, useForm } from '../../../ui/form/Form.tsx';
 import { Locked } from '../../../ui/Locked.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
@@ -23,7 +23,7 @@ export function Person({ profile }: { profile: Profile }) {
   const of = (own: string | null, ofAccount: string) => own ?? t('profile.asCompany', { value: ofAccount });
   return (
     <Section title={t('profile.you')} description={account.name}>
-      <Facts
+      <DescriptionList
         items={[
           [
             t('profile.name'),
@@ -89,7 +89,7 @@ function OwnForm({ profile: { language, timezone, managed, account } }: { profil
       }
     >
       <FieldRow>
-        <SearchSelectField
+        <ComboboxField
           search={t('select.searchLanguages')}
           {...languageField}
           {...(error !== undefined && { error })}

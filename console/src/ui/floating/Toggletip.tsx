@@ -1,10 +1,10 @@
-// A reason behind an element: shown when the element is pressed, by pointer, touch or keyboard, or hovered. Screen readers always
-// read it.
+// A toggletip: a short text, such as a reason, shown when its element is pressed, by pointer, touch or keyboard, or hovered. Screen
+// readers always read it.
 import { Popover as Base } from '@base-ui/react/popover';
 import type { CSSProperties, ReactElement, ReactNode } from 'react';
 import { cx } from '../cx.ts';
 import { Floating } from './Floating.tsx';
-import css from './Reason.module.css';
+import css from './Toggletip.module.css';
 
 const Popup = ({ text }: { text: ReactNode }) => (
   <Floating of={Base} kind="hint" side="top">
@@ -12,8 +12,8 @@ const Popup = ({ text }: { text: ReactNode }) => (
   </Floating>
 );
 
-/** A button around `children` that shows the reason. */
-export function Reason({
+/** A button around `children` that shows the text. */
+export function Toggletip({
   text,
   className,
   children,
@@ -24,45 +24,45 @@ export function Reason({
 }) {
   return (
     <Base.Root>
-      <ReasonButton className={className}>{children}</ReasonButton>
+      <ToggletipButton className={className}>{children}</ToggletipButton>
       <Popup text={text} />
     </Base.Root>
   );
 }
 
-type Reasons = ReturnType<typeof Base.createHandle<string>>;
+type ToggletipHandle = ReturnType<typeof Base.createHandle<string>>;
 
-/** Creates the shared popup for very many reasons, used by `OneReason` and `ManyReasons`. */
-export const createReasons = (): Reasons => Base.createHandle<string>();
+/** Creates the handle that connects very many instances of `ToggletipTrigger` to one `SharedToggletip`. */
+export const createToggletipHandle = (): ToggletipHandle => Base.createHandle<string>();
 
-/** One of many reasons, shown in the popup of `ManyReasons`. */
-export const OneReason = (props: {
-  reasons: Reasons;
+/** One of many buttons that show their text in the popup of `SharedToggletip`. */
+export const ToggletipTrigger = (props: {
+  handle: ToggletipHandle;
   text: string;
   className?: string | undefined;
   style?: CSSProperties;
   children: ReactNode;
 }) => (
-  <ReasonButton
-    handle={props.reasons}
+  <ToggletipButton
+    handle={props.handle}
     payload={props.text}
     className={props.className}
     {...(props.style && { style: props.style })}
   >
     {props.children}
-  </ReasonButton>
+  </ToggletipButton>
 );
 
-export const ManyReasons = ({ reasons }: { reasons: Reasons }) => (
-  <Base.Root handle={reasons}>{({ payload }): ReactElement => <Popup text={payload} />}</Base.Root>
+export const SharedToggletip = ({ handle }: { handle: ToggletipHandle }) => (
+  <Base.Root handle={handle}>{({ payload }): ReactElement => <Popup text={payload} />}</Base.Root>
 );
 
-function ReasonButton({
+function ToggletipButton({
   className,
   children,
   ...of
 }: {
-  handle?: Reasons;
+  handle?: ToggletipHandle;
   payload?: string;
   className: string | undefined;
   style?: CSSProperties;
@@ -74,7 +74,7 @@ function ReasonButton({
       openOnHover
       delay={400}
       // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- its children label it
-      render={<button type="button" className={cx(css['reason'], className)} />}
+      render={<button type="button" className={cx(css['trigger'], className)} />}
     >
       {children}
     </Base.Trigger>

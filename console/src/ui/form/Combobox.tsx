@@ -3,15 +3,15 @@ import { Combobox as Base } from '@base-ui/react/combobox';
 import type { ReactElement, ReactNode } from 'react';
 import { useText } from '../../text/text.tsx';
 import { OptionItem } from '../floating/Item.tsx';
-import { SearchList } from '../floating/SearchList.tsx';
+import { ComboboxPopup } from '../floating/ComboboxPopup.tsx';
 import { type ControlProps, Field, type FieldProps } from './FieldFrame.tsx';
-import { isFound, type SearchOption } from './find-options.ts';
-import { FieldFace, fieldClass, FilterFace, filterClass } from './SelectFace.tsx';
+import { isFound, type ComboboxOption } from './find-options.ts';
+import { FieldTriggerContent, fieldClass, FilterTriggerContent, filterClass } from './TriggerContent.tsx';
 
 type Shared = {
   value: string;
   onChange: (value: string) => void;
-  options: readonly SearchOption[];
+  options: readonly ComboboxOption[];
   /** The placeholder of the search field. */
   search: string;
   disabled?: boolean;
@@ -25,28 +25,26 @@ function Root(props: Shared & { label: string; children: ReactNode }) {
     <Base.Root
       items={options}
       value={options.find((option) => option.value === value) ?? null}
-      onValueChange={(chosen: SearchOption | null) => chosen && onChange(chosen.value)}
-      isItemEqualToValue={(one: SearchOption, other: SearchOption) => one.value === other.value}
-      itemToStringLabel={(option: SearchOption) => option.label}
-      filter={(option: SearchOption, typed: string) => isFound(option, typed)}
+      onValueChange={(chosen: ComboboxOption | null) => chosen && onChange(chosen.value)}
+      isItemEqualToValue={(one: ComboboxOption, other: ComboboxOption) => one.value === other.value}
+      itemToStringLabel={(option: ComboboxOption) => option.label}
+      filter={(option: ComboboxOption, typed: string) => isFound(option, typed)}
       autoHighlight
       disabled={disabled}
     >
       {children}
-      <SearchList label={label} search={search} empty={t('select.noMatch')}>
-        {(option: SearchOption) => (
+      <ComboboxPopup label={label} search={search} empty={t('select.noMatch')}>
+        {(option: ComboboxOption) => (
           <OptionItem key={option.value} of={Base} value={option}>
             {option.label}
           </OptionItem>
         )}
-      </SearchList>
+      </ComboboxPopup>
     </Base.Root>
   );
 }
 
-export function SearchSelectField(
-  props: Omit<FieldProps, 'label'> & Shared & { label: string },
-): ReactElement {
+export function ComboboxField(props: Omit<FieldProps, 'label'> & Shared & { label: string }): ReactElement {
   const { label, hint, error, optional, hideLabel, name, ...shared } = props;
   const chosen = shared.options.find(({ value }) => value === shared.value);
   return (
@@ -54,7 +52,7 @@ export function SearchSelectField(
       {({ className, ...control }: ControlProps) => (
         <Root {...shared} label={label}>
           <Base.Trigger {...control} name={name} className={fieldClass(className)}>
-            <FieldFace>{chosen?.label}</FieldFace>
+            <FieldTriggerContent>{chosen?.label}</FieldTriggerContent>
           </Base.Trigger>
         </Root>
       )}
@@ -63,10 +61,13 @@ export function SearchSelectField(
 }
 
 /** A button such as "Add language ⌄". Nothing stays selected. */
-export const SearchAdd = ({ label, ...shared }: Omit<Shared, 'value'> & { label: string }): ReactElement => (
+export const AddCombobox = ({
+  label,
+  ...shared
+}: Omit<Shared, 'value'> & { label: string }): ReactElement => (
   <Root {...shared} value="" label={label}>
     <Base.Trigger className={filterClass} aria-label={label}>
-      <FilterFace>{label}</FilterFace>
+      <FilterTriggerContent>{label}</FilterTriggerContent>
     </Base.Trigger>
   </Root>
 );

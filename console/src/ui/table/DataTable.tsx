@@ -1,15 +1,17 @@
-// Tables: a few rows, or windows of very many rows, of which only those in view are drawn. Rows that open something are links.
+// DataTable: a table whose rows are all given. VirtualTable: a table of very many rows, of which only those in view are drawn and
+// asked for. Rows that open something are links.
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { type CSSProperties, type ReactNode, useEffect } from 'react';
-import type { Gap } from '../../hooks/windows.ts';
+import type { ApiError } from '../../api.ts';
+import type { Gap } from '../../hooks/window-pages.ts';
 import { usePrinting } from '../../hooks/printing.ts';
 import { useText } from '../../text/text.tsx';
 import { cx } from '../cx.ts';
 import { useScroller } from './scroller.ts';
 import { Bar, Failed } from '../page/States.tsx';
-import css from './Table.module.css';
+import css from './DataTable.module.css';
 
 export type Column<Row> = {
   key: string;
@@ -48,8 +50,8 @@ type Shared<Row> = {
   isMarked?: (row: Row) => boolean;
 };
 
-export type TableProps<Row> = Shared<Row> & { rows: readonly Row[] };
-export type WindowTableProps<Row> = Shared<Row> & {
+export type DataTableProps<Row> = Shared<Row> & { rows: readonly Row[] };
+export type VirtualTableProps<Row> = Shared<Row> & {
   /** How many rows there are in total; undefined: not known yet. */
   count: number | undefined;
   /** Returns a row if it has been fetched. */
@@ -58,7 +60,7 @@ export type WindowTableProps<Row> = Shared<Row> & {
   /** Whether the rows still belong to the previous filters. */
   isOld?: boolean;
   /** The error, if some of the rows in view could not be loaded. */
-  gap?: Gap | undefined;
+  gap?: Gap<ApiError> | undefined;
 };
 
 /** From this number of rows, only those in view are drawn, each on one line. */
@@ -154,10 +156,10 @@ function Row<Row>(props: RowProps<Row>) {
   );
 }
 
-export function Table<Row>({ rows, ...shared }: TableProps<Row>) {
+export function DataTable<Row>({ rows, ...shared }: DataTableProps<Row>) {
   if (rows.length >= longTable)
     return (
-      <WindowTable {...shared} count={rows.length} rowAt={(index) => rows[index]} onVisible={() => {}} />
+      <VirtualTable {...shared} count={rows.length} rowAt={(index) => rows[index]} onVisible={() => {}} />
     );
   return (
     <div role="table" aria-label={shared.label} className={css['table']} style={styleOf(shared)}>
@@ -198,7 +200,14 @@ const loadedOf = (count: number, rowAt: (index: number) => unknown, height: numb
     ({ index }) => rowAt(index) !== undefined,
   );
 
-export function WindowTable<Row>({ count, rowAt, onVisible, isOld, gap, ...shared }: WindowTableProps<Row>) {
+export function VirtualTable<Row>({
+  count,
+  rowAt,
+  onVisible,
+  isOld,
+  gap,
+  ...shared
+}: VirtualTableProps<Row>) {
   const t = useText();
   const height = shared.rowHeight ?? 44;
   const { body, scroller, margin } = useScroller();

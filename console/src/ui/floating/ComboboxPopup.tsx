@@ -3,9 +3,9 @@ import { Combobox as Base } from '@base-ui/react/combobox';
 import { Search } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Floating } from './Floating.tsx';
-import css from './SearchList.module.css';
+import css from './ComboboxPopup.module.css';
 
-type SearchListProps<Item> = {
+type ComboboxPopupProps<Item> = {
   label: string;
   /** The placeholder of the search field. */
   search: string;
@@ -16,7 +16,7 @@ type SearchListProps<Item> = {
   children: (item: Item) => ReactNode;
 };
 
-export const SearchList = <Item,>({ label, search, empty, more, children }: SearchListProps<Item>) => (
+export const ComboboxPopup = <Item,>({ label, search, empty, more, children }: ComboboxPopupProps<Item>) => (
   <Floating of={Base} kind="search" align="start" label={label}>
     <div className={css['search']}>
       <Search aria-hidden size={16} strokeWidth={1.75} />

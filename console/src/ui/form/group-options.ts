@@ -1,11 +1,11 @@
-// The groups that a GroupFinder lists, and its properties.
+// The groups that a GroupCombobox lists, and its properties.
 import { useMemo } from 'react';
 import { useData } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import type { FieldProps } from './FieldFrame.tsx';
-import { type FoundGroup, groupsToFind } from './find-groups.ts';
+import { type GroupOption, groupOptions } from './find-groups.ts';
 
-export type GroupFinderProps = FieldProps & {
+export type GroupComboboxProps = FieldProps & {
   /** The text of the option for no group, such as "Whole company", listed first. */
   allowNone?: boolean | string;
   /** Groups that can't be chosen, such as the subgroups of a group that is moved. */
@@ -23,14 +23,14 @@ export type GroupFinderProps = FieldProps & {
 /** Returns the groups that the user may see; `itemOf` returns a placeholder until they have loaded. */
 export function useGroups() {
   const { data, error } = useData('GET /groups/tree');
-  const groups = useMemo(() => groupsToFind(data?.groups ?? []), [data]);
-  const itemOf = (id: number): FoundGroup =>
-    groups.find((group) => group.id === id) ?? { id, name: '…', people: 0, way: '' };
+  const groups = useMemo(() => groupOptions(data?.groups ?? []), [data]);
+  const itemOf = (id: number): GroupOption =>
+    groups.find((group) => group.id === id) ?? { id, name: '…', people: 0, path: '' };
   return { groups, itemOf, isWaiting: !data && !error, error };
 }
 
 /** Returns the text of the option for no group. */
-export function useNoneText(allowNone: GroupFinderProps['allowNone']): string {
+export function useNoneText(allowNone: GroupComboboxProps['allowNone']): string {
   const t = useText();
   return typeof allowNone === 'string' ? allowNone : t('group.none');
 }

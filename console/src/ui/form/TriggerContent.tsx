@@ -2,7 +2,7 @@
 import { ChevronsUpDown } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { cx } from '../cx.ts';
-import css from './SelectFace.module.css';
+import css from './TriggerContent.module.css';
 
 export const filterClass = css['filter'];
 
@@ -10,7 +10,7 @@ export const filterClass = css['filter'];
 export const fieldClass = (className: string | undefined): string => cx(className, css['field']);
 
 /** The content of a filter. `label`: hidden if undefined. */
-export const FilterFace = ({ label, children }: { label?: ReactNode; children: ReactNode }) => (
+export const FilterTriggerContent = ({ label, children }: { label?: ReactNode; children: ReactNode }) => (
   <>
     {label !== undefined && <span className={css['label']}>{label}</span>}
     <span className={css['value']}>{children}</span>
@@ -19,7 +19,7 @@ export const FilterFace = ({ label, children }: { label?: ReactNode; children: R
 );
 
 /** The content of a form field. */
-export const FieldFace = ({ children }: { children: ReactNode }) => (
+export const FieldTriggerContent = ({ children }: { children: ReactNode }) => (
   <>
     <span className={css['chosen']}>{children}</span>
     <Arrows />

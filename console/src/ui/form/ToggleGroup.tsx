@@ -1,8 +1,8 @@
 // A choice between a few visible options; arrow keys move between them.
 import { type ReactNode, useId } from 'react';
-import css from './Segmented.module.css';
+import css from './ToggleGroup.module.css';
 
-export function Segmented<Value extends string>(props: {
+export function ToggleGroup<Value extends string>(props: {
   label: string;
   value: Value;
   onChange: (value: Value) => void;
@@ -11,7 +11,7 @@ export function Segmented<Value extends string>(props: {
   const { label, value, onChange, options } = props;
   const name = useId();
   return (
-    <fieldset className={css['segmented']}>
+    <fieldset className={css['group']}>
       <legend className="visually-hidden">{label}</legend>
       {options.map((option) => (
         <label key={option.value} className={css['option']}>

@@ -31,7 +31,7 @@ export type Series = {
   dots?: readonly Point[];
 };
 
-export type LineProps = {
+export type LineChartProps = {
   /** What the chart shows, for screen readers. */
   label: string;
   /** The names of the weeks, oldest first: short for the axis, and in full. */
@@ -68,7 +68,7 @@ type Plot = {
 };
 
 function plotOf(
-  { series, weeks, limits = { low: 0, high: 100 }, covers }: LineProps,
+  { series, weeks, limits = { low: 0, high: 100 }, covers }: LineChartProps,
   width: number,
   height: number,
 ): Plot {
@@ -84,7 +84,7 @@ function plotOf(
   };
 }
 
-export function Line(props: LineProps) {
+export function LineChart(props: LineChartProps) {
   const { label, weeks, series, height = 260, textOf } = props;
   const { element, width } = useWidth();
   const [pointed, setPointed] = useState<number>();
@@ -148,7 +148,7 @@ export function Line(props: LineProps) {
 }
 
 /** Returns the value of a week as text, with its note. */
-const valueIn = ({ points, notes }: Series, at: number, textOf: LineProps['textOf']) =>
+const valueIn = ({ points, notes }: Series, at: number, textOf: LineChartProps['textOf']) =>
   [textOf(points[at]), notes?.[at]].filter(Boolean).join(' · ');
 
 function nearest(event: React.PointerEvent<HTMLElement>, plot: Plot, count: number): number {
@@ -157,7 +157,7 @@ function nearest(event: React.PointerEvent<HTMLElement>, plot: Plot, count: numb
   return Math.max(0, Math.min(count - 1, Math.round(share * (count - 1))));
 }
 
-function Axes({ plot, weeks }: { plot: Plot; weeks: LineProps['weeks'] }) {
+function Axes({ plot, weeks }: { plot: Plot; weeks: LineChartProps['weeks'] }) {
   const { bounds, x, y, width, height } = plot;
   return (
     <g>
@@ -266,7 +266,7 @@ type TooltipProps = {
   title: string;
   series: readonly Series[];
   at: number;
-  textOf: LineProps['textOf'];
+  textOf: LineChartProps['textOf'];
 };
 
 /** The values of a week, on the side with enough space. Screen readers get them from the slider. */

@@ -6,7 +6,7 @@ import { markedPoints, pathOf, lineSegmentsOf, type Point } from './scale.ts';
 const [width, height, edge] = [120, 30, 5];
 
 /** `colour`: the number of the colour; undefined: subdued. Gaps stay empty. */
-export function Spark({ points, colour }: { points: readonly Point[]; colour?: number | undefined }) {
+export function Sparkline({ points, colour }: { points: readonly Point[]; colour?: number | undefined }) {
   const values = points.filter((point) => typeof point === 'number');
   if (values.length === 0) return null;
   const middle = (Math.max(...values) + Math.min(...values)) / 2;
@@ -21,7 +21,7 @@ export function Spark({ points, colour }: { points: readonly Point[]; colour?: n
     '--series': colour === undefined ? 'var(--soft)' : `var(--series-${colour})`,
   } as CSSProperties;
   return (
-    <svg viewBox={`0 0 ${width} ${height}`} className={css['spark']} style={style} aria-hidden>
+    <svg viewBox={`0 0 ${width} ${height}`} className={css['sparkline']} style={style} aria-hidden>
       <path className={css['stroke']} d={pathOf(lineSegments, place)} />
       {markedPoints(points, lineSegments).map((index) => (
         <circle key={index} className={css['dot']} cx={place(index)[0]} cy={place(index)[1]} r={1.5} />

@@ -7,25 +7,31 @@ import { useText } from '../../text/text.tsx';
 import { useErrorText } from '../faults.ts';
 import { useToast } from '../floating/Toast.tsx';
 import { Field } from './FieldFrame.tsx';
-import type { FoundGroup } from './find-groups.ts';
-import css from './GroupFinder.module.css';
-import { type GroupFinderProps, useGroups, useNoneText } from './groups-to-find.ts';
-import { FieldFace, fieldClass, FilterFace, filterClass, Placeholder } from './SelectFace.tsx';
+import type { GroupOption } from './find-groups.ts';
+import css from './GroupCombobox.module.css';
+import { type GroupComboboxProps, useGroups, useNoneText } from './group-options.ts';
+import {
+  FieldTriggerContent,
+  fieldClass,
+  FilterTriggerContent,
+  filterClass,
+  Placeholder,
+} from './TriggerContent.tsx';
 
-const loadOpened = () => loadOnDemand(() => import('./GroupFinderOpened.tsx'));
+const loadOpened = () => loadOnDemand(() => import('./GroupComboboxOpened.tsx'));
 /** Preloads the list. Errors are ignored here and shown when the list is opened. */
 const prepare = () => void loadOpened().catch(() => {});
-const Opened = lazy(async () => ({ default: (await loadOpened()).GroupFinderOpened }));
+const Opened = lazy(async () => ({ default: (await loadOpened()).GroupComboboxOpened }));
 
 /** `control`: connects it to the label of a field. */
-type FinderProps = GroupFinderProps & { control?: { id: string; className: string } };
+type ControlProps = GroupComboboxProps & { control?: { id: string; className: string } };
 
-export function GroupFinder(props: GroupFinderProps) {
+export function GroupCombobox(props: GroupComboboxProps) {
   const { label, hint, error, optional, hideLabel, filter } = props;
-  if (filter) return <Finder {...props} />;
+  if (filter) return <Control {...props} />;
   return (
     <Field {...{ label, hint, error, optional, hideLabel }}>
-      {(control) => <Finder {...props} control={control} />}
+      {(control) => <Control {...props} control={control} />}
     </Field>
   );
 }
@@ -48,7 +54,7 @@ function useOpening() {
   return { isWanted, isLoading, open };
 }
 
-function Finder(props: FinderProps) {
+function Control(props: ControlProps) {
   const { itemOf } = useGroups();
   const none = useNoneText(props.allowNone);
   const { isWanted, isLoading, open } = useOpening();
@@ -57,12 +63,12 @@ function Finder(props: FinderProps) {
     : props.value === undefined
       ? props.allowNone && none
       : itemOf(props.value).name;
-  const face = { props, chosen: chosen || undefined };
+  const content = { props, chosen: chosen || undefined };
   return (
     <>
       <Suspense>
         {isWanted ? (
-          <Opened {...props} face={<Face {...face} />} trigger={triggerOf(face)} />
+          <Opened {...props} content={<Content {...content} />} trigger={triggerOf(content)} />
         ) : (
           <button
             type="button"
@@ -72,7 +78,7 @@ function Finder(props: FinderProps) {
             aria-controls={undefined}
             aria-busy={isLoading || undefined}
             disabled={props.disabled}
-            {...triggerOf(face)}
+            {...triggerOf(content)}
             onPointerEnter={prepare}
             onFocus={prepare}
             onClick={open}
@@ -82,7 +88,7 @@ function Finder(props: FinderProps) {
               open();
             }}
           >
-            <Face {...face} />
+            <Content {...content} />
           </button>
         )}
       </Suspense>
@@ -91,29 +97,33 @@ function Finder(props: FinderProps) {
   );
 }
 
-type FaceProps = { props: FinderProps; chosen: string | undefined };
+type ContentProps = { props: ControlProps; chosen: string | undefined };
 
 /** The properties of the button that opens it, used here and by the list. */
-function triggerOf({ props: { label, filter, control, name, placeholder }, chosen }: FaceProps) {
+function triggerOf({ props: { label, filter, control, name, placeholder }, chosen }: ContentProps) {
   return filter
     ? { className: filterClass, 'aria-label': `${String(label)}: ${chosen ?? placeholder ?? ''}` }
     : { ...control, name, className: fieldClass(control?.className) };
 }
 
-function Face({ props: { label, filter, placeholder }, chosen }: FaceProps) {
+function Content({ props: { label, filter, placeholder }, chosen }: ContentProps) {
   const t = useText();
   const text = chosen ?? <Placeholder>{placeholder ?? t('group.choose')}</Placeholder>;
-  return filter ? <FilterFace label={label}>{text}</FilterFace> : <FieldFace>{text}</FieldFace>;
+  return filter ? (
+    <FilterTriggerContent label={label}>{text}</FilterTriggerContent>
+  ) : (
+    <FieldTriggerContent>{text}</FieldTriggerContent>
+  );
 }
 
 /** The chosen groups, each with a button to remove it. */
-function Chosen({ groups, onChange }: { groups: FoundGroup[]; onChange: (value: number[]) => void }) {
+function Chosen({ groups, onChange }: { groups: GroupOption[]; onChange: (value: number[]) => void }) {
   const t = useText();
   if (groups.length === 0) return null;
   return (
     <ul className={css['chips']}>
-      {groups.map(({ id, name, way }) => (
-        <li key={id} className={css['chip']} title={way}>
+      {groups.map(({ id, name, path }) => (
+        <li key={id} className={css['chip']} title={path}>
           <span className={css['chipName']}>{name}</span>
           <button
             type="button"

@@ -3,7 +3,7 @@ import type { LucideIcon } from 'lucide-react';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../Button.tsx';
 
-export type FootProps = {
+export type DialogFooterProps = {
   onClose: () => void;
   /** The text of the button: a verb with an object. Without it nothing can be done, and there is only Close. */
   confirm: string | undefined;
@@ -15,7 +15,7 @@ export type FootProps = {
   staysWhileBusy?: boolean | undefined;
 };
 
-export function Foot({
+export function DialogFooter({
   onClose,
   confirm,
   icon,
@@ -23,7 +23,7 @@ export function Foot({
   disabled,
   staysWhileBusy,
   busy,
-}: FootProps & { busy: boolean }) {
+}: DialogFooterProps & { busy: boolean }) {
   const t = useText();
   if (confirm === undefined) return <Button onClick={onClose}>{t('action.close')}</Button>;
   return (

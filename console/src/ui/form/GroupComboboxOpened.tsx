@@ -1,13 +1,13 @@
-// The list of a GroupFinder: shows the groups that match the typed text, each with the groups above it. It is open from the start,
+// The list of a GroupCombobox: shows the groups that match the typed text, each with the groups above it. It is open from the start,
 // because the user has already pressed the button.
 import { Combobox as Base } from '@base-ui/react/combobox';
 import { type ReactNode, useState } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { OptionItem } from '../floating/Item.tsx';
-import { SearchList } from '../floating/SearchList.tsx';
-import { findGroups, type FoundGroup } from './find-groups.ts';
-import css from './GroupFinder.module.css';
-import { type GroupFinderProps, useGroups, useNoneText } from './groups-to-find.ts';
+import { ComboboxPopup } from '../floating/ComboboxPopup.tsx';
+import { findGroups, type GroupOption } from './find-groups.ts';
+import css from './GroupCombobox.module.css';
+import { type GroupComboboxProps, useGroups, useNoneText } from './group-options.ts';
 
 /** The maximum number of groups listed. Typing more narrows the list. */
 const most = 80;
@@ -15,30 +15,30 @@ const most = 80;
 const none = 0;
 
 /** Returns the groups that match the typed text. */
-function useFound({ exclude, allowNone }: GroupFinderProps, text: string) {
+function useFound({ exclude, allowNone }: GroupComboboxProps, text: string) {
   const { groups, ...rest } = useGroups();
   const open = exclude ? groups.filter(({ id }) => !exclude(id)) : groups;
   const { found, total } = findGroups(open, text, most);
-  const noneItem: FoundGroup = { id: none, name: useNoneText(allowNone), people: 0, way: '' };
-  const items: FoundGroup[] = allowNone && text.trim() === '' ? [noneItem, ...found] : found;
+  const noneItem: GroupOption = { id: none, name: useNoneText(allowNone), people: 0, path: '' };
+  const items: GroupOption[] = allowNone && text.trim() === '' ? [noneItem, ...found] : found;
   return { ...rest, groups, items, more: total - found.length, noneItem };
 }
 
-type OpenedProps = GroupFinderProps & {
+type OpenedProps = GroupComboboxProps & {
   /** The content and the properties of the button. */
-  face: ReactNode;
+  content: ReactNode;
   trigger: object;
 };
 
-export function GroupFinderOpened({ face, trigger, ...props }: OpenedProps) {
+export function GroupComboboxOpened({ content, trigger, ...props }: OpenedProps) {
   const [text, setText] = useState('');
   const found = useFound(props, text);
   const shared = {
     items: found.groups,
     filteredItems: found.items,
-    itemToStringLabel: ({ name }: FoundGroup) => name,
-    itemToStringValue: ({ id }: FoundGroup) => String(id),
-    isItemEqualToValue: (one: FoundGroup, other: FoundGroup) => one.id === other.id,
+    itemToStringLabel: ({ name }: GroupOption) => name,
+    itemToStringValue: ({ id }: GroupOption) => String(id),
+    isItemEqualToValue: (one: GroupOption, other: GroupOption) => one.id === other.id,
     inputValue: text,
     onInputValueChange: setText,
     onOpenChangeComplete: (isOpen: boolean) => !isOpen && setText(''),
@@ -47,7 +47,7 @@ export function GroupFinderOpened({ face, trigger, ...props }: OpenedProps) {
     disabled: props.disabled,
     children: (
       <>
-        <Base.Trigger {...trigger}>{face}</Base.Trigger>
+        <Base.Trigger {...trigger}>{content}</Base.Trigger>
         <List {...found} label={String(props.label)} />
       </>
     ),
@@ -58,7 +58,7 @@ export function GroupFinderOpened({ face, trigger, ...props }: OpenedProps) {
         {...shared}
         multiple
         value={props.value.map(found.itemOf)}
-        onValueChange={(groups: FoundGroup[]) => props.onChange(groups.map(({ id }) => id))}
+        onValueChange={(groups: GroupOption[]) => props.onChange(groups.map(({ id }) => id))}
       />
     );
   const chosen =
@@ -67,7 +67,7 @@ export function GroupFinderOpened({ face, trigger, ...props }: OpenedProps) {
     <Base.Root
       {...shared}
       value={chosen}
-      onValueChange={(group: FoundGroup | null) =>
+      onValueChange={(group: GroupOption | null) =>
         props.onChange(group && group.id !== none ? group.id : undefined)
       }
     />
@@ -80,20 +80,20 @@ function List({ more, isWaiting, error, label }: ListProps) {
   const t = useText();
   const { number } = useFormat();
   return (
-    <SearchList
+    <ComboboxPopup
       label={label}
       search={t('group.search')}
       empty={isWaiting ? t('state.loading') : error ? t('error.title') : t('group.noMatch')}
       more={more > 0 ? t('group.more', { count: more }) : undefined}
     >
-      {(group: FoundGroup) => (
-        <OptionItem key={group.id} of={Base} value={group} hint={group.way || undefined}>
+      {(group: GroupOption) => (
+        <OptionItem key={group.id} of={Base} value={group} hint={group.path || undefined}>
           <span className={css['line']}>
             {group.name}
             {group.id !== none && <span className={css['people']}>{number(group.people)}</span>}
           </span>
         </OptionItem>
       )}
-    </SearchList>
+    </ComboboxPopup>
   );
 }

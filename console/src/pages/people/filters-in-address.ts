@@ -1,0 +1,34 @@
+// Reads the filters and the order of the people list from the query parameters of its page. Unknown values are ignored, because
+// users edit and share addresses.
+import type { PersonFilters } from '@soundings/contract/console/people.ts';
+import { personSorts, type PersonSort } from '@soundings/contract/console/person-sorts.ts';
+import { type Role, roles } from '@soundings/contract/roles.ts';
+
+export type FilterKey = 'q' | 'group' | 'role' | 'source' | 'status' | 'mail' | 'sort';
+
+export function filtersIn(address: Partial<Record<FilterKey, string>>) {
+  const { q = '', group, role, source, status, mail, sort = 'name' } = address;
+  const filters: PersonFilters = {
+    ...(q !== '' && { search: q.slice(0, 200) }),
+    ...(group !== undefined && /^[1-9]\d{0,8}$/.test(group) && { group }),
+    ...((roles as readonly (string | undefined)[]).includes(role) && { role: role as Role }),
+    ...((source === 'managed' || source === 'manual') && {
+      managed: source === 'managed' ? 'true' : 'false',
+    }),
+    ...((status === 'active' || status === 'inactive') && {
+      active: status === 'active' ? 'true' : 'false',
+    }),
+    ...((mail === 'none' || mail === 'rejected') && { mail }),
+  };
+  const isDown = sort.startsWith('-');
+  const named = isDown ? sort.slice(1) : sort;
+  const by = (personSorts as readonly string[]).includes(named) ? (named as PersonSort) : 'name';
+  return {
+    search: q,
+    filters,
+    /** The sort order in the format of the table. */
+    sort: isDown ? `-${by}` : by,
+    sorting: { sort: by, direction: isDown ? ('down' as const) : ('up' as const) },
+    isFiltered: Object.keys(filters).length > 0,
+  };
+}
