@@ -16,10 +16,10 @@ import {
 } from '@soundings/server/src/sealing/person-answers.ts';
 import type { Submitted, SubmissionOrder } from './processes/submitting.ts';
 import { attribute, makeCompany } from './company.ts';
-import { percentile, type Row, time, timed } from './measure.ts';
-import type { Plans, Say, Sized } from './plans.ts';
+import { percentile, type Row, time, timed } from './measuring/measure.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
 import { bodyOf, push } from './push.ts';
-import type { Account, Beside, Service } from './service.ts';
+import type { Account, Beside, Service } from './measuring/service.ts';
 
 /** The size of the company, and a factor for pauses and durations. */
 type Plan = { users: number; groups: number; timeScale: number };

@@ -12,10 +12,10 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { attribute, makeCompany } from './company.ts';
 import { writeHistory } from './history.ts';
-import { median, ratioText, type Row, time } from './measure.ts';
-import type { Plans, Say, Sized } from './plans.ts';
+import { median, ratioText, type Row, time } from './measuring/measure.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
 import { bodyOf, push } from './push.ts';
-import type { Service } from './service.ts';
+import type { Service } from './measuring/service.ts';
 
 /**
  * The browser, the size of the account, and how often each page is loaded. The first `warmUps` loads fill the browser's cache and

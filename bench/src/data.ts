@@ -7,10 +7,10 @@ import { WeekKey } from '@soundings/server/src/sealing/week-key.ts';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Plans, Say, Sized } from './plans.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
 import { attribute, type Company, makeCompany } from './company.ts';
 import { writeHistory } from './history.ts';
-import { megabytes, percentile, type Row, time, timed } from './measure.ts';
+import { megabytes, percentile, type Row, time, timed } from './measuring/measure.ts';
 import { bodyOf, push } from './push.ts';
 import {
   chooseGroups,
@@ -22,8 +22,8 @@ import {
   measureReads,
   measureStream,
   type Reading,
-} from './reads.ts';
-import type { Account, Exited, Service } from './service.ts';
+} from './measuring/reads.ts';
+import type { Account, Exited, Service } from './measuring/service.ts';
 
 /**
  * The sizes of the accounts, from the fewest answers to the most, and how thoroughly to read. `recent`: the number of answers in

@@ -10,10 +10,10 @@ import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { attribute, type Company, makeCompany, randomFrom } from './company.ts';
-import { median, type Row, time, timed } from './measure.ts';
-import type { Plans, Say, Sized } from './plans.ts';
+import { median, type Row, time, timed } from './measuring/measure.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
 import { bodyOf, push } from './push.ts';
-import type { Service } from './service.ts';
+import type { Service } from './measuring/service.ts';
 
 /** `companies`: how many are simulated of each kind. `users`, `groups` and `rounds`: of the account whose times are measured. */
 type Plan = { companies: number; users: number; groups: number; rounds: number };

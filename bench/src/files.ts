@@ -8,9 +8,9 @@ import { inTransaction } from '@soundings/server/src/db/db.ts';
 import type { FileKind } from '@soundings/server/src/sheets/file-names.ts';
 import { createUser } from '@soundings/server/src/people/users.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Row, time, timed } from './measure.ts';
-import type { Plans, Sized } from './plans.ts';
-import type { Service } from './service.ts';
+import { type Row, time, timed } from './measuring/measure.ts';
+import type { Plans, Sized } from './measuring/plans.ts';
+import type { Service } from './measuring/service.ts';
 import { fileOf } from './sheets.ts';
 
 /** How many people are in the file, and its formats. */

@@ -6,14 +6,14 @@ import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
 import { createUser } from '@soundings/server/src/people/users.ts';
 import { answeredWeek } from '@soundings/server/src/testing/attacks/forgetting.ts';
-import { freePort } from '@soundings/server/src/testing/free-port.ts';
+import { freePort } from '@soundings/server/src/testing/processes/free-port.ts';
 import { attribute, makeCompany } from './company.ts';
 import type { Keys } from './hostile.inputs.ts';
 import type { Survived } from './processes/hostile.sender.ts';
-import { megabytes, percentile, type Row, time, timed } from './measure.ts';
-import type { Plans, Sized } from './plans.ts';
+import { megabytes, percentile, type Row, time, timed } from './measuring/measure.ts';
+import type { Plans, Sized } from './measuring/plans.ts';
 import { bodyOf, push } from './push.ts';
-import type { Account, Service } from './service.ts';
+import type { Account, Service } from './measuring/service.ts';
 
 type Plan = { inputs: number; senders: number; others: { users: number; groups: number } };
 

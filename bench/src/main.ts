@@ -2,9 +2,9 @@
 // the same run. Exit status 1 if a target is missed. With --smoke each benchmark takes seconds and only shows that it still
 // works, without targets.
 import { benches, trials } from './benches.ts';
-import { machine, table } from './measure.ts';
-import type { Bench, Plans } from './plans.ts';
-import { startService } from './service.ts';
+import { machine, table } from './measuring/measure.ts';
+import type { Bench, Plans } from './measuring/plans.ts';
+import { startService } from './measuring/service.ts';
 
 const all = { ...benches, ...trials };
 

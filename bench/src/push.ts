@@ -1,7 +1,7 @@
 // Pushes a company to the organization interface.
 import type { Report, Settings, Summary } from '@soundings/contract/organization.ts';
 import type { Company } from './company.ts';
-import type { Account, Service } from './service.ts';
+import type { Account, Service } from './measuring/service.ts';
 
 const unlimited: Settings = {
   validateOnly: false,

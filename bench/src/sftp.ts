@@ -5,7 +5,7 @@
 import { accountById, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
-import { freePort } from '@soundings/server/src/testing/free-port.ts';
+import { freePort } from '@soundings/server/src/testing/processes/free-port.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,9 +16,9 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attribute, makeCompany } from './company.ts';
-import { median, megabytes, ratioText, type Row, timed } from './measure.ts';
-import type { Plans, Say, Sized } from './plans.ts';
-import type { ServiceProcess, Service } from './service.ts';
+import { median, megabytes, ratioText, type Row, timed } from './measuring/measure.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
+import type { ServiceProcess, Service } from './measuring/service.ts';
 
 type Plan = {
   /** MiB. */

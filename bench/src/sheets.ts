@@ -12,8 +12,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { makeCompany } from './company.ts';
-import { against, megabytes, type Row, time, timed } from './measure.ts';
-import type { Plans, Say, Sized } from './plans.ts';
+import { against, megabytes, type Row, time, timed } from './measuring/measure.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
 
 /**
  * The number of people in the list, how often it is read, the number of rows of the largest files, and the size of the malicious

@@ -3,8 +3,8 @@
 import { hasBrowser, noBrowser } from '@soundings/server/src/testing/browser/browser.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { benches, trials } from './benches.ts';
-import type { Row } from './measure.ts';
-import { type Service, startService } from './service.ts';
+import type { Row } from './measuring/measure.ts';
+import { type Service, startService } from './measuring/service.ts';
 import { hasSftp, noSftp } from './sftp.ts';
 
 let service: Service;

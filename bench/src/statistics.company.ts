@@ -2,7 +2,11 @@
 // real disclosure procedure decides what is published of them.
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { scaledMean } from '@soundings/server/src/questions/types.ts';
-import { chooseCells, chooseDistributions, setsOf } from '@soundings/server/src/results/disclosure.ts';
+import {
+  chooseCells,
+  chooseDistributions,
+  setsOf,
+} from '@soundings/server/src/results/disclosure/disclosure.ts';
 import type { Setting, WeekFigures } from '@soundings/server/src/results/statistics/history.ts';
 import type { GroupDistribution } from '@soundings/server/src/results/statistics/pooled-variance.ts';
 import type { Reading } from '@soundings/server/src/results/statistics/readings.ts';

@@ -19,8 +19,8 @@ import {
 } from '@soundings/server/src/results/statistics/rolling.ts';
 import { weekStatistics } from '@soundings/server/src/results/statistics/week-statistics.ts';
 import { randomFrom } from './company.ts';
-import type { Row } from './measure.ts';
-import type { Plans, Sized } from './plans.ts';
+import type { Row } from './measuring/measure.ts';
+import type { Plans, Sized } from './measuring/plans.ts';
 import { type Company, kpis, kpiWeeks, simulatedCompany, weekly, weekNumber } from './statistics.company.ts';
 
 /** How many companies of each kind are simulated for each steady share, and for how many weeks. */

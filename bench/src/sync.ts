@@ -6,10 +6,19 @@ import type { Summary } from '@soundings/contract/organization.ts';
 import { copyInto, inTransaction, type Pool } from '@soundings/server/src/db/db.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attribute, type Company, makeCompany, renamed } from './company.ts';
-import { against, median, megabytes, percentile, ratioText, type Row, time, timed } from './measure.ts';
-import type { Plans, Say, Sized } from './plans.ts';
+import {
+  against,
+  median,
+  megabytes,
+  percentile,
+  ratioText,
+  type Row,
+  time,
+  timed,
+} from './measuring/measure.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
 import { bodyOf, push } from './push.ts';
-import type { Account, Service } from './service.ts';
+import type { Account, Service } from './measuring/service.ts';
 
 /**
  * The sizes of the companies (largest last), the number of groups, how many accounts receive the pushes of each, and a factor for

@@ -9,7 +9,7 @@ import { servePages } from './console/core/pages.ts';
 import { databaseTime } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
 import { migrate } from './db/migrate.ts';
-import { openResponseCache } from './http/response-cache.ts';
+import { openResponseCache } from './http/responses/response-cache.ts';
 import { createServer } from './http/server.ts';
 import { limitConcurrency } from './http/concurrency.ts';
 import { type Jobs, startJobs } from './jobs/jobs.ts';

@@ -2,7 +2,7 @@
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import { numberForms, type Numbers, type Scope, scopes as allScopes } from '@soundings/contract/operation.ts';
 import { Fault } from '../base/errors.ts';
-import { newToken, tokenHash } from '../base/secrets.ts';
+import { newToken, tokenHash } from '../base/crypto/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
 import { notifyAdministrators } from './account-notices.ts';
 import { accountById } from './accounts.ts';

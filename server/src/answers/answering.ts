@@ -4,7 +4,7 @@ import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
 import { Batching } from '../base/batching.ts';
-import { tokenHash } from '../base/secrets.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
 import type { Question } from '../questions/questions.ts';
 import { freeText, type KeptAnswer, type QuestionType, readAnswer } from '../questions/types.ts';

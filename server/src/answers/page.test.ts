@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { compress } from '../http/encoding.ts';
+import { compress } from '../http/responses/encoding.ts';
 import { libraryFor } from '../questions/library.ts';
 import type { Question } from '../questions/questions.ts';
 import type { QuestionType } from '../questions/types.ts';

@@ -2,7 +2,7 @@
 // used, when an account exists, or when any process has printed a newer link.
 import { randomBytes } from 'node:crypto';
 import { Fault } from '../base/errors.ts';
-import { tokenHash } from '../base/secrets.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { deleteFirstStartLink, replaceFirstStartLink, selectFirstStartLink } from './first-start.sql.ts';
 

@@ -2,7 +2,7 @@
 // people who sign in.
 import { minPasswordLength } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
-import { hashPassword, isPassword } from '../base/secrets.ts';
+import { hashPassword, isPassword } from '../base/crypto/secrets.ts';
 
 /** The names and address of a person, which must not be all that a password consists of. */
 export type Named = { firstName: string; lastName: string; email: string | null };
@@ -113,6 +113,6 @@ export async function digestPassword(password: string, person: Named, path?: str
   return inTurn(() => hashPassword(password));
 }
 
-/** Like isPassword in base/secrets.ts, but limited to a few calls at once. Throws a Fault if too many callers are waiting. */
+/** Like isPassword in base/crypto/secrets.ts, but limited to a few calls at once. Throws a Fault if too many callers are waiting. */
 export const matchesPassword = (password: string, hash: string): Promise<boolean> =>
   inTurn(() => isPassword(password, hash));

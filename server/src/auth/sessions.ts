@@ -3,7 +3,7 @@
 // sign in again.
 import { randomBytes } from 'node:crypto';
 import { Fault } from '../base/errors.ts';
-import { tokenHash } from '../base/secrets.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
 import {
   deleteEndedSessions,

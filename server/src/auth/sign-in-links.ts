@@ -5,7 +5,7 @@ import { emailKey } from '@soundings/contract/formats.ts';
 import { randomBytes } from 'node:crypto';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { tokenHash } from '../base/secrets.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
 import { type Mailer, MailRejected } from '../mail/mail.ts';
 import { notifyPerson } from '../accounts/account-notices.ts';

@@ -3,8 +3,8 @@
 import { emailKey } from '@soundings/contract/formats.ts';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import type { Sealer } from '../base/sealer.ts';
-import { placeholderHash } from '../base/secrets.ts';
+import type { Sealer } from '../base/crypto/sealer.ts';
+import { placeholderHash } from '../base/crypto/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
 import { digestPassword, matchesPassword } from './passwords.ts';

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { Fault } from '../base/errors.ts';
-import type { Sealer } from '../base/sealer.ts';
-import { tokenHash } from '../base/secrets.ts';
+import type { Sealer } from '../base/crypto/sealer.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import {
   deleteRecoveryCode,

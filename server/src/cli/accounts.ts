@@ -2,7 +2,7 @@
 import { type Account, type AccountSettings, changeAccount, createAccount } from '../accounts/accounts.ts';
 import { notifyPerson } from '../accounts/account-notices.ts';
 import { resetPassword, setPassword } from '../auth/sign-in.ts';
-import { newPassword } from '../base/secrets.ts';
+import { newPassword } from '../base/crypto/secrets.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createUser } from '../people/users.ts';
 import { defineLibrary } from '../questions/questions.ts';

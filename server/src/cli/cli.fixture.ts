@@ -14,7 +14,7 @@ import { readConfig } from '../base/config.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { type Embedded, openEmbedded } from '../db/embedded.ts';
 import { createUser } from '../people/users.ts';
-import { bareEnvironment } from '../testing/environment.ts';
+import { bareEnvironment } from '../testing/processes/environment.ts';
 import { runCommand } from './run-command.ts';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));

@@ -7,7 +7,7 @@ import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts'
 import { describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { bareEnvironment } from '../testing/environment.ts';
+import { bareEnvironment } from '../testing/processes/environment.ts';
 import { until } from '../testing/until.ts';
 import {
   ahead,

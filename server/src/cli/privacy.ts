@@ -40,7 +40,7 @@ export const privacyCommands = (config: () => Config): Record<string, Command> =
         now: Date.now(),
       };
       // Imported here, because it loads all schemas of the console, which would slow down every other command.
-      const { readPrivacyReport } = await import('../results/privacy-report.ts');
+      const { readPrivacyReport } = await import('../results/privacy/privacy-report.ts');
       return readPrivacyReport(pool, accountOf(values), installation);
     },
     format: privacyText,

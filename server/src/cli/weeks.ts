@@ -107,7 +107,8 @@ async function linksExport(
 async function weekShow(pool: Pool, values: Values) {
   const accountId = accountOf(values);
   // Imported here, because it loads the mail code, which would slow down every other command.
-  const { selectRefusals, selectMessageCounts, selectRunningWeeks } = await import('../rounds/messages.ts');
+  const { selectRefusals, selectMessageCounts, selectRunningWeeks } =
+    await import('../rounds/messages/messages.ts');
   const [weeks, counts, refusals] = await Promise.all([
     selectRunningWeeks(pool, accountId),
     selectMessageCounts(pool, accountId, Date.now()),

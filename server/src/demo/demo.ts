@@ -4,7 +4,7 @@ import { accountById, createAccount, lockAccount } from '../accounts/accounts.ts
 import { resetPassword } from '../auth/sign-in.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { newId } from '../base/ids.ts';
-import { newPassword } from '../base/secrets.ts';
+import { newPassword } from '../base/crypto/secrets.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
 import { defineAttribute } from '../people/attributes.changes.ts';
 import { createUser } from '../people/users.ts';

@@ -10,7 +10,7 @@ import { createToken } from '../accounts/tokens.ts';
 import { inTransaction } from '../db/db.ts';
 import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { bareEnvironment } from '../testing/environment.ts';
+import { bareEnvironment } from '../testing/processes/environment.ts';
 import { until } from '../testing/until.ts';
 import { openUpload, addLostProcessing } from './store.ts';
 

@@ -11,7 +11,7 @@ import { callerOf, senderOf } from '../accounts/callers.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
-import { openResponseCache } from '../http/response-cache.ts';
+import { openResponseCache } from '../http/responses/response-cache.ts';
 import { createServer, type ServerOptions } from '../http/server.ts';
 import { limitConcurrency } from '../http/concurrency.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createToken } from '../accounts/tokens.ts';
-import { newToken } from '../base/secrets.ts';
+import { newToken } from '../base/crypto/secrets.ts';
 import { until } from '../testing/until.ts';
 import { contentOf, selectFiles } from './store.ts';
 import { workbookOf, zipOf } from '../sheets/zip.fixture.ts';

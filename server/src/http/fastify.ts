@@ -11,8 +11,8 @@ import { networkOf } from '../base/network.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Bodies, BodySource } from './bodies.ts';
-import { sendError, unsupported } from './error-responses.ts';
-import { protocolResponse } from './problems.ts';
+import { sendError, unsupported } from './responses/error-responses.ts';
+import { protocolResponse } from './responses/problems.ts';
 
 /** The caller: a token and its account. Every change that can affect a response raises `version`. */
 export type Caller = {

@@ -8,7 +8,7 @@ import { getFileReport, uploadFile, uploadOperations } from '@soundings/contract
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
-import { newToken } from '../base/secrets.ts';
+import { newToken } from '../base/crypto/secrets.ts';
 import { answer, importLines, kpi, later, question, round } from '../testing/surveys.ts';
 import { type JsonResponse, openWorld, type TestAccount, type World } from '../testing/world.ts';
 

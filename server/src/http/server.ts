@@ -18,7 +18,7 @@ import {
   notServed,
   sendError,
   sendNotServed,
-} from './error-responses.ts';
+} from './responses/error-responses.ts';
 import { headersOf, type ListenOptions, logResponse, newFastify } from './fastify.ts';
 import { type Forwarding, openForwarding } from './forwarding.ts';
 import {
@@ -29,7 +29,7 @@ import {
   type ServeOptions,
 } from './operations.ts';
 import { corsHeaders } from './origins.ts';
-import { protocolResponse, retryAfter } from './problems.ts';
+import { protocolResponse, retryAfter } from './responses/problems.ts';
 import { watchReaders } from './readers.ts';
 import { openTraffic } from './traffic.ts';
 

@@ -14,8 +14,8 @@ import {
   type GroupSet,
   setsOf,
   tooFewOwnLinks,
-} from './disclosure.ts';
-import { type Noise, type NoiseLevel, noisyDistribution, noisySum } from './noise.ts';
+} from './disclosure/disclosure.ts';
+import { type Noise, type NoiseLevel, noisyDistribution, noisySum } from './disclosure/noise.ts';
 import {
   groupsOf,
   recordCompleted,

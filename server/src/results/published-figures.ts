@@ -9,9 +9,9 @@ import { selectKpis, type Question, selectQuestions } from '../questions/questio
 import { classesOf, comparable } from '../questions/similar-wording.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
-import { addBatch } from './batches.ts';
+import { addBatch } from './disclosure/batches.ts';
 import { chosenFigures, kpiValues, type KpiValue, type Loaded, type Result } from './figures.ts';
-import { type Noise, type NoiseLevel, noiseOf } from './noise.ts';
+import { type Noise, type NoiseLevel, noiseOf } from './disclosure/noise.ts';
 import { type OpenAnswers, openAnswers } from './open-answers.ts';
 import {
   type CommentRow,
@@ -28,7 +28,7 @@ import {
   selectWeekData,
   updateKpisWithValues,
 } from './published-figures.sql.ts';
-import { type Rate, responseRates } from './response-rates.ts';
+import { type Rate, responseRates } from './disclosure/response-rates.ts';
 import { askedOfSegments, segmentResults } from './segments/segment-figures.ts';
 import { withSegments } from './segments/week-segments.ts';
 import { turnoutOf, type WeekData } from './turnout.ts';

@@ -2,7 +2,7 @@
 // when the week closes, the person becomes inactive or is removed, or the link is replaced.
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
-import { randomText, tokenHash } from '../base/secrets.ts';
+import { randomText, tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { canWriteTo, deleteHandedOut, insertLinks, type LinkedPerson, selectLinked } from './links.sql.ts';
 

@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { tokenHash } from '../base/secrets.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import { addClosing } from '../console/asking/asking.sql.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import {
@@ -22,8 +22,8 @@ import {
   withoutCopies,
 } from '../testing/attacks/file-attacker.ts';
 import { type AnsweredWeek, isForgotten, keyPathOf, keysBeside } from '../testing/attacks/forgetting.ts';
-import { bareEnvironment } from '../testing/environment.ts';
-import { exec, home, type Service } from '../testing/processes.ts';
+import { bareEnvironment } from '../testing/processes/environment.ts';
+import { exec, home, type Service } from '../testing/processes/processes.ts';
 import { signIn } from '../testing/signed-in.ts';
 import { answer, importLines, question, round } from '../testing/surveys.ts';
 import { until } from '../testing/until.ts';

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { resealNoiseKeys } from '../accounts/noise-key.ts';
 import { resealTwoFactorSecrets } from '../auth/two-factor.ts';
 import { Fault } from '../base/errors.ts';
-import type { Sealer } from '../base/sealer.ts';
+import type { Sealer } from '../base/crypto/sealer.ts';
 import { inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { deleteHostKeys, resealHostKeys } from '../sftp/host-keys.sealed.ts';
 import { lockKeyFiles } from './answer-keys.sql.ts';

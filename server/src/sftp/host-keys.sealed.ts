@@ -1,5 +1,5 @@
 // Seals and opens the stored SFTP host keys. Separate from host-keys.ts, so that code that only reseals them does not load SSH.
-import type { Sealer } from '../base/sealer.ts';
+import type { Sealer } from '../base/crypto/sealer.ts';
 import type { Transaction } from '../db/db.ts';
 import { deleteHostKeys, type HostKeyRow, selectHostKeys, updateHostKey } from './host-keys.sql.ts';
 

@@ -6,7 +6,7 @@ import ssh2 from 'ssh2';
 import { isAllowed } from '../accounts/allowlist.ts';
 import type { Log } from '../base/log.ts';
 import { plainAddress } from '../base/network.ts';
-import type { Sealer } from '../base/sealer.ts';
+import type { Sealer } from '../base/crypto/sealer.ts';
 import type { Pool } from '../db/db.ts';
 import { algorithms, offeredHostKeys, offerFastest } from './algorithms.ts';
 import { admit, checkMs, endExpired, onGreeting, refuse, type ServerState } from './connections.ts';

@@ -7,7 +7,7 @@ import SftpClient from 'ssh2-sftp-client';
 import { type AccountSettings, changeAccount, createAccount } from '../accounts/accounts.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
-import type { Sealer } from '../base/sealer.ts';
+import type { Sealer } from '../base/crypto/sealer.ts';
 import { openTestDatabase } from '../testing/database.ts';
 import { createFlags, type Field, packet, type Reply, replyOf, types } from './packets.fixture.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './server.ts';

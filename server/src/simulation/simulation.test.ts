@@ -10,7 +10,7 @@ import { inTransaction } from '../db/db.ts';
 import { defineLibrary, selectQuestions } from '../questions/questions.ts';
 import { closeEndedWeeks } from '../results/close-week.ts';
 import { openDueRounds } from '../rounds/opening.ts';
-import { openSender } from '../rounds/messages.ts';
+import { openSender } from '../rounds/messages/messages.ts';
 import { weeksToClose } from '../rounds/rounds.ts';
 import { createSchedule, pauseSchedule, selectSchedules } from '../rounds/schedules.ts';
 import { askedWeek, mondays, noon } from '../testing/asking.ts';

@@ -1,6 +1,6 @@
 // Visits the answering pages of many people at the same time, over HTTP, like browsers without JavaScript.
 import { Agent, request } from 'node:http';
-import { randomText } from '../base/secrets.ts';
+import { randomText } from '../base/crypto/secrets.ts';
 import type { Said, Visit } from './script.ts';
 
 /** The maximum number of visitors at the same time. */

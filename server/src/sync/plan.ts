@@ -10,7 +10,7 @@ import {
   type User,
 } from '@soundings/contract/organization.ts';
 import { type MembershipKind, membershipKinds, type Role } from '@soundings/contract/shared-values.ts';
-import { Digest } from '../base/digest.ts';
+import { Digest } from '../base/crypto/digest.ts';
 import type { SentOrganization } from './check.ts';
 import type { CurrentState, CurrentUser, GroupKey, Target, UserDetails } from './current-state.ts';
 import { keyOf, nameOf, type TargetTree } from './target-tree.ts';

@@ -2,7 +2,7 @@
 // schedule repeats.
 import type { KpiName, QuestionTexts, ScheduleBody, WeekName } from '@soundings/contract/console/asking.ts';
 import { useCallback } from 'react';
-import { folded } from '../../ui/form/find-groups.ts';
+import { folded } from '../../ui/form/finder/find-groups.ts';
 import { localeOf, onceForLanguage } from '@soundings/contract/texts.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
 

@@ -8,7 +8,7 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
 import { Consequences } from '../../ui/dialog/Consequences.tsx';
 import { useErrorText } from '../../ui/faults.ts';
-import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { GroupFinder } from '../../ui/form/finder/GroupFinder.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
 import { Failed, Skeleton } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';

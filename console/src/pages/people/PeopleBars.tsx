@@ -3,7 +3,7 @@ import { roles } from '@soundings/contract/shared-values.ts';
 import { ArrowDownToLine, ArrowUpFromLine, FilterX, X } from 'lucide-react';
 import { useText } from '../../text/text.tsx';
 import { Button, IconButton } from '../../ui/Button.tsx';
-import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { GroupFinder } from '../../ui/form/finder/GroupFinder.tsx';
 import { ToolbarGap, ToolbarText } from '../../ui/page/Page.tsx';
 import { SearchField } from '../../ui/form/SearchField.tsx';
 import { Select } from '../../ui/form/Select.tsx';

@@ -14,7 +14,7 @@ import { useText } from '../../text/text.tsx';
 import { SwitchField, TextField } from '../../ui/form/Field.tsx';
 import { SelectField } from '../../ui/form/Select.tsx';
 import { FieldRow, Form, type FormState } from '../../ui/form/Form.tsx';
-import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { GroupFinder } from '../../ui/form/finder/GroupFinder.tsx';
 import { Locked } from '../../ui/Locked.tsx';
 import { SearchSelectField } from '../../ui/form/SearchSelect.tsx';
 import { Section } from '../../ui/page/Section.tsx';

@@ -6,7 +6,7 @@ import { addressOf } from '../../api.ts';
 import { useAddress, useData } from '../../hooks/data.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
-import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
+import { GroupFinder } from '../../ui/form/finder/GroupFinder.tsx';
 import { Select } from '../../ui/form/Select.tsx';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { Page } from '../../ui/page/Page.tsx';

@@ -15,7 +15,7 @@ import { Empty } from '../../ui/page/Empty.tsx';
 import { Page } from '../../ui/page/Page.tsx';
 import { Reason } from '../../ui/floating/Reason.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
-import { FirstSteps } from './FirstSteps.tsx';
+import { FirstSteps } from './overview/FirstSteps.tsx';
 import css from './results.module.css';
 
 /** The numbers of weeks that pages offer. */

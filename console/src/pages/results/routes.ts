@@ -2,7 +2,12 @@
 import type { PageRoute } from '../../page-route.ts';
 
 export const resultsRoutes: PageRoute[] = [
-  { path: '/', minimumRole: 'Manager', load: () => import('./OverviewPage.tsx'), name: 'OverviewPage' },
+  {
+    path: '/',
+    minimumRole: 'Manager',
+    load: () => import('./overview/OverviewPage.tsx'),
+    name: 'OverviewPage',
+  },
   {
     path: '/heat-map',
     minimumRole: 'Manager',
@@ -19,7 +24,7 @@ export const resultsRoutes: PageRoute[] = [
   {
     path: '/results/questions/$questionId',
     minimumRole: 'Manager',
-    load: () => import('./QuestionPage.tsx'),
+    load: () => import('./question/QuestionPage.tsx'),
     name: 'QuestionPage',
   },
   {

@@ -9,7 +9,7 @@ import { createToken, revokeToken } from '../../accounts/tokens.ts';
 import { byteOrderMark, csvRow } from '../../base/csv.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import type { Sealer } from '../../base/sealer.ts';
+import type { Sealer } from '../../base/crypto/sealer.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
 import { hostKeys } from '../../sftp/host-keys.ts';
 import type { Mailer } from '../../mail/mail.ts';

@@ -155,7 +155,7 @@ export async function selectOpenRounds(db: Db, accountId: AccountId): Promise<Op
     order  by r.week, r.schedule_id`;
 }
 
-/** Returns the people whose email was last rejected by the mail server. Reminders don't count (rounds/messages.sql.ts). */
+/** Returns the people whose email was last rejected by the mail server. Reminders don't count (rounds/messages/messages.sql.ts). */
 export async function selectRefusedPeople(
   db: Db,
   accountId: AccountId,

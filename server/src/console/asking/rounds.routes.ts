@@ -21,7 +21,7 @@ import {
   selectOpenWeeks,
   selectRefusedPeople,
 } from './asking.sql.ts';
-import { type MessageCount, selectMessageCounts } from '../../rounds/messages.ts';
+import { type MessageCount, selectMessageCounts } from '../../rounds/messages/messages.ts';
 import type { AskingDependencies } from './asking-dependencies.ts';
 import { named, wordsOf } from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';

@@ -12,7 +12,7 @@ import { pageTexts } from '../../answers/page-texts.ts';
 import { Fault } from '../../base/errors.ts';
 import { type AccountId, type Db, inTransaction, type Transaction } from '../../db/db.ts';
 import { selectKpis, type Question, selectQuestions } from '../../questions/questions.ts';
-import { invitationOf } from '../../rounds/invitation.ts';
+import { invitationOf } from '../../rounds/messages/invitation.ts';
 import { dayDue } from '../../rounds/send-times.ts';
 import {
   audiencesOf,

@@ -21,7 +21,7 @@ import { sessionOf, type SignedIn } from '../../auth/sessions.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { cookieOf } from '../../http/cookies.ts';
-import { acceptedEncoding, compress } from '../../http/encoding.ts';
+import { acceptedEncoding, compress } from '../../http/responses/encoding.ts';
 import { queryReader } from '../../http/query.ts';
 import type { Server } from '../../http/server.ts';
 import { bodyReader } from './bodies.ts';

@@ -13,7 +13,7 @@ import { beginSession } from '../../auth/sessions.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportCommands } from '../../cli/reports.ts';
 import { apply, unit } from '../../testing/organizations.ts';
-import { needs } from '../../testing/programs.ts';
+import { needs } from '../../testing/processes/programs.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { answer, importLines, kpi, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { needs } from '../../testing/programs.ts';
+import { needs } from '../../testing/processes/programs.ts';
 import { zipOf, type ZipEntry } from './zip-writer.ts';
 
 async function* entriesOf(entries: ZipEntry[]) {

@@ -32,7 +32,7 @@ import {
 } from '../../auth/two-factor.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import type { Sealer } from '../../base/sealer.ts';
+import type { Sealer } from '../../base/crypto/sealer.ts';
 import { inTransaction, type Pool } from '../../db/db.ts';
 import { changeUser } from '../../people/users.ts';
 import { actorOf, type Console } from '../core/console.ts';

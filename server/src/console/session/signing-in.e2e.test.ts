@@ -16,8 +16,8 @@ import { openConsole } from '../../testing/browser/console.ts';
 import { axeFaults } from '../../testing/browser/axe.ts';
 import { openTestDatabase } from '../../testing/database.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
-import { bareEnvironment } from '../../testing/environment.ts';
-import { freePort } from '../../testing/free-port.ts';
+import { bareEnvironment } from '../../testing/processes/environment.ts';
+import { freePort } from '../../testing/processes/free-port.ts';
 import { openSmtp, type TestSmtp } from '../../testing/smtp.ts';
 import { until } from '../../testing/until.ts';
 

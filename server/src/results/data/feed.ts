@@ -3,7 +3,7 @@
 import type { Kind } from '@soundings/contract/data.ts';
 import { type FeedMetric, feedMetrics } from '@soundings/contract/feed-rows.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
-import type { StreamedResponse } from '../../http/responses.ts';
+import type { StreamedResponse } from '../../http/responses/responses.ts';
 import { kpiNameIn, selectKpis, selectQuestions } from '../../questions/questions.ts';
 import { byteOrderMark, textCell } from '../../base/csv.ts';
 import {

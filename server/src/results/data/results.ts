@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
-import { StreamedResponse } from '../../http/responses.ts';
+import { StreamedResponse } from '../../http/responses/responses.ts';
 import { selectQuestions } from '../../questions/questions.ts';
 import { type CommentRow, selectComments } from './comments.sql.ts';
 import { type AskedRow, type KpiHead, type ResultRow, type Scope, selectAsked, selectGroupIdOf, selectKpi, selectKpiValues, selectRates, selectResults, selectScope, type ValueRow } from './results.sql.ts';

@@ -2,7 +2,7 @@
 // up, reveal something about a few people alone.
 import { isScaled, type QuestionType } from '../../questions/types.ts';
 import { type Loaded, classFigures, type Result } from '../../results/figures.ts';
-import { responseRates } from '../../results/response-rates.ts';
+import { responseRates } from '../../results/disclosure/response-rates.ts';
 import { type Thresholds, type Turnout, turnoutOf, type WeekAnswer } from '../../results/turnout.ts';
 import { type RandomHistory, type RandomWeek, weekData } from './histories.ts';
 

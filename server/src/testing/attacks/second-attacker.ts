@@ -2,7 +2,7 @@
 // and rounds, with rational arithmetic and with the bounds of integer answers, and checks each claim against the truth.
 import { type QuestionType, isScaled } from '../../questions/types.ts';
 import type { KpiValue, Result, ShownComment } from '../../results/figures.ts';
-import type { Rate } from '../../results/response-rates.ts';
+import type { Rate } from '../../results/disclosure/response-rates.ts';
 import type { WeekAnswer, WeekData } from '../../results/turnout.ts';
 import { weekData } from './histories.ts';
 import { boundsOf, type World, type WorldQuestion } from './second-worlds.ts';

@@ -1,6 +1,6 @@
 // Twins of a week: other answers of the same people that lead to the same published figures. Someone who sees only what is published
 // can't distinguish a week from its twin, so nothing that is computed from published figures may differ between them.
-import { chooseCells } from '../../results/disclosure.ts';
+import { chooseCells } from '../../results/disclosure/disclosure.ts';
 import { chooseClass, companyOf, type Loaded } from '../../results/figures.ts';
 import { turnoutOf, type WeekAnswer, type WeekData, type WeekQuestion } from '../../results/turnout.ts';
 import type { Random } from '../../simulation/random.ts';

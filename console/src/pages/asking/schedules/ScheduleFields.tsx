@@ -11,7 +11,7 @@ import {
 } from '../../../ui/form/Field.tsx';
 import { SelectField } from '../../../ui/form/Select.tsx';
 import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
-import { GroupFinder } from '../../../ui/form/GroupFinder.tsx';
+import { GroupFinder } from '../../../ui/form/finder/GroupFinder.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { FieldError } from '../FieldError.tsx';
 import css from '../asking.module.css';

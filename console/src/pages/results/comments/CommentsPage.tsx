@@ -8,7 +8,7 @@ import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
-import { GroupFinder } from '../../../ui/form/GroupFinder.tsx';
+import { GroupFinder } from '../../../ui/form/finder/GroupFinder.tsx';
 import { Page, ToolbarGap, ToolbarText } from '../../../ui/page/Page.tsx';
 import { SearchField } from '../../../ui/form/SearchField.tsx';
 import { Select } from '../../../ui/form/Select.tsx';

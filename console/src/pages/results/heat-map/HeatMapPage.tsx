@@ -11,7 +11,7 @@ import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
-import { GroupFinder } from '../../../ui/form/GroupFinder.tsx';
+import { GroupFinder } from '../../../ui/form/finder/GroupFinder.tsx';
 import { Page, ToolbarGap } from '../../../ui/page/Page.tsx';
 import { Segmented } from '../../../ui/form/Segmented.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
