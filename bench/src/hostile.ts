@@ -10,10 +10,10 @@ import { freePort } from '@soundings/server/src/testing/processes/free-port.ts';
 import { attribute, makeCompany } from './company.ts';
 import type { Keys } from './hostile.inputs.ts';
 import type { Survived } from './processes/hostile.sender.ts';
-import { megabytes, percentile, type Row, time, timed } from './measuring/measure.ts';
+import { megabytes, percentile, type BenchRow, time, timed } from './measuring/measure.ts';
 import type { Plans, Sized } from './measuring/plans.ts';
-import { bodyOf, push } from './push.ts';
-import type { Account, Service } from './measuring/service.ts';
+import { pushBodyOf, push } from './push.ts';
+import type { BenchAccount, Service } from './measuring/service.ts';
 
 type Plan = { inputs: number; senders: number; others: { users: number; groups: number } };
 
@@ -77,7 +77,7 @@ export const benchHostile: Sized<Plan> = (plan) => async (say, start) => {
     const errors = attacked.errors().length;
     const p99 = percentile(times, 0.99);
     await attacked.stop();
-    const rows: Row[] = [
+    const rows: BenchRow[] = [
       {
         what: `${plan.inputs.toLocaleString('en')} malicious inputs: 5xx responses`,
         measured: String(failed),
@@ -143,8 +143,8 @@ async function keysOf(service: Service): Promise<Keys> {
   return { tokens, sessions, links };
 }
 
-async function otherAccount(service: Service, size: Plan['others']): Promise<Account> {
+async function otherAccount(service: Service, size: Plan['others']): Promise<BenchAccount> {
   const account = await service.account(attribute);
-  await push(service, account, bodyOf(makeCompany(size)), { created: size.users });
+  await push(service, account, pushBodyOf(makeCompany(size)), { created: size.users });
   return account;
 }

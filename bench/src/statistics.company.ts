@@ -10,7 +10,7 @@ import {
 import type { Setting, WeekFigures } from '@soundings/server/src/results/statistics/history.ts';
 import type { GroupDistribution } from '@soundings/server/src/results/statistics/pooled-variance.ts';
 import type { Reading } from '@soundings/server/src/results/statistics/readings.ts';
-import { randomFrom } from './company.ts';
+import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
 
 /** The question that is asked every week, and those of a KPI that are asked once in 13 weeks, in these weeks. */
 export const weekly = 1;
@@ -39,7 +39,7 @@ const [sharedAttitude, sharedSentiment] = [0.4, 0.3];
 const cuts = [-1.6, -0.8, 0.1, 1.1];
 const thresholds = { figures: 5, distribution: 10 };
 
-export type Company = {
+export type SimulatedCompany = {
   setting: Setting;
   leaves: number[];
   /** Adds to the attitude of everyone in a leaf, now and later. In standard deviations of answers. */
@@ -80,8 +80,8 @@ function shiftForOne(): number {
 }
 const one = shiftForOne();
 
-export function simulatedCompany(seed: number, steadyShare: number): Company {
-  const random = randomFrom(seed);
+export function simulatedCompany(seed: number, steadyShare: number): SimulatedCompany {
+  const random = mulberry32(seed);
   let spare: number | undefined;
   const normal = (): number => {
     if (spare !== undefined) {

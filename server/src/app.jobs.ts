@@ -1,7 +1,8 @@
 // All work that does not run in a request: recurring jobs, tasks by job, and what runs on threads.
 import type { LogLevel } from './base/config.ts';
 import type { Log } from './base/log.ts';
-import { type AccountNotice, mailAccountNotice } from './accounts/account-notices.ts';
+import { mailAccountNotice } from './accounts/account-notices.ts';
+import type { AccountNotice } from './accounts/noticed-changes.ts';
 import { notifyExpiringTokens } from './accounts/expiring-tokens.ts';
 import { mailPendingAdministrators, type PendingNotice } from './auth/pending-administrators.ts';
 import { deleteExpiredSessions } from './auth/sessions.ts';
@@ -12,22 +13,25 @@ import type { Pool } from './db/db.ts';
 import type { Work } from './jobs/jobs.ts';
 import { runThread, type ThreadLimits } from './jobs/threads.ts';
 import type { Mailer } from './mail/mail.ts';
-import { deleteEmailsBefore } from './people/users.ts';
+import { deleteEmailsBefore } from './people/users.sql.ts';
 import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { hasEndedWeeks } from './results/close-week.ts';
 import { hasLiveWeeks } from './results/live-week.ts';
 import { areStatisticsDue } from './results/statistics/statistics.ts';
 import { type LinkNotice, mailLinkNotice } from './rounds/messages/link-notices.ts';
-import { insertRefusal, openSender } from './rounds/messages/messages.ts';
+import { openSender } from './rounds/messages/messages.ts';
+import { insertRefusal } from './rounds/messages/messages.sql.ts';
 import { dueSchedules } from './rounds/opening.ts';
 import { countParticipation } from './rounds/participation.ts';
-import { endLostRuns, deleteOldRunsDue } from './sync/runs.ts';
+import { deleteOldRunsDue } from './sync/runs.ts';
+import { updateLostRuns } from './sync/runs.sql.ts';
 import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import { type MailedReport, mailReport } from './files/report-mails.ts';
 import { processInTurn } from './files/queue.ts';
-import { deleteOldFilesDue, addLostProcessing } from './files/store.ts';
+import { deleteOldFilesDue } from './files/store.ts';
+import { addLostProcessing } from './files/store.sql.ts';
 import type { AppConfig } from './app.config.ts';
 
 /** Opens, shows or closes weeks on a separate thread, because it may compute for seconds. `only` limits it to one week. */
@@ -90,7 +94,7 @@ export function workOf({
         cron: '7 7 * * *',
         work: () => notifyExpiringTokens(pool, mailer, config.publicUrl, log),
       },
-      { name: 'end lost runs', cron: '* * * * *', work: () => endLostRuns(pool) },
+      { name: 'end lost runs', cron: '* * * * *', work: () => updateLostRuns(pool) },
       { name: 'delete old runs', cron: '17 3 * * *', work: () => deleteOldRunsDue(pool) },
       { name: 'delete expired sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },
       { name: 'delete previous addresses', cron: '57 3 * * *', work: () => deleteEmailsBefore(pool) },

@@ -33,7 +33,7 @@ import { limitConcurrency } from './http/concurrency.ts';
 import type { Mailer } from './mail/mail.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data/data.routes.ts';
-import { selectDue } from './rounds/messages/messages.ts';
+import { selectDue } from './rounds/messages/messages.sql.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import type { Approve } from './files/approval-thread.ts';
@@ -41,7 +41,7 @@ import type { SimulateKind } from './results/segments/simulation-thread.ts';
 import type { ComputeDrivers } from './results/statistics/drivers-thread.ts';
 import type { Words } from './results/data/words-thread.ts';
 import { serveStorage } from './files/storage.routes.ts';
-import { countWaiting } from './files/store.ts';
+import { countWaiting } from './files/store.sql.ts';
 import { type AppConfig, isSecure, listenerOptions, longReads, longReadsOfAccount } from './app.config.ts';
 import type { Connections } from './app.connections.ts';
 

@@ -2,7 +2,7 @@
 import { cpus, totalmem } from 'node:os';
 
 /** A row of the table. The floor and the target are optional. */
-export type Row = {
+export type BenchRow = {
   what: string;
   measured: string;
   floor?: string;
@@ -34,7 +34,7 @@ export async function timed<T>(work: () => Promise<T> | T): Promise<[ms: number,
 }
 
 /** Returns a row that compares the median of times (ms) with that of the floor. */
-export function against(what: string, times: number[], floor: number[], atMost?: number): Row {
+export function against(what: string, times: number[], floor: number[], atMost?: number): BenchRow {
   const ratio = median(times) / median(floor);
   return {
     what,
@@ -56,7 +56,7 @@ export function ratioText(ratio: number): string {
 }
 
 /** Returns rows without targets, for runs that are too small for them. */
-export const withoutTargets = (rows: Row[]): Row[] =>
+export const withoutTargets = (rows: BenchRow[]): BenchRow[] =>
   rows.map(({ target: _target, met: _met, ...row }) => row);
 
 export const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
@@ -68,7 +68,7 @@ export function machine(): string {
   return `${cpu?.model.trim() ?? 'unknown CPU'}, ${cpus().length} cores, ${memory} GB; Node ${process.versions.node}`;
 }
 
-export function table(rows: Row[]): string {
+export function resultTable(rows: BenchRow[]): string {
   const lines = rows.map(({ what, measured, floor = '', ratio = '', memory = '', target = '', met }) => [
     what,
     measured,

@@ -1,5 +1,5 @@
 // Every benchmark has two plans with its sizes, and runs with one of them.
-import { type Row, withoutTargets } from './measure.ts';
+import { type BenchRow, withoutTargets } from './measure.ts';
 import type { Service } from './service.ts';
 
 /** `whole`: the sizes in docs/benchmarks.md. `smoke`: takes seconds and shows only that the benchmark still works. */
@@ -8,7 +8,10 @@ export type Plans<Plan> = { whole: Plan; smoke: Plan };
 export type Say = (progress: string) => void;
 
 /** Runs a benchmark on a service that it starts and stops. Returns its rows and the PostgreSQL version. */
-export type Bench = (say: Say, start: () => Promise<Service>) => Promise<{ rows: Row[]; postgres: string }>;
+export type Bench = (
+  say: Say,
+  start: () => Promise<Service>,
+) => Promise<{ rows: BenchRow[]; postgres: string }>;
 
 /** A benchmark that takes a plan. */
 export type Sized<Plan> = (plan: Plan) => Bench;

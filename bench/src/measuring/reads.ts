@@ -4,9 +4,9 @@
 import { addWeeks, lastDay, type Week } from '@soundings/contract/weeks.ts';
 import type { Group } from '@soundings/contract/data.ts';
 import type { Company } from '../company.ts';
-import type { Loaded, Order } from '../processes/load.ts';
-import { median, megabytes, percentile, ratioText, type Row, time } from './measure.ts';
-import type { Account, ServiceProcess, SteadyRequests, Beside } from './service.ts';
+import type { LoadResult, Order } from '../processes/load.ts';
+import { median, megabytes, percentile, ratioText, type BenchRow, time } from './measure.ts';
+import type { BenchAccount, ServiceProcess, SteadyRequests, Beside } from './service.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
@@ -22,9 +22,9 @@ export type Effort = {
 };
 
 /** An account with its answers. `groups`: the IDs of the requested groups. */
-export type Filled = { account: Account; answers: number; weeks: number; groups: Record<Scope, number> };
+export type Filled = { account: BenchAccount; answers: number; weeks: number; groups: Record<Scope, number> };
 
-export type Reading = {
+export type ReadSetup = {
   service: ServiceProcess;
   /** A service without a response cache: every response is uncached. */
   uncached: ServiceProcess;
@@ -83,7 +83,7 @@ export function chooseGroups({ groups, users }: Company): Record<Scope, string> 
 /** Returns the IDs of the groups in an account. */
 export async function groupIds(
   { address }: ServiceProcess,
-  { token }: Account,
+  { token }: BenchAccount,
   names: Record<Scope, string>,
 ): Promise<{ ids: Record<Scope, number>; counts: Record<Scope, number> }> {
   const response = await fetch(`${address}/v1/groups`, { headers: { authorization: token } });
@@ -102,10 +102,10 @@ export async function groupIds(
  * Measures every read of the account with the most answers, cached and uncached, against the floor. And the same read, uncached,
  * of the account with the fewest answers.
  */
-export async function measureReads(reading: Reading, counts: Record<Scope, number>): Promise<Row[]> {
+export async function measureReads(reading: ReadSetup, counts: Record<Scope, number>): Promise<BenchRow[]> {
   const [fewest, most] = [reading.accounts[0] as Filled, reading.accounts.at(-1) as Filled];
-  const rows: Row[] = [];
-  const compared: Row[] = [];
+  const rows: BenchRow[] = [];
+  const compared: BenchRow[] = [];
   for (const endpoint of Object.keys(endpoints) as Endpoint[]) {
     for (const scope of scopes) {
       for (const weeks of new Set([undefined, 5, most.weeks])) {
@@ -142,7 +142,7 @@ function pathOf({ endpoint, scope, weeks }: Read, { groups }: Filled, last: Week
 }
 
 /** The lists, the feed, unchanged and compressed responses. */
-export async function measureOtherReads(reading: Reading): Promise<Row[]> {
+export async function measureOtherReads(reading: ReadSetup): Promise<BenchRow[]> {
   const most = reading.accounts.at(-1) as Filled;
   const feed = (query: string) => `/v1/feed?${query}`;
   const week = `fromDate=${reading.last}&toDate=${lastDay(reading.last)}`;
@@ -153,7 +153,7 @@ export async function measureOtherReads(reading: Reading): Promise<Row[]> {
     'Feed, all groups, one week': feed(week),
     'Feed of KPIs, all groups, all weeks': feed('metric=kpi'),
   };
-  const rows: Row[] = [];
+  const rows: BenchRow[] = [];
   for (const [what, path] of Object.entries(paths)) {
     const [own, floor] = (await alternate(reading, targetsOf(reading, path, most))) as [Sum, Sum];
     reading.say(`${what}: ${sumText(own)}; floor ${sumText(floor)}`);
@@ -163,7 +163,7 @@ export async function measureOtherReads(reading: Reading): Promise<Row[]> {
 }
 
 /** Requests a response that the client already has, which returns 304. */
-async function measureUnchanged(reading: Reading): Promise<Row> {
+async function measureUnchanged(reading: ReadSetup): Promise<BenchRow> {
   const most = reading.accounts.at(-1) as Filled;
   const path = pathOf({ endpoint: 'KPI values', scope: 'some', weeks: 5 }, most, reading.last);
   const [whole, floor] = targetsOf(reading, path, most);
@@ -179,7 +179,7 @@ async function measureUnchanged(reading: Reading): Promise<Row> {
   );
 }
 
-async function measureCompressed(reading: Reading): Promise<Row> {
+async function measureCompressed(reading: ReadSetup): Promise<BenchRow> {
   const most = reading.accounts.at(-1) as Filled;
   const path = pathOf({ endpoint: 'KPI values', scope: 'all', weeks: most.weeks }, most, reading.last);
   const whole = serviceTarget(reading, path, most);
@@ -190,9 +190,9 @@ async function measureCompressed(reading: Reading): Promise<Row> {
 }
 
 /** Measures requests at a steady rate. */
-export async function measureRate(reading: Reading, counts: Record<Scope, number>): Promise<Row[]> {
+export async function measureRate(reading: ReadSetup, counts: Record<Scope, number>): Promise<BenchRow[]> {
   const most = reading.accounts.at(-1) as Filled;
-  const rows: Row[] = [];
+  const rows: BenchRow[] = [];
   for (const endpoint of reading.effort.steady) {
     const path = pathOf({ endpoint, scope: 'some', weeks: 5 }, most, reading.last);
     const [own, floor, notCached] = [
@@ -209,13 +209,13 @@ export async function measureRate(reading: Reading, counts: Record<Scope, number
   return rows;
 }
 
-function slower(what: string, own: number[], floor: number[]): Row {
+function slower(what: string, own: number[], floor: number[]): BenchRow {
   const [p99, lowest] = [percentile(own, 0.99), percentile(floor, 0.99)];
   return { what, measured: time(p99), floor: time(lowest), ratio: ratioText(p99 / lowest) };
 }
 
 async function steadily(
-  { service, effort }: Reading,
+  { service, effort }: ReadSetup,
   address: string,
   { account }: Filled,
 ): Promise<number[]> {
@@ -225,7 +225,7 @@ async function steadily(
 }
 
 /** Requests the largest response repeatedly, while another account requests a small one. Runs first, before memory has grown. */
-export async function measureStream(reading: Reading): Promise<Row[]> {
+export async function measureStream(reading: ReadSetup): Promise<BenchRow[]> {
   const { service, accounts, last, effort } = reading;
   const [fewest, most] = [accounts[0] as Filled, accounts.at(-1) as Filled];
   const little = pathOf({ endpoint: 'KPI values', scope: 'one', weeks: 5 }, fewest, last);
@@ -274,14 +274,14 @@ export async function measureStream(reading: Reading): Promise<Row[]> {
   ];
 }
 
-const uncachedTarget = (reading: Reading, path: string, filled: Filled): Target => ({
+const uncachedTarget = (reading: ReadSetup, path: string, filled: Filled): Target => ({
   ...serviceTarget(reading, path, filled),
   address: reading.uncached.address + path,
 });
 
 type Target = Pick<Order, 'address' | 'headers' | 'status'> & { isService: boolean };
 
-function serviceTarget({ service }: Reading, path: string, { account }: Filled): Target {
+function serviceTarget({ service }: ReadSetup, path: string, { account }: Filled): Target {
   return {
     address: service.address + path,
     headers: { authorization: account.token },
@@ -290,7 +290,7 @@ function serviceTarget({ service }: Reading, path: string, { account }: Filled):
   };
 }
 
-function targetsOf(reading: Reading, path: string, filled: Filled): [service: Target, floor: Target] {
+function targetsOf(reading: ReadSetup, path: string, filled: Filled): [service: Target, floor: Target] {
   const target = serviceTarget(reading, path, filled);
   return [target, { ...target, address: reading.floor + path, isService: false }];
 }
@@ -298,7 +298,7 @@ function targetsOf(reading: Reading, path: string, filled: Filled): [service: Ta
 /** The result of all rounds. `others`: the 99th percentile of /health/live meanwhile (only for the service). */
 type Sum = { rate: number; p50: number; p99: number; bytes: number; others: number | undefined };
 
-async function alternate(reading: Reading, targets: Target[]): Promise<Sum[]> {
+async function alternate(reading: ReadSetup, targets: Target[]): Promise<Sum[]> {
   const { effort, others } = reading;
   const measured = targets.map(() => ({
     rates: [] as number[],
@@ -338,13 +338,13 @@ async function alternate(reading: Reading, targets: Target[]): Promise<Sum[]> {
   }));
 }
 
-async function loaded({ load }: Reading, order: Order): Promise<Exclude<Loaded, { error: string }>> {
-  const result = (await load.request(order)) as Loaded;
+async function loaded({ load }: ReadSetup, order: Order): Promise<Exclude<LoadResult, { error: string }>> {
+  const result = (await load.request(order)) as LoadResult;
   if ('error' in result) throw new Error(result.error);
   return result;
 }
 
-function besideFloor(what: string, own: Sum, floor: Sum, atLeast?: number): Row {
+function besideFloor(what: string, own: Sum, floor: Sum, atLeast?: number): BenchRow {
   const ratio = own.rate / floor.rate;
   return {
     what,
@@ -355,7 +355,7 @@ function besideFloor(what: string, own: Sum, floor: Sum, atLeast?: number): Row 
   };
 }
 
-function besideFewer(what: string, own: Sum, few: Sum): Row {
+function besideFewer(what: string, own: Sum, few: Sum): BenchRow {
   const ratio = own.p50 / few.p50;
   return {
     what: `${what}, uncached: most answers compared with fewest, median`,

@@ -22,7 +22,7 @@ import { fileURLToPath } from 'node:url';
 import { timed } from './measure.ts';
 import type { Counted } from '../processes/steady.ts';
 
-export type Account = { id: number; token: string };
+export type BenchAccount = { id: number; token: string };
 export type ReceivedResponse = { status: number; body: Buffer };
 
 export type Service = {
@@ -35,11 +35,11 @@ export type Service = {
   /** The keys of open weeks, as the service has them. */
   keys: AnswerKeys;
   postgres: string;
-  account(attribute: { name: string; values: string[] }): Promise<Account>;
+  account(attribute: { name: string; values: string[] }): Promise<BenchAccount>;
   /** Sends a JSON body. */
   post(path: string, token: string, body: Buffer): Promise<ReceivedResponse>;
   /** Returns the milliseconds that another process takes to parse a body with JSON.parse and read the account's rows. */
-  floor(account: Account, body: Buffer): Promise<number>;
+  floor(account: BenchAccount, body: Buffer): Promise<number>;
   /**
    * Sends `rate` requests a second to an address (of any server) from another process. Resolves after `warmUp` ms, when that
    * process begins to count.
@@ -229,7 +229,7 @@ async function whenReady(address: string, child: ChildProcess): Promise<void> {
 async function makeAccount(
   pool: Pool,
   { name, values }: { name: string; values: string[] },
-): Promise<Account> {
+): Promise<BenchAccount> {
   const { id } = await inTransaction(pool, async (tx) => {
     const account = await createAccount(tx, { name: 'Bench' });
     const first = {

@@ -28,7 +28,7 @@ type English = {
 export type Area = keyof English;
 export type TextKey = { [A in Area]: keyof English[A] }[Area];
 /** The arguments of the texts that have any, by key. */
-export type TextArguments = Arguments['access'] &
+export type ArgumentsByText = Arguments['access'] &
   Arguments['asking'] &
   Arguments['common'] &
   Arguments['groups'] &

@@ -109,7 +109,7 @@ export type FileRow = {
   hasUnknownColumns: boolean;
 };
 
-export type FilePage = FileRow & {
+export type FileView = FileRow & {
   message: string;
   details: RunFault[];
   notices: RunFault[];
@@ -294,7 +294,7 @@ export const runsOperations = {
     query: Type.Object({ name: Type.String({ minLength: 1, maxLength: 1000 }) }, strict),
     body: 'bytes',
   }),
-  'GET /files/{fileId}': operation<FilePage>()({
+  'GET /files/{fileId}': operation<FileView>()({
     minimumRole: 'Administrator',
     query: Type.Object({ language }, strict),
   }),

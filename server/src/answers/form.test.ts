@@ -1,7 +1,7 @@
 // From stored answers to the fields of the form and back.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Question } from '../questions/questions.ts';
+import type { Question } from '../questions/questions.sql.ts';
 import { readAnswer } from '../questions/types.ts';
 import type { Asking } from './answering.ts';
 import { answersIn, storedValuesIn, submittedIn } from './form.ts';

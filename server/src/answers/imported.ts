@@ -3,7 +3,7 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import { decodeAnswers, encodeAnswers, type PersonAnswers } from '../sealing/person-answers.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
-import { copyAnswerParts, type SealedPart, selectAnswerParts } from './imported.sql.ts';
+import { type SealedPart, selectAnswerParts } from './imported.sql.ts';
 
 /** Yields which questions each respondent of an open week has answered so far. */
 export async function* answeredBefore(
@@ -24,5 +24,3 @@ export const sealedIn = (
   key: WeekKey,
   { week, respondent, answers }: { week: Week; respondent: string; answers: PersonAnswers },
 ): SealedPart => ({ week, respondent, sealed: key.seal(respondent, encodeAnswers(answers)) });
-
-export { copyAnswerParts as copyParts };

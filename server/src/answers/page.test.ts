@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { compress } from '../http/responses/encoding.ts';
 import { libraryFor } from '../questions/library.ts';
-import type { Question } from '../questions/questions.ts';
+import type { Question } from '../questions/questions.sql.ts';
 import type { QuestionType } from '../questions/types.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import { cases } from '../testing/house/cases.ts';

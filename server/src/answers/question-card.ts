@@ -2,11 +2,11 @@
 import { maxCommentLength } from '@soundings/contract/limits.ts';
 import { escaped } from '../base/html.ts';
 import { libraryLanguage, scaleTexts } from '../questions/library-texts.ts';
-import type { Question } from '../questions/questions.ts';
+import type { Question } from '../questions/questions.sql.ts';
 import { freeText } from '../questions/types.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import { isEmptiable, type SubmittedValue } from './form.ts';
-import { foreign, marked, textIn, textLanguage, textsFor } from './page-language.ts';
+import { foreign, marked, textInLanguage, textLanguage, textsFor } from './page-language.ts';
 import type { PageTexts } from './page-texts.ts';
 
 /** What is wrong with an answer. The page has a text for each. */
@@ -36,7 +36,7 @@ export function card(one: Card): string {
   const { id, type } = question;
   const [t, html] = textsFor(language);
   const count = `<small>${html(t('count', { at, of }))}</small>`;
-  const text = `<span id="t${id}"${foreign(textLanguage(question, language), language)}>${escaped(textIn(question, question, language))}</span>`;
+  const text = `<span id="t${id}"${foreign(textLanguage(question, language), language)}>${escaped(textInLanguage(question, question, language))}</span>`;
   const heading = `<h2 tabindex="-1">${count} ${text}</h2>`;
   if (refusal) {
     return `<div class="card fixed" id="q${id}" data-fixed>${heading}<p class="done">${html(t('answered.heading'))}</p><p class="hint">${html(t(`answered.${refusal}`))}</p></div>`;
@@ -72,7 +72,7 @@ function inputs({ question, language, fields }: Card, state: string): string {
   }));
   const chosen = options.map((option) => ({
     value: option.id,
-    text: textIn(option, question, language),
+    text: textInLanguage(option, question, language),
     marks: foreign(option.translations?.[language] === undefined ? question.language : language, language),
   }));
   const labels = [...scale, ...chosen].map(

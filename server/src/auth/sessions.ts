@@ -7,22 +7,16 @@ import { tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
 import {
   deleteEndedSessions,
-  deleteSession,
   deleteSessionByHash,
-  deleteSessionsOf,
   deleteSessionsOfMany,
   insertSession,
   selectIsSessionKept,
   selectSession,
-  selectSessions,
   type SignedIn,
   updateSessionSeen,
 } from './sessions.sql.ts';
 import { deleteExpiredLinks, deleteLinksOfMany } from './sign-in-links.sql.ts';
-import { deleteUnconfirmed } from './two-factor.ts';
-
-export { updateSessionProved } from './sessions.sql.ts';
-export { deleteSession, deleteSessionsOf, selectSessions, type SignedIn };
+import { deleteUnconfirmed } from './two-factor.sql.ts';
 
 /** Starts a session and returns its secret of 192 random bits, for the cookie. */
 export async function beginSession(

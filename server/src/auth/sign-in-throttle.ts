@@ -41,7 +41,7 @@ const counting = doubling({ free: 2 ** 31 - 1, longestMs: 0, memoryMs: 30 * minu
 /** How long a network counts as known after someone has signed in from it. */
 const knownMs = 90 * dayMs;
 
-export type Throttle = {
+export type SignInThrottle = {
   /**
    * Counts a sign-in attempt for an email address from an IP address. Throws a Fault that says when to try again if it is too
    * early. For the pair of email address and network it counts as failed until the result is reported, so that parallel attempts
@@ -76,7 +76,7 @@ export async function recordAttempt<T>(
 }
 
 /** Opens the throttle. `now`: the clock, in milliseconds. */
-export function openSignInThrottle(pool: Promise<Pool>, now: () => number): Throttle {
+export function openSignInThrottle(pool: Promise<Pool>, now: () => number): SignInThrottle {
   /** Counts a failure. Throws a Fault if it is too early for another attempt. */
   async function count(kind: string, key: Buffer, limit: SignInLimit): Promise<void> {
     if (await upsertFailure(await pool, kind, key, limit, new Date(now()))) return;

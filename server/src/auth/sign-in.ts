@@ -8,24 +8,22 @@ import { placeholderHash } from '../base/crypto/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
 import { digestPassword, matchesPassword } from './passwords.ts';
-import { beginSession, endSessionOf, deleteSessionsOf } from './sessions.ts';
+import { beginSession, endSessionOf } from './sessions.ts';
+import { deleteSessionsOf } from './sessions.sql.ts';
 import { deleteLinksOf } from './sign-in-links.sql.ts';
-import { type Throttle, recordAttempt } from './sign-in-throttle.ts';
+import { type SignInThrottle, recordAttempt } from './sign-in-throttle.ts';
 import {
   type Candidate,
-  selectAccountsThere,
   selectByEmail,
   selectCandidates,
   selectMaySignIn,
   selectMostCandidates,
-  selectPerson,
+  selectPersonWithPassword,
   upsertPassword,
 } from './sign-in.sql.ts';
 import { checkTwoFactor, turnOffTwoFactor } from './two-factor.ts';
 
-export { selectAccountsThere };
-
-export type Person = { accountId: AccountId; userId: number };
+export type PersonKey = { accountId: AccountId; userId: number };
 
 /** The browser that signs in. `secret`: of its previous session, which ends. */
 export type Browser = { address: string; agent: string; secret: string | undefined };
@@ -38,14 +36,14 @@ export type SignIn = {
 };
 
 export type SignInOutcome =
-  | ({ state: 'signed in'; secret: string } & Person)
+  | ({ state: 'signed in'; secret: string } & PersonKey)
   | { state: 'choose account'; accounts: { id: AccountId; name: string }[] }
   | { state: 'code needed'; accountId: AccountId };
 
 /** The maximum number of accounts per address. A person in more accounts can sign in to those with the newest passwords. */
 const maxAccounts = 10;
 
-type Dependencies = { pool: Pool; secrets: Sealer; throttle: Throttle; now: () => number; log: Log };
+type Dependencies = { pool: Pool; secrets: Sealer; throttle: SignInThrottle; now: () => number; log: Log };
 
 /**
  * Signs a person in, or returns what is missing. Throws a Fault: wrong sign-in, wrong code, or too many attempts with the time to
@@ -107,7 +105,7 @@ async function checkedCode(
  */
 export async function begin(
   pool: Pool,
-  { accountId, userId, hash = null }: Person & { hash?: string | null },
+  { accountId, userId, hash = null }: PersonKey & { hash?: string | null },
   browser: Browser,
   how: 'password' | 'code' | 'recovery code' | 'link' | 'first start',
 ): Promise<string> {
@@ -158,7 +156,7 @@ async function fittingOf(candidates: Candidate[], most: number, password: string
 }
 
 /** Adds a refused sign-in to the audit log. Doesn't wait for it, because the time must not reveal whether the address exists. */
-function noteRefusal({ pool, log }: Dependencies, people: Person[], { address }: Browser): void {
+function noteRefusal({ pool, log }: Dependencies, people: PersonKey[], { address }: Browser): void {
   const actor: Actor = { origin: 'console', userId: null, address };
   const noted = people.map(({ accountId, userId }) =>
     audit(pool, accountId, actor, 'sign-in refused', { subject: userId }),
@@ -181,17 +179,17 @@ export async function setPassword(
 /** The first half of setPassword, outside a transaction: returns the hash. `path`: the field of the request with the password. */
 export async function digestPasswordOf(
   db: Db,
-  { accountId, userId }: Person,
+  { accountId, userId }: PersonKey,
   password: string,
   path?: string,
 ): Promise<string> {
-  const person = await selectPerson(db, accountId, userId);
+  const person = await selectPersonWithPassword(db, accountId, userId);
   if (!person) throw new Error(`User ${userId} does not exist in account ${accountId}`);
   return digestPassword(password, person, path);
 }
 
 /** The second half of setPassword: stores the hash. */
-export async function keepPassword(db: Db, { accountId, userId }: Person, hash: string): Promise<void> {
+export async function keepPassword(db: Db, { accountId, userId }: PersonKey, hash: string): Promise<void> {
   await upsertPassword(db, accountId, userId, hash);
   await deleteLinksOf(db, accountId, userId);
 }
@@ -220,13 +218,13 @@ export async function resetPassword(
 /** Checks the current password of a person who is signed in. Throws a Fault if it is wrong. */
 export async function rejectWrongPassword(
   db: Db,
-  throttle: Throttle,
-  { accountId, userId }: Person,
+  throttle: SignInThrottle,
+  { accountId, userId }: PersonKey,
   password: string,
 ): Promise<void> {
   const attempt = await throttle.tryCode(`${accountId}/${userId} password`);
   const fits = await recordAttempt(attempt, async () => {
-    const person = await selectPerson(db, accountId, userId);
+    const person = await selectPersonWithPassword(db, accountId, userId);
     return matchesPassword(password, person?.hash ?? placeholderHash());
   });
   if (!fits) {

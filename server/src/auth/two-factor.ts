@@ -9,17 +9,14 @@ import type { AccountId, Db, Transaction } from '../db/db.ts';
 import {
   deleteRecoveryCode,
   deleteTwoFactor,
-  deleteUnconfirmed,
   replaceRecoveryCodes,
-  selectTwoFactor,
   selectSecrets,
+  selectTwoFactor,
   updateLastStep,
   updateOn,
   updateSecret,
   upsertSecret,
 } from './two-factor.sql.ts';
-
-export { deleteUnconfirmed };
 
 type Person = { accountId: AccountId; userId: number };
 

@@ -68,7 +68,7 @@ export const notOneOf = (field: string, allowed: readonly string[]): FieldFault 
 });
 
 /** Returns the name of the field at a JSON pointer. */
-export const fieldAt = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+export const fieldNameAt = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** Puts the value in front of the sentence for its type, which begins with "Not". */
 const notValid = (type: keyof typeof formatFaults, text: string): FieldFault => ({

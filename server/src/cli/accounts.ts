@@ -1,5 +1,6 @@
 // The commands for accounts: create one, change its settings, set a password.
-import { type Account, type AccountSettings, changeAccount, createAccount } from '../accounts/accounts.ts';
+import { changeAccount, createAccount } from '../accounts/accounts.ts';
+import type { Account, AccountSettings } from '../accounts/accounts.sql.ts';
 import { notifyPerson } from '../accounts/account-notices.ts';
 import { resetPassword, setPassword } from '../auth/sign-in.ts';
 import { newPassword } from '../base/crypto/secrets.ts';
@@ -19,7 +20,7 @@ import {
   table,
   text,
   trueOrFalse,
-  type Values,
+  type OptionValues,
 } from './options.ts';
 
 const limits = ['users', 'groups'].flatMap((kind) =>
@@ -124,7 +125,7 @@ export const accountCommands = (canMail: () => boolean): Record<string, Command>
 /** Returns a password from standard input, without its line ending. */
 const passwordFrom = (input: string) => input.replace(/\r?\n$/, '');
 
-async function accountCreate(pool: Pool, values: Values, _keys: AnswerKeys, input: () => string) {
+async function accountCreate(pool: Pool, values: OptionValues, _keys: AnswerKeys, input: () => string) {
   const email = required(values, 'admin-email');
   const given = values['admin-password-stdin'] ? passwordFrom(input()) : undefined;
   const password = given ?? newPassword();
@@ -156,7 +157,7 @@ const switches = [
   ['notify-success', 'notifySuccess'],
 ] as const;
 
-function settingsOf(values: Values): Partial<AccountSettings> {
+function settingsOf(values: OptionValues): Partial<AccountSettings> {
   const settings: Partial<AccountSettings> = {};
   if (values['name'] !== undefined) settings.name = String(values['name']);
   if (values['timezone'] !== undefined) settings.timezone = String(values['timezone']);

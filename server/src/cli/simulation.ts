@@ -9,7 +9,7 @@ import {
   table,
   text,
   UsageError,
-  type Values,
+  type OptionValues,
 } from './options.ts';
 import type { Pool } from '../db/db.ts';
 import type { Demo } from '../demo/demo.ts';
@@ -62,7 +62,7 @@ export const simulationCommands = (
   },
 });
 
-async function simulateWeeks(pool: Pool, values: Values, keys: AnswerKeys) {
+async function simulateWeeks(pool: Pool, values: OptionValues, keys: AnswerKeys) {
   const options = {
     weeks: numberOf(values, 'weeks'),
     seed: numberOf(values, 'seed'),

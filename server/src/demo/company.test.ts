@@ -9,7 +9,7 @@ import { libraryFor } from '../questions/library.ts';
 import { readAnswer } from '../questions/types.ts';
 import { chooseQuestions } from '../rounds/choose-questions.ts';
 import { dayDue } from '../rounds/send-times.ts';
-import { type Asked, type AskedQuestion, type Said, scriptsOf } from '../simulation/script.ts';
+import { type SimulatedRespondent, type AskedQuestion, type Said, scriptsOf } from '../simulation/script.ts';
 import { pulseOf } from '../simulation/simulation.ts';
 import { readOrganization } from '../sync/check.ts';
 import { newFindings } from '../sync/findings.ts';
@@ -34,7 +34,7 @@ const questions = library.questions.map(({ key, type, options }, id): AskedQuest
 }));
 const questionOf = new Map(questions.map((question) => [question.key, question]));
 
-type Round = { week: Week; questions: string[]; asked: Asked[] };
+type Round = { week: Week; questions: string[]; asked: SimulatedRespondent[] };
 type Answer = { week: Week; person: string; question: string } & Said;
 
 const parentOf = new Map(groups.map(({ externalId, parent }) => [externalId, parent ?? null]));
@@ -71,7 +71,7 @@ function simulate({ weeks, organizationIn, character }: DemoCompany): { rounds: 
     scriptsOf({ ...demoPlot, character }, week, asked).flatMap((visits, i) => {
       const visible = visits.flatMap((visit) => visit.answers);
       const inTheEnd = new Map(visible.map((one) => [one.questionId, one]));
-      const { person } = asked[i] as Asked;
+      const { person } = asked[i] as SimulatedRespondent;
       return [...inTheEnd.values()].map((one) => ({
         week,
         person,

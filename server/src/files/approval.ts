@@ -6,10 +6,10 @@ import { type AccountId, inTransaction, type Pool, type Transaction } from '../d
 import type { DeleteGroupResults } from '../people/groups.ts';
 import { newFindings } from '../sync/findings.ts';
 import { rejectPendingRun, takePendingRun } from '../sync/pending-runs.ts';
-import { updateApproved } from '../sync/runs.ts';
+import { updateApproved } from '../sync/runs.sql.ts';
 import { type SentByFile, synchronizeFile } from '../sync/sync.ts';
-import { addMails, type FileReport, updateReport, updateToRepeat } from './process.sql.ts';
-import { messageOf } from './report-texts.ts';
+import { addMails, type StoredFileReport, updateReport, updateToRepeat } from './process.sql.ts';
+import { reportMessageOf } from './report-texts.ts';
 import { addProcessing } from './store.sql.ts';
 
 /** The console user who approves or rejects a run. */
@@ -29,7 +29,7 @@ export async function approveRun(
   runId: string,
   deleteGroupResults: DeleteGroupResults,
   approval?: Approval,
-): Promise<FileReport> {
+): Promise<StoredFileReport> {
   return inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
     const { organization, planDigest, removed } = await takePendingRun(tx, accountId, runId);
@@ -48,7 +48,7 @@ export async function approveRun(
     const account = await accountById(tx, accountId);
     const report = await updateReport(tx, accountId, runId, (before) => {
       const after = { ...before, outcome, details: [], warnings: findings.warnings() };
-      return { ...after, message: messageOf(after, accountId) };
+      return { ...after, message: reportMessageOf(after, accountId) };
     });
     if (!report)
       throw new Fault('not_found', 'file not found', 'The file of this run has been deleted. Send it again.');

@@ -17,7 +17,8 @@ import { limitConcurrency } from '../http/concurrency.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { until } from '../testing/until.ts';
 import { serveStorage } from './storage.routes.ts';
-import { contentOf, selectFiles } from './store.ts';
+import { contentOf } from './store.ts';
+import { selectFiles } from './store.sql.ts';
 
 export const uploadPath = '/v1/storage/uploadFile';
 export const listPath = '/v1/storage/files';

@@ -8,29 +8,21 @@ import { contentFault, structureFault } from '../sheets/content.ts';
 import { type FileKind, fileNameOf, kindOf, plainNameOf, refusal } from '../sheets/file-names.ts';
 import { expirePendingRuns } from '../sync/pending-runs.ts';
 import {
-  addLostProcessing,
   addProcessing,
-  countWaiting,
   deleteOldFiles,
   deleteParkedByOthers,
   deleteUpload,
   insertRefused,
   insertUpload,
   rowBytes,
-  selectFile,
-  selectFiles,
   selectParts,
   selectRows,
   selectUpload,
-  type StoredFile,
   updateArrived,
   updateUpload,
   type Via,
 } from './store.sql.ts';
 import { openParts, type Parts } from './upload-parts.ts';
-
-export type { StoredFile, Via };
-export { selectFile, selectFiles };
 
 /** Unfinished uploads are deleted after this many minutes. */
 const uploadMinutes = 60;
@@ -215,8 +207,6 @@ function wrongSize(message: string): Fault {
 export async function contentOf(pool: Pool, accountId: AccountId, fileId: number): Promise<Buffer> {
   return Buffer.concat(await selectParts(pool, accountId, fileId));
 }
-
-export { addLostProcessing, countWaiting };
 
 /** Deletes unfinished uploads and files processed `days` days ago, and ends runs that have been pending as long. */
 export async function deleteOldFilesDue(pool: Pool, days: number): Promise<void> {

@@ -8,7 +8,8 @@ import { asFault, inTransaction, openPool, type Transaction } from '../db/db.ts'
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { until } from '../testing/until.ts';
 import { partBytes } from './upload-parts.ts';
-import { contentOf, selectFiles, openUpload, type Upload } from './store.ts';
+import { contentOf, openUpload, type Upload } from './store.ts';
+import { selectFiles } from './store.sql.ts';
 
 let database: TestDatabase;
 let sender: { accountId: number; tokenId: number };

@@ -5,7 +5,7 @@ import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { type FieldFault, languageFault } from '../base/field-faults.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
-import type { NewQuestion, Option } from '../questions/questions.ts';
+import type { NewQuestion, AnswerOption } from '../questions/questions.sql.ts';
 import { isChoice, isQuestionType } from '../questions/types.ts';
 
 /** A group, by its externalId or, if it has none, by its id. */
@@ -93,14 +93,14 @@ function translationsOf(value: JsonValue | undefined, maxLength = maxCommentLeng
   return translations as Record<string, string>;
 }
 
-function optionsOf(value: JsonValue | undefined, wanted: boolean): Option[] {
+function optionsOf(value: JsonValue | undefined, wanted: boolean): AnswerOption[] {
   if (!wanted && value !== undefined)
     throw new LineFault('Only questions of types 5 and 6 can have options.');
   if (!wanted) return [];
   if (!Array.isArray(value) || value.length === 0) {
     throw new LineFault('A question of type 5 or 6 needs options: an array with at least one option.');
   }
-  const options = value.map((one): Option => {
+  const options = value.map((one): AnswerOption => {
     const option = objectOf(one, 'An option');
     refuseUnknown(option, ['id', 'text', 'translations']);
     const [id, text] = [textOf(option, 'id', maxNameLength), textOf(option, 'text', maxCommentLength)];

@@ -19,7 +19,7 @@ import {
   sendError,
   sendNotServed,
 } from './responses/error-responses.ts';
-import { headersOf, type ListenOptions, logResponse, newFastify } from './fastify.ts';
+import { responseHeadersOf, type ListenOptions, logResponse, newFastify } from './fastify.ts';
 import { type Forwarding, openForwarding } from './forwarding.ts';
 import {
   type OperationDependencies,
@@ -100,7 +100,7 @@ export function createServer(options: ServerOptions): Server {
     forwarding.notice(request.raw);
     bodies.watch(request.raw);
     reply.raw.once('close', () => bodies.release(request.raw));
-    reply.headers(headersOf(request.id, options));
+    reply.headers(responseHeadersOf(request.id, options));
     traffic.begin(reply);
     readers.watch(reply.raw, request.raw.socket, () =>
       options.log.warn({ requestId: request.id }, 'A client was disconnected: it read too slowly'),

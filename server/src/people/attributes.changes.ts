@@ -12,7 +12,7 @@ import {
   eraseValues,
   selectAttributes,
   selectOpenKindOf,
-  selectValues,
+  selectValueCounts,
   upsertAttribute,
 } from './attributes.sql.ts';
 
@@ -92,7 +92,7 @@ export async function disallowedValues(
 ): Promise<{ value: string; people: number }[]> {
   if (!(await attributesOf(db, accountId)).has(name)) throw attributeNotFound();
   const allowed = new Set(allowedValues);
-  return (await selectValues(db, accountId, name)).filter(({ value }) => !allowed.has(value));
+  return (await selectValueCounts(db, accountId, name)).filter(({ value }) => !allowed.has(value));
 }
 
 function refuseAttribute({ name, allowedValues }: Attribute): void {

@@ -2,7 +2,8 @@
 // parents leaves every group where it is. Each function locks the account and raises its version.
 import { maxDescriptionLength, maxTreeDepth } from '@soundings/contract/limits.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
-import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import { lockAccount } from '../accounts/accounts.ts';
+import { raiseVersion } from '../accounts/accounts.sql.ts';
 import { Fault, type FaultKind } from '../base/errors.ts';
 import { externalIdFault, type FieldFault, lengthFault, missing, nameFault } from '../base/field-faults.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
@@ -13,15 +14,11 @@ import {
   insertGroup,
   selectExternalIdTaken,
   selectGroups,
-  selectGroupsOpenTo,
   updateGroup,
-  updateManaged,
+  updateGroupManaged,
   updateParent,
 } from './groups.sql.ts';
 import { parentsIn, subgroupsOf, treeFaults, ancestorsOf } from './tree.ts';
-
-export { selectGroups, selectGroupsOpenTo };
-export type { GroupRow };
 
 /** Deletes the results and other data of removed groups, in the same transaction. Passed in because it is in a layer above. */
 export type DeleteGroupResults = (tx: Transaction, accountId: AccountId, groupIds: number[]) => Promise<void>;
@@ -171,7 +168,7 @@ export async function adoptGroup(
   if (group.managed)
     throw fault('conflict', 'changed since', '', 'This group is already managed by your HR system.');
   if (externalId !== group.externalId) await refuseTaken(tx, accountId, externalId);
-  await updateManaged(tx, accountId, groupId, { managed: true, externalId });
+  await updateGroupManaged(tx, accountId, groupId, { managed: true, externalId });
   await clearFingerprintsIn(tx, accountId, groupId);
   await raiseVersion(tx, accountId);
 }
@@ -190,7 +187,7 @@ export async function releaseGroup(
   if (!group.managed)
     throw fault('conflict', 'changed since', '', 'This group is no longer managed by your HR system.');
   const externalId = keepExternalId ? group.externalId : null;
-  await updateManaged(tx, accountId, groupId, { managed: false, externalId });
+  await updateGroupManaged(tx, accountId, groupId, { managed: false, externalId });
   await raiseVersion(tx, accountId);
 }
 

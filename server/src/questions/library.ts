@@ -7,7 +7,7 @@ import type { QuestionType } from './types.ts';
 
 export type LibraryKpi = { id: string; name: TextByLanguage };
 
-export type LibraryQuestion = {
+export type StandardQuestion = {
   key: string;
   type: QuestionType;
   /** The KPI it belongs to. Questions of types 5 to 7 have none. */
@@ -386,7 +386,7 @@ const rowsOfKpis: Record<string, Row[]> = {
   ],
 };
 
-const outside: LibraryQuestion[] = [
+const outside: StandardQuestion[] = [
   {
     key: 'help-most',
     type: 5,
@@ -511,7 +511,7 @@ const outside: LibraryQuestion[] = [
 ];
 
 /** First the questions of types 1 to 4 by KPI, five each, then the questions that belong to no KPI. */
-export const libraryQuestions: readonly LibraryQuestion[] = [
+export const libraryQuestions: readonly StandardQuestion[] = [
   ...Object.entries(rowsOfKpis).flatMap(([kpi, rows]) =>
     rows.map(([key, type, en, sv, de]) => ({ key, type, kpi, text: { en, sv, de } })),
   ),
@@ -524,6 +524,6 @@ function optionsOf(
   return rows.map(([id, en, sv, de]) => ({ id, text: { en, sv, de } }));
 }
 
-function textQuestion(key: string, en: string, sv: string, de: string): LibraryQuestion {
+function textQuestion(key: string, en: string, sv: string, de: string): StandardQuestion {
   return { key, type: 7, kpi: undefined, text: { en, sv, de } };
 }

@@ -1,8 +1,8 @@
 // Validates questions and KPIs entered manually, and reports each fault at its field. Pure.
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { fieldAt, type FieldFault, languageFault, nameFault } from '../base/field-faults.ts';
-import type { Kpi, NewQuestion, Option } from './questions.sql.ts';
+import { fieldNameAt, type FieldFault, languageFault, nameFault } from '../base/field-faults.ts';
+import type { Kpi, NewQuestion, AnswerOption } from './questions.sql.ts';
 import { isChoice, isQuestionType } from './types.ts';
 
 const wrong = (path: string, type: DetailType, message: string): Detail => ({ type, message, path });
@@ -31,7 +31,7 @@ function keyFaults(path: string, key: string): Detail[] {
 }
 
 const textFaults = (path: string, text: string, maxLength: number): Detail[] =>
-  at(path, nameFault(fieldAt(path), text, maxLength));
+  at(path, nameFault(fieldNameAt(path), text, maxLength));
 
 /** `own`: the language of the text itself, if known. */
 function translationFaults(
@@ -56,7 +56,7 @@ function translationFaults(
   });
 }
 
-function optionFaults(type: number, options: Option[], language: string): Detail[] {
+function optionFaults(type: number, options: AnswerOption[], language: string): Detail[] {
   if (!isChoice(type as 5)) {
     return options.length === 0
       ? []

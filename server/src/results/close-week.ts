@@ -4,7 +4,8 @@ import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contrac
 import { accountById } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { lockSurvey, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
+import { weeksToClose } from '../rounds/rounds.ts';
+import { lockSurvey, tryLockSurvey } from '../rounds/rounds.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import { endWeek, vacuumDeleted } from './close-week.sql.ts';

@@ -212,7 +212,7 @@ export async function updateKpisWithValues(
 }
 
 /** `handedOutIn`: see ShownComment. */
-export type CommentRow = {
+export type PublishedComment = {
   questionId: number;
   position: number;
   text: string;
@@ -224,7 +224,7 @@ export async function copyComments(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
-  comments: CommentRow[],
+  comments: PublishedComment[],
 ): Promise<void> {
   if (comments.length === 0) return;
   await copyInto(

@@ -25,7 +25,7 @@ import { type AnsweredWeek, isForgotten, keyPathOf, keysBeside } from '../testin
 import { bareEnvironment } from '../testing/processes/environment.ts';
 import { exec, home, type Service } from '../testing/processes/processes.ts';
 import { signIn } from '../testing/signed-in.ts';
-import { answer, importLines, question, round } from '../testing/surveys.ts';
+import { answerLine, importLines, question, round } from '../testing/surveys.ts';
 import { until } from '../testing/until.ts';
 import { derived } from './epoch-keys.ts';
 import { keyText, readKeyFile } from './key-file.ts';
@@ -164,7 +164,7 @@ export async function importNextWeek(pool: Pool, dataDir: string, { accountId, w
     [
       question('mood', 1),
       round(next, 'Large', ['mood'], Object.fromEntries(people.map((one) => [one, ['Large']]))),
-      ...people.map((one) => answer(next, 'Large', one, 'mood', 3, 'imported comment')),
+      ...people.map((one) => answerLine(next, 'Large', one, 'mood', 3, 'imported comment')),
     ],
     Date.now(),
   );

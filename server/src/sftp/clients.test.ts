@@ -10,7 +10,8 @@ import { openLog } from '../base/log.ts';
 import { needs, searchPath } from '../testing/processes/programs.ts';
 import { hostKeys } from './host-keys.ts';
 import { type Company, type SftpFixture, logIn, openSftpFixture } from './sftp.fixture.ts';
-import { contentOf, selectFiles } from '../files/store.ts';
+import { contentOf } from '../files/store.ts';
+import { selectFiles } from '../files/store.sql.ts';
 
 let fixture: SftpFixture;
 let folder: string;

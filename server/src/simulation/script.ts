@@ -22,7 +22,7 @@ export type AskedQuestion = {
 };
 
 /** A person asked in a week, and the questions. */
-export type Asked = Respondent & { questions: AskedQuestion[] };
+export type SimulatedRespondent = Respondent & { questions: AskedQuestion[] };
 
 /** An answer as a person gives it. `value`: in the form that readAnswer expects. */
 export type Said = {
@@ -33,13 +33,17 @@ export type Said = {
 };
 
 /** A visit of a person to the answering page, and the answers that it sends. `isReading`: the page is fetched first. */
-export type Visit = { isReading: boolean; answers: Said[] };
+export type SimulatedVisit = { isReading: boolean; answers: Said[] };
 
 /** What is the same in all weeks. `rate`: the share of the people asked who answer, from 0 to 1. */
 export type Plot = { seed: number; rate: number; character: Character };
 
 /** Returns the visits of each person asked in a week, in the given order. A person who does not answer has none. */
-export function scriptsOf({ seed, rate, character }: Plot, week: Week, asked: readonly Asked[]): Visit[][] {
+export function scriptsOf(
+  { seed, rate, character }: Plot,
+  week: Week,
+  asked: readonly SimulatedRespondent[],
+): SimulatedVisit[][] {
   const sentiment = sentimentsOf(seed, character);
   const pen = newPen(seed, week);
   return asked.map((one) => {
@@ -52,7 +56,7 @@ export function scriptsOf({ seed, rate, character }: Plot, week: Week, asked: re
 
 type AnswerContext = { random: Random; seed: number; sentiment: Sentiment; pen: Pen; character: Character };
 
-function visitsOf(context: AnswerContext, one: Asked, week: Week): Visit[] {
+function visitsOf(context: AnswerContext, one: SimulatedRespondent, week: Week): SimulatedVisit[] {
   const { random } = context;
   const { questions } = one;
   const isReading = random.chance(0.3);
@@ -79,7 +83,12 @@ function secondThought(answers: Said[], questions: AskedQuestion[]): Said | unde
   return { ...answer, value: (answer.value as number) - 1 };
 }
 
-function answerOf(context: AnswerContext, one: Asked, question: AskedQuestion, week: Week): Said {
+function answerOf(
+  context: AnswerContext,
+  one: SimulatedRespondent,
+  question: AskedQuestion,
+  week: Week,
+): Said {
   const { random, sentiment, pen, character } = context;
   const { id: questionId, type, topic } = question;
   if (type === 7) {
@@ -104,7 +113,7 @@ function onScale(type: QuestionType, felt: number): number | boolean {
 /** Returns one option for type 5, or several for type 6. The last option of type 6 stands for none of the others. */
 function choiceOf(
   { seed, random }: AnswerContext,
-  { groups }: Asked,
+  { groups }: SimulatedRespondent,
   question: AskedQuestion,
 ): string | string[] {
   const { key, type, options } = question;

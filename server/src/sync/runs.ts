@@ -6,21 +6,15 @@ import { audit } from '../accounts/audit.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
 import {
   deleteOldRuns,
-  eraseUserChanges,
   insertRun,
-  type RunRow,
+  type StoredRun,
   type RunStart,
   selectRunEnd,
   selectRuns,
-  updateApproved,
-  updateFailed,
-  updateLostRuns,
 } from './runs.sql.ts';
 
-export { eraseUserChanges, updateApproved, updateFailed };
-
 /** Returns the latest runs, newest first. */
-export async function listRuns(db: Db, accountId: AccountId, limit: number): Promise<RunRow[]> {
+export async function listRuns(db: Db, accountId: AccountId, limit: number): Promise<StoredRun[]> {
   await accountById(db, accountId);
   return selectRuns(db, accountId, limit);
 }
@@ -35,11 +29,6 @@ export async function beginRun(
   const end = { summary: null, warnings: null, details: null, message: null };
   const validateOnly = settings.validateOnly !== false;
   await insertRun(db, accountId, { ...run, ...end, validateOnly, outcome: 'processing', settings });
-}
-
-/** Marks the runs of requests whose process was killed as failed, in every account. */
-export async function endLostRuns(pool: Pool): Promise<void> {
-  await updateLostRuns(pool);
 }
 
 /** Deletes runs that are older than the retention period. */

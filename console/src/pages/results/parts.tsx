@@ -6,7 +6,8 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { addressOf } from '../../api.ts';
 import { useData } from '../../hooks/data.ts';
-import { hasRole, useSession } from '../../session.tsx';
+import { hasRole } from '@soundings/contract/shared-values.ts';
+import { useSession } from '../../session.tsx';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
@@ -49,7 +50,7 @@ export function Started({
   const t = useText();
   const language = useLanguage();
   const start = useData('GET /results', { query: { language } });
-  const isAdministrator = hasRole(useSession(), 'Administrator');
+  const isAdministrator = hasRole(useSession().user, 'Administrator');
   const { sentence } = useWeekText();
   if (start.data?.group && start.data.weeks.length > 0)
     return children({ ...start.data, group: start.data.group });

@@ -24,8 +24,8 @@ export const resultsRoutes: PageRoute[] = [
   {
     path: '/results/questions/$questionId',
     minimumRole: 'Manager',
-    load: () => import('./question/QuestionPage.tsx'),
-    name: 'QuestionPage',
+    load: () => import('./question/QuestionResultsPage.tsx'),
+    name: 'QuestionResultsPage',
   },
   {
     path: '/comments',

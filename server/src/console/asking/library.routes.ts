@@ -1,28 +1,21 @@
 // The console: the question library, and KPIs.
-import type { KpiPage, LibraryQuestion, QuestionPage } from '@soundings/contract/console/asking.ts';
+import type { KpiView, LibraryQuestion, QuestionView } from '@soundings/contract/console/asking.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
-import { audit, type AuditAction } from '../../accounts/audit.ts';
+import { audit } from '../../accounts/audit.ts';
+import type { AuditAction } from '@soundings/contract/audit-actions.ts';
 import { Fault } from '../../base/errors.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
-import {
-  addQuestion,
-  changeQuestion,
-  saveKpi,
-  type Kpi,
-  selectKpis,
-  type NewQuestion,
-  selectQuestions,
-  retireQuestion,
-} from '../../questions/questions.ts';
-import { type Schedule, selectSchedules } from '../../rounds/schedules.ts';
+import { addQuestion, changeQuestion, saveKpi, retireQuestion } from '../../questions/questions.ts';
+import { selectKpis, selectQuestions, type Kpi, type NewQuestion } from '../../questions/questions.sql.ts';
+import { selectSchedules, type Schedule } from '../../rounds/schedules.sql.ts';
 import {
   type AskedInWeek,
   selectAskedIn,
-  selectAskedWeeks,
+  selectAskedWeekCounts,
   selectGroupNames,
   selectKpisWithValues,
 } from './asking.sql.ts';
-import { languagesIn, named, spokenIn, wordsOf } from './question-texts.ts';
+import { languagesIn, named, spokenIn, questionTextsOf } from './question-texts.ts';
 import { pageTexts } from '../../answers/page-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
@@ -155,7 +148,7 @@ async function libraryOf(db: Db, { accountId }: Who): Promise<{ questions: Libra
   const [questions, kpis, asked] = await Promise.all([
     selectQuestions(db, accountId),
     selectKpis(db, accountId),
-    selectAskedWeeks(db, accountId),
+    selectAskedWeekCounts(db, accountId),
   ]);
   const timesOf = new Map(asked.map((one) => [one.questionId, one]));
   return {
@@ -163,7 +156,7 @@ async function libraryOf(db: Db, { accountId }: Who): Promise<{ questions: Libra
     questions: questions.map((question) => {
       const times = timesOf.get(question.id);
       return {
-        ...wordsOf(question),
+        ...questionTextsOf(question),
         ...languagesIn(question),
         kpiIds: kpis.filter(({ questionIds }) => questionIds.includes(question.id)).map(({ id }) => id),
         weeks: times?.weeks ?? 0,
@@ -173,7 +166,7 @@ async function libraryOf(db: Db, { accountId }: Who): Promise<{ questions: Libra
   };
 }
 
-async function questionPage(db: Db, who: Who, questionId: number): Promise<QuestionPage> {
+async function questionPage(db: Db, who: Who, questionId: number): Promise<QuestionView> {
   const { accountId } = who;
   const { questions } = await libraryOf(db, who);
   const question = questions.find(({ id }) => id === questionId);
@@ -208,7 +201,7 @@ function askedWeek(
   { week, isOpen, groupIds, groupCount, scheduleIds }: AskedInWeek,
   names: ReadonlyMap<number, string>,
   schedules: Schedule[],
-): QuestionPage['askedIn'][number] {
+): QuestionView['askedIn'][number] {
   const nameOf = (wanted: number) => schedules.find(({ id }) => id === wanted)?.name ?? null;
   return {
     ...named(week),
@@ -219,14 +212,14 @@ function askedWeek(
   };
 }
 
-async function kpiPages(db: Db, { accountId }: Who): Promise<KpiPage[]> {
+async function kpiPages(db: Db, { accountId }: Who): Promise<KpiView[]> {
   const [kpis, questions, valued, schedules] = await Promise.all([
     selectKpis(db, accountId),
     selectQuestions(db, accountId),
     selectKpisWithValues(db, accountId),
     selectSchedules(db, accountId),
   ]);
-  const byId = new Map(questions.map((question) => [question.id, wordsOf(question)]));
+  const byId = new Map(questions.map((question) => [question.id, questionTextsOf(question)]));
   return kpis.map((kpi) => ({
     id: kpi.id,
     name: kpi.name,

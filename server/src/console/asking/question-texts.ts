@@ -1,7 +1,7 @@
 // What the console's survey pages share: names of weeks, questions with all their texts, and texts of the answering page. Pure.
 import type {
   LibraryQuestion,
-  PageTexts as Spoken,
+  AnsweringPageTexts,
   QuestionTexts,
   WeekName,
 } from '@soundings/contract/console/asking.ts';
@@ -10,12 +10,12 @@ import { lastDay, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { pageTexts } from '../../answers/page-texts.ts';
 import { Fault } from '../../base/errors.ts';
 import { scaleTexts } from '../../questions/library-texts.ts';
-import type { Question } from '../../questions/questions.ts';
+import type { Question } from '../../questions/questions.sql.ts';
 import type { QuestionType } from '../../questions/types.ts';
 
 export const named = (week: Week): WeekName => ({ week, last: lastDay(week), name: weekName(week) });
 
-export const wordsOf = ({
+export const questionTextsOf = ({
   id,
   key,
   type,
@@ -56,7 +56,7 @@ export function languagesIn({
 const types: QuestionType[] = [1, 2, 3, 4];
 
 /** Returns the texts of the answering page in a language. */
-export function spokenIn(language: string): Spoken {
+export function spokenIn(language: string): AnsweringPageTexts {
   const t = pageTexts.in(language);
   return {
     scales: Object.fromEntries(types.map((type) => [String(type), scaleTexts(type, language)])),

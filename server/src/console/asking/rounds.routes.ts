@@ -5,25 +5,26 @@ import { audit } from '../../accounts/audit.ts';
 import { csvRow } from '../../base/csv.ts';
 import { Fault } from '../../base/errors.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
-import { selectQuestions } from '../../questions/questions.ts';
+import { selectQuestions } from '../../questions/questions.sql.ts';
 import { type ExportedLink, exportLinks } from '../../rounds/links.ts';
 import { endOf } from '../../rounds/send-times.ts';
-import { audiencesOf, selectSchedules } from '../../rounds/schedules.ts';
+import { audiencesOf } from '../../rounds/schedules.ts';
+import { selectSchedules } from '../../rounds/schedules.sql.ts';
 import { calendarsOf } from '../../rounds/calendar.ts';
 import {
   addClosing,
   type OpenRound,
-  type OpenWeekRow,
+  type OpenWeekShown,
   selectClosedWeeks,
   selectGroupNames,
   selectIsOpen,
   selectOpenRounds,
-  selectOpenWeeks,
+  selectOpenWeekRows,
   selectRefusedPeople,
 } from './asking.sql.ts';
-import { type MessageCount, selectMessageCounts } from '../../rounds/messages/messages.ts';
+import { selectMessageCounts, type MessageCount } from '../../rounds/messages/messages.sql.ts';
 import type { AskingDependencies } from './asking-dependencies.ts';
-import { named, wordsOf } from './question-texts.ts';
+import { named, questionTextsOf } from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { inSlices } from '../core/slices.ts';
 
@@ -77,7 +78,7 @@ async function csvOf(links: ExportedLink[]): Promise<string> {
 async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): Promise<Rounds> {
   const { accountId } = who;
   const [weeks, rounds, messages, refusals, closed, coming] = await Promise.all([
-    selectOpenWeeks(pool, accountId, hasMail),
+    selectOpenWeekRows(pool, accountId, hasMail),
     selectOpenRounds(pool, accountId),
     selectMessageCounts(pool, accountId, hasMail ? now : 0),
     selectRefusedPeople(pool, accountId),
@@ -111,7 +112,7 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
 }
 
 function openWeek(
-  { week, threshold, isLive, asked, isFailing, ...row }: OpenWeekRow,
+  { week, threshold, isLive, asked, isFailing, ...row }: OpenWeekShown,
   timezone: string,
   now: number,
 ): Omit<OpenWeek, 'rounds' | 'stillDue' | 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
@@ -133,7 +134,7 @@ function participationOf({
   step,
   participation,
   participationOn,
-}: Pick<OpenWeekRow, 'answered' | 'step' | 'participation' | 'participationOn'>): Participation {
+}: Pick<OpenWeekShown, 'answered' | 'step' | 'participation' | 'participationOn'>): Participation {
   if (answered !== null) return { state: 'exact', count: answered };
   if (participationOn === null) return { state: 'notYet' };
   if (participation === null) return { state: 'tooFew', step };
@@ -141,7 +142,7 @@ function participationOf({
 }
 
 function mailsOf(
-  { withoutEmail, linkable }: OpenWeekRow,
+  { withoutEmail, linkable }: OpenWeekShown,
   messages: MessageCount[],
 ): Pick<OpenWeek, 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
   const invitations = (...states: MessageCount['state'][]) =>
@@ -183,7 +184,7 @@ async function describer(
       rounds.flatMap(({ groupIds }) => groupIds),
     ),
   ]);
-  const byId = new Map(questions.map((question) => [question.id, wordsOf(question)]));
+  const byId = new Map(questions.map((question) => [question.id, questionTextsOf(question)]));
   const names = new Map(groups.map(({ id, name }) => [id, name]));
   return ({ scheduleId, name, people, questionIds, groupIds, groupCount }) => ({
     scheduleId,

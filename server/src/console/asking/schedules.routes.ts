@@ -1,37 +1,40 @@
 // The console: schedules, the calendar of what they have asked and will ask, and test emails.
 import type {
-  Schedule as ScheduleView,
+  ScheduleView,
   ScheduleCheck,
   SchedulePreview,
   Schedules,
 } from '@soundings/contract/console/asking.ts';
 import { addWeeks, dayIn, weekName, weekOf, weeksFrom } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
-import { audit, type AuditAction } from '../../accounts/audit.ts';
+import { audit } from '../../accounts/audit.ts';
+import type { AuditAction } from '@soundings/contract/audit-actions.ts';
 import { pageTexts } from '../../answers/page-texts.ts';
 import { Fault } from '../../base/errors.ts';
 import { type AccountId, type Db, inTransaction, type Transaction } from '../../db/db.ts';
-import { selectKpis, type Question, selectQuestions } from '../../questions/questions.ts';
+import { selectKpis, selectQuestions, type Question } from '../../questions/questions.sql.ts';
 import { invitationOf } from '../../rounds/messages/invitation.ts';
 import { dayDue } from '../../rounds/send-times.ts';
 import {
   audiencesOf,
   changeSchedule,
   createSchedule,
-  type NewSchedule,
   pauseSchedule,
   removeSchedule,
-  type Schedule,
   scheduleById,
   scheduleFaults,
+} from '../../rounds/schedules.ts';
+import {
   selectSchedules,
   selectScheduleWeeks,
+  type NewSchedule,
+  type Schedule,
   type ScheduleWeek,
-} from '../../rounds/schedules.ts';
+} from '../../rounds/schedules.sql.ts';
 import { type CalendarEntry, calendarOf, calendarOfDraft, calendarsOf } from '../../rounds/calendar.ts';
 import type { AskingDependencies } from './asking-dependencies.ts';
 import { selectGroupNames, selectTester } from './asking.sql.ts';
-import { named, withQuestionPaths, spokenIn, withPointers, wordsOf } from './question-texts.ts';
+import { named, withQuestionPaths, spokenIn, withPointers, questionTextsOf } from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { rejectChanged, versionOf } from '../core/versions.ts';
@@ -130,7 +133,7 @@ async function schedulesView(db: Db, who: Who, now: number, hasMail: boolean): P
       const audience = audiences[i] as ScheduleView['audience'];
       return scheduleView(schedule, audience, { past, coming, first, last, today });
     }),
-    questions: questions.map(wordsOf),
+    questions: questions.map(questionTextsOf),
     kpis: kpis.map(({ id, name, translations }) => ({ id, name, translations })),
     groups: await selectGroupNames(db, accountId, [...new Set(groupIds)]),
     hasMail,
@@ -257,7 +260,7 @@ async function preview(db: Db, who: Who, scheduleId: number, now: number): Promi
     company,
     next: next ? { name: weekName(next.week), day: next.day } : null,
     isLate,
-    questions: questions.map(wordsOf),
+    questions: questions.map(questionTextsOf),
     language,
     texts: Object.fromEntries(texts),
   };

@@ -17,7 +17,8 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Actor } from '../../accounts/audit.ts';
-import { sessionOf, type SignedIn } from '../../auth/sessions.ts';
+import { sessionOf } from '../../auth/sessions.ts';
+import type { SignedIn } from '../../auth/sessions.sql.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { cookieOf } from '../../http/cookies.ts';
@@ -77,7 +78,11 @@ export function requireProof({ isProved }: Who): void {
 }
 
 /** Returns the caller as an actor for the audit log. */
-export const actorOf = ({ userId, address }: Who): Actor => ({ origin: 'console', userId, address });
+export const actorOf = ({ userId, address }: Who): Extract<Actor, { origin: 'console' }> => ({
+  origin: 'console',
+  userId,
+  address,
+});
 
 /** The largest JSON body, in bytes. A question library in three languages is far smaller. */
 const bodyLimit = 1024 * 1024;

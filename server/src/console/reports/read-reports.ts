@@ -10,13 +10,8 @@ import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import { isScaled } from '../../questions/types.ts';
-import {
-  type KpiTexts,
-  questionsWorded,
-  rateOf,
-  selectValuedKpis,
-  type ShownQuestion,
-} from '../../results/data/read-results.ts';
+import { questionsWorded, rateOf, type ShownQuestion } from '../../results/data/read-results.ts';
+import { selectValuedKpis, type KpiTexts } from '../../results/data/results.sql.ts';
 import {
   type ComparedWith,
   kpiDifferenceShown,
@@ -42,7 +37,7 @@ import {
 } from '../results/reading.ts';
 import type { Weeks } from '../results/weeks.ts';
 import type { ReportData, ReportKpi, ReportQuestion } from './report-data.ts';
-import { selectGroupRates, selectNewestComments } from './reports.sql.ts';
+import { selectRatesOfGroups, selectNewestCommentsOfGroups } from './reports.sql.ts';
 
 /** How many groups are read at once. More would need more memory, without being faster. */
 const groupsAtOnce = 100;
@@ -171,8 +166,8 @@ async function readSome(pool: Pool, shared: Shared, ids: readonly number[]): Pro
       neededFor(window),
       scaled.map(({ id }) => id),
     ),
-    selectGroupRates(pool, who.accountId, ids, window),
-    selectNewestComments(pool, who.accountId, ids, window, mostComments),
+    selectRatesOfGroups(pool, who.accountId, ids, window),
+    selectNewestCommentsOfGroups(pool, who.accountId, ids, window, mostComments),
   ]);
   const ratesOf = Map.groupBy(rates, ({ groupId }) => groupId);
   const commentsOf = Map.groupBy(comments, ({ groupId }) => groupId);

@@ -5,7 +5,8 @@ import { hasRole } from '@soundings/contract/shared-values.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import type { Pool } from '../../db/db.ts';
 import { isScaled } from '../../questions/types.ts';
-import type { ShownQuestion, Window } from '../../results/data/read-results.ts';
+import type { ShownQuestion } from '../../results/data/read-results.ts';
+import type { Window } from '../../results/data/window.ts';
 import {
   type ComparedWith,
   neededFor,

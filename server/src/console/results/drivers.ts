@@ -4,9 +4,11 @@ import type { DriverOutcome, Drivers } from '@soundings/contract/console/drivers
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
-import { selectGroups } from '../../people/groups.ts';
-import { type Kpi, kpiNameIn, selectKpis } from '../../questions/questions.ts';
-import { type LatestFigures, questionsWorded, selectLatestFigures } from '../../results/data/read-results.ts';
+import { selectGroups } from '../../people/groups.sql.ts';
+import { kpiNameIn } from '../../questions/questions.ts';
+import { selectKpis, type Kpi } from '../../questions/questions.sql.ts';
+import { questionsWorded } from '../../results/data/read-results.ts';
+import { selectLatestFigures, type LatestFigures } from '../../results/data/latest-figures.sql.ts';
 import { minimumGroups } from '../../results/statistics/driver-groups.ts';
 import type { ComputeDrivers } from '../../results/statistics/drivers-thread.ts';
 import type { Who } from '../core/console.ts';

@@ -5,7 +5,8 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../../db/db.ts';
 import { ancestorsOf } from '../../people/tree.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import { type KpiTexts, rateOf, selectValuedKpis, selectWeekRates } from '../../results/data/read-results.ts';
+import { rateOf } from '../../results/data/read-results.ts';
+import { selectValuedKpis, selectWeekRates, type KpiTexts } from '../../results/data/results.sql.ts';
 import {
   kpiCell,
   type KpiCell,

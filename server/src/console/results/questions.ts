@@ -3,7 +3,7 @@ import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { QuestionResults, ResultQuestion } from '@soundings/contract/console/results.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
-import { selectNewestComments } from '../../results/data/comments-shown.ts';
+import { selectNewestComments } from '../../results/data/comments.sql.ts';
 import { allTime, questionsWorded, readResults } from '../../results/data/read-results.ts';
 import { questionMeasures } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';

@@ -1,4 +1,5 @@
 // Results by segment: the heat map of a kind, trends of segments, and the answers to a question by segment. Administrators only.
+import { selectKinds, selectSegments } from '../../rounds/segments/segments.sql.ts';
 import type { RollingFigure } from '@soundings/contract/console/results.ts';
 import type {
   NamedKind,
@@ -16,10 +17,8 @@ import {
   rateOf,
   readRates,
   readResults,
-  selectKpi,
-  selectValuedKpis,
-  selectWeekRates,
 } from '../../results/data/read-results.ts';
+import { selectKpi, selectValuedKpis, selectWeekRates } from '../../results/data/results.sql.ts';
 import {
   kpiCell,
   neededFor,
@@ -30,7 +29,6 @@ import {
   rollingFigure,
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
-import { kindsOf, segmentsOf } from '../../rounds/segments/segments.ts';
 import type { Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { questionNotFound } from './questions.ts';
@@ -48,8 +46,8 @@ async function readKind(
   { kindId, language }: { kindId: string; language: string },
 ): Promise<{ kind: NamedKind; segments: NamedKind[] }> {
   const [kinds, segments] = await Promise.all([
-    kindsOf(pool, accountId),
-    segmentsOf(pool, accountId, idIn(kindId)),
+    selectKinds(pool, accountId),
+    selectSegments(pool, accountId, idIn(kindId)),
   ]);
   const kind = kinds.find(({ id }) => id === idIn(kindId));
   if (!kind)

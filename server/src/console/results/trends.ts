@@ -3,7 +3,8 @@ import type { RollingFigure, Trend } from '@soundings/contract/console/results.t
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import { selectKpi, readKpiValues, readRates } from '../../results/data/read-results.ts';
+import { readKpiValues, readRates } from '../../results/data/read-results.ts';
+import { selectKpi } from '../../results/data/results.sql.ts';
 import {
   neededFor,
   noReadings,

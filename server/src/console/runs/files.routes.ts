@@ -1,5 +1,5 @@
 // The console: files that were received, uploads from the browser, and confirmed mappings of columns and values.
-import type { FilePage } from '@soundings/contract/console/runs.ts';
+import type { FileView } from '@soundings/contract/console/runs.ts';
 import { maxUploadBytes } from '@soundings/contract/limits.ts';
 import type { IncomingMessage } from 'node:http';
 import { accountById, changeAccount } from '../../accounts/accounts.ts';
@@ -13,26 +13,26 @@ import {
   confirmValues,
   deleteColumnMapping,
   deleteValueMapping,
-  selectValues,
 } from '../../files/mappings.ts';
+import { selectValueMappings } from '../../files/mappings.sql.ts';
 import { fileNameOf } from '../../sheets/file-names.ts';
 import { recordRefusal, openUpload, tooLarge, type Upload } from '../../files/store.ts';
 import { actorOf, type Console, requireProof, type Who } from '../core/console.ts';
 import { type FileFound, selectFilePage, selectFileRows, selectMappingList } from './files.sql.ts';
 import { idIn } from '../core/ids.ts';
-import { windowOf, withRemedies } from './remedies.ts';
+import { rowWindowOf, withRemedies } from './remedies.ts';
 import { type Decider, repeatFile } from '../../files/approval.ts';
 
 export function serveFiles(console: Console, pool: Promise<Pool>): void {
   console.serve('GET /files', async ({ accountId }, { query }) =>
-    selectFileRows(await pool, accountId, query.search ?? null, windowOf(query)),
+    selectFileRows(await pool, accountId, query.search ?? null, rowWindowOf(query)),
   );
 
   console.serve('POST /files', async (who, { query, request }) =>
     receive(await pool, who, query.name, request.raw),
   );
 
-  console.serve('GET /files/{fileId}', async ({ accountId }, { params, query }): Promise<FilePage> => {
+  console.serve('GET /files/{fileId}', async ({ accountId }, { params, query }): Promise<FileView> => {
     const { details, notices, message, ...file } = await foundFile(await pool, accountId, params.fileId);
     return {
       ...file,
@@ -60,7 +60,7 @@ export function serveFiles(console: Console, pool: Promise<Pool>): void {
 
   console.serve('GET /mappings', async ({ accountId }) => ({
     columns: await selectMappingList(await pool, accountId),
-    values: await selectValues(await pool, accountId),
+    values: await selectValueMappings(await pool, accountId),
   }));
 
   console.serve('DELETE /mappings/{mappingId}', async (who, { params }) =>

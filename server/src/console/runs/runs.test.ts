@@ -2,7 +2,7 @@
 // confirmed columns apply to every later file.
 import type {
   FileColumns,
-  FilePage,
+  FileView,
   FileRow,
   Mapping,
   Run,
@@ -21,7 +21,7 @@ import { defineAttribute } from '../../people/attributes.changes.ts';
 import { createUser } from '../../people/users.ts';
 import { readCsv } from '../../testing/csv.ts';
 import { type SendRequest, signIn } from '../../testing/signed-in.ts';
-import { answer as answerLine, importLines, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, question, round } from '../../testing/surveys.ts';
 import { until } from '../../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
@@ -56,19 +56,19 @@ const upload = (name: string, content: string | Uint8Array, by = ada) =>
   });
 
 /** Uploads a file and waits until it is processed. */
-async function send(name: string, content: string): Promise<FilePage> {
+async function send(name: string, content: string): Promise<FileView> {
   const { body } = await upload(name, content);
   return processed(body.fileId);
 }
 
-async function processed(fileId: number): Promise<FilePage> {
+async function processed(fileId: number): Promise<FileView> {
   await until(async () => {
     await sleep(100); // the file is processed in a separate process
     const [row] = await world.pool`
       select from files where account_id = ${account.id} and file_id = ${fileId} and processed_at is not null`;
     return row;
   }, 55_000);
-  return (await ada<FilePage>(`GET /files/${fileId}?language=en`)).body;
+  return (await ada<FileView>(`GET /files/${fileId}?language=en`)).body;
 }
 
 async function actions(): Promise<string[]> {
@@ -82,7 +82,7 @@ const threeGroups = ['North', 'South', 'West'].map((name, i) => ({ externalId: `
 const push = (data: object) => account.push({ settings: { validateOnly: false }, data });
 
 /** Creates a pending run, by a file that would remove all groups but one. */
-async function createPendingRun(): Promise<FilePage> {
+async function createPendingRun(): Promise<FileView> {
   await change({ maxGroupsDeleted: 1 });
   await push({ groups: threeGroups });
   const file = await send('groups.csv', lines('externalId;name', 'g1;The North'));

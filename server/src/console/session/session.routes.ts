@@ -4,18 +4,16 @@ import type { FastifyRequest } from 'fastify';
 import { notifyPerson } from '../../accounts/account-notices.ts';
 import { audit } from '../../accounts/audit.ts';
 import { rejectExpiredFirstStartLink } from '../../auth/first-start.ts';
+import { endSessionOf, rejectEndedSession } from '../../auth/sessions.ts';
 import {
   deleteSession,
-  endSessionOf,
   deleteSessionsOf,
   updateSessionProved,
-  rejectEndedSession,
   selectSessions,
-} from '../../auth/sessions.ts';
+} from '../../auth/sessions.sql.ts';
 import { browserOf } from '../../auth/browser-names.ts';
 import { requestSignInLink, linkOf, setPasswordByLink } from '../../auth/sign-in-links.ts';
 import {
-  selectAccountsThere,
   begin,
   type Browser,
   digestPasswordOf,
@@ -23,7 +21,8 @@ import {
   rejectWrongPassword,
   signIn,
 } from '../../auth/sign-in.ts';
-import { openSignInThrottle, recordAttempt, type Throttle } from '../../auth/sign-in-throttle.ts';
+import { selectAccountsThere } from '../../auth/sign-in.sql.ts';
+import { openSignInThrottle, recordAttempt, type SignInThrottle } from '../../auth/sign-in-throttle.ts';
 import {
   beginTwoFactor,
   confirmTwoFactor,
@@ -37,7 +36,7 @@ import { inTransaction, type Pool } from '../../db/db.ts';
 import { changeUser } from '../../people/users.ts';
 import { actorOf, type Console } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
-import { selectAskedWeeks, selectProfile, selectSessionFacts } from './session.sql.ts';
+import { selectWeeksAskedOfUser, selectProfile, selectSessionFacts } from './session.sql.ts';
 import { makeFirstAccount } from './first-account.ts';
 
 export type SessionDependencies = {
@@ -65,7 +64,7 @@ export function serveSession(console: Console, dependencies: SessionDependencies
 function serveSignIn(
   console: Console,
   { pool, secrets, now, log, canMail }: SessionDependencies,
-  throttle: Throttle,
+  throttle: SignInThrottle,
 ): void {
   console.serve('GET /session', async (who) => selectSessionFacts(await pool, who));
 
@@ -96,7 +95,11 @@ function serveSignIn(
   });
 }
 
-function serveLinks(console: Console, { pool, log, canMail }: SessionDependencies, throttle: Throttle): void {
+function serveLinks(
+  console: Console,
+  { pool, log, canMail }: SessionDependencies,
+  throttle: SignInThrottle,
+): void {
   console.serveAnybody('POST /password/forgotten', async ({ body, request }) => {
     await throttle.tryMail(request.address);
     // Not awaited: the time it takes would reveal whether the address exists.
@@ -138,7 +141,7 @@ function serveLinks(console: Console, { pool, log, canMail }: SessionDependencie
 function serveProfile(
   console: Console,
   { pool, now, canMail }: SessionDependencies,
-  throttle: Throttle,
+  throttle: SignInThrottle,
 ): void {
   console.serve('GET /profile', async (who) => selectProfile(await pool, who));
 
@@ -195,14 +198,14 @@ function serveProfile(
 
   console.serve('GET /profile/weeks', async (who) => {
     const before = weekOf(dayIn(who.timezone, now()));
-    return selectAskedWeeks(await pool, who, { before, most: weeksShown });
+    return selectWeeksAskedOfUser(await pool, who, { before, most: weeksShown });
   });
 }
 
 function serveTwoFactor(
   console: Console,
   { pool, secrets, now, canMail }: SessionDependencies,
-  throttle: Throttle,
+  throttle: SignInThrottle,
 ): void {
   console.serve('POST /profile/two-factor', async (who, { body }) => {
     await rejectWrongPassword(await pool, throttle, who, body.password);

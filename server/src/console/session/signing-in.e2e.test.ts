@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { deleteSessionsOf } from '../../auth/sessions.ts';
+import { deleteSessionsOf } from '../../auth/sessions.sql.ts';
 import { setPassword } from '../../auth/sign-in.ts';
 import { inTransaction } from '../../db/db.ts';
 import { createUser } from '../../people/users.ts';

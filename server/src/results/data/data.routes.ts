@@ -13,7 +13,7 @@ import type { Pool } from '../../db/db.ts';
 import type { RequestContext } from '../../http/operations.ts';
 import type { Server } from '../../http/server.ts';
 import {
-  type Asked,
+  type WantedResults,
   kpiOf,
   type Pools,
   askedQuestionsResponse,
@@ -76,7 +76,7 @@ export function serveData(
   });
 }
 
-function askedIn(query: RequestContext['query'], now: number): Asked {
+function askedIn(query: RequestContext['query'], now: number): WantedResults {
   return {
     groupId: query['groupId'] as string,
     withSubgroups: query['includeSubgroups'] === 'true',

@@ -18,10 +18,10 @@ import { changeAccount } from '../../accounts/accounts.ts';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';
 import { createGroup } from '../../people/groups.ts';
-import { selectQuestions } from '../../questions/questions.ts';
+import { selectQuestions } from '../../questions/questions.sql.ts';
 import { readCsv } from '../../testing/csv.ts';
 import { apply, unit } from '../../testing/organizations.ts';
-import { answer, importLines, kpi, later, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, kpi, later, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 import { closeWeekNow } from '../close-week.ts';
 import { showLiveWeeks } from '../live-week.ts';
@@ -62,7 +62,7 @@ const asked = (sizes: Record<string, number>) =>
     Object.entries(sizes).flatMap(([group, size]) => teamOf(group, size).map((one) => [one, [group]])),
   );
 const answered = (week: string, to: string, group: string, key: string, values: unknown[]) =>
-  teamOf(group, values.length).map((one, i) => answer(week, to, one, key, values[i]));
+  teamOf(group, values.length).map((one, i) => answerLine(week, to, one, key, values[i]));
 
 const everyType = ['mood', 'tens', 'advise', 'bus', 'lunch', 'tools', 'words'];
 const options = [

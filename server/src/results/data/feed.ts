@@ -4,17 +4,18 @@ import type { Kind } from '@soundings/contract/data.ts';
 import { type FeedMetric, feedMetrics } from '@soundings/contract/feed-rows.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import type { StreamedResponse } from '../../http/responses/responses.ts';
-import { kpiNameIn, selectKpis, selectQuestions } from '../../questions/questions.ts';
+import { kpiNameIn } from '../../questions/questions.ts';
+import { selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
 import { byteOrderMark, textCell } from '../../base/csv.ts';
 import {
-  type FeedRow,
+  type StoredFeedRow,
   type NamedGroup,
   selectKpiFeed,
   selectNames,
   selectQuestionFeed,
   selectRateFeed,
 } from './feed.sql.ts';
-import { type Asked, findScope, streamedResponse, type Pools, type Reader } from './results.ts';
+import { type WantedResults, findScope, streamedResponse, type Pools, type Reader } from './results.ts';
 import {
   neededForWeek,
   noReadings,
@@ -46,7 +47,7 @@ const always = { first: '0001-01-01', last: '9999-12-27' };
 export async function feedResponse(
   { pool, reads }: Pools,
   reader: Reader,
-  asked: Omit<Asked, 'groupId' | 'withSubgroups'> & { groupId: string | undefined },
+  asked: Omit<WantedResults, 'groupId' | 'withSubgroups'> & { groupId: string | undefined },
   { metrics, format, language }: FeedWanted,
 ): Promise<StreamedResponse> {
   const { accountId } = reader;
@@ -99,8 +100,8 @@ async function readMeasures(
     rows,
     statistics,
     kind,
-  }: { metric: FeedMetric; rows: readonly FeedRow[]; statistics: Statistics; kind: Kind },
-): Promise<(row: FeedRow) => FeedMeasures> {
+  }: { metric: FeedMetric; rows: readonly StoredFeedRow[]; statistics: Statistics; kind: Kind },
+): Promise<(row: StoredFeedRow) => FeedMeasures> {
   const kpis = new Map(statistics.kpis.map((kpi) => [kpi.id, kpi]));
   const metricIds = [...new Set(rows.map(({ metricId }) => metricId))];
   const ids =
@@ -125,7 +126,7 @@ async function readMeasures(
   };
 }
 
-type Line = FeedRow & FeedMeasures & {
+type Line = StoredFeedRow & FeedMeasures & {
   metric: FeedMetric;
   metricName: string;
   group: NamedGroup;

@@ -3,20 +3,11 @@
 import type { AnswerData } from '@soundings/contract/data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
-import { selectQuestions } from '../../questions/questions.ts';
-import { type LatestFigures, selectLatestFigures } from './latest-figures.sql.ts';
-import { type KpiTexts, type Scope, selectKpi, selectValuedKpis, selectWeekRates } from './results.sql.ts';
+import { selectQuestions } from '../../questions/questions.sql.ts';
 import { selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
 import { answerData, worded, type WordedQuestion } from './shape.ts';
 import type { Window } from './window.ts';
 
-export type { KpiTexts, LatestFigures, Scope, Window };
-export {
-  selectKpi,
-  selectLatestFigures,
-  selectValuedKpis,
-  selectWeekRates,
-};
 
 /** All possible weeks. */
 export const allTime: Window = { first: '0001-01-01', last: '9999-12-27' };

@@ -1,16 +1,16 @@
 // Builds the responses of the data interface (§4.1), from published figures only. Large responses are streamed while their rows
 // are read, so that they take no more memory than small ones. Responses for a single group need a single statement.
+import { dayIn, fourDigits, type Week } from '@soundings/contract/weeks.ts';
 import type { Kind } from '@soundings/contract/data.ts';
 import type { Numbers } from '@soundings/contract/operation.ts';
-import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { StreamedResponse } from '../../http/responses/responses.ts';
-import { selectQuestions } from '../../questions/questions.ts';
+import { selectQuestions } from '../../questions/questions.sql.ts';
 import { type CommentRow, selectComments } from './comments.sql.ts';
-import { type AskedRow, type KpiHead, type ResultRow, type Scope, selectAsked, selectGroupIdOf, selectKpi, selectKpiValues, selectRates, selectResults, selectScope, type ValueRow } from './results.sql.ts';
+import { type AskedRow, type KpiHead, type ResultRow, type GroupScope, selectAskedOfGroups, selectGroupIdOf, selectKpi, selectKpiValues, selectRates, selectResults, selectScope, type ValueRow } from './results.sql.ts';
 import { selectGroupAsked, selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
 import {
   answerData,
@@ -19,7 +19,7 @@ import {
   nested,
   questionList,
   valueList,
-  weekKey,
+  
   worded,
   type WordedQuestion,
 } from './shape.ts';
@@ -35,7 +35,7 @@ export type Pools = { pool: Pool; reads: Pool };
  * The requested groups and weeks. `kind`: what groupId must be the id of; undefined: a group or a segment. Without a window: the latest
  * values, or the last five weeks.
  */
-export type Asked = {
+export type WantedResults = {
   groupId: string;
   withSubgroups: boolean;
   kind?: Kind | undefined;
@@ -51,7 +51,7 @@ export async function kpiValuesResponse(
   { pool, reads }: Pools,
   reader: Reader,
   kpiId: string,
-  asked: Asked,
+  asked: WantedResults,
 ): Promise<ResponseText> {
   const { accountId } = reader;
   if (!asked.withSubgroups) {
@@ -87,7 +87,7 @@ export const kpiOf = ({ id, name, imageUrl }: KpiHead) => ({
 export async function ratesResponse(
   { pool, reads }: Pools,
   reader: Reader,
-  asked: Asked,
+  asked: WantedResults,
 ): Promise<ResponseText> {
   const { accountId } = reader;
   if (!asked.withSubgroups) {
@@ -123,7 +123,7 @@ export type ResultsWanted = {
 export async function resultsResponse(
   { pool, reads }: Pools,
   reader: Reader,
-  asked: Asked,
+  asked: WantedResults,
   wanted: ResultsWanted,
 ): Promise<ResponseText> {
   const { accountId } = reader;
@@ -166,7 +166,7 @@ async function* resultChunks(
       const question = questions.get(row.questionId);
       if (!question) return []; // created since this response began; the next response has it, with another version
       included.set(row.questionId, question);
-      const keys = [String(row.questionId), String(row.groupId), weekKey(row.week)];
+      const keys = [String(row.questionId), String(row.groupId), fourDigits(row.week)];
       return [{ keys, text: answerData(question, row, granular) }];
     }),
   );
@@ -183,7 +183,7 @@ async function* resultChunks(
 export async function askedQuestionsResponse(
   { pool, reads }: Pools,
   reader: Reader,
-  asked: Asked,
+  asked: WantedResults,
   language: string | undefined,
 ): Promise<ResponseText> {
   const { accountId } = reader;
@@ -200,7 +200,7 @@ export async function askedQuestionsResponse(
   }
   const [scope, questions] = await Promise.all([findScope(pool, accountId, asked), allQuestions]);
   return streamedResponse(reader, asked, () =>
-    askedChunks(selectAsked(reads, accountId, scope, window), questions),
+    askedChunks(selectAskedOfGroups(reads, accountId, scope, window), questions),
   );
 }
 
@@ -210,7 +210,7 @@ async function* askedChunks(rows: AsyncIterable<AskedRow[]>, questions: Readonly
   yield* nested(
     leavesOf(rows, undefined, ({ groupId, week, questionIds }) => {
       lists.add(questionIds);
-      return [{ keys: [String(groupId), weekKey(week)], text: `[${questionIds}]` }];
+      return [{ keys: [String(groupId), fourDigits(week)], text: `[${questionIds}]` }];
     }),
   );
   const ids = new Set([...lists].flatMap((list) => list.split(',').map(Number)));
@@ -241,7 +241,7 @@ async function* commentLeaves(batches: AsyncIterable<CommentRow[]>): AsyncGenera
   for await (const rows of batches) {
     const leaves: Leaf[] = [];
     for (const { questionId, groupId, week, text } of rows) {
-      const next = [String(questionId), String(groupId), weekKey(week)];
+      const next = [String(questionId), String(groupId), fourDigits(week)];
       if (texts.length > 0 && next.join() !== keys.join()) {
         leaves.push(leaf());
         texts = [];
@@ -267,8 +267,8 @@ async function wordedQuestions(
 export async function findScope(
   pool: Pool,
   accountId: AccountId,
-  { groupId, withSubgroups, kind }: Pick<Asked, 'withSubgroups' | 'kind'> & { groupId: string | undefined },
-): Promise<Scope> {
+  { groupId, withSubgroups, kind }: Pick<WantedResults, 'withSubgroups' | 'kind'> & { groupId: string | undefined },
+): Promise<GroupScope> {
   if (groupId === undefined) return { groupId, withSubgroups, kind };
   const scope = { groupId: idIn(groupId), withSubgroups, kind };
   const groups = await selectScope(pool, accountId, { ...scope, withSubgroups: false });
@@ -287,7 +287,7 @@ const idIn = (groupId: string): number =>
 async function groupNotFound(
   pool: Pool,
   accountId: AccountId,
-  { groupId, kind }: Pick<Asked, 'groupId' | 'kind'>,
+  { groupId, kind }: Pick<WantedResults, 'groupId' | 'kind'>,
 ): Promise<Fault> {
   if (kind === 'segment') return new Fault('not_found', 'group not found', 'This segment does not exist.');
   const id = await selectGroupIdOf(pool, accountId, groupId);
@@ -310,14 +310,14 @@ async function textOf(chunks: AsyncIterable<string>): Promise<string> {
 
 export const streamedResponse = (
   reader: Reader,
-  asked: Pick<Asked, 'window' | 'now'>,
+  asked: Pick<WantedResults, 'window' | 'now'>,
   chunksOf: () => AsyncIterable<string>,
 ) => new StreamedResponse(tagOf(reader, asked), () => grouped(chunksOf()));
 
 /** Returns the ETag. It changes with every write to the account and, if the requested weeks depend on the date, every week. */
 function tagOf(
   { version, timezone, numbers }: Reader,
-  { window, now }: Pick<Asked, 'window' | 'now'>,
+  { window, now }: Pick<WantedResults, 'window' | 'now'>,
 ): string {
   const tag = numbers === 'plain' ? version : `${version}-${numbers}`;
   return window ? tag : `${tag}-${lastWeeks(dayIn(timezone, now)).last}`;

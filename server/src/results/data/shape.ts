@@ -1,8 +1,8 @@
 // Builds the JSON responses of the data interface as streams of text chunks (§2.1, decisions A4 to A10). Pure. Keeps only the
 // current batch of rows in memory.
 import type { Numbers } from '@soundings/contract/operation.ts';
-import { fourDigits, sixDigits, type Week } from '@soundings/contract/weeks.ts';
-import type { Option } from '../../questions/questions.ts';
+import { sixDigits, type Week } from '@soundings/contract/weeks.ts';
+import type { AnswerOption } from '../../questions/questions.sql.ts';
 import {
   type Distribution,
   enpsOf,
@@ -27,7 +27,7 @@ export function worded(
     type: QuestionType;
     text: string;
     translations: Record<string, string>;
-    options: Option[];
+    options: AnswerOption[];
   },
   language: string | undefined,
 ): WordedQuestion {
@@ -119,9 +119,6 @@ export function answerData(
   }
   return `${text}}`;
 }
-
-/** Returns the key of a week in results and asked questions. */
-export const weekKey: (week: Week) => string = fourDigits;
 
 /** Returns the JSON of questions in the format of §2.1. */
 export const questionList = (questions: Iterable<WordedQuestion>): string =>

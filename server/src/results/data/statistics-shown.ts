@@ -1,17 +1,11 @@
 // Rolling KPI values, intervals, changes, differences and best estimates as they are shown: computed when they are read, from published
 // figures and the few parameters that the account stores per question, KPI and week (docs/administrators/statistics.md).
-import type {
-  BestEstimate,
-  Change,
-  Comparison,
-  Difference,
-  RollingFigure,
-  Verdict,
-} from '@soundings/contract/console/results.ts';
+import type { BestEstimate, FigureChange, Difference, RollingFigure, Verdict } from '@soundings/contract/console/results.ts';
+import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { Kind } from '@soundings/contract/data.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
-import { type Kpi, selectKpis } from '../../questions/questions.ts';
+import { selectKpis, type Kpi } from '../../questions/questions.sql.ts';
 import { type Cutoff, isClear, type Tested } from '../statistics/marks.ts';
 import { marginOfMeasured, marginOf, type Measured, meanVariance, shrunk, smallGroup, testOf } from '../statistics/measures.ts';
 import { type AskedWeeks, comparableWeeks, earliestComparable, isShown, type Reading, type Readings, type ShownReading } from '../statistics/readings.ts';
@@ -195,7 +189,7 @@ export function rollingFigure(
 function shownChange(
   change: Compared,
   cutoff: Cutoff | undefined,
-): Change {
+): FigureChange {
   const { by, since, questions, handedOut } = change;
   return { by, since, questions, verdict: verdictOf(change, cutoff), handedOut };
 }
@@ -262,7 +256,7 @@ export function kpiEstimate(
 /** The interval, change, difference and best estimate of a question in a week. */
 export type QuestionMeasures = {
   margin: number | null;
-  change: Change | null;
+  change: FigureChange | null;
   difference: Difference | null;
   bestEstimate: BestEstimate | null;
 };

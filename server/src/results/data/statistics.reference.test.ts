@@ -10,7 +10,7 @@ import { randomFrom } from '../../simulation/random.ts';
 import { apply, unit } from '../../testing/organizations.ts';
 import { recomputed } from '../../testing/reference/python.ts';
 import { sharedData } from '../../testing/shared.ts';
-import { answer, importLines, kpi, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, kpi, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 import { emptyHistory, variationIn } from '../statistics/history.ts';
 import { kpiDifference } from '../statistics/rolling.ts';
@@ -106,7 +106,7 @@ describe('a generated company', () => {
           const [low, high] = key === 'c' ? [1, 10] : key === 'd' ? [0, 10] : [1, 5];
           const onScale = Math.round((low + high) / 2 + (level * (high - low)) / 4);
           const value = key === 'e' ? level > 0 : Math.max(low, Math.min(high, onScale));
-          return isAnswered ? [answer(week, 'company', id, key, value)] : [];
+          return isAnswered ? [answerLine(week, 'company', id, key, value)] : [];
         }),
       ),
     ];

@@ -11,7 +11,7 @@ import {
   weekData,
 } from '../../testing/attacks/histories.ts';
 import { addBatch } from './batches.ts';
-import { type Loaded, classFigures, type Result } from '../figures.ts';
+import { type QuestionWithAnswers, classFigures, type Result } from '../figures.ts';
 import { turnoutOf, type WeekAnswer, type WeekData } from '../turnout.ts';
 import { type Noise, noiseOf } from './noise.ts';
 
@@ -19,7 +19,7 @@ const histories = Number(process.env['LIVE_ATTACKS'] ?? 150);
 
 type Revealed = { sums: Sets; distributions: Sets };
 type Live = (
-  asked: readonly Loaded[],
+  asked: readonly QuestionWithAnswers[],
   shown: ReadonlyMap<number, Result[]>,
   data: WeekData,
   isLast: boolean,
@@ -73,7 +73,7 @@ function revealedBy(live: Live, history: RandomHistory, week: RandomWeek, course
     // Answers that existed when their person became counted are marked, and later ones are not.
     const marked = new Set<WeekAnswer>();
     for (const [look, end] of [...course.looks, course.answers.length].entries()) {
-      const asked = course.ids.map((id): Loaded => {
+      const asked = course.ids.map((id): QuestionWithAnswers => {
         const type = history.questions.find((one) => one.id === id)?.type as QuestionType;
         const given = course.answers.slice(0, end).filter(({ question }) => question === id);
         const answers = given.map((one) => ({
@@ -95,7 +95,7 @@ function revealedBy(live: Live, history: RandomHistory, week: RandomWeek, course
       for (const one of course.answers.slice(0, end)) if (more.includes(one.respondent)) marked.add(one);
       for (const [number, list] of results.entries()) {
         const id = course.ids[number] as number;
-        const { type } = (asked[number] as Loaded).question;
+        const { type } = (asked[number] as QuestionWithAnswers).question;
         shown.set(id, list);
         collect(revealed, type, list, people, (group) => (look * 1_000 + group) * 10 + id);
       }
@@ -186,7 +186,11 @@ const data: WeekData = {
   }),
   asked: [1, 2, 3].map((groupId) => ({ groupId, questionIds: [1] })),
 };
-const answersFrom = (names: string[], counted: string[] = [], more: Partial<WeekAnswer> = {}): Loaded[] => [
+const answersFrom = (
+  names: string[],
+  counted: string[] = [],
+  more: Partial<WeekAnswer> = {},
+): QuestionWithAnswers[] => [
   {
     question: { id: 1, type: 1, options: [] },
     answers: names.map((respondent, i) => ({
@@ -204,7 +208,7 @@ const answersFrom = (names: string[], counted: string[] = [], more: Partial<Week
 const answersOf = (results: Result[][]) =>
   Object.fromEntries((results[0] ?? []).map(({ groupId, answers }) => [groupId, answers]));
 const none = new Map<number, Result[]>();
-const add1 = (asked: Loaded[], shown: ReadonlyMap<number, Result[]>, isLast = false) =>
+const add1 = (asked: QuestionWithAnswers[], shown: ReadonlyMap<number, Result[]>, isLast = false) =>
   addBatch(asked, shown, turnoutOf(data), { isLast });
 
 describe('a batch', () => {
@@ -266,7 +270,7 @@ describe('a batch', () => {
 
   test('has its own error, which adds up with those of the batches before it', () => {
     const noise = noiseOf(new Uint8Array(32).fill(6), 2, (one) => one)?.ofQuestion('WORDS') as Noise;
-    const noisy = (asked: Loaded[]) => asked.map((one) => ({ ...one, noise }));
+    const noisy = (asked: QuestionWithAnswers[]) => asked.map((one) => ({ ...one, noise }));
     const [team, other] = [people.slice(1, 7), people.slice(9, 14)];
     const first = add1(noisy(answersFrom(team)), none);
     const shown = new Map([[1, first.results[0] as Result[]]]);

@@ -10,9 +10,9 @@ import {
   sumBehind,
 } from '../../questions/types.ts';
 import {
-  type Loaded,
+  type QuestionWithAnswers,
   chooseClass,
-  type Chosen,
+  type ChosenCells,
   classComments,
   classResults,
   type Company,
@@ -37,7 +37,7 @@ export type Batch = {
  * `previous`: the results so far, by question. `isLast`: the week closes, so no answers are kept back for a later batch.
  */
 export function addBatch(
-  asked: readonly Loaded[],
+  asked: readonly QuestionWithAnswers[],
   previous: ReadonlyMap<number, readonly Result[]>,
   turnout: Turnout,
   { isLast }: { isLast: boolean },
@@ -53,7 +53,7 @@ export function addBatch(
   }));
   const { batch, company, chosen } = isLast ? chosenOf(fresh, turnout) : largestBatch(fresh, turnout);
   const results = classResults(batch, company, chosen, turnout.data).map((list, number) => {
-    const { id, type } = (asked[number] as Loaded).question;
+    const { id, type } = (asked[number] as QuestionWithAnswers).question;
     const before = new Map(previous.get(id)?.map((one) => [one.groupId, one]));
     return list.map((one) => sumOf(type, before.get(one.groupId), one));
   });
@@ -64,9 +64,9 @@ export function addBatch(
   };
 }
 
-type Choice = { batch: readonly Loaded[]; company: Company; chosen: Chosen };
+type Choice = { batch: readonly QuestionWithAnswers[]; company: Company; chosen: ChosenCells };
 
-function chosenOf(batch: readonly Loaded[], turnout: Turnout): Choice {
+function chosenOf(batch: readonly QuestionWithAnswers[], turnout: Turnout): Choice {
   const company = companyOf(batch, turnout);
   return { batch, company, chosen: chooseClass(company, turnout.data.thresholds) };
 }
@@ -76,7 +76,7 @@ function chosenOf(batch: readonly Loaded[], turnout: Turnout): Choice {
  * threshold are asked. All other answers wait for a later batch. Otherwise a person could be counted in a large group while their
  * team still has too few answers, and would then be missing from the team's figure permanently.
  */
-function largestBatch(fresh: readonly Loaded[], turnout: Turnout): Choice {
+function largestBatch(fresh: readonly QuestionWithAnswers[], turnout: Turnout): Choice {
   const askedCount = askedCountOf(fresh, turnout);
   const { thresholds } = turnout.data;
   let choice = chosenOf(fresh, turnout);
@@ -100,7 +100,7 @@ function largestBatch(fresh: readonly Loaded[], turnout: Turnout): Choice {
 
 /** Returns how many people are asked a question in a group, by the key of the set (Company). */
 function askedCountOf(
-  asked: readonly Loaded[],
+  asked: readonly QuestionWithAnswers[],
   { data, roundById }: Turnout,
 ): (key: number) => number | undefined {
   const counts = new Map<number, Set<string>>();

@@ -1,9 +1,9 @@
 // The privacy report of an account: the rules in force, who can see what, and what the installation can't promise. It is read from
 // the database on every request and names no person.
+import { selectKinds } from '../../rounds/segments/segments.sql.ts';
 import type { PrivacyReport } from '@soundings/contract/console/privacy.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
-import { kindsOf } from '../../rounds/segments/segments.ts';
 import { type Installation, linkWeeks, privacyReportOf } from './privacy-promises.ts';
 import {
   selectAccountFacts,
@@ -16,8 +16,6 @@ import {
   selectOpenWeekRules,
   selectRoleCounts,
 } from './privacy-report.sql.ts';
-
-export type { Installation };
 
 const weekMs = 7 * 86_400_000;
 
@@ -46,7 +44,7 @@ export async function readPrivacyReport(
       selectDataTokens(pool, accountId),
       selectLinkExports(pool, accountId, since),
       selectDatabaseFacts(pool),
-      kindsOf(pool, accountId),
+      selectKinds(pool, accountId),
     ]);
   return privacyReportOf(
     {

@@ -13,11 +13,11 @@ import { closeWeekNow } from '../../results/close-week.ts';
 import { askPeople, mondays, noon, planAsking } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { openSmtp, type SmtpOptions } from '../../testing/smtp.ts';
-import { selectDue, selectRefusals, selectMessageCounts, openSender } from './messages.ts';
-import { recordSent } from './messages.sql.ts';
+import { openSender } from './messages.ts';
+import { recordSent, selectDue, selectMessageCounts, selectRefusals } from './messages.sql.ts';
 import { openDueRounds } from '../opening.ts';
 import { createSchedule } from '../schedules.ts';
-import { setReminders } from './reminder-opt-out.ts';
+import { setReminders } from './reminder-opt-out.sql.ts';
 
 const publicUrl = 'https://soundings.example';
 const minute = 60_000;

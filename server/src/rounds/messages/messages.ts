@@ -8,37 +8,23 @@ import type { AnswerKeys } from '../../sealing/answer-keys.ts';
 import { decodeAnswers } from '../../sealing/person-answers.ts';
 import { invitationOf } from './invitation.ts';
 import { replaceLinks } from './link-notices.ts';
-import { addressOf, newLinks } from '../links.ts';
+import { answeringAddressOf, newLinks } from '../links.ts';
 import {
   beginSending,
   deleteMessages,
   type DueMessage,
-  insertRefusal,
+  endLost,
+  postpone,
   recordRefused,
   recordSent,
   recordUnknown,
   recordUnneeded,
-  postpone,
   selectAskedAndSealed,
   selectDue,
-  type MessageCount,
-  selectMessageCounts,
-  selectRefusals,
-  selectRunningWeeks,
-  endLost,
   takeDue,
 } from './messages.sql.ts';
 import { endOf, sendableAt } from '../send-times.ts';
 import { optOutTokensFor } from './reminder-opt-out.ts';
-
-export {
-  selectDue,
-  insertRefusal,
-  type MessageCount,
-  selectMessageCounts,
-  selectRefusals,
-  selectRunningWeeks,
-};
 
 /** The number of messages taken at a time, and how many of them are sent in parallel. */
 const [batchSize, concurrency] = [100, 4];
@@ -210,7 +196,7 @@ async function sendOne(
   const about = { accountId, ...(kind === 'invitation' && { userId }), week, kind };
   const id = `asking ${accountId} ${userId} ${week} ${scheduleId} ${kind}`;
   const address = message.email as string;
-  const content = invitationOf({ ...message, questions }, addressOf(link, publicUrl), stopAddress);
+  const content = invitationOf({ ...message, questions }, answeringAddressOf(link, publicUrl), stopAddress);
   const error = await mailer
     .send({ id, to: address, ...content })
     .catch((thrown: unknown) => thrown as Error);

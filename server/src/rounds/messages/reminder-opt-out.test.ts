@@ -4,7 +4,8 @@ import { createAccount } from '../../accounts/accounts.ts';
 import { inTransaction, openPool } from '../../db/db.ts';
 import { createUser } from '../../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
-import { openOptOut, setReminders, optOutTokensFor } from './reminder-opt-out.ts';
+import { openOptOut, optOutTokensFor } from './reminder-opt-out.ts';
+import { setReminders } from './reminder-opt-out.sql.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -2,9 +2,7 @@
 // the ids of its person and a signature that only this service can create. So the database does not reveal who got a reminder.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AccountId, Db } from '../../db/db.ts';
-import { selectOptOut, setReminders, takeOptOutKey } from './reminder-opt-out.sql.ts';
-
-export { setReminders };
+import { selectOptOut, takeOptOutKey } from './reminder-opt-out.sql.ts';
 
 /** Two ids of four bytes and a signature of 128 bits, in base64url. */
 const form = /^[\w-]{32}$/;

@@ -1,7 +1,7 @@
 // The attacker of privacy.md: finds out which people each figure rests on, and searches for figures that, multiplied and added
 // up, reveal something about a few people alone.
 import { isScaled, type QuestionType } from '../../questions/types.ts';
-import { type Loaded, classFigures, type Result } from '../../results/figures.ts';
+import { type QuestionWithAnswers, classFigures, type Result } from '../../results/figures.ts';
 import { responseRates } from '../../results/disclosure/response-rates.ts';
 import { type Thresholds, type Turnout, turnoutOf, type WeekAnswer } from '../../results/turnout.ts';
 import { type RandomHistory, type RandomWeek, weekData } from './histories.ts';
@@ -83,7 +83,7 @@ function knownOfClass(asked: Asked[], turnout: Turnout): KnownOfQuestion[] {
   // questions, each person chooses a different option.
   const step = asked.some(({ type }) => isScaled(type)) ? 40 : names.length;
   for (let start = 0; start < names.length; start += step) {
-    const marked = asked.map(({ id, type, answers }): Loaded => ({
+    const marked = asked.map(({ id, type, answers }): QuestionWithAnswers => ({
       question: { id, type, options: isScaled(type) ? [] : names },
       answers: answers.map((answer): WeekAnswer => {
         const i = names.indexOf(answer.respondent);

@@ -1,15 +1,15 @@
 // A small static preview of a question as the answering page shows it, in its own language.
-import type { PageTexts } from '@soundings/contract/console/asking.ts';
+import { writingDirectionOf } from '@soundings/contract/texts.ts';
+import type { AnsweringPageTexts } from '@soundings/contract/console/asking.ts';
 import css from './QuestionPreview.module.css';
-import { directionOf } from '../texts.ts';
 
 export type Previewed = { type: number; text: string; options: { id: string; text: string }[] };
 
-type PreviewProps = { question: Previewed; language: string; texts: PageTexts; place?: string };
+type PreviewProps = { question: Previewed; language: string; texts: AnsweringPageTexts; place?: string };
 
 export function QuestionPreview({ question, language, texts, place }: PreviewProps) {
   return (
-    <div className={css['card']} lang={language} dir={directionOf(language)}>
+    <div className={css['card']} lang={language} dir={writingDirectionOf(language)}>
       {place && <p className={css['place']}>{place}</p>}
       <p className={css['text']}>{question.text || '…'}</p>
       <Answers {...question} texts={texts} />
@@ -30,7 +30,7 @@ export function QuestionPreview({ question, language, texts, place }: PreviewPro
   );
 }
 
-function Answers({ type, options, texts }: Previewed & { texts: PageTexts }) {
+function Answers({ type, options, texts }: Previewed & { texts: AnsweringPageTexts }) {
   const scale = texts.scales[String(type)] ?? [];
   if (type === 2 || type === 3) return <Numbers scale={scale} />;
   const rows =

@@ -1,4 +1,5 @@
 // The texts of a question: a column for each language, a row for each text.
+import { writingDirectionOf } from '@soundings/contract/texts.ts';
 import { Plus, Trash2, X } from 'lucide-react';
 import { useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
@@ -9,14 +10,14 @@ import { Locked } from '../../../ui/Locked.tsx';
 import { SearchAdd } from '../../../ui/form/SearchSelect.tsx';
 import css from './Translations.module.css';
 import { FieldError } from '../FieldError.tsx';
-import { type Draft, fieldOf, type Shape, suggestedId, withoutOption } from './question-draft.ts';
-import { directionOf, isChoice } from '../texts.ts';
+import { type Draft, fieldOf, type DraftShape, suggestedId, withoutOption } from './question-draft.ts';
+import { isChoice } from '../texts.ts';
 import { useLanguageNames } from '../../../text/languages.ts';
 
 type TranslationsProps = {
   form: FormState<Draft>;
-  shape: Shape;
-  setShape: (shape: Shape) => void;
+  shape: DraftShape;
+  setShape: (shape: DraftShape) => void;
   type: number;
   /** Whether the question is new. The ids of an existing question's options can't be changed. */
   isNew: boolean;
@@ -88,7 +89,7 @@ function Head({ code, form, shape, setShape }: Shared & { code: string }) {
 
 type CellProps = {
   form: FormState<Draft>;
-  shape: Shape;
+  shape: DraftShape;
   code: string;
   label: string;
   option?: number;
@@ -106,7 +107,7 @@ function Cell({ form, shape, code, label, option, lines }: CellProps) {
       hideLabel
       multiline={lines}
       lang={code}
-      dir={directionOf(code)}
+      dir={writingDirectionOf(code)}
     />
   );
 }

@@ -1,13 +1,13 @@
 // A question draft: every text is stored under the service's JSON pointer for it, so that errors appear at their own field.
 import type { LibraryQuestion } from '@soundings/contract/console/asking.ts';
 import type { Previewed } from './QuestionPreview.tsx';
-import { keyOf } from '../texts.ts';
+import { questionKeyOf } from '../texts.ts';
 
 /** Fields: `text`, `translations/sv`, `options/0/id`, `options/0/text`, `options/0/translations/sv`, and more for new questions. */
 export type Draft = Record<string, string>;
 
 /** `language`: the language of the text itself. */
-export type Shape = { base: string; languages: string[]; options: number };
+export type DraftShape = { base: string; languages: string[]; options: number };
 
 const at = (place: string, language: string, base: string) =>
   language === base ? `${place}text` : `${place}translations/${language}`;
@@ -16,7 +16,7 @@ const at = (place: string, language: string, base: string) =>
 export const fieldOf = (option: number | undefined, language: string, base: string): string =>
   at(option === undefined ? '' : `options/${option}/`, language, base);
 
-export function draftOf({ text, translations, options }: LibraryQuestion): Draft {
+export function questionDraftOf({ text, translations, options }: LibraryQuestion): Draft {
   const texts = (place: string, one: { text: string; translations?: Record<string, string> }) => [
     [`${place}text`, one.text],
     ...Object.entries(one.translations ?? {}).map(([code, translation]) => [
@@ -32,10 +32,10 @@ export function draftOf({ text, translations, options }: LibraryQuestion): Draft
 
 /** Returns the id of an option whose id field is empty, from its text. */
 export const suggestedId = (draft: Draft, option: number): string =>
-  keyOf(draft[`options/${option}/text`] ?? '');
+  questionKeyOf(draft[`options/${option}/text`] ?? '');
 
 /** Returns the request body, without empty translations. */
-export function bodyOf(draft: Draft, { base, languages, options }: Shape) {
+export function questionBodyOf(draft: Draft, { base, languages, options }: DraftShape) {
   const textsAt = (place: string) => ({
     text: draft[`${place}text`] ?? '',
     translations: Object.fromEntries(
@@ -56,7 +56,12 @@ export function bodyOf(draft: Draft, { base, languages, options }: Shape) {
 }
 
 /** Returns the question as the answering page shows it in a language, with untranslated texts in the question's own language. */
-export function previewOf(draft: Draft, { base, options }: Shape, type: number, language: string): Previewed {
+export function previewOf(
+  draft: Draft,
+  { base, options }: DraftShape,
+  type: number,
+  language: string,
+): Previewed {
   const textOf = (option?: number) =>
     draft[fieldOf(option, language, base)] || (draft[fieldOf(option, base, base)] ?? '');
   return {
@@ -67,7 +72,7 @@ export function previewOf(draft: Draft, { base, options }: Shape, type: number, 
 }
 
 /** Returns the draft with another base language. All texts keep their own language. */
-export function withBase(draft: Draft, { base, options }: Shape, next: string): Draft {
+export function withBase(draft: Draft, { base, options }: DraftShape, next: string): Draft {
   const places = ['', ...Array.from({ length: options }, (_, i) => `options/${i}/`)];
   const texts = places.flatMap((place) => [
     [`${place}translations/${base}`, draft[`${place}text`] ?? ''],

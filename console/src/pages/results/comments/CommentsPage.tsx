@@ -14,7 +14,7 @@ import { SearchField } from '../../../ui/form/SearchField.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 import { Failed, Skeleton } from '../../../ui/page/States.tsx';
 import { CommentCards } from './CommentCards.tsx';
-import { CommentWords } from './CommentWords.tsx';
+import { CommentWordsSection } from './CommentWordsSection.tsx';
 import { CsvLink, Started } from '../parts.tsx';
 import css from '../results.module.css';
 
@@ -81,7 +81,7 @@ function Comments({ start }: { start: Start }) {
         </>
       }
     >
-      <CommentWords
+      <CommentWordsSection
         scope={{ groupId, questionId: address.question, week: address.week }}
         chosen={address.word}
         onChoose={(word) => setAddress({ word })}

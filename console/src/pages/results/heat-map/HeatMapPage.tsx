@@ -17,7 +17,7 @@ import { Segmented } from '../../../ui/form/Segmented.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import { ClearHelp, ComparisonSelect } from '../clear.tsx';
-import { boundsOf, differenceBounds, heatFigure, score } from '../figures.ts';
+import { colourBoundsOf, differenceBounds, heatFigure, score } from '../figures.ts';
 import { HeatNotes, HeatSubtitle } from './HeatNotes.tsx';
 import { HeatTable } from './HeatTable.tsx';
 import { comparisonIn, CsvLink, Started } from '../parts.tsx';
@@ -185,7 +185,7 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
     const scores = map.rows.flatMap(({ values }) =>
       values.filter((value) => typeof value === 'number').map(score),
     );
-    return { rows: shown, bounds: isDifference ? differenceBounds : boundsOf(scores) };
+    return { rows: shown, bounds: isDifference ? differenceBounds : colourBoundsOf(scores) };
   }, [map, address, sort, language, isDifference]);
   const of = map.rows.length - (company ? 1 : 0);
   if (map.kpis.length === 0) return <Empty title={t('results.noKpis')} text={t('results.noKpisText')} />;

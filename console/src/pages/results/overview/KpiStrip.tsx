@@ -10,7 +10,7 @@ import { Spark } from '../../../ui/charts/Spark.tsx';
 import { Popover } from '../../../ui/floating/Popover.tsx';
 import {
   ChangeMark,
-  type Detail,
+  type FigureDetail,
   DifferenceMark,
   Margin,
   useBestEstimate,
@@ -102,7 +102,7 @@ function Details({ kpi, results: { weeks, group, comparison }, last }: TileProps
   const differenceOf = useDifferenceDetail();
   const estimateOf = useBestEstimate();
   const changeOf = useChangeDetail(sentence);
-  const items: (Detail | undefined)[] = [
+  const items: (FigureDetail | undefined)[] = [
     [t('results.interval'), interval(last)],
     changeOf(last.change),
     differenceOf(kpi.difference, comparison),
@@ -145,7 +145,7 @@ function Details({ kpi, results: { weeks, group, comparison }, last }: TileProps
 function useChangeDetail(sentence: (week: string) => string) {
   const t = useText();
   const signed = useSigned();
-  return (change: RollingFigure['change']): Detail | undefined => {
+  return (change: RollingFigure['change']): FigureDetail | undefined => {
     if (!change) return undefined;
     const by = signed(clearPoints(change));
     const text = t('results.changeSince', { by, week: sentence(change.since), count: change.questions });

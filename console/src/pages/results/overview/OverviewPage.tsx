@@ -2,7 +2,8 @@
 import type { GroupResults, ResultsStart } from '@soundings/contract/console/results.ts';
 import { EyeOff, FileText } from 'lucide-react';
 import { useAddress, useData } from '../../../hooks/data.ts';
-import { hasRole, useSession } from '../../../session.tsx';
+import { hasRole } from '@soundings/contract/shared-values.ts';
+import { useSession } from '../../../session.tsx';
 import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Badge } from '../../../ui/Badge.tsx';
@@ -134,7 +135,7 @@ function About({ results: { group, weeks, running } }: { results: GroupResults }
 
 function Content({ results }: { results: GroupResults }) {
   const t = useText();
-  const isAdministrator = hasRole(useSession(), 'Administrator');
+  const isAdministrator = hasRole(useSession().user, 'Administrator');
   if (isTooFew(results)) return <TooFew results={results} />;
   if (results.kpis.length === 0 && results.last === null)
     return <Empty icon={EyeOff} title={t('results.neverAsked')} text={t('results.neverAskedText')} />;

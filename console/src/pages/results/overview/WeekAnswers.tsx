@@ -6,7 +6,7 @@ import { useWeekText } from '../../../text/weeks.ts';
 import { StackedBar } from '../../../ui/charts/StackedBar.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { ChangeMark } from '../clear.tsx';
-import { partsOf, score } from '../figures.ts';
+import { barPartsOf, score } from '../figures.ts';
 import { HandedOut } from '../parts.tsx';
 import css from '../results.module.css';
 import { useWeekNames, useWithheldText } from '../texts.ts';
@@ -82,7 +82,7 @@ function AnswerDistribution({
     passives: t('results.passives'),
     promoters: t('results.promoters'),
   };
-  return <StackedBar label={text} parts={partsOf(type, question.scale, distribution, labels)} />;
+  return <StackedBar label={text} parts={barPartsOf(type, question.scale, distribution, labels)} />;
 }
 
 const HiddenBar = ({ text }: { text: string }) => (

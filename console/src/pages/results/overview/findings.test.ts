@@ -5,14 +5,14 @@ import compile from 'icu-minify/compile';
 import { describe, expect, test } from 'vitest';
 import en from '../../../text/en/results.json' with { type: 'json' };
 import sv from '../../../text/sv/results.json' with { type: 'json' };
-import type { Translate } from '../../../text/text.tsx';
+import type { Translator } from '../../../text/text.tsx';
 import { findingTexts } from './findings.ts';
 
 const textsIn = (language: 'en' | 'sv') => {
   const texts: Record<string, string> = { en, sv }[language];
   const compiled = (key: string): CompiledText => compile(texts[key] as string);
   return {
-    t: translator(language, compiled) as unknown as Translate,
+    t: translator(language, compiled) as unknown as Translator,
     weekText: (week: string) => ({ en: 'week 38', sv: 'vecka 38' })[language] + (week === since ? '' : '?'),
   };
 };

@@ -5,7 +5,7 @@ import type {
   GroupResults,
   Verdict,
 } from '@soundings/contract/console/results.ts';
-import type { Translate } from '../../../text/text.tsx';
+import type { Translator } from '../../../text/text.tsx';
 import { clearPoints } from '../figures.ts';
 
 export type FindingText = {
@@ -20,7 +20,7 @@ export type FindingText = {
 };
 
 /** What is needed for the texts. `weekText` names a week, such as "week 38". */
-export type FindingTexts = { t: Translate; weekText: (week: string) => string };
+export type FindingTexts = { t: Translator; weekText: (week: string) => string };
 
 type About = Pick<GroupResults, 'group' | 'path' | 'company' | 'comparison'>;
 

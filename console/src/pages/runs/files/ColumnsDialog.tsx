@@ -1,7 +1,7 @@
 // The dialog to map the columns and values of a file: shows examples, and confirms the mappings for every later file.
 import type {
   FileColumns,
-  FilePage,
+  FileView,
   MappingKind,
   SheetColumn,
   SheetColumns,
@@ -22,7 +22,7 @@ import css from './files.module.css';
 import { useMeaningText } from './meanings.ts';
 import { choiceKey, wordingOf, type ValueChoices, valueFieldOf, ValueTable } from './ValueTable.tsx';
 
-type File = Pick<FilePage, 'fileId' | 'name'>;
+type File = Pick<FileView, 'fileId' | 'name'>;
 
 export function ColumnsDialog({ file, onClose }: { file: File; onClose: () => void }) {
   const t = useText();

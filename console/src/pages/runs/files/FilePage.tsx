@@ -1,10 +1,10 @@
 // A file: its outcome, its errors with their locations, and its columns.
-import type { FilePage as FileAnswer } from '@soundings/contract/console/runs.ts';
+import type { FileView } from '@soundings/contract/console/runs.ts';
 import { useParams } from '@tanstack/react-router';
 import { Columns3, Download } from 'lucide-react';
 import { addressOf } from '../../../api.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
-import { type Translate, useFormat, useLanguage, useText } from '../../../text/text.tsx';
+import { type Translator, useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
@@ -16,7 +16,7 @@ import { useLiveFiles } from '../live.ts';
 import css from '../runs.module.css';
 import { Deltas, sourceText, StateBadge } from '../texts.tsx';
 
-const isDone = ({ state }: FileAnswer) => state !== 'waiting' && state !== 'processing';
+const isDone = ({ state }: FileView) => state !== 'waiting' && state !== 'processing';
 
 export function FilePage() {
   const t = useText();
@@ -52,7 +52,7 @@ export function FilePage() {
   );
 }
 
-function Subtitle({ file }: { file: FileAnswer }) {
+function Subtitle({ file }: { file: FileView }) {
   const t = useText();
   const { moment, bytes } = useFormat();
   return (
@@ -65,7 +65,7 @@ function Subtitle({ file }: { file: FileAnswer }) {
   );
 }
 
-function Actions({ file, onColumns }: { file: FileAnswer; onColumns: () => void }) {
+function Actions({ file, onColumns }: { file: FileView; onColumns: () => void }) {
   const t = useText();
   const language = useLanguage();
   const params = { runId: file.runId ?? '' };
@@ -94,7 +94,7 @@ function Actions({ file, onColumns }: { file: FileAnswer; onColumns: () => void 
   );
 }
 
-function FileContent({ file, onColumns }: { file: FileAnswer; onColumns: () => void }) {
+function FileContent({ file, onColumns }: { file: FileView; onColumns: () => void }) {
   const t = useText();
   const { details, notices, summary } = file;
   const faults = details.filter(({ type }) => type !== 'limit exceeded');
@@ -153,7 +153,7 @@ const tones = {
   failed: 'bad',
 } as const;
 
-function Outcome({ file }: { file: FileAnswer }) {
+function Outcome({ file }: { file: FileView }) {
   const t = useText();
   return (
     <Notice tone={tones[file.state]} title={t(`files.title.${file.state}`)} live={!isDone(file)}>
@@ -162,7 +162,7 @@ function Outcome({ file }: { file: FileAnswer }) {
   );
 }
 
-function textOf(t: Translate, { isKept, place, state }: FileAnswer): string {
+function textOf(t: Translator, { isKept, place, state }: FileView): string {
   if (!isKept) return t('files.text.notKept');
   if (place !== null) return t('files.text.inQueue', { place });
   return t(`files.text.${state}`);

@@ -13,7 +13,7 @@ export function useMeaningText(): (means: string) => string {
 }
 
 /** Returns "Active" for `yes` of a status. */
-export function useValueText(): (field: ValueField, means: ValueMeaning) => string {
+export function useMappedValueText(): (field: ValueField, means: ValueMeaning) => string {
   const t = useText();
   return (field, means) => {
     if (means === 'ignore') return t('files.value.ignore');

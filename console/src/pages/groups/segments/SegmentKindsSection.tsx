@@ -1,5 +1,5 @@
 // The kinds of segments: by which attributes results are shown, and closing and removing them.
-import type { SegmentKindRow, SegmentKinds as Kinds } from '@soundings/contract/console/segments.ts';
+import type { SegmentKindRow, SegmentKinds } from '@soundings/contract/console/segments.ts';
 import { ChartNoAxesColumn, CircleSlash, Combine, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../../api.ts';
@@ -20,7 +20,7 @@ import { OpenKindDialog } from './OpenKindDialog.tsx';
 /** The open dialog. */
 type Doing = { what: 'combine' } | { what: 'close' | 'remove'; kind: SegmentKindRow };
 
-export function SegmentKinds() {
+export function SegmentKindsSection() {
   const t = useText();
   const response = useData('GET /segments');
   const [doing, setDoing] = useState<Doing>();
@@ -63,7 +63,7 @@ export function SegmentKinds() {
   );
 }
 
-function KindTable({ read, onDo }: { read: Kinds; onDo: (doing: Doing) => void }) {
+function KindTable({ read, onDo }: { read: SegmentKinds; onDo: (doing: Doing) => void }) {
   const t = useText();
   const { number, day } = useFormat();
   const columns: Column<SegmentKindRow>[] = [

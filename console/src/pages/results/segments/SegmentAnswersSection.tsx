@@ -1,6 +1,6 @@
 // The answers to a question by segment of a kind, in a week.
 import type { ResultQuestion, ResultWeek } from '@soundings/contract/console/results.ts';
-import type { SegmentAnswers as Answers } from '@soundings/contract/console/segments.ts';
+import type { SegmentAnswers } from '@soundings/contract/console/segments.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
@@ -15,10 +15,10 @@ import { CsvLink, HandedOut } from '../parts.tsx';
 import css from '../results.module.css';
 import { useKinds, useSegmentReason } from './kinds.tsx';
 
-type Row = Answers['rows'][number];
+type Row = SegmentAnswers['rows'][number];
 
 /** A section for administrators of an account with segments; nothing for others. `week`: the week that the page shows. */
-export function SegmentAnswers({ question, week }: { question: ResultQuestion; week: ResultWeek }) {
+export function SegmentAnswersSection({ question, week }: { question: ResultQuestion; week: ResultWeek }) {
   const kinds = useKinds();
   const [address, setAddress] = useAddress<'kind'>();
   const kind = kinds.find(({ id }) => String(id) === address.kind) ?? kinds[0];
@@ -68,7 +68,7 @@ function OfKind({ question, week, kind, kinds, onKind }: OfKindProps) {
   );
 }
 
-function Rows({ found }: { found: Answers }) {
+function Rows({ found }: { found: SegmentAnswers }) {
   const t = useText();
   const { number } = useFormat();
   const { kind, question, rows } = found;
@@ -122,7 +122,7 @@ function Rows({ found }: { found: Answers }) {
   );
 }
 
-function Withheld({ found }: { found: Answers }) {
+function Withheld({ found }: { found: SegmentAnswers }) {
   const t = useText();
   const reason = useSegmentReason();
   return (
@@ -133,7 +133,7 @@ function Withheld({ found }: { found: Answers }) {
 }
 
 /** The three most frequent options with their shares. */
-function Chosen({ found, figures }: { found: Answers; figures: Row['figures'] }) {
+function Chosen({ found, figures }: { found: SegmentAnswers; figures: Row['figures'] }) {
   const { percent } = useFormat();
   const { question } = found;
   const { distribution, answers } = figures;

@@ -1,5 +1,5 @@
 // The words that stand out in a group's comments, each a filter, with an explanation of how they are chosen.
-import type { CommentWord, CommentWords as Words } from '@soundings/contract/console/results.ts';
+import type { CommentWord, CommentWords } from '@soundings/contract/console/results.ts';
 import { X } from 'lucide-react';
 import { useData } from '../../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
@@ -20,7 +20,7 @@ type WordsProps = {
   hasGroups: boolean;
 };
 
-export function CommentWords({ scope, chosen, onChoose, hasGroups }: WordsProps) {
+export function CommentWordsSection({ scope, chosen, onChoose, hasGroups }: WordsProps) {
   const t = useText();
   const language = useLanguage();
   const { sentence } = useWeekText();
@@ -50,7 +50,11 @@ export function CommentWords({ scope, chosen, onChoose, hasGroups }: WordsProps)
   );
 }
 
-type ChipsProps = { read: Words; chosen: string | undefined; onChoose: (word: string | undefined) => void };
+type ChipsProps = {
+  read: CommentWords;
+  chosen: string | undefined;
+  onChoose: (word: string | undefined) => void;
+};
 
 /** The words as buttons. A chosen word stays, even if it does not stand out in another group or week. */
 function Chips({ read: { state, words }, chosen, onChoose }: ChipsProps) {

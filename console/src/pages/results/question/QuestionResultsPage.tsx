@@ -22,12 +22,12 @@ import {
 import { score } from '../figures.ts';
 import { CommentList, comparisonIn, CsvLink, spanIn, Started, useSpanOptions } from '../parts.tsx';
 import { QuestionHistory } from './QuestionHistory.tsx';
-import { SegmentAnswers } from '../segments/SegmentAnswers.tsx';
+import { SegmentAnswersSection } from '../segments/SegmentAnswersSection.tsx';
 import { QuestionDistribution } from './QuestionDistribution.tsx';
 import css from '../results.module.css';
 import { useComparisonName, useSigned, useWeekNames, useWithheldText } from '../texts.ts';
 
-export function QuestionPage() {
+export function QuestionResultsPage() {
   const t = useText();
   return <Started title={t('results.question')}>{(start) => <Question start={start} />}</Started>;
 }
@@ -122,7 +122,7 @@ function Content({ results }: { results: QuestionResults }) {
       <Chosen results={results} />
       {question.type <= 4 && <QuestionHistory results={results} />}
       {/* Segments are of the whole company. */}
-      {results.company === null && <SegmentAnswers question={question} week={chosen} />}
+      {results.company === null && <SegmentAnswersSection question={question} week={chosen} />}
       {comments.length > 0 ? (
         <Section title={t('results.commentsOf', { count: comments.length })}>
           <CommentList comments={comments} groupId={group.id} hideWeek />
