@@ -1,5 +1,8 @@
 // The console's texts: a catalogue per area and language, loaded when a page of the area is first shown. The English catalogues
-// define the types of the keys and of the arguments. The build compiles the texts (catalogues in vite.config.ts).
+// define the types of the keys and of the arguments. The texts of the privacy report are in the contract, because the soundings
+// command prints the same report. The build compiles the texts (catalogues in vite.config.ts).
+import type { Arguments as SharedArguments } from '@soundings/contract/text/arguments.ts';
+import type privacy from '@soundings/contract/text/en/privacy.json';
 import type { CompiledText } from '@soundings/contract/texts.ts';
 import { loadOnDemand } from '../hooks/load-on-demand.ts';
 import type { Arguments } from './arguments.ts';
@@ -14,7 +17,7 @@ import type runs from './en/runs.json';
 import type session from './en/session.json';
 
 type English = {
-  access: typeof access;
+  access: typeof access & typeof privacy;
   asking: typeof asking;
   common: typeof common;
   groups: typeof groups;
@@ -36,33 +39,47 @@ export type ArgumentsByText = Arguments['access'] &
   Arguments['reports'] &
   Arguments['results'] &
   Arguments['runs'] &
-  Arguments['session'];
+  Arguments['session'] &
+  SharedArguments['privacy'];
 export type Catalogue = Readonly<Partial<Record<TextKey, CompiledText>>>;
 export type Language = 'en' | 'sv';
 
-const files = import.meta.glob<Catalogue>('./*/*.json', { import: 'default' });
+const files = {
+  ...import.meta.glob<Catalogue>('./*/*.json', { import: 'default' }),
+  ...import.meta.glob<Catalogue>('../../../contract/src/text/*/privacy.json', { import: 'default' }),
+};
 const loading = new Map<string, Promise<Catalogue>>();
 const loaded = new Map<string, Catalogue>();
 
 /** Loads the texts of an area. Callers share one promise until it fails. */
 export function loadTexts(language: Language, area: Area): Promise<Catalogue> {
-  const path = pathOf(language, area);
-  const known = loading.get(path);
+  const key = keyOf(language, area);
+  const known = loading.get(key);
   if (known) return known;
-  const texts = loadOnDemand(files[path] as () => Promise<Catalogue>);
-  loading.set(path, texts);
+  const texts = loadOnDemand(() => loadFiles(pathsOf(language, area)));
+  loading.set(key, texts);
   texts.then(
-    (all) => loaded.set(path, all),
-    () => loading.delete(path),
+    (all) => loaded.set(key, all),
+    () => loading.delete(key),
   );
   return texts;
 }
 
 /** Returns the texts of an area if they have loaded. */
 export const loadedTexts = (language: Language, area: Area): Catalogue | undefined =>
-  loaded.get(pathOf(language, area));
+  loaded.get(keyOf(language, area));
 
-const pathOf = (language: Language, area: Area) => `./${language}/${area}.json`;
+const keyOf = (language: Language, area: Area) => `${language} ${area}`;
+
+const pathsOf = (language: Language, area: Area): string[] => [
+  `./${language}/${area}.json`,
+  ...(area === 'access' ? [`../../../contract/src/text/${language}/privacy.json`] : []),
+];
+
+async function loadFiles(paths: string[]): Promise<Catalogue> {
+  const all = await Promise.all(paths.map((path) => files[path]!()));
+  return Object.assign({}, ...all) as Catalogue;
+}
 
 /** Loads the texts that every page needs; `session` because users may have to sign in again on any page. */
 export async function loadFirstTexts(language: Language): Promise<Catalogue> {

@@ -20,7 +20,7 @@ import { databaseAt } from '../testing/postgres.ts';
 import { saveAnswers, openLink } from './answering.ts';
 import { migrationSteps } from './seal-open-weeks.ts';
 
-const cli = fileURLToPath(new URL('../cli/cli.ts', import.meta.url));
+const cli = fileURLToPath(new URL('../command.ts', import.meta.url));
 const [week, imported]: Week[] = ['2026-11-16', '2026-11-23'] as const;
 const linkOf = (i: number) => String(i).padStart(27, 'L');
 

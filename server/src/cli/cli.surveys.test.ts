@@ -93,7 +93,7 @@ describe('history import', () => {
       throw new Error('rolled back');
     });
     await ready.promise;
-    const cli = join(root, 'server/src/cli/cli.ts'); // the process that the command starts, which would outlive it
+    const cli = join(root, 'server/src/command.ts'); // the process that the command starts, which would outlive it
     const child = spawn(process.execPath, [cli, ...importFrom(id, file)], {
       env: { ...bareEnvironment, DATA_DIR: dataDir },
       stdio: 'ignore',

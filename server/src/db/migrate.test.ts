@@ -45,7 +45,7 @@ function connect(url: string): Pool {
 
 /** Runs the migrate command in a separate process. */
 async function migrateElsewhere(url: string): Promise<{ status: number; err: string }> {
-  const cli = fileURLToPath(new URL('../cli/cli.ts', import.meta.url));
+  const cli = fileURLToPath(new URL('../command.ts', import.meta.url));
   const env = { ...bareEnvironment, DATABASE_URL: url };
   const child = spawn(process.execPath, [cli, 'migrate', '--json'], {
     env,

@@ -180,7 +180,7 @@ export const untilBlocked = (pool: Pool, statement: string, user = 'soundings') 
     return rows.length > 0;
   });
 
-const cli = fileURLToPath(new URL('../cli/cli.ts', import.meta.url));
+const cli = fileURLToPath(new URL('../command.ts', import.meta.url));
 
 /** Runs a soundings command and returns its output. */
 export async function command(args: string[], env: Record<string, string>, input = ''): Promise<string> {

@@ -19,7 +19,7 @@ export type CatalogueFiles = {
 
 /** Returns all catalogues: `<folder>/<language>/<name>.json`. */
 export function catalogues(): CatalogueFiles[] {
-  const english = globSync('{console,server}/src/**/text/en/*.json', { cwd: root }).toSorted();
+  const english = globSync('{console,contract,server}/src/**/text/en/*.json', { cwd: root }).toSorted();
   return english.map((file) => {
     const folder = dirname(dirname(file));
     const name = basename(file, '.json');

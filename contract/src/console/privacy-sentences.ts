@@ -1,13 +1,13 @@
-// The sentences of the privacy report, each from a code and its values. Shared with the soundings command, which prints the same
-// report. Pure.
-import type { Kept, NeverShown, PrivacyLimit } from '@soundings/contract/console/privacy.ts';
-import type { Translate } from '@soundings/contract/texts.ts';
-import type { Arguments } from '../../text/arguments.ts';
-import type access from '../../text/en/access.json';
+// The sentences of the privacy report, each from a code and its values, for the console and for the soundings command, which prints
+// the same report. Pure.
+import type { Arguments } from '../text/arguments.ts';
+import type privacy from '../text/en/privacy.json';
+import type { Translate } from '../texts.ts';
+import type { Kept, NeverShown, PrivacyLimit } from './privacy.ts';
 
 /** What sentences need: texts, and formats for points in time, sizes and weeks (by name, such as 2026-W47). */
 export type TextTools = {
-  t: Translate<keyof typeof access, Arguments['access']>;
+  t: Translate<keyof typeof privacy, Arguments['privacy']>;
   format: { day: (iso: string) => string; moment: (iso: string) => string; bytes: (size: number) => string };
   week: (name: string) => string;
 };
