@@ -55,7 +55,7 @@ export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
         met: opening <= 30_000,
       },
       ...(await measureGiving(service, load, giving, plan, say)),
-      ...(await measureClosing(service, load, giving, account, week, plan, say)),
+      ...(await measureClosing(service, { load, giving }, { ...account, week }, plan, say)),
     ];
     return { rows, postgres: service.postgres };
   } finally {
@@ -190,10 +190,8 @@ async function answerAll(
 /** Answers all open questions of everyone, then closes the week with the command. */
 async function measureClosing(
   service: Service,
-  load: Beside,
-  giving: Pick<SubmissionOrder, 'links' | 'questionIds'>,
-  { id, token }: BenchAccount,
-  week: Week,
+  { load, giving }: { load: Beside; giving: Pick<SubmissionOrder, 'links' | 'questionIds'> },
+  { id, token, week }: BenchAccount & { week: Week },
   plan: Plan,
   say: Say,
 ): Promise<BenchRow[]> {

@@ -1,8 +1,7 @@
 // The console's texts: a catalogue per area and language, loaded when a page of the area is first shown. The English catalogues
 // define the types of the keys and of the arguments. The texts of the privacy report are in the contract, because the soundings
 // command prints the same report. The build compiles the texts (catalogues in vite.config.ts).
-import type { Arguments as SharedArguments } from '@soundings/contract/text/arguments.ts';
-import type privacy from '@soundings/contract/text/en/privacy.json';
+import type { PrivacyArguments, PrivacyTextKey } from '@soundings/contract/console/privacy-sentences.ts';
 import type { CompiledText } from '@soundings/contract/texts.ts';
 import { loadOnDemand } from '../hooks/load-on-demand.ts';
 import type { Arguments } from './arguments.ts';
@@ -17,7 +16,7 @@ import type runs from './en/runs.json';
 import type session from './en/session.json';
 
 type English = {
-  access: typeof access & typeof privacy;
+  access: typeof access;
   asking: typeof asking;
   common: typeof common;
   groups: typeof groups;
@@ -29,7 +28,7 @@ type English = {
 };
 /** A folder of pages; `common` has the texts that all of them share. */
 export type Area = keyof English;
-export type TextKey = { [A in Area]: keyof English[A] }[Area];
+export type TextKey = { [A in Area]: keyof English[A] }[Area] | PrivacyTextKey;
 /** The arguments of the texts that have any, by key. */
 export type ArgumentsByText = Arguments['access'] &
   Arguments['asking'] &
@@ -40,7 +39,7 @@ export type ArgumentsByText = Arguments['access'] &
   Arguments['results'] &
   Arguments['runs'] &
   Arguments['session'] &
-  SharedArguments['privacy'];
+  PrivacyArguments;
 export type Catalogue = Readonly<Partial<Record<TextKey, CompiledText>>>;
 export type Language = 'en' | 'sv';
 

@@ -5,9 +5,13 @@ import type privacy from '../text/en/privacy.json';
 import type { Translate } from '../texts.ts';
 import type { Kept, NeverShown, PrivacyLimit } from './privacy.ts';
 
+/** The texts of the report, and the arguments of those that have any. */
+export type PrivacyTextKey = keyof typeof privacy;
+export type PrivacyArguments = Arguments['privacy'];
+
 /** What sentences need: texts, and formats for points in time, sizes and weeks (by name, such as 2026-W47). */
 export type TextTools = {
-  t: Translate<keyof typeof privacy, Arguments['privacy']>;
+  t: Translate<PrivacyTextKey, PrivacyArguments>;
   format: { day: (iso: string) => string; moment: (iso: string) => string; bytes: (size: number) => string };
   week: (name: string) => string;
 };

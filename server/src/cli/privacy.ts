@@ -9,10 +9,10 @@ import {
   keptText,
   limitText,
   neverText,
+  type PrivacyArguments,
   type TextTools,
   whereOf,
 } from '@soundings/contract/console/privacy-sentences.ts';
-import type { Arguments } from '@soundings/contract/text/arguments.ts';
 import en from '@soundings/contract/text/en/privacy.json' with { type: 'json' };
 import { copyText } from './keys.ts';
 import { account, accountOf, type Command, table } from './options.ts';
@@ -82,7 +82,7 @@ export function privacyText(report: PrivacyReport): string {
   ].join('\n\n');
 }
 
-const t = catalogue<typeof en, Arguments['privacy']>({ en }).in('en');
+const t = catalogue<typeof en, PrivacyArguments>({ en }).in('en');
 const minute = (iso: string) => iso.slice(0, 16).replace('T', ' ');
 
 const tools: TextTools = {

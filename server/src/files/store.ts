@@ -136,14 +136,7 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
         if (refused) throw refused;
         refuseGap(parts);
         const name = fileNameOf(sent);
-        const head = await parts.head();
-        await parts.flush();
-        const { size } = parts;
-        if (size === 0 || !head) throw wrongSize('The file is empty.');
-        const fault = contentFault(kindOf(name) as FileKind, head);
-        if (fault !== undefined) throw refusal(fault);
-        const structure = await structureFault(kindOf(name) as FileKind, { size, read });
-        if (structure !== undefined) throw refusal(structure);
+        const size = await checkedSize(parts, kindOf(name) as FileKind, read);
         await inTransaction(pool, async (tx) => {
           // Must come first: other uploads of the account wait here, so that files appear in the order of their arrival.
           await addProcessing(tx, accountId);
@@ -160,6 +153,21 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
 
     abort: remove,
   };
+}
+
+/** Writes the last parts of an upload to the database, and returns its size. Throws a Fault if it is empty or does not match its kind. */
+async function checkedSize(
+  parts: Parts,
+  kind: FileKind,
+  read: (from: number, to: number) => Promise<Buffer>,
+): Promise<number> {
+  const head = await parts.head();
+  await parts.flush();
+  const { size } = parts;
+  if (size === 0 || !head) throw wrongSize('The file is empty.');
+  const fault = contentFault(kind, head) ?? (await structureFault(kind, { size, read }));
+  if (fault !== undefined) throw refusal(fault);
+  return size;
 }
 
 /**

@@ -162,9 +162,8 @@ async function readSome(pool: Pool, shared: Shared, ids: readonly number[]): Pro
     readingsShown(
       pool,
       who.accountId,
-      all,
+      { groupIds: all, questionIds: scaled.map(({ id }) => id) },
       neededFor(window),
-      scaled.map(({ id }) => id),
     ),
     selectRatesOfGroups(pool, who.accountId, ids, window),
     selectNewestCommentsOfGroups(pool, who.accountId, ids, window, mostComments),

@@ -75,7 +75,7 @@ async function readCells(
   const questionsOf = new Map(statistics.kpis.map(({ id, questionIds }) => [id, questionIds]));
   const ids = [...new Set(valued.flatMap(({ id }) => questionsOf.get(id) ?? []))];
   const window = neededForWeek(week, statistics, kind);
-  const readings = await readingsShown(pool, accountId, undefined, window, ids);
+  const readings = await readingsShown(pool, accountId, { groupIds: undefined, questionIds: ids }, window);
   const of = (groupId: number | null | undefined) => readings.get(groupId ?? 0) ?? noReadings;
   const all = rows.map(({ id: groupId }): [number, KpiCell[]] => {
     const other = kind === 'company' ? ancestorsOf(groupId, parents).at(-1) : parents.get(groupId);

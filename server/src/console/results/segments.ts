@@ -84,7 +84,12 @@ export async function readSegmentMap(pool: Pool, who: Who, wanted: MapWanted): P
   const ids = [...new Set(valued.flatMap(({ id }) => questionsOf.get(id) ?? []))];
   const segmentIds = segments.map(({ id }) => id);
   const window = neededForWeek(week, statistics, 'none', ids);
-  const readings = await readingsShown(pool, accountId, segmentIds, window, ids, 'segment');
+  const readings = await readingsShown(
+    pool,
+    accountId,
+    { groupIds: segmentIds, questionIds: ids, kind: 'segment' },
+    window,
+  );
   const cellsOf = (segmentId: number) =>
     valued.map(({ id }) =>
       kpiCell(
@@ -107,30 +112,40 @@ export async function readSegmentMap(pool: Pool, who: Who, wanted: MapWanted): P
       kpis: valued
         .filter((_, i) => isAsked[i])
         .map((kpi) => ({ id: kpi.id, name: kpiNameIn(kpi, wanted.language) })),
-      rows: segments.map(({ id, name }) => {
-        const rate = rateIn.get(id);
-        const own = (cells.get(id) ?? []).filter((_, i) => isAsked[i]);
-        const marked = own.flatMap(({ handedOut }, i) => (handedOut ? [i] : []));
-        return {
-          id,
-          name,
-          parentId: null,
-          level: 1,
-          people: rate?.asked ?? 0,
-          ...(rate && { rate: rate.value }),
-          ...(rate &&
-            rate.asked !== null &&
-            rate.answered !== null && { asked: rate.asked, answered: rate.answered }),
-          values: own.map(({ value }) => value),
-          changes: own.map(() => null),
-          differences: own.map(() => null),
-          clear: [],
-          handedOut: [...(rate?.handedOut ? (['rate'] as const) : []), ...marked],
-          changesHandedOut: [],
-          differencesHandedOut: [],
-        };
-      }),
+      rows: segments.map((segment) =>
+        mapRow(
+          segment,
+          (cells.get(segment.id) ?? []).filter((_, i) => isAsked[i]),
+          rateIn.get(segment.id),
+        ),
+      ),
     },
+  };
+}
+
+function mapRow(
+  { id, name }: { id: number; name: string },
+  cells: ReturnType<typeof kpiCell>[],
+  rate: ReturnType<typeof rateOf> | undefined,
+): SegmentMap['map']['rows'][number] {
+  const marked = cells.flatMap(({ handedOut }, i) => (handedOut ? [i] : []));
+  return {
+    id,
+    name,
+    parentId: null,
+    level: 1,
+    people: rate?.asked ?? 0,
+    ...(rate && { rate: rate.value }),
+    ...(rate &&
+      rate.asked !== null &&
+      rate.answered !== null && { asked: rate.asked, answered: rate.answered }),
+    values: cells.map(({ value }) => value),
+    changes: cells.map(() => null),
+    differences: cells.map(() => null),
+    clear: [],
+    handedOut: [...(rate?.handedOut ? (['rate'] as const) : []), ...marked],
+    changesHandedOut: [],
+    differencesHandedOut: [],
   };
 }
 
@@ -196,10 +211,8 @@ export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted
     const readings = await readingsShown(
       pool,
       accountId,
-      segmentIds,
+      { groupIds: segmentIds, questionIds: found.questionIds, kind: 'segment' },
       neededFor(window),
-      found.questionIds,
-      'segment',
     );
     return (segmentId) =>
       axis.flatMap(({ week }) => {
@@ -244,10 +257,8 @@ export async function readSegmentAnswers(
     readingsShown(
       pool,
       accountId,
-      segments.map(({ id }) => id),
+      { groupIds: segments.map(({ id }) => id), questionIds: [question.id], kind: 'segment' },
       window,
-      [question.id],
-      'segment',
     ),
   ]);
   return {

@@ -7,9 +7,18 @@ import { selectQuestions } from '../../questions/questions.sql.ts';
 import { caseFolded, matchesOf, type TextRange, wordKey, wordMatches } from '../comment-text.ts';
 import type { StandingWord } from '../words.ts';
 import type { FindWords, Words } from './words-thread.ts';
-import { type CellCount, type CommentScope, type MarkedComment, selectCommentCounts, selectCommentPage, selectCommentsByQuestion, selectComparedComments, selectVersion, type Span } from './comments.sql.ts';
+import {
+  type CellCount,
+  type CommentScope,
+  type MarkedComment,
+  selectCommentCounts,
+  selectCommentPage,
+  selectCommentsByQuestion,
+  selectComparedComments,
+  selectVersion,
+  type Span,
+} from './comments.sql.ts';
 import type { Window } from './window.ts';
-
 
 /** `search`: a part of the text; `word`: a whole word. Both ignore case and Unicode form. `undefined` means no restriction. */
 export type CommentFilter = CommentScope & { search: string | undefined; word: string | undefined };

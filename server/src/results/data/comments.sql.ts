@@ -120,8 +120,7 @@ export const selectCommentsByQuestion = (
   accountId: AccountId,
   groupId: number,
   scope: { window: Window; questionIds: number[] },
-): AsyncIterable<MarkedComment[]> =>
-  inBatches(selectCommentPage(pool, accountId, groupId, scope), batch);
+): AsyncIterable<MarkedComment[]> => inBatches(selectCommentPage(pool, accountId, groupId, scope), batch);
 
 /** `isHere`: whether the comment is shown in the group, not only in the company. */
 export type ComparedComment = { questionId: number; text: string; isHere: boolean };

@@ -1,6 +1,13 @@
 // For tests of the data interface: a service, a company with surveys, requests whose responses are checked against the schema of
 // their operation, and the checks for every endpoint that takes a group.
-import { type AskedQuestionsValues, dataOperations, type KpiValues, type ResponseRateValues, type ResultsValues, type Value } from '@soundings/contract/data.ts';
+import {
+  type AskedQuestionsValues,
+  dataOperations,
+  type KpiValues,
+  type ResponseRateValues,
+  type ResultsValues,
+  type Value,
+} from '@soundings/contract/data.ts';
 import type { Operation } from '@soundings/contract/operation.ts';
 import { Problem } from '@soundings/contract/problem.ts';
 import { Compile } from 'typebox/compile';
@@ -20,7 +27,6 @@ import { type JsonResponse, openWorld, type TestAccount, type World } from '../.
 export const clock = { now: later };
 export let world: World;
 export let company: Company;
-
 
 /** Starts a service with the company for a test file, and stops it at its end. */
 export function useService(): void {

@@ -27,7 +27,9 @@ import {
   tree,
   w45,
   withSurvey,
-  world, useService } from './data.fixture.ts';
+  world,
+  useService,
+} from './data.fixture.ts';
 
 useService();
 
@@ -300,7 +302,9 @@ describe('GET /v1/responserates/values', () => {
           ...keys.map((key) => question(key, 1)),
           round('2026-W46', 'five', keys, Object.fromEntries(people.map((person) => [person, ['five']]))),
           ...done.map(({ person, key }, i) =>
-            i % 4 === 0 ? skip('2026-W46', 'five', person, key) : answerLine('2026-W46', 'five', person, key, 3),
+            i % 4 === 0
+              ? skip('2026-W46', 'five', person, key)
+              : answerLine('2026-W46', 'five', person, key, 3),
           ),
         ],
       );

@@ -68,4 +68,3 @@ export function questionFeedMeasures(
     changeHandedOut: change?.handedOut ?? null,
   };
 }
-

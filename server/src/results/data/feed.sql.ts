@@ -115,7 +115,11 @@ export function selectQuestionFeed(
 export type NamedGroup = { id: number; externalId: string | null; name: string; segmentKind: string | null };
 
 /** Returns the groups or segments of a scope with their names. */
-export async function selectNames(pool: Pool, accountId: AccountId, scope: GroupScope): Promise<NamedGroup[]> {
+export async function selectNames(
+  pool: Pool,
+  accountId: AccountId,
+  scope: GroupScope,
+): Promise<NamedGroup[]> {
   return pool<NamedGroup[]>`
     with ${groupsInScope(pool, accountId, scope)}
     select s.group_id as "id", g.external_id as "externalId", g.name as "name", null::text as "segmentKind"

@@ -295,7 +295,13 @@ describe('the rows', () => {
     };
     expect(rows.slice(0, 4)).toEqual([
       { metric: 'kpi', metricId: '007', metricName: '@007', ...place, ...shown(0.9, null, true) },
-      { metric: 'kpi', metricId: 'energy', metricName: 'Energy, all', ...place, ...shown(7 / 24, null, true) },
+      {
+        metric: 'kpi',
+        metricId: 'energy',
+        metricName: 'Energy, all',
+        ...place,
+        ...shown(7 / 24, null, true),
+      },
       { metric: 'responserate', metricId: '', metricName: 'Response rate', ...place, ...shown(1, null) },
       {
         metric: 'question',
@@ -315,7 +321,13 @@ describe('the rows', () => {
     ...notMeasured,
     ...(isKpi && { rolling: expect.closeTo(value) as number }),
   });
-  const notMeasured = { rolling: null, standardError: null, change: null, isClear: null, changeHandedOut: null };
+  const notMeasured = {
+    rolling: null,
+    standardError: null,
+    change: null,
+    isClear: null,
+    changeHandedOut: null,
+  };
 
   test('leave out groupExternalId for groups without one', async () => {
     const { account, group } = await openCompany();

@@ -78,7 +78,14 @@ export async function feedResponse(
           const group = groupById.get(row.groupId);
           if (!group) continue; // created since this response began
           const metricName = metricNames[metric].get(row.metricId) ?? '';
-          const line = { ...row, metric, metricName, group, weekName: weekName(row.week), ...measuresOf(row) };
+          const line = {
+            ...row,
+            metric,
+            metricName,
+            group,
+            weekName: weekName(row.week),
+            ...measuresOf(row),
+          };
           text += lineOf(line, isOfSegments);
         }
         yield text;
@@ -113,25 +120,25 @@ async function readMeasures(
   if (metric === 'responserate' || first === undefined || last === undefined) return () => noMeasures;
   const window = { first: neededForWeek(first, statistics, 'none', ids).first, last };
   const groupIds = [...new Set(rows.map(({ groupId }) => groupId))];
-  const readings = await readingsShown(pool, accountId, groupIds, window, ids, kind);
+  const readings = await readingsShown(pool, accountId, { groupIds, questionIds: ids, kind }, window);
   const shownOf = (measures: FeedMeasures) =>
     kind === 'segment' ? { ...measures, change: null, isClear: null } : measures;
   return ({ metricId, groupId, week, isOpen }) => {
     const own = readings.get(groupId) ?? noReadings;
     if (isOpen) return noMeasures;
-    if (metric === 'question')
-      return shownOf(questionFeedMeasures(Number(metricId), week, own, statistics));
+    if (metric === 'question') return shownOf(questionFeedMeasures(Number(metricId), week, own, statistics));
     const kpi = kpis.get(metricId);
     return kpi ? shownOf(kpiFeedMeasures(kpi, week, own, statistics)) : noMeasures;
   };
 }
 
-type Line = StoredFeedRow & FeedMeasures & {
-  metric: FeedMetric;
-  metricName: string;
-  group: NamedGroup;
-  weekName: string;
-};
+type Line = StoredFeedRow &
+  FeedMeasures & {
+    metric: FeedMetric;
+    metricName: string;
+    group: NamedGroup;
+    weekName: string;
+  };
 
 /** Returns the status of a figure. Figures without an answer count, such as KPI values, are shown if they have a value. */
 const statusOf = ({ isOpen, value, answers }: Line) =>

@@ -8,7 +8,6 @@ import { selectGroupKpiValues, selectGroupRates, selectGroupResults } from './si
 import { answerData, worded, type WordedQuestion } from './shape.ts';
 import type { Window } from './window.ts';
 
-
 /** All possible weeks. */
 export const allTime: Window = { first: '0001-01-01', last: '9999-12-27' };
 
@@ -25,7 +24,7 @@ export async function readKpiValues(
   kpiId: string,
   window: Window,
 ): Promise<WeekValue[]> {
-  const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, window);
+  const rows = await selectGroupKpiValues(pool, accountId, { groupId, kpiId }, window);
   return rows.flatMap(({ week, value, handedOut }) =>
     week === null ? [] : [{ week, value, handedOut: handedOut === true }],
   );
@@ -38,7 +37,7 @@ export async function readRates(
   groupId: number,
   window: Window,
 ): Promise<WeekRate[]> {
-  const rows = await selectGroupRates(pool, accountId, groupId, window);
+  const rows = await selectGroupRates(pool, accountId, { groupId }, window);
   return rows.flatMap(({ week, value, asked, answered, handedOut }) =>
     week === null ? [] : [rateOf({ week, value, asked, answered, handedOut: handedOut === true })],
   );
@@ -59,7 +58,8 @@ export async function readResults(
   window: Window,
   questions: ReadonlyMap<number, WordedQuestion>,
 ): Promise<{ questionId: number; week: Week; data: AnswerData; handedOut: boolean }[]> {
-  const rows = (await selectGroupResults(pool, accountId, groupId, window, [...questions.keys()])) ?? [];
+  const wanted = { groupId, questionIds: [...questions.keys()] };
+  const rows = (await selectGroupResults(pool, accountId, wanted, window)) ?? [];
   return rows.flatMap((row) => {
     const question = questions.get(row.questionId);
     if (!question) return [];

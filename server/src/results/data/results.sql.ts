@@ -155,7 +155,10 @@ function selectValues(
   pool: Pool,
   accountId: AccountId,
   scope: GroupScope,
-  { values, preferred }: { values: ReturnType<typeof groupsInScope>; preferred: ReturnType<typeof groupsInScope> },
+  {
+    values,
+    preferred,
+  }: { values: ReturnType<typeof groupsInScope>; preferred: ReturnType<typeof groupsInScope> },
   window: Window | undefined,
 ): AsyncIterable<ValueRow[]> {
   const found = pool`

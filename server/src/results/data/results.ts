@@ -10,8 +10,26 @@ import type { AccountId, Pool } from '../../db/db.ts';
 import { StreamedResponse } from '../../http/responses/responses.ts';
 import { selectQuestions } from '../../questions/questions.sql.ts';
 import { type CommentRow, selectComments } from './comments.sql.ts';
-import { type AskedRow, type KpiHead, type ResultRow, type GroupScope, selectAskedOfGroups, selectGroupIdOf, selectKpi, selectKpiValues, selectRates, selectResults, selectScope, type ValueRow } from './results.sql.ts';
-import { selectGroupAsked, selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
+import {
+  type AskedRow,
+  type KpiHead,
+  type ResultRow,
+  type GroupScope,
+  selectAskedOfGroups,
+  selectGroupIdOf,
+  selectKpi,
+  selectKpiValues,
+  selectRates,
+  selectResults,
+  selectScope,
+  type ValueRow,
+} from './results.sql.ts';
+import {
+  selectGroupAsked,
+  selectGroupKpiValues,
+  selectGroupRates,
+  selectGroupResults,
+} from './single-group.sql.ts';
 import {
   answerData,
   grouped,
@@ -19,7 +37,6 @@ import {
   nested,
   questionList,
   valueList,
-  
   worded,
   type WordedQuestion,
 } from './shape.ts';
@@ -56,7 +73,12 @@ export async function kpiValuesResponse(
   const { accountId } = reader;
   if (!asked.withSubgroups) {
     const groupId = idIn(asked.groupId);
-    const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, asked.window, asked.kind);
+    const rows = await selectGroupKpiValues(
+      pool,
+      accountId,
+      { groupId, kpiId, kind: asked.kind },
+      asked.window,
+    );
     if (!rows[0]) throw await groupNotFound(pool, accountId, asked);
     if (!rows[0].kpi) throw kpiNotFound();
     return textOf(kpiChunks(rows[0].kpi, inOneBatch(valuesOf(groupId, rows)), reader));
@@ -92,7 +114,7 @@ export async function ratesResponse(
   const { accountId } = reader;
   if (!asked.withSubgroups) {
     const groupId = idIn(asked.groupId);
-    const rows = await selectGroupRates(pool, accountId, groupId, asked.window, asked.kind);
+    const rows = await selectGroupRates(pool, accountId, { groupId, kind: asked.kind }, asked.window);
     if (!rows[0]) throw await groupNotFound(pool, accountId, asked);
     return textOf(rateChunks(inOneBatch(valuesOf(groupId, rows)), reader));
   }
@@ -130,8 +152,9 @@ export async function resultsResponse(
   const { questionIds, language, comments, granular } = wanted;
   const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
   if (!asked.withSubgroups && !comments && !granular) {
+    const one = { groupId: idIn(asked.groupId), kind: asked.kind, questionIds };
     const [rows, questions] = await Promise.all([
-      selectGroupResults(pool, accountId, idIn(asked.groupId), window, questionIds, asked.kind),
+      selectGroupResults(pool, accountId, one, window),
       wordedQuestions(pool, accountId, language),
     ]);
     if (!rows) throw await groupNotFound(pool, accountId, asked);
@@ -267,7 +290,11 @@ async function wordedQuestions(
 export async function findScope(
   pool: Pool,
   accountId: AccountId,
-  { groupId, withSubgroups, kind }: Pick<WantedResults, 'withSubgroups' | 'kind'> & { groupId: string | undefined },
+  {
+    groupId,
+    withSubgroups,
+    kind,
+  }: Pick<WantedResults, 'withSubgroups' | 'kind'> & { groupId: string | undefined },
 ): Promise<GroupScope> {
   if (groupId === undefined) return { groupId, withSubgroups, kind };
   const scope = { groupId: idIn(groupId), withSubgroups, kind };

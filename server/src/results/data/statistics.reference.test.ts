@@ -202,7 +202,12 @@ describe('a generated company', () => {
     const window = { first: firstWeek, last };
     const statistics = await statisticsShown(world.pool, id, window);
     const questionIds = Object.keys(published.questions).map(Number);
-    const readings = await readingsShown(world.pool, id, undefined, neededFor(window), questionIds);
+    const readings = await readingsShown(
+      world.pool,
+      id,
+      { groupIds: undefined, questionIds },
+      neededFor(window),
+    );
     const parentOf = (groupId: number) => published.groups[groupId] ?? null;
     const topOf = (groupId: number): number | null => {
       const parent = parentOf(groupId);
@@ -276,10 +281,10 @@ describe('a generated company', () => {
       // Everything that the description explains occurs.
       const values = valuesIn(reference);
       const some = (pattern: RegExp, is: (value: unknown) => boolean) =>
-        expect([pattern, values.filter(([path, value]) => pattern.test(path) && is(value)).length > 0]).toEqual([
+        expect([
           pattern,
-          true,
-        ]);
+          values.filter(([path, value]) => pattern.test(path) && is(value)).length > 0,
+        ]).toEqual([pattern, true]);
       const isPositive = (value: unknown) => (value as number) > 0;
       for (const name of ['steadyShare', 'sharedMovement', 'groupVariance', 'bestEstimate/weight'])
         some(new RegExp(`/${name}$`), isPositive);
@@ -328,7 +333,12 @@ describe(`the Civil Service People Survey${skipped}`, () => {
       const own = scores.map(([code, measure, value]) => {
         const place = codes.indexOf(code);
         const answers = 8 + 13 * (place % 17);
-        return figureOf(place + 2, measures.indexOf(measure) + 1, Math.round(Number(value) * answers), answers);
+        return figureOf(
+          place + 2,
+          measures.indexOf(measure) + 1,
+          Math.round(Number(value) * answers),
+          answers,
+        );
       });
       const wholes = measures.map((_, i) => {
         const parts = own.filter((one) => one.question === i + 1);
