@@ -5,7 +5,8 @@ import { agreementScale } from '@soundings/contract/question-types.ts';
 import { dayIn, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { lockAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { copyInto, inTransaction } from '@soundings/server/src/db/db.ts';
-import { defineLibrary, selectQuestions } from '@soundings/server/src/questions/questions.ts';
+import { defineLibrary } from '@soundings/server/src/questions/questions.ts';
+import { selectQuestions } from '@soundings/server/src/questions/questions.sql.ts';
 import { linksOfAll } from '@soundings/server/src/rounds/links.ts';
 import { weekdayOf } from '@soundings/server/src/rounds/send-times.ts';
 import { openDueRounds } from '@soundings/server/src/rounds/opening.ts';
@@ -17,10 +18,10 @@ import {
 } from '@soundings/server/src/sealing/person-answers.ts';
 import type { Submitted, SubmissionOrder } from './processes/submitting.ts';
 import { attribute, makeCompany } from './company.ts';
-import { percentile, type Row, time, timed } from './measure.ts';
-import type { Plans, Say, Sized } from './plans.ts';
-import { bodyOf, push } from './push.ts';
-import type { Account, Beside, Service } from './service.ts';
+import { percentile, type BenchRow, time, timed } from './measuring/measure.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
+import { pushBodyOf, push } from './push.ts';
+import type { BenchAccount, Beside, Service } from './measuring/service.ts';
 
 /** The size of the company, and a factor for pauses and durations. */
 type Plan = { users: number; groups: number; timeScale: number };
@@ -41,7 +42,7 @@ export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
   try {
     const company = makeCompany({ ...plan, oneTop: true });
     const account = await service.account(attribute);
-    await push(service, account, bodyOf(company), { created: company.users.length });
+    await push(service, account, pushBodyOf(company), { created: company.users.length });
     const { opening, week, questionIds } = await open(service, account);
     say(`opening: ${time(opening)}`);
     const links = await linksOfAll(service.pool, account.id, week);
@@ -55,7 +56,7 @@ export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
         met: opening <= 30_000,
       },
       ...(await measureGiving(service, load, giving, plan, say)),
-      ...(await measureClosing(service, load, giving, account, week, plan, say)),
+      ...(await measureClosing(service, { load, giving }, { ...account, week }, plan, say)),
     ];
     return { rows, postgres: service.postgres };
   } finally {
@@ -67,7 +68,7 @@ const sizeText = ({ users, groups }: Plan) =>
   `${users.toLocaleString('en')} people in ${groups.toLocaleString('en')} groups`;
 
 /** Five questions for the whole company, at once. */
-async function open({ pool, keys }: Service, { id }: Account) {
+async function open({ pool, keys }: Service, { id }: BenchAccount) {
   const today = dayIn('UTC', Date.now());
   const questionIds = await inTransaction(pool, async (tx) => {
     await lockAccount(tx, id);
@@ -114,7 +115,7 @@ async function measureGiving(
   giving: Pick<SubmissionOrder, 'links' | 'questionIds'>,
   { timeScale }: Plan,
   say: Say,
-): Promise<Row[]> {
+): Promise<BenchRow[]> {
   const give = (order: Partial<SubmissionOrder>) =>
     carryOut(load, {
       ...giving,
@@ -190,13 +191,11 @@ async function answerAll(
 /** Answers all open questions of everyone, then closes the week with the command. */
 async function measureClosing(
   service: Service,
-  load: Beside,
-  giving: Pick<SubmissionOrder, 'links' | 'questionIds'>,
-  { id, token }: Account,
-  week: Week,
+  { load, giving }: { load: Beside; giving: Pick<SubmissionOrder, 'links' | 'questionIds'> },
+  { id, token, week }: BenchAccount & { week: Week },
   plan: Plan,
   say: Say,
-): Promise<Row[]> {
+): Promise<BenchRow[]> {
   await answerAll(service, { accountId: id, week, questionIds: giving.questionIds });
   await service.pool`vacuum analyze`;
   const steady = await service.requestSteadily('/v1/kpis', token, 50, 3000 * plan.timeScale);

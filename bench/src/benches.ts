@@ -5,7 +5,7 @@ import { benchData, dataPlans, smallDataPlans } from './data.ts';
 import { benchDrivers, driversPlans } from './drivers.ts';
 import { benchDrops, dropsPlans } from './files.ts';
 import { benchHostile, hostilePlans } from './hostile.ts';
-import { type Bench, inBothSizes, type Plans } from './plans.ts';
+import { type Bench, inBothSizes, type Plans } from './measuring/plans.ts';
 import { benchReports, reportsPlans } from './reports.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';
 import { benchSheets, sheetsPlans } from './sheets.ts';

@@ -1,4 +1,5 @@
 // Generates a company from a seed: the same people, groups and memberships in every run.
+import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
 import { type OrganizationGroup, type User } from '@soundings/contract/organization.ts';
 import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
 
@@ -18,7 +19,7 @@ const languages = ['sv', 'en', 'de', 'fi', 'fr'];
  * and the other memberships are of random kinds. The first user is the administrator. With `oneTop`, one group is above all others.
  */
 export function makeCompany(count: { users: number; groups: number; oneTop?: boolean }, seed = 1): Company {
-  const random = randomFrom(seed);
+  const random = mulberry32(seed);
   const oneOf = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
   const groups = count.oneTop
     ? underOneTop(makeGroups(count.groups - 1, random))
@@ -90,15 +91,4 @@ export function renamed(company: Company, count: number, suffix: string): Compan
     users[at] = { ...user, lastName: `${user.lastName}-${suffix}` };
   }
   return { ...company, users };
-}
-
-/** Returns a random number generator (Mulberry32) with values from 0 to 1, determined by the seed. */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
 }

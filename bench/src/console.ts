@@ -12,10 +12,10 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { attribute, makeCompany } from './company.ts';
 import { writeHistory } from './history.ts';
-import { median, ratioText, type Row, time } from './measure.ts';
-import type { Plans, Say, Sized } from './plans.ts';
-import { bodyOf, push } from './push.ts';
-import type { Service } from './service.ts';
+import { median, ratioText, type BenchRow, time } from './measuring/measure.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
+import { pushBodyOf, push } from './push.ts';
+import type { Service } from './measuring/service.ts';
 
 /**
  * The browser, the size of the account, and how often each page is loaded. The first `warmUps` loads fill the browser's cache and
@@ -102,7 +102,7 @@ export async function fillAccount(
 ): Promise<string> {
   const company = makeCompany({ users, groups, oneTop: true });
   const account = await service.account(attribute);
-  await push(service, account, bodyOf(company), { created: company.users.length });
+  await push(service, account, pushBodyOf(company), { created: company.users.length });
   say(`${users.toLocaleString('en')} people created`);
   const path = join(service.dataDir, 'history.ndjson');
   const last = addWeeks(weekOf(dayIn('UTC', Date.now())), -1);
@@ -150,7 +150,7 @@ async function isDrawn(page: Page, selector: string): Promise<void> {
 }
 
 /** Measures the compressed JavaScript of the first page after signing in. */
-async function measureScript(context: BrowserContext, { address }: Service): Promise<Row> {
+async function measureScript(context: BrowserContext, { address }: Service): Promise<BenchRow> {
   const page = await context.newPage();
   const bytes = await scriptBytes(page, address);
   await page.close();

@@ -7,11 +7,11 @@ import { WeekKey } from '@soundings/server/src/sealing/week-key.ts';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Plans, Say, Sized } from './plans.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
 import { attribute, type Company, makeCompany } from './company.ts';
 import { writeHistory } from './history.ts';
-import { megabytes, percentile, type Row, time, timed } from './measure.ts';
-import { bodyOf, push } from './push.ts';
+import { megabytes, percentile, type BenchRow, time, timed } from './measuring/measure.ts';
+import { pushBodyOf, push } from './push.ts';
 import {
   chooseGroups,
   type Effort,
@@ -21,9 +21,9 @@ import {
   measureRate,
   measureReads,
   measureStream,
-  type Reading,
-} from './reads.ts';
-import type { Account, Exited, Service } from './service.ts';
+  type ReadSetup,
+} from './measuring/reads.ts';
+import type { BenchAccount, Exited, Service } from './measuring/service.ts';
 
 /**
  * The sizes of the accounts, from the fewest answers to the most, and how thoroughly to read. `recent`: the number of answers in
@@ -91,32 +91,32 @@ export const benchData: Sized<Plan> = (plan) => async (say, start) => {
   try {
     const company = makeCompany({ users: plan.users, groups: plan.groups, oneTop: true });
     const scene = { service, plan, company, thisWeek: weekOf(dayIn('UTC', Date.now())), say };
-    const accounts: Account[] = [];
-    const rows: Row[] = [];
+    const accounts: BenchAccount[] = [];
+    const rows: BenchRow[] = [];
     for (const size of plan.sizes) {
       const account = await newAccount(scene);
       accounts.push(account);
       rows.push(...(await measureImport(scene, account, size)));
     }
     rows.push(...(await measureReading(scene, accounts)));
-    rows.push(...(await measureClosing(scene, accounts[0] as Account)));
+    rows.push(...(await measureClosing(scene, accounts[0] as BenchAccount)));
     return { rows, postgres: service.postgres };
   } finally {
     await service.stop();
   }
 };
 
-async function newAccount({ service, company }: Scene): Promise<Account> {
+async function newAccount({ service, company }: Scene): Promise<BenchAccount> {
   const account = await service.account(attribute);
-  await push(service, account, bodyOf(company), { created: company.users.length });
+  await push(service, account, pushBodyOf(company), { created: company.users.length });
   return account;
 }
 
 async function measureImport(
   scene: Scene,
-  account: Account,
+  account: BenchAccount,
   size: { answers: number; weeks: number },
-): Promise<Row[]> {
+): Promise<BenchRow[]> {
   const { service, plan, thisWeek, say } = scene;
   const before = await storage(service);
   const history = { ...size, perWeek, last: addWeeks(thisWeek, -1), recent: plan.recent };
@@ -153,7 +153,7 @@ async function measureImport(
 /** Imports with the command, as a separate process. */
 async function importHistory(
   { service, company, say }: Scene,
-  { id }: Account,
+  { id }: BenchAccount,
   history: Parameters<typeof writeHistory>[2],
 ): Promise<Exited> {
   const file = join(service.dataDir, 'history.ndjson');
@@ -180,7 +180,7 @@ const memoryText = ({ memory }: Exited) =>
 
 const millions = (count: number) => `${(count / 1e6).toFixed(count < 1e6 ? 2 : 1)} million`;
 
-async function measureReading(scene: Scene, accounts: Account[]): Promise<Row[]> {
+async function measureReading(scene: Scene, accounts: BenchAccount[]): Promise<BenchRow[]> {
   const { plan, company, thisWeek, say } = scene;
   // New processes: the one that received the pushes still has some of their memory.
   const [service, uncached] = await Promise.all([
@@ -200,7 +200,7 @@ async function measureReading(scene: Scene, accounts: Account[]): Promise<Row[]>
   const others = await service.requestSteadily('/health/live', '', 50, 1000 * plan.timeScale);
   const last = addWeeks(thisWeek, -1);
   const common = { service, uncached, floor: floor as string, load, others, accounts: filled, last, say };
-  const reading: Reading = { ...common, effort: plan };
+  const reading: ReadSetup = { ...common, effort: plan };
   const rows = [
     ...(await measureStream(reading)),
     ...(await measureReads(reading, counts)),
@@ -214,16 +214,16 @@ async function measureReading(scene: Scene, accounts: Account[]): Promise<Row[]>
 }
 
 /** Closes a week in which everyone has answered everything, once with the command and once with the service's job. */
-async function measureClosing(scene: Scene, reader: Account): Promise<Row[]> {
+async function measureClosing(scene: Scene, reader: BenchAccount): Promise<BenchRow[]> {
   const { service, company, thisWeek } = scene;
   const history = { answers: company.users.length * perWeek, weeks: 1, perWeek, last: thisWeek };
-  const opened: Account[] = [];
+  const opened: BenchAccount[] = [];
   for (let i = 0; i < 2; i++) {
     const account = await newAccount(scene);
     await importHistory(scene, account, history);
     opened.push(account);
   }
-  const [first, second] = opened as [Account, Account];
+  const [first, second] = opened as [BenchAccount, BenchAccount];
   const byCommand = async () => {
     await service.command('week', 'close', '--account', String(first.id), '--week', weekName(thisWeek));
   };
@@ -237,8 +237,8 @@ async function measureClosingBy(
   by: string,
   close: () => Promise<void>,
   { service, plan, company, say }: Scene,
-  reader: Account,
-): Promise<Row[]> {
+  reader: BenchAccount,
+): Promise<BenchRow[]> {
   const steady = await service.requestSteadily('/v1/kpis', reader.token, 50, 1000 * plan.timeScale);
   await sleep(2000 * plan.timeScale);
   const idle = await steady.cut(1);
@@ -267,7 +267,7 @@ async function measureClosingBy(
 }
 
 /** Turns the week into one that has ended, and returns a function that runs the closing job at once. */
-async function jobOf(scene: Scene, { id }: Account): Promise<() => Promise<void>> {
+async function jobOf(scene: Scene, { id }: BenchAccount): Promise<() => Promise<void>> {
   const { pool } = scene.service;
   await moveBack(scene, id);
   await pool`vacuum analyze`;

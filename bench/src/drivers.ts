@@ -1,6 +1,7 @@
 // Key drivers: how well planted ones are found in simulated companies, how often chance is marked, and the time with 2,000 groups
 // and 20 KPIs, by themselves and as a response of the console.
 // Run one at a time, because parallel runs would affect each other's times.
+import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
 import type { Drivers } from '@soundings/contract/console/drivers.ts';
 import { agreementScale } from '@soundings/contract/question-types.ts';
 import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
@@ -10,11 +11,11 @@ import { computeDrivers } from '@soundings/server/src/results/statistics/drivers
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { attribute, type Company, makeCompany, randomFrom } from './company.ts';
-import { median, type Row, time, timed } from './measure.ts';
-import type { Plans, Say, Sized } from './plans.ts';
-import { bodyOf, push } from './push.ts';
-import type { Service } from './service.ts';
+import { attribute, type Company, makeCompany } from './company.ts';
+import { median, type BenchRow, time, timed } from './measuring/measure.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
+import { pushBodyOf, push } from './push.ts';
+import type { Service } from './measuring/service.ts';
 
 /** `companies`: how many are simulated of each kind. `users`, `groups` and `rounds`: of the account whose times are measured. */
 type Plan = { companies: number; users: number; groups: number; rounds: number };
@@ -30,7 +31,7 @@ const outcome = 1_000;
 export const benchDrivers: Sized<Plan> =
   ({ companies, ...size }) =>
   async (say, start) => {
-    const rows: Row[] = [];
+    const rows: BenchRow[] = [];
     for (const groups of [20, 60, 200]) rows.push(...simulated(groups, companies, say));
     const largest = planted({ groups: size.groups, kpis, drivers: [0.8, 0.5], seed: 1 });
     const times: number[] = [];
@@ -48,7 +49,7 @@ export const benchDrivers: Sized<Plan> =
 
 /** Returns figures of groups with 5 to 60 answers, whose KPIs have a fifth of their variance in common. */
 function planted(wanted: { groups: number; kpis: number; drivers: number[]; seed: number }): DriverInput {
-  const random = randomFrom(wanted.seed);
+  const random = mulberry32(wanted.seed);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   const common = wanted.drivers.length > 0 ? 0.2 : 0;
   const figures = Array.from({ length: wanted.groups }, (_, i) => {
@@ -77,7 +78,7 @@ function planted(wanted: { groups: number; kpis: number; drivers: number[]; seed
 }
 
 /** Counts marks in companies with two planted drivers among six KPIs, and in companies without any. */
-function simulated(groups: number, companies: number, say: Say): Row[] {
+function simulated(groups: number, companies: number, say: Say): BenchRow[] {
   let [found, first, clear, marked] = [0, 0, 0, 0];
   for (let seed = 1; seed <= companies; seed++) {
     const { drivers } = computeDrivers(planted({ groups, kpis: 6, drivers: [0.8, 0.5], seed }));
@@ -107,10 +108,10 @@ async function response(
   service: Service,
   { users, groups, rounds }: Omit<Plan, 'companies'>,
   say: Say,
-): Promise<Row> {
+): Promise<BenchRow> {
   const company = makeCompany({ users, groups, oneTop: true });
   const account = await service.account(attribute);
-  await push(service, account, bodyOf(company), { created: company.users.length });
+  await push(service, account, pushBodyOf(company), { created: company.users.length });
   const path = join(service.dataDir, 'drivers.ndjson');
   await writeWeek(path, company);
   await service.command('history', 'import', '--account', String(account.id), path);
@@ -137,7 +138,7 @@ async function response(
 /** Writes a week in which everyone answers a question of each KPI. */
 async function writeWeek(path: string, { groups, users }: Company): Promise<void> {
   const file = createWriteStream(path);
-  const random = randomFrom(7);
+  const random = mulberry32(7);
   const keys = Array.from({ length: kpis + 1 }, (_, i) => `q${i}`);
   const week = weekName(addWeeks(weekOf(dayIn('UTC', Date.now())), -1));
   const group = groups[0]!.externalId;

@@ -8,9 +8,9 @@ import { inTransaction } from '@soundings/server/src/db/db.ts';
 import type { FileKind } from '@soundings/server/src/sheets/file-names.ts';
 import { createUser } from '@soundings/server/src/people/users.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Row, time, timed } from './measure.ts';
-import type { Plans, Sized } from './plans.ts';
-import type { Service } from './service.ts';
+import { type BenchRow, time, timed } from './measuring/measure.ts';
+import type { Plans, Sized } from './measuring/plans.ts';
+import type { Service } from './measuring/service.ts';
 import { fileOf } from './sheets.ts';
 
 /** How many people are in the file, and its formats. */
@@ -30,7 +30,7 @@ export const benchDrops: Sized<Plan> = (plan) => async (say, start) => {
   const { people, kinds } = plan;
   const service = await start();
   try {
-    const rows: Row[] = [];
+    const rows: BenchRow[] = [];
     for (const kind of kinds) {
       const bytes = fileOf(kind, people);
       const token = await newAccount(service);

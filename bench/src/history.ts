@@ -1,9 +1,10 @@
 // Generates a history file from a seed: weekly rounds for a whole company, with a given number of answers.
+import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
 import { createWriteStream } from 'node:fs';
 import { agreementScale, recommendation } from '@soundings/contract/question-types.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { once } from 'node:events';
-import { type Company, randomFrom } from './company.ts';
+import { type Company } from './company.ts';
 
 export const questionCount = 20;
 export const kpiCount = 8;
@@ -40,7 +41,7 @@ export async function writeHistory(
   const trees = peopleByTree(company);
   for (let ago = wanted.weeks - 1; ago >= 0; ago--) {
     const week = weekName(addWeeks(wanted.last, -ago));
-    const random = randomFrom(7 + ago);
+    const random = mulberry32(7 + ago);
     const share = answersOf(wanted, ago) / (wanted.perWeek * company.users.length);
     const questions = Array.from(
       { length: wanted.perWeek },

@@ -4,7 +4,7 @@ import { dataOperations } from '@soundings/contract/data.ts';
 import { organizationOperations } from '@soundings/contract/organization.ts';
 import { uploadOperations } from '@soundings/contract/storage.ts';
 import { deflateSync, gzipSync } from 'node:zlib';
-import { randomFrom } from './company.ts';
+import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
 
 /** Valid credentials, so that inputs also reach the code behind authentication. */
 export type Keys = { tokens: string[]; sessions: string[]; links: string[] };
@@ -19,7 +19,7 @@ type Random = { chance(share: number): boolean; below(count: number): number; of
 
 /** Returns a function that generates inputs. */
 export function hostileInputs(seed: number, keys: Keys): () => Input {
-  const next = randomFrom(seed);
+  const next = mulberry32(seed);
   const below = (count: number) => Math.floor(next() * count);
   const r: Random = {
     chance: (share) => next() < share,

@@ -6,14 +6,14 @@ import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
 import { createUser } from '@soundings/server/src/people/users.ts';
 import { answeredWeek } from '@soundings/server/src/testing/attacks/forgetting.ts';
-import { freePort } from '@soundings/server/src/testing/free-port.ts';
+import { freePort } from '@soundings/server/src/testing/processes/free-port.ts';
 import { attribute, makeCompany } from './company.ts';
 import type { Keys } from './hostile.inputs.ts';
 import type { Survived } from './processes/hostile.sender.ts';
-import { megabytes, percentile, type Row, time, timed } from './measure.ts';
-import type { Plans, Sized } from './plans.ts';
-import { bodyOf, push } from './push.ts';
-import type { Account, Service } from './service.ts';
+import { megabytes, percentile, type BenchRow, time, timed } from './measuring/measure.ts';
+import type { Plans, Sized } from './measuring/plans.ts';
+import { pushBodyOf, push } from './push.ts';
+import type { BenchAccount, Service } from './measuring/service.ts';
 
 type Plan = { inputs: number; senders: number; others: { users: number; groups: number } };
 
@@ -53,58 +53,82 @@ export const benchHostile: Sized<Plan> = (plan) => async (say, start) => {
         ),
       ),
     );
-    const survived: Survived = { statuses: {}, withoutResponse: 0, failures: [] };
-    let sent = 0;
-    const [ms] = await timed(() =>
-      Promise.all(
-        senders.map(async (sender) => {
-          while (sent < plan.inputs) {
-            const count = Math.min(atATime, plan.inputs - sent);
-            sent += count;
-            add(survived, (await sender.request(count)) as Survived);
-            say(`${sent.toLocaleString('en')} sent; ${summaryOf(survived)}`);
-          }
-        }),
-      ),
-    );
+    const [ms, survived] = await timed(() => sendAll(senders, plan.inputs, say));
     const memory = (endWatch()?.own ?? 0) - idle;
     const times = await steady.end();
     for (const failure of survived.failures) say(failure);
     for (const line of attacked.errors()) say(line);
-    const failed = Object.entries(survived.statuses)
-      .filter(([status]) => status.startsWith('5'))
-      .reduce((sum, [, count]) => sum + count, 0);
     const errors = attacked.errors().length;
-    const p99 = percentile(times, 0.99);
     await attacked.stop();
-    const rows: Row[] = [
-      {
-        what: `${plan.inputs.toLocaleString('en')} malicious inputs: 5xx responses`,
-        measured: String(failed),
-        target: '0',
-        met: failed === 0,
-      },
-      { what: '– errors in the log', measured: String(errors), target: '0', met: errors === 0 },
-      {
-        what: '– requests of another account meanwhile, 99th percentile',
-        measured: time(p99),
-        target: `< ${maxTime} ms`,
-        met: p99 < maxTime,
-      },
-      {
-        what: '– peak memory above idle',
-        measured: megabytes(memory),
-        target: `< ${megabytes(maxMemory)}`,
-        met: memory < maxMemory,
-      },
-      { what: '– inputs a second', measured: String(Math.round((plan.inputs * 1000) / ms)) },
-      { what: '– responses by status', measured: summaryOf(survived) },
-    ];
-    return { rows, postgres: service.postgres };
+    const p99 = percentile(times, 0.99);
+    return {
+      rows: rowsOf({ inputs: plan.inputs, survived, errors, p99, memory, ms }),
+      postgres: service.postgres,
+    };
   } finally {
     await service.stop();
   }
 };
+
+/** Sends `inputs` inputs, by several senders at once. */
+async function sendAll(
+  senders: { request(count: number): Promise<unknown> }[],
+  inputs: number,
+  say: (line: string) => void,
+): Promise<Survived> {
+  const survived: Survived = { statuses: {}, withoutResponse: 0, failures: [] };
+  let sent = 0;
+  await Promise.all(
+    senders.map(async (sender) => {
+      while (sent < inputs) {
+        const count = Math.min(atATime, inputs - sent);
+        sent += count;
+        add(survived, (await sender.request(count)) as Survived);
+        say(`${sent.toLocaleString('en')} sent; ${summaryOf(survived)}`);
+      }
+    }),
+  );
+  return survived;
+}
+
+/** `errors`: in the log. `p99`: of the other account's requests. `ms`: how long sending took. */
+type Measured = {
+  inputs: number;
+  survived: Survived;
+  errors: number;
+  p99: number;
+  memory: number;
+  ms: number;
+};
+
+function rowsOf({ inputs, survived, errors, p99, memory, ms }: Measured): BenchRow[] {
+  const failed = Object.entries(survived.statuses)
+    .filter(([status]) => status.startsWith('5'))
+    .reduce((sum, [, count]) => sum + count, 0);
+  return [
+    {
+      what: `${inputs.toLocaleString('en')} malicious inputs: 5xx responses`,
+      measured: String(failed),
+      target: '0',
+      met: failed === 0,
+    },
+    { what: '– errors in the log', measured: String(errors), target: '0', met: errors === 0 },
+    {
+      what: '– requests of another account meanwhile, 99th percentile',
+      measured: time(p99),
+      target: `< ${maxTime} ms`,
+      met: p99 < maxTime,
+    },
+    {
+      what: '– peak memory above idle',
+      measured: megabytes(memory),
+      target: `< ${megabytes(maxMemory)}`,
+      met: memory < maxMemory,
+    },
+    { what: '– inputs a second', measured: String(Math.round((inputs * 1000) / ms)) },
+    { what: '– responses by status', measured: summaryOf(survived) },
+  ];
+}
 
 function add(all: Survived, more: Survived): void {
   for (const [status, count] of Object.entries(more.statuses))
@@ -144,8 +168,8 @@ async function keysOf(service: Service): Promise<Keys> {
   return { tokens, sessions, links };
 }
 
-async function otherAccount(service: Service, size: Plan['others']): Promise<Account> {
+async function otherAccount(service: Service, size: Plan['others']): Promise<BenchAccount> {
   const account = await service.account(attribute);
-  await push(service, account, bodyOf(makeCompany(size)), { created: size.users });
+  await push(service, account, pushBodyOf(makeCompany(size)), { created: size.users });
   return account;
 }

@@ -2,9 +2,9 @@
 // the same run. Exit status 1 if a target is missed. With --smoke each benchmark takes seconds and only shows that it still
 // works, without targets.
 import { benches, trials } from './benches.ts';
-import { machine, table } from './measure.ts';
-import type { Bench, Plans } from './plans.ts';
-import { startService } from './service.ts';
+import { machine, resultTable } from './measuring/measure.ts';
+import type { Bench, Plans } from './measuring/plans.ts';
+import { startService } from './measuring/service.ts';
 
 const all = { ...benches, ...trials };
 
@@ -23,7 +23,7 @@ async function run(names: string[]): Promise<void> {
     const say = (progress: string) => process.stderr.write(`${name}: ${progress}\n`);
     // Parallel runs would affect each other's times.
     const { rows, postgres } = await bench(say, startService);
-    process.stdout.write(`\n## ${name}\n\n${machine()}; PostgreSQL ${postgres}\n\n${table(rows)}\n`);
+    process.stdout.write(`\n## ${name}\n\n${machine()}; PostgreSQL ${postgres}\n\n${resultTable(rows)}\n`);
     if (rows.some(({ met }) => met === false)) process.exitCode = 1;
   }
 }

@@ -1,7 +1,7 @@
 // Pushes a company to the organization interface.
 import type { Report, Settings, Summary } from '@soundings/contract/organization.ts';
 import type { Company } from './company.ts';
-import type { Account, Service } from './service.ts';
+import type { BenchAccount, Service } from './measuring/service.ts';
 
 const unlimited: Settings = {
   validateOnly: false,
@@ -13,13 +13,13 @@ const unlimited: Settings = {
   maxGroupsDeleted: 20_000,
 };
 
-export const bodyOf = (data: Company, settings = unlimited) =>
+export const pushBodyOf = (data: Company, settings = unlimited) =>
   Buffer.from(JSON.stringify({ settings, data }));
 
 /** Sends a push. Throws if the report does not contain the expected changes. */
 export async function push(
   service: Service,
-  { token }: Account,
+  { token }: BenchAccount,
   whole: Buffer,
   expected: Partial<Summary['users']>,
 ): Promise<void> {

@@ -1,8 +1,8 @@
 // Reports: one group's, and the PDFs of 300 groups, as a manager downloads them. The floor is the same report as data.
 // Run one at a time, because parallel runs would affect each other's times.
 import { type FilledPlan, fillAccount } from './console.ts';
-import { median, ratioText, time } from './measure.ts';
-import type { Plans, Sized } from './plans.ts';
+import { median, ratioText, time } from './measuring/measure.ts';
+import type { Plans, Sized } from './measuring/plans.ts';
 
 /** How often one group's report is created; all groups' only once. */
 type Plan = FilledPlan & { rounds: number };

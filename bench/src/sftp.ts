@@ -5,7 +5,7 @@
 import { accountById, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
-import { freePort } from '@soundings/server/src/testing/free-port.ts';
+import { freePort } from '@soundings/server/src/testing/processes/free-port.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,9 +16,9 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attribute, makeCompany } from './company.ts';
-import { median, megabytes, ratioText, type Row, timed } from './measure.ts';
-import type { Plans, Say, Sized } from './plans.ts';
-import type { ServiceProcess, Service } from './service.ts';
+import { median, megabytes, ratioText, type BenchRow, timed } from './measuring/measure.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
+import type { ServiceProcess, Service } from './measuring/service.ts';
 
 type Plan = {
   /** MiB. */
@@ -213,7 +213,7 @@ async function ended(child: ChildProcess): Promise<void> {
   if (status !== 0) throw new Error(`${child.spawnfile} ended with ${status}`);
 }
 
-async function measureOne(scene: Scene, file: string, what: string): Promise<Row> {
+async function measureOne(scene: Scene, file: string, what: string): Promise<BenchRow> {
   const { service, plan } = scene;
   const { few, many } = plan;
   async function oneFile(target: Target): Promise<number> {
@@ -226,7 +226,7 @@ async function measureOne(scene: Scene, file: string, what: string): Promise<Row
   return speed(scene, what, await alternately(scene, oneFile), plan.file, 0.6);
 }
 
-async function measureParallel(scene: Scene): Promise<Row> {
+async function measureParallel(scene: Scene): Promise<BenchRow> {
   const { service, plan } = scene;
   const { file, parallel } = plan;
   const times = await alternately(scene, async (target) => {
@@ -263,10 +263,10 @@ async function deleteUploads({ pool }: Service): Promise<void> {
 }
 
 /** Returns a row. `size`: the MiB uploaded in each time. `atLeast`: the target, as a share of the floor's rate. */
-function speed({ say }: Scene, what: string, { own, floor }: Times, size: number, atLeast: number): Row {
+function speed({ say }: Scene, what: string, { own, floor }: Times, size: number, atLeast: number): BenchRow {
   const rate = (times: number[]) => size / (median(times) / 1000);
   const show = (times: number[]) => `${rate(times).toFixed(rate(times) < 10 ? 2 : 0)} MiB/s`;
-  const row: Row = { what, measured: show(own) };
+  const row: BenchRow = { what, measured: show(own) };
   say(`${what}: ${row.measured}`);
   if (floor.length === 0) return { ...row, floor: 'no sshd' };
   const ratio = rate(own) / rate(floor);
@@ -280,7 +280,7 @@ function speed({ say }: Scene, what: string, { own, floor }: Times, size: number
 }
 
 /** Uses a fresh process, because memory freed by earlier uploads would distort the result. */
-async function measureIdle({ service, plan, target, say }: Scene): Promise<Row> {
+async function measureIdle({ service, plan, target, say }: Scene): Promise<BenchRow> {
   const { TOKEN: token = '' } = target.env;
   const port = String(await freePort());
   const own = await service.another({ SFTP_PORT: port });
@@ -300,7 +300,7 @@ async function measureIdle({ service, plan, target, say }: Scene): Promise<Row> 
   return { what, measured, target: '≤ 40 MB', met: after - before <= 40e6 };
 }
 
-async function measureSilent({ own, plan, target, say }: Scene): Promise<Row> {
+async function measureSilent({ own, plan, target, say }: Scene): Promise<BenchRow> {
   const before = own.memory.now() ?? 0;
   const sockets: Socket[] = [];
   for (let i = 0; i < 150; i++) {

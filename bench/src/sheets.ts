@@ -12,8 +12,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { makeCompany } from './company.ts';
-import { against, megabytes, type Row, time, timed } from './measure.ts';
-import type { Plans, Say, Sized } from './plans.ts';
+import { against, megabytes, type BenchRow, time, timed } from './measuring/measure.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
 
 /**
  * The number of people in the list, how often it is read, the number of rows of the largest files, and the size of the malicious
@@ -35,7 +35,7 @@ const kinds = ['csv', 'xls', 'xlsx'] as const;
 
 /** Reads files in separate processes, without a service. */
 export const benchSheets: Sized<Plan> = (plan) => async (say) => {
-  const rows: Row[] = [];
+  const rows: BenchRow[] = [];
   for (const kind of kinds) rows.push(await measureList(kind, plan, say));
   for (const kind of kinds) rows.push(await measureLargest(kind, plan, say));
   for (const [what, kind, bytes] of hostile(plan))
@@ -43,7 +43,7 @@ export const benchSheets: Sized<Plan> = (plan) => async (say) => {
   return { rows, postgres: 'not used' };
 };
 
-async function measureList(kind: FileKind, { people, rounds }: Plan, say: Say): Promise<Row> {
+async function measureList(kind: FileKind, { people, rounds }: Plan, say: Say): Promise<BenchRow> {
   const bytes = fileOf(kind, people);
   const [times, floors, peaks, floorPeaks]: number[][] = [[], [], [], []];
   for (let round = 0; round < rounds; round++) {
@@ -63,7 +63,7 @@ async function measureList(kind: FileKind, { people, rounds }: Plan, say: Say): 
 }
 
 /** Reads a file with the maximum number of rows, or as many as fit into the largest file. */
-async function measureLargest(kind: FileKind, { maxRows }: Plan, say: Say): Promise<Row> {
+async function measureLargest(kind: FileKind, { maxRows }: Plan, say: Say): Promise<BenchRow> {
   let count = maxRows;
   let bytes = fileOf(kind, count);
   while (bytes.length > maxUploadBytes) {
@@ -79,7 +79,7 @@ async function measureLargest(kind: FileKind, { maxRows }: Plan, say: Say): Prom
 }
 
 /** Reads or rejects a file, within the limits. */
-async function measureAny(what: string, kind: FileKind, bytes: Buffer, say: Say): Promise<Row> {
+async function measureAny(what: string, kind: FileKind, bytes: Buffer, say: Say): Promise<BenchRow> {
   if (bytes.length > maxUploadBytes) throw new Error(`${what} could not be uploaded.`);
   const { ms, peak, result } = await watched(() =>
     readSheets(bytes, kind).then(

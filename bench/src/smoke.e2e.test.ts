@@ -3,8 +3,8 @@
 import { hasBrowser, noBrowser } from '@soundings/server/src/testing/browser/browser.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { benches, trials } from './benches.ts';
-import type { Row } from './measure.ts';
-import { type Service, startService } from './service.ts';
+import type { BenchRow } from './measuring/measure.ts';
+import { type Service, startService } from './measuring/service.ts';
 import { hasSftp, noSftp } from './sftp.ts';
 
 let service: Service;
@@ -22,7 +22,7 @@ const obstacles: Record<string, () => string | undefined> = {
 const isPositive = (text: string) => Number.parseFloat(text) > 0 && Number.isFinite(Number.parseFloat(text));
 
 /** Without OpenSSH's server there is no floor, and the row says so. */
-const isSane = ({ floor, ratio }: Row) =>
+const isSane = ({ floor, ratio }: BenchRow) =>
   floor === undefined || floor === 'no sshd'
     ? ratio === undefined
     : isPositive(floor) && (ratio === undefined || isPositive(ratio));

@@ -2,11 +2,15 @@
 // real disclosure procedure decides what is published of them.
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { scaledMean } from '@soundings/server/src/questions/types.ts';
-import { chooseCells, chooseDistributions, setsOf } from '@soundings/server/src/results/disclosure.ts';
+import {
+  chooseCells,
+  chooseDistributions,
+  setsOf,
+} from '@soundings/server/src/results/disclosure/disclosure.ts';
 import type { Setting, WeekFigures } from '@soundings/server/src/results/statistics/history.ts';
 import type { GroupDistribution } from '@soundings/server/src/results/statistics/pooled-variance.ts';
 import type { Reading } from '@soundings/server/src/results/statistics/readings.ts';
-import { randomFrom } from './company.ts';
+import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
 
 /** The question that is asked every week, and those of a KPI that are asked once in 13 weeks, in these weeks. */
 export const weekly = 1;
@@ -35,7 +39,7 @@ const [sharedAttitude, sharedSentiment] = [0.4, 0.3];
 const cuts = [-1.6, -0.8, 0.1, 1.1];
 const thresholds = { figures: 5, distribution: 10 };
 
-export type Company = {
+export type SimulatedCompany = {
   setting: Setting;
   leaves: number[];
   /** Adds to the attitude of everyone in a leaf, now and later. In standard deviations of answers. */
@@ -76,26 +80,11 @@ function shiftForOne(): number {
 }
 const one = shiftForOne();
 
-export function simulatedCompany(seed: number, steadyShare: number): Company {
-  const random = randomFrom(seed);
-  let spare: number | undefined;
-  const normal = (): number => {
-    if (spare !== undefined) {
-      const known = spare;
-      spare = undefined;
-      return known;
-    }
-    const [length, angle] = [Math.sqrt(-2 * Math.log(1 - random())), 2 * Math.PI * random()];
-    spare = length * Math.sin(angle);
-    return length * Math.cos(angle);
-  };
+export function simulatedCompany(seed: number, steadyShare: number): SimulatedCompany {
+  const random = mulberry32(seed);
+  const normal = normalFrom(random);
   const sizes = [...exact, ...Array.from({ length: logUniform }, () => Math.round(5 * 100 ** random()))];
-  const leaves = sizes.map((_, i) => 100 + i);
-  const parents = new Map<number, number | null>([[1, null]]);
-  for (let i = 0; i < divisions; i++) parents.set(10 + i, 1);
-  for (const [i, leaf] of leaves.entries()) parents.set(leaf, 10 + (i % divisions));
-  const parentOf = (groupId: number) => parents.get(groupId) ?? null;
-  const groupsOf = new Map(leaves.map((leaf) => [leaf, [leaf, parentOf(leaf) as number, 1]]));
+  const { leaves, parentOf, groupsOf } = groupsFor(sizes.length);
   const questionCount = 1 + rotating.size;
   const effects = new Map(
     leaves.map((leaf) => [leaf, Float64Array.from({ length: questionCount + 1 }, () => 0.25 * normal())]),
@@ -112,9 +101,7 @@ export function simulatedCompany(seed: number, steadyShare: number): Company {
   const people = sizes.flatMap((size, i) =>
     Array.from({ length: size }, () => newPerson(leaves[i] as number)),
   );
-  const members = new Map<number, number>();
-  for (const { leaf } of people)
-    for (const id of groupsOf.get(leaf) as number[]) members.set(id, (members.get(id) ?? 0) + 1);
+  const members = membersOf(people, groupsOf);
   const noise = Math.sqrt(1 - steadyShare);
   let season = 0;
   const attitudeOf = ({ leaf, steady }: Person, question: number) =>
@@ -134,16 +121,7 @@ export function simulatedCompany(seed: number, steadyShare: number): Company {
       const answering = people.filter(() => random() < response);
       const sentiments = answering.map(() => normal());
       const asked = [weekly, rotating.get(week % kpiWeeks)].filter((id) => id !== undefined);
-      const readings = new Map<number, Map<number, Reading>>();
-      const distributions = new Map<number, GroupDistribution[]>();
-      const sets = setsOf(
-        answering.length,
-        (person) => groupsOf.get((answering[person] as Person).leaf) as number[],
-        () => 1,
-      );
-      const cells = chooseCells(sets, answering.length, thresholds.figures);
-      const chosen = chooseDistributions(cells, () => 1, thresholds.distribution);
-      for (const question of asked) {
+      const answers = asked.map((question) => {
         const values = answering.map((person, i) => {
           const sentiment =
             Math.sqrt(sharedSentiment) * (sentiments[i] as number) +
@@ -151,32 +129,10 @@ export function simulatedCompany(seed: number, steadyShare: number): Company {
           const attitude = attitudeOf(person, question) + noise * sentiment;
           return 1 + cuts.filter((cut) => attitude > cut).length;
         });
-        for (const { group } of sets) {
-          const shown = cells.shown.get(group);
-          const sum = (shown ?? []).reduce((total, person) => total + (values[person] as number), 0);
-          const own = readings.get(group) ?? new Map<number, Reading>();
-          readings.set(
-            group,
-            own.set(question, {
-              week: weekNumber(week),
-              value: shown ? scaledMean(1, sum, shown.length) : null,
-              answers: shown?.length ?? null,
-              asked: members.get(group) as number,
-              handedOut: false,
-            }),
-          );
-        }
-        const list = [...chosen.shown].map(([groupId, included]) => {
-          const distribution: Record<string, number> = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0 };
-          for (const person of included) {
-            const name = String(values[person]);
-            distribution[name] = (distribution[name] as number) + 1;
-          }
-          return { groupId, distribution };
-        });
-        distributions.set(question, list);
-      }
-      return { week: weekNumber(week), readings, distributions };
+        return { question, values };
+      });
+      const groups = answering.map(({ leaf }) => groupsOf.get(leaf) as number[]);
+      return published(weekNumber(week), { groups, answers, members });
     },
     truth(groupId, questionId) {
       const own = people.filter(({ leaf }) => (groupsOf.get(leaf) as number[]).includes(groupId));
@@ -191,4 +147,85 @@ export function simulatedCompany(seed: number, steadyShare: number): Company {
       return own.reduce((sum, leaf) => sum + size(leaf) * (shifts.get(leaf) as number), 0) / all;
     },
   };
+}
+
+/** Returns a generator of normally distributed numbers (Box and Muller), which come in pairs. */
+function normalFrom(random: () => number): () => number {
+  let spare: number | undefined;
+  return () => {
+    if (spare !== undefined) {
+      const known = spare;
+      spare = undefined;
+      return known;
+    }
+    const [length, angle] = [Math.sqrt(-2 * Math.log(1 - random())), 2 * Math.PI * random()];
+    spare = length * Math.sin(angle);
+    return length * Math.cos(angle);
+  };
+}
+
+/** Returns a tree of `count` leaves in divisions of one company. `groupsOf`: a leaf and the groups above it. */
+function groupsFor(count: number) {
+  const leaves = Array.from({ length: count }, (_, i) => 100 + i);
+  const parents = new Map<number, number | null>([[1, null]]);
+  for (let i = 0; i < divisions; i++) parents.set(10 + i, 1);
+  for (const [i, leaf] of leaves.entries()) parents.set(leaf, 10 + (i % divisions));
+  const parentOf = (groupId: number) => parents.get(groupId) ?? null;
+  const groupsOf = new Map(leaves.map((leaf) => [leaf, [leaf, parentOf(leaf) as number, 1]]));
+  return { leaves, parentOf, groupsOf };
+}
+
+/** Returns how many people each group has. */
+function membersOf(people: Person[], groupsOf: Map<number, number[]>): Map<number, number> {
+  const members = new Map<number, number>();
+  for (const { leaf } of people)
+    for (const id of groupsOf.get(leaf) as number[]) members.set(id, (members.get(id) ?? 0) + 1);
+  return members;
+}
+
+/** What is answered in a week. `groups` and `values`: by person. `members`: how many people each group has. */
+type Answered = {
+  groups: number[][];
+  answers: { question: number; values: number[] }[];
+  members: Map<number, number>;
+};
+
+/** Returns what the disclosure procedure publishes of a week. */
+function published(week: Week, { groups, answers, members }: Answered): WeekFigures {
+  const readings = new Map<number, Map<number, Reading>>();
+  const distributions = new Map<number, GroupDistribution[]>();
+  const sets = setsOf(
+    groups.length,
+    (person) => groups[person] as number[],
+    () => 1,
+  );
+  const cells = chooseCells(sets, groups.length, thresholds.figures);
+  const chosen = chooseDistributions(cells, () => 1, thresholds.distribution);
+  for (const { question, values } of answers) {
+    for (const { group } of sets) {
+      const shown = cells.shown.get(group);
+      const sum = (shown ?? []).reduce((total, person) => total + (values[person] as number), 0);
+      const own = readings.get(group) ?? new Map<number, Reading>();
+      readings.set(
+        group,
+        own.set(question, {
+          week,
+          value: shown ? scaledMean(1, sum, shown.length) : null,
+          answers: shown?.length ?? null,
+          asked: members.get(group) as number,
+          handedOut: false,
+        }),
+      );
+    }
+    const list = [...chosen.shown].map(([groupId, included]) => {
+      const distribution: Record<string, number> = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0 };
+      for (const person of included) {
+        const name = String(values[person]);
+        distribution[name] = (distribution[name] as number) + 1;
+      }
+      return { groupId, distribution };
+    });
+    distributions.set(question, list);
+  }
+  return { week, readings, distributions };
 }

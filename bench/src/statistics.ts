@@ -18,10 +18,17 @@ import {
   windowEnding,
 } from '@soundings/server/src/results/statistics/rolling.ts';
 import { weekStatistics } from '@soundings/server/src/results/statistics/week-statistics.ts';
-import { randomFrom } from './company.ts';
-import type { Row } from './measure.ts';
-import type { Plans, Sized } from './plans.ts';
-import { type Company, kpis, kpiWeeks, simulatedCompany, weekly, weekNumber } from './statistics.company.ts';
+import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
+import type { BenchRow } from './measuring/measure.ts';
+import type { Plans, Sized } from './measuring/plans.ts';
+import {
+  type SimulatedCompany,
+  kpis,
+  kpiWeeks,
+  simulatedCompany,
+  weekly,
+  weekNumber,
+} from './statistics.company.ts';
 
 /** How many companies of each kind are simulated for each steady share, and for how many weeks. */
 type Plan = { unchanged: number; changing: number; changed: number; seasonal: number; weeks: number };
@@ -96,7 +103,7 @@ export const benchStatistics: Sized<Plan> = (plan) => async (say) => {
 const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
 
 /** Adds the next week of a company to its history and returns its tested changes. */
-function nextWeek(company: Company, history: History, i: number, season = 0) {
+function nextWeek(company: SimulatedCompany, history: History, i: number, season = 0) {
   const figures = company.nextWeek(season);
   const statistics = weekStatistics(history, figures, company.setting);
   forget(history, weekNumber(i - 56));
@@ -134,7 +141,7 @@ function testedIn(history: History, { week, questions, kpis: ofKpis }: WeekStati
 }
 
 /** A company in which nothing changes: any mark is false. */
-function runUnchanged(company: Company, { weeks }: Plan, tally: Tally): void {
+function runUnchanged(company: SimulatedCompany, { weeks }: Plan, tally: Tally): void {
   const history = emptyHistory();
   for (let i = 0; i < weeks; i++) {
     const { figures, statistics, tested } = nextWeek(company, history, i);
@@ -156,9 +163,9 @@ function runUnchanged(company: Company, { weeks }: Plan, tally: Tally): void {
 }
 
 /** A company in which all groups share the movements of a season, and nothing else changes. */
-function runSeasonal(company: Company, { weeks }: Plan, tally: Tally, seed: number): void {
+function runSeasonal(company: SimulatedCompany, { weeks }: Plan, tally: Tally, seed: number): void {
   const history = emptyHistory();
-  const random = randomFrom(seed);
+  const random = mulberry32(seed);
   for (let i = 0; i < weeks; i++) {
     const { tested } = nextWeek(company, history, i, 0.4 * (random() - 0.5));
     tally.weeks++;
@@ -171,9 +178,9 @@ function runSeasonal(company: Company, { weeks }: Plan, tally: Tally, seed: numb
 }
 
 /** A company in which some groups change in each week. A mark is false if the group did not move in its direction. */
-function runChanging(company: Company, { weeks }: Plan, tally: Tally, seed: number): void {
+function runChanging(company: SimulatedCompany, { weeks }: Plan, tally: Tally, seed: number): void {
   const history = emptyHistory();
-  const random = randomFrom(seed + 77);
+  const random = mulberry32(seed + 77);
   const shifted = new Set<number>();
   /** The shifts of each group by week. */
   const shifts: Map<number, number>[] = [];
@@ -220,9 +227,9 @@ function isTrue(
 }
 
 /** A company in which some groups change once. Counts whether that is found. */
-function runChanged(company: Company, { weeks }: Plan, tally: Tally, seed: number): void {
+function runChanged(company: SimulatedCompany, { weeks }: Plan, tally: Tally, seed: number): void {
   const history = emptyHistory();
-  const random = randomFrom(seed + 177);
+  const random = mulberry32(seed + 177);
   // The first nine have the sizes for which power is measured: two of each always change.
   const changed = new Set(
     company.leaves.filter((_, place) => (place < 9 ? place % 3 > 0 : random() < changedShare)),
@@ -243,7 +250,7 @@ function runChanged(company: Company, { weeks }: Plan, tally: Tally, seed: numbe
   }
 }
 
-function rowsOf(tallies: readonly Tally[]): Row[] {
+function rowsOf(tallies: readonly Tally[]): BenchRow[] {
   const total = (of: (tally: Tally) => Count): Count => {
     const all = tallies.map(of);
     return {
@@ -256,7 +263,7 @@ function rowsOf(tallies: readonly Tally[]): Row[] {
     of: (tally: Tally) => Count,
     target?: string,
     isMet?: (share: number) => boolean,
-  ): Row[] => [
+  ): BenchRow[] => [
     {
       what,
       measured: percent(shareOf(total(of))),

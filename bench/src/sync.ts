@@ -6,10 +6,19 @@ import type { Summary } from '@soundings/contract/organization.ts';
 import { copyInto, inTransaction, type Pool } from '@soundings/server/src/db/db.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attribute, type Company, makeCompany, renamed } from './company.ts';
-import { against, median, megabytes, percentile, ratioText, type Row, time, timed } from './measure.ts';
-import type { Plans, Say, Sized } from './plans.ts';
-import { bodyOf, push } from './push.ts';
-import type { Account, Service } from './service.ts';
+import {
+  against,
+  median,
+  megabytes,
+  percentile,
+  ratioText,
+  type BenchRow,
+  time,
+  timed,
+} from './measuring/measure.ts';
+import type { Plans, Say, Sized } from './measuring/plans.ts';
+import { pushBodyOf, push } from './push.ts';
+import type { BenchAccount, Service } from './measuring/service.ts';
 
 /**
  * The sizes of the companies (largest last), the number of groups, how many accounts receive the pushes of each, and a factor for
@@ -43,7 +52,7 @@ export const benchSync: Sized<Plan> = (plan) => async (say, start) => {
     const company = makeCompany({ users: Math.max(...plan.users), groups: plan.groups });
     const [first, idleMemory] = await measureFirstHour(service, company, plan, say);
     const scene = { service, plan, company, idleMemory, say };
-    const rows: Row[] = [];
+    const rows: BenchRow[] = [];
     for (const users of plan.users) rows.push(...(await measurePushes(scene, users)));
     rows.push(first, ...(await measureOthers(scene)), ...(await measureTwoAtOnce(scene)));
     return { rows, postgres: service.postgres };
@@ -61,9 +70,9 @@ async function measureFirstHour(
   company: Company,
   { timeScale }: Plan,
   say: Say,
-): Promise<[row: Row, idleMemory: number]> {
+): Promise<[row: BenchRow, idleMemory: number]> {
   const [small, large] = [await newAccount(service), await newAccount(service)];
-  await push(service, small, bodyOf(makeCompany({ users: 10, groups: 1 })), { created: 10 });
+  await push(service, small, pushBodyOf(makeCompany({ users: 10, groups: 1 })), { created: 10 });
   await sleep(500 * timeScale);
   const idleMemory = service.memory.now() ?? 0;
   const pushed = await watched(service, large, company, { created: company.users.length });
@@ -75,7 +84,7 @@ async function measureFirstHour(
 }
 
 /** Measures the four kinds of push, each in one account per round. */
-async function measurePushes({ service, plan, idleMemory, say }: Scene, users: number): Promise<Row[]> {
+async function measurePushes({ service, plan, idleMemory, say }: Scene, users: number): Promise<BenchRow[]> {
   const company = makeCompany({ users, groups: plan.groups });
   const [few, many] = [users / 100, users / 10];
   const changed = renamed(company, few, 'changed');
@@ -93,7 +102,7 @@ async function measurePushes({ service, plan, idleMemory, say }: Scene, users: n
       const repeated = name === 'unchanged' ? 8 : 1;
       for (let i = 0; i < repeated; i++) {
         // Before the push, so that it reads the same rows.
-        const reading = expected.created ? 0 : await service.floor(account, bodyOf(sent));
+        const reading = expected.created ? 0 : await service.floor(account, pushBodyOf(sent));
         const pushed = await watched(service, account, sent, expected);
         const floor = expected.created ? await copyOf(service, account) : reading;
         measured.get(name)?.push({ ...pushed, floor });
@@ -118,23 +127,23 @@ type Measured = { ms: number; memory: number | undefined; floor: number };
 
 async function watched(
   service: Service,
-  account: Account,
+  account: BenchAccount,
   company: Company,
   expected: Partial<Summary['users']>,
 ): Promise<Omit<Measured, 'floor'>> {
-  const body = bodyOf(company);
+  const body = pushBodyOf(company);
   const endWatch = service.memory.watch();
   const [ms] = await timed(() => push(service, account, body, expected));
   return { ms, memory: endWatch()?.own };
 }
 
-function memoryCell(peaks: (number | undefined)[], idle: number): Partial<Row> {
+function memoryCell(peaks: (number | undefined)[], idle: number): Partial<BenchRow> {
   const known = peaks.filter((peak) => peak !== undefined);
   return known.length > 0 ? { memory: megabytes(Math.max(...known) - idle) } : {};
 }
 
 /** The floor of a first creation: the rows that it has written, written once more by COPY alone, for another account. */
-async function copyOf(service: Service, pushed: Account): Promise<number> {
+async function copyOf(service: Service, pushed: BenchAccount): Promise<number> {
   const tables = await rowsWritten(service.pool, pushed, await newAccount(service));
   const [ms] = await timed(() => copyTables(service.pool, tables));
   return ms;
@@ -143,7 +152,7 @@ async function copyOf(service: Service, pushed: Account): Promise<number> {
 type TableRows = { table: string; columns: string[]; rows: (string | number | null)[][] };
 
 /** All that a first push has written for an account, as rows for another one. */
-async function rowsWritten(pool: Pool, from: Account, to: Account): Promise<TableRows[]> {
+async function rowsWritten(pool: Pool, from: BenchAccount, to: BenchAccount): Promise<TableRows[]> {
   const tables: TableRows[] = [];
   for (const table of ['groups', 'users', 'memberships', 'runs', 'run_changes']) {
     const names = await pool<{ name: string }[]>`
@@ -172,13 +181,13 @@ async function copyTables(pool: Pool, tables: TableRows[]): Promise<void> {
 }
 
 /** Measures the requests of another account during pushes of every kind. The floor: no pushes. */
-async function measureOthers({ service, plan, company, idleMemory, say }: Scene): Promise<Row[]> {
+async function measureOthers({ service, plan, company, idleMemory, say }: Scene): Promise<BenchRow[]> {
   const reader = await newAccount(service);
-  await push(service, reader, bodyOf(makeCompany({ users: 100, groups: 10 })), { created: 100 });
+  await push(service, reader, pushBodyOf(makeCompany({ users: 100, groups: 10 })), { created: 100 });
   const { timeScale } = plan;
   const requestSteadily = () => service.requestSteadily('/v1/groups', reader.token, 50, 1000 * timeScale);
   const few = company.users.length / 20;
-  const [whole, changed] = [bodyOf(company), bodyOf(renamed(company, few, 'changed'))];
+  const [whole, changed] = [pushBodyOf(company), pushBodyOf(renamed(company, few, 'changed'))];
   const steady = await requestSteadily();
   await sleep(5000 * timeScale);
   const idle = await steady.end();
@@ -196,7 +205,7 @@ async function measureOthers({ service, plan, company, idleMemory, say }: Scene)
   const peak = endWatch();
   const busy = await whilePushing.end();
   say(`others meanwhile: ${busy.length} requests, 99th percentile ${time(percentile(busy, 0.99))}`);
-  const row = (what: string, of: (times: number[]) => number): Row => ({
+  const row = (what: string, of: (times: number[]) => number): BenchRow => ({
     what: `GET /v1/groups by other accounts during pushes, ${what} (floor: no pushes)`,
     measured: time(of(busy)),
     floor: time(of(idle)),
@@ -226,12 +235,12 @@ async function measureOthers({ service, plan, company, idleMemory, say }: Scene)
 }
 
 /** Measures small pushes to one account during a first import of another. */
-async function measureTwoAtOnce({ service, plan, company, say }: Scene): Promise<Row[]> {
+async function measureTwoAtOnce({ service, plan, company, say }: Scene): Promise<BenchRow[]> {
   const [large, small] = [await newAccount(service), await newAccount(service)];
-  const whole = bodyOf(company);
+  const whole = pushBodyOf(company);
   const bodies = ['Anna', 'Åsa'].map((lastName) => {
     const { groups, users } = makeCompany({ users: 1, groups: 1 });
-    return bodyOf({ groups, users: users.map((user) => ({ ...user, lastName })) });
+    return pushBodyOf({ groups, users: users.map((user) => ({ ...user, lastName })) });
   });
   const pushSmall = (i: number) =>
     push(service, small, bodies[i % 2] as Buffer, i === 0 ? { created: 1 } : { updated: 1 });

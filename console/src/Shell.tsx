@@ -8,8 +8,8 @@ import { api } from './api.ts';
 import { navigation, type NavigationGroup, type NavigationLink, ownProfile } from './navigation.ts';
 import { useData } from './hooks/data.ts';
 import { applyTheme, storedTheme, type Theme } from './hooks/theme.ts';
-import { hasRole, useSession } from './session.tsx';
-import css from './Shell.module.css';
+import { hasRole } from '@soundings/contract/roles.ts';
+import { useSession } from './session.tsx';
 import { useFormat, useLanguage, useText } from './text/text.tsx';
 import { useWeekText } from './text/weeks.ts';
 import { Avatar } from './ui/Avatar.tsx';
@@ -18,6 +18,7 @@ import { useErrorText } from './ui/faults.ts';
 import { Menu } from './ui/floating/Menu.tsx';
 import { Notice } from './ui/page/Notice.tsx';
 import { useToast } from './ui/floating/Toast.tsx';
+import css from './Shell.module.css';
 
 export function Shell({ children }: { children: ReactNode }) {
   const t = useText();
@@ -63,7 +64,7 @@ function Warnings() {
   const t = useText();
   const { time } = useFormat();
   const { sentence } = useWeekText();
-  const isShown = hasRole(useSession(), 'Administrator');
+  const isShown = hasRole(useSession().user, 'Administrator');
   const { data = [] } = useData('GET /warnings', undefined, { when: isShown, everyMs: 5 * 60_000 });
   const textOf = (warning: SystemWarning) => {
     switch (warning.code) {
@@ -133,7 +134,7 @@ function PhoneHeader() {
 /** Returns whether the user can see the results of one group only; false until it is known. */
 function useSeesOneGroup(): boolean {
   const language = useLanguage();
-  const when = hasRole(useSession(), 'Manager');
+  const when = hasRole(useSession().user, 'Manager');
   return useData('GET /results', { query: { language } }, { when }).data?.groups === 1;
 }
 
@@ -145,7 +146,8 @@ function Navigation({ onFollow }: { onFollow?: () => void }) {
     .map(({ text, links }) => ({
       text,
       links: links.filter(
-        ({ minimumRole, comparesGroups }) => hasRole(session, minimumRole) && !(comparesGroups && seesOne),
+        ({ minimumRole, comparesGroups }) =>
+          hasRole(session.user, minimumRole) && !(comparesGroups && seesOne),
       ),
     }))
     .filter(({ links }) => links.length > 0);

@@ -1,16 +1,6 @@
 // Maps paths to pages. Each area lists its own pages; the code of a page is loaded when it is first shown.
-import type { Role } from '@soundings/contract/roles.ts';
-import {
-  type AnyRoute,
-  type AsyncRouteComponent,
-  createRootRoute,
-  createRoute,
-  createRouter,
-  Outlet,
-  type RouteComponent,
-  useLocation,
-  useNavigate,
-} from '@tanstack/react-router';
+import { hasRole, type Role } from '@soundings/contract/roles.ts';
+import { type AnyRoute, type AsyncRouteComponent, createRootRoute, createRoute, createRouter, Outlet, type RouteComponent, useLocation, useNavigate } from '@tanstack/react-router';
 import { type ComponentType, lazy, useEffect, useState } from 'react';
 import { firstPageOf } from './navigation.ts';
 import type { PageRoute } from './page-route.ts';
@@ -23,7 +13,7 @@ import { resultsRoutes } from './pages/results/routes.ts';
 import { runsRoutes } from './pages/runs/routes.ts';
 import { openRoutes, sessionRoutes } from './pages/session/routes.ts';
 import { loadOnDemand } from './hooks/load-on-demand.ts';
-import { hasRole, useMaybeSession } from './session.tsx';
+import { useMaybeSession } from './session.tsx';
 import { Shell } from './Shell.tsx';
 import { type Area, type Language, loadTexts } from './text/catalogue.ts';
 import { AreaTexts } from './text/text.tsx';
@@ -109,7 +99,7 @@ function guarded(area: Area, { path, minimumRole, ...page }: PageRoute): RouteCo
   const Page = pageIn(area, page);
   function Guarded() {
     const session = useMaybeSession();
-    if (session && hasRole(session, minimumRole)) return <Page />;
+    if (session && hasRole(session.user, minimumRole)) return <Page />;
     // The start page shows results. Users who see none start elsewhere.
     return path === '/' && session ? <ToFirstPage role={session.user.role} /> : <NotFound />;
   }

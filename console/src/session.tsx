@@ -1,7 +1,6 @@
 // Provides the signed-in user and the language of texts to every page. When the session has ended, shows a dialog to sign in again
 // over the page, so that nothing typed is lost.
 import type { Session } from '@soundings/contract/console/session.ts';
-import { hasRole as isOfRole, type Role } from '@soundings/contract/roles.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import {
   createContext,
@@ -41,8 +40,6 @@ export function useSession(): Session {
   if (!session) throw new Error('No user is signed in.');
   return session;
 }
-
-export const hasRole = ({ user }: Session, minimum: Role): boolean => isOfRole(user, minimum);
 
 /** Returns the browser's language, for users who have never signed in here. */
 const browserLanguage = (): Language => (navigator.language.startsWith('sv') ? 'sv' : 'en');

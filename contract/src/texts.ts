@@ -32,6 +32,11 @@ export function translator<Key extends string, Arguments>(
 /** Returns the locale for numbers and dates. English uses British dates, because we write the day first. */
 export const localeOf = (language: string): string => (language === 'en' ? 'en-GB' : language);
 
+const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
+/** Returns the writing direction of a language, as the dir attribute of HTML has it. */
+export const writingDirectionOf = (language: string): 'rtl' | 'ltr' =>
+  rightToLeft.has(language) ? 'rtl' : 'ltr';
+
 /** Returns `create` with one result per language, because Intl objects are expensive to create. */
 export function onceForLanguage<Language extends string, T>(
   create: (language: Language) => T,

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import module, { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-const command = new URL('../src/cli/cli.ts', import.meta.url);
+const command = new URL('../src/command.ts', import.meta.url);
 const compiled = fileURLToPath(new URL('../../node_modules/.cache/modules', import.meta.url));
 const [major] = process.versions.node.split('.').map(Number);
 if (major >= 24) {

@@ -1,7 +1,8 @@
 // All work that does not run in a request: recurring jobs, tasks by job, and what runs on threads.
 import type { LogLevel } from './base/config.ts';
 import type { Log } from './base/log.ts';
-import { type AccountNotice, mailAccountNotice } from './accounts/account-notices.ts';
+import { mailAccountNotice } from './accounts/account-notices.ts';
+import type { AccountNotice } from './accounts/noticed-changes.ts';
 import { notifyExpiringTokens } from './accounts/expiring-tokens.ts';
 import { mailPendingAdministrators, type PendingNotice } from './auth/pending-administrators.ts';
 import { deleteExpiredSessions } from './auth/sessions.ts';
@@ -12,22 +13,25 @@ import type { Pool } from './db/db.ts';
 import type { Work } from './jobs/jobs.ts';
 import { runThread, type ThreadLimits } from './jobs/threads.ts';
 import type { Mailer } from './mail/mail.ts';
-import { deleteEmailsBefore } from './people/users.ts';
+import { deleteEmailsBefore } from './people/users.sql.ts';
 import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { hasEndedWeeks } from './results/close-week.ts';
 import { hasLiveWeeks } from './results/live-week.ts';
 import { areStatisticsDue } from './results/statistics/statistics.ts';
-import { type LinkNotice, mailLinkNotice } from './rounds/link-notices.ts';
-import { insertRefusal, openSender } from './rounds/messages.ts';
+import { type LinkNotice, mailLinkNotice } from './rounds/messages/link-notices.ts';
+import { openSender } from './rounds/messages/messages.ts';
+import { insertRefusal } from './rounds/messages/messages.sql.ts';
 import { dueSchedules } from './rounds/opening.ts';
 import { countParticipation } from './rounds/participation.ts';
-import { endLostRuns, deleteOldRunsDue } from './sync/runs.ts';
+import { deleteOldRunsDue } from './sync/runs.ts';
+import { updateLostRuns } from './sync/runs.sql.ts';
 import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import { type MailedReport, mailReport } from './files/report-mails.ts';
 import { processInTurn } from './files/queue.ts';
-import { deleteOldFilesDue, addLostProcessing } from './files/store.ts';
+import { deleteOldFilesDue } from './files/store.ts';
+import { addLostProcessing } from './files/store.sql.ts';
 import type { AppConfig } from './app.config.ts';
 
 /** Opens, shows or closes weeks on a separate thread, because it may compute for seconds. `only` limits it to one week. */
@@ -61,17 +65,21 @@ type JobDependencies = {
 };
 
 /** Returns all work that does not run in a request: recurring work, and tasks by job. */
-export function workOf({
+export const workOf = (dependencies: JobDependencies): Work => ({
+  recurring: recurringWork(dependencies),
+  tasks: tasksOf(dependencies),
+});
+
+function recurringWork({
   config,
   pool,
   keys,
-  databaseUrl,
   log,
   now,
   clockOfDatabase,
   mailer,
   onWeeks,
-}: JobDependencies): Work {
+}: JobDependencies): Work['recurring'] {
   const areClocksRight = compareClocks(now, () => clockOfDatabase(pool), log);
   const whenDue = (work: WeeksWork['work'], isDue: () => Promise<boolean>) => async () => {
     if ((await isDue()) && (await areClocksRight())) await onWeeks(work);
@@ -83,55 +91,50 @@ export function workOf({
   const toCompute = async () => {
     if (await areStatisticsDue(pool)) await onWeeks('statistics');
   };
-  return {
-    recurring: [
-      {
-        name: 'notify about expiring tokens',
-        cron: '7 7 * * *',
-        work: () => notifyExpiringTokens(pool, mailer, config.publicUrl, log),
-      },
-      { name: 'end lost runs', cron: '* * * * *', work: () => endLostRuns(pool) },
-      { name: 'delete old runs', cron: '17 3 * * *', work: () => deleteOldRunsDue(pool) },
-      { name: 'delete expired sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },
-      { name: 'delete previous addresses', cron: '57 3 * * *', work: () => deleteEmailsBefore(pool) },
-      {
-        name: 'delete failed sign-ins',
-        cron: '47 * * * *',
-        work: () => deleteOldSignInFailures(pool, now()),
-      },
-      { name: 'delete old files', cron: '27 * * * *', work: () => deleteOldFilesDue(pool, config.fileDays) },
-      { name: 'resume files', cron: '* * * * *', work: () => addLostProcessing(pool) },
-      { name: 'open rounds', cron: '* * * * *', work: toOpen },
-      { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
-      { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
-      { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
-      { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
-      { name: 'compute statistics', cron: '*/10 * * * *', work: toCompute },
-    ],
-    tasks: {
-      'process files': async (payload) => {
-        const { accountId } = payload as { accountId: number };
-        const logLevel = log.level as LogLevel;
-        const work = (turnId: string) =>
-          onThread('files', { databaseUrl, accountId, turnId, logLevel }, filesLimits);
-        await processInTurn(pool, accountId, work, log);
-      },
-      'mail sign-in link': (payload) =>
-        mailSignInLink(
-          { pool, mailer, publicUrl: config.publicUrl, log, noteRefusal: insertRefusal },
-          payload as MailedLink,
-        ),
-      'close week': (payload) => onWeeks('close', payload as NonNullable<WeeksWork['only']>),
-      'mail lost week': (payload) =>
-        mailLostWeek({ pool, mailer, publicUrl: config.publicUrl, log }, payload as LostMail),
-      'mail pending administrators': (payload) =>
-        mailPendingAdministrators(
-          { pool, mailer, publicUrl: config.publicUrl, log },
-          payload as PendingNotice,
-        ),
-      'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
-      'mail account notice': (payload) => mailAccountNotice(mailer, payload as AccountNotice, log),
-      'mail link notice': (payload) => mailLinkNotice(pool, mailer, payload as LinkNotice, log),
+  return [
+    {
+      name: 'notify about expiring tokens',
+      cron: '7 7 * * *',
+      work: () => notifyExpiringTokens(pool, mailer, config.publicUrl, log),
     },
+    { name: 'end lost runs', cron: '* * * * *', work: () => updateLostRuns(pool) },
+    { name: 'delete old runs', cron: '17 3 * * *', work: () => deleteOldRunsDue(pool) },
+    { name: 'delete expired sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },
+    { name: 'delete previous addresses', cron: '57 3 * * *', work: () => deleteEmailsBefore(pool) },
+    {
+      name: 'delete failed sign-ins',
+      cron: '47 * * * *',
+      work: () => deleteOldSignInFailures(pool, now()),
+    },
+    { name: 'delete old files', cron: '27 * * * *', work: () => deleteOldFilesDue(pool, config.fileDays) },
+    { name: 'resume files', cron: '* * * * *', work: () => addLostProcessing(pool) },
+    { name: 'open rounds', cron: '* * * * *', work: toOpen },
+    { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
+    { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
+    { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
+    { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
+    { name: 'compute statistics', cron: '*/10 * * * *', work: toCompute },
+  ];
+}
+
+function tasksOf({ config, pool, databaseUrl, log, mailer, onWeeks }: JobDependencies): Work['tasks'] {
+  const { publicUrl } = config;
+  return {
+    'process files': async (payload) => {
+      const { accountId } = payload as { accountId: number };
+      const logLevel = log.level as LogLevel;
+      const work = (turnId: string) =>
+        onThread('files', { databaseUrl, accountId, turnId, logLevel }, filesLimits);
+      await processInTurn(pool, accountId, work, log);
+    },
+    'mail sign-in link': (payload) =>
+      mailSignInLink({ pool, mailer, publicUrl, log, noteRefusal: insertRefusal }, payload as MailedLink),
+    'close week': (payload) => onWeeks('close', payload as NonNullable<WeeksWork['only']>),
+    'mail lost week': (payload) => mailLostWeek({ pool, mailer, publicUrl, log }, payload as LostMail),
+    'mail pending administrators': (payload) =>
+      mailPendingAdministrators({ pool, mailer, publicUrl, log }, payload as PendingNotice),
+    'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
+    'mail account notice': (payload) => mailAccountNotice(mailer, payload as AccountNotice, log),
+    'mail link notice': (payload) => mailLinkNotice(pool, mailer, payload as LinkNotice, log),
   };
 }

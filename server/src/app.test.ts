@@ -9,7 +9,7 @@ import { openTestDatabase } from './testing/database.ts';
 import { until } from './testing/until.ts';
 import { openWorld, type TestAccount, type World } from './testing/world.ts';
 import { noLimits, person, unit } from './testing/organizations.ts';
-import { answer, importLines, question, round } from './testing/surveys.ts';
+import { answerLine, importLines, question, round } from './testing/surveys.ts';
 
 const W = '2024-W47';
 const meanwhile = Date.parse('2024-11-20T12:00:00Z');
@@ -34,7 +34,7 @@ async function openSurvey(
     [
       question('mood', 1),
       round(W, 'top', ['mood'], Object.fromEntries(people.map((name) => [name, ['top']]))),
-      ...people.map((name) => answer(W, 'top', name, 'mood', 4)),
+      ...people.map((name) => answerLine(W, 'top', name, 'mood', 4)),
     ],
     meanwhile,
   );

@@ -9,13 +9,13 @@ import { servePages } from './console/core/pages.ts';
 import { databaseTime } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
 import { migrate } from './db/migrate.ts';
-import { openResponseCache } from './http/response-cache.ts';
+import { openResponseCache } from './http/responses/response-cache.ts';
 import { createServer } from './http/server.ts';
 import { limitConcurrency } from './http/concurrency.ts';
 import { type Jobs, startJobs } from './jobs/jobs.ts';
 import { openMailer } from './mail/mailer.ts';
 import { closeLostWeeks } from './results/lost-weeks.ts';
-import { endLostRuns } from './sync/runs.ts';
+import { updateLostRuns } from './sync/runs.sql.ts';
 import { migrationSteps } from './answers/seal-open-weeks.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import { openReports } from './console/reports/report-threads.ts';
@@ -86,7 +86,7 @@ export async function startApp(
     const url = await databaseUrl;
     const dependencies = { config, pool: await pool, keys: await keys, databaseUrl: url };
     const work = workOf({ ...dependencies, log, now, clockOfDatabase, mailer, onWeeks });
-    await endLostRuns(await pool);
+    await updateLostRuns(await pool);
     jobs = await startJobs(url, work, log);
     if (sftpPort !== 0 && hasSecrets) {
       const { secrets } = dependencies.keys;

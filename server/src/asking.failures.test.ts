@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from './accounts/accounts.ts';
 import { openLink } from './answers/answering.ts';
 import { inTransaction, type Pool } from './db/db.ts';
-import { randomText } from './base/secrets.ts';
+import { randomText } from './base/crypto/secrets.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
 import { createUser } from './people/users.ts';
 import { weekdayOf } from './rounds/send-times.ts';
@@ -18,7 +18,7 @@ import {
   type Service,
   started,
   useDirectory,
-} from './testing/processes.ts';
+} from './testing/processes/processes.ts';
 import { openSmtp } from './testing/smtp.ts';
 import { until } from './testing/until.ts';
 

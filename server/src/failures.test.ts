@@ -16,7 +16,7 @@ import { createToken } from './accounts/tokens.ts';
 import { inTransaction, type Pool } from './db/db.ts';
 import { createUser } from './people/users.ts';
 import { openTestDatabase } from './testing/database.ts';
-import { freePort } from './testing/free-port.ts';
+import { freePort } from './testing/processes/free-port.ts';
 import {
   connectionsTo,
   databaseOf,
@@ -28,7 +28,7 @@ import {
   start,
   started,
   useDirectory,
-} from './testing/processes.ts';
+} from './testing/processes/processes.ts';
 import { openWorld, type World } from './testing/world.ts';
 import { until } from './testing/until.ts';
 import { keepOpen } from './testing/keep-open.ts';

@@ -1,9 +1,10 @@
-// The rules about files and texts: no circular imports, no long files, no crowded folders, plain words, and no comment that names
-// a missing file.
+// The rules about files and texts: no circular imports, no long files or functions, no crowded folders, one name for each function,
+// plain words, and no comment that names a missing file.
 import { globSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { type FunctionForm, importedPath, parsedFile, parsedText } from './testing/house/sources.ts';
 import { namesToChange, namesToChangeIn } from './testing/house/names.ts';
 import { phrasesToStopUsing, wordsToStopUsing } from './testing/house/writing.ts';
 
@@ -20,17 +21,9 @@ const code = glob('{server,console,contract,bench}/src/**/*.{ts,tsx}');
 const isOfTests = (path: string) => /\.(test|fixture)\.tsx?$|^server\/src\/testing\//.test(path);
 const product = code.filter((path) => !isOfTests(path));
 
-/** Returns the files that a file imports, including type imports. */
-function importsOf(path: string): string[] {
-  return [
-    ...textOf(path).matchAll(/^(?:import|export)\s[^;]*?from\s+'([^']+)'|\bimport\('([^']+)'\)/gm),
-  ].flatMap(([, named, lazy]) => {
-    const specifier = (named ?? lazy) as string;
-    if (specifier.startsWith('.')) return [relative(root, resolve(root, dirname(path), specifier))];
-    const shared = /^@soundings\/contract\/(.+)$/.exec(specifier);
-    return shared ? [`contract/src/${shared[1]}`] : [];
-  });
-}
+/** Returns the files that a file imports, including types and dynamic imports. */
+const importsOf = (path: string): string[] =>
+  parsedFile(path).imports.flatMap((one) => importedPath(path, one) ?? []);
 
 /** Returns the circles of a graph, each as its nodes in alphabetical order. */
 function circlesOf(graph: Map<string, string[]>): string[][] {
@@ -53,7 +46,7 @@ function circlesOf(graph: Map<string, string[]>): string[][] {
 }
 
 describe('files', () => {
-  test('have no circular imports, not even of types', () => {
+  test('have no circular imports, not even of types or by dynamic imports', () => {
     expect(
       circlesOf(
         new Map([
@@ -75,12 +68,12 @@ describe('files', () => {
     expect(long).toEqual([]);
   });
 
-  test('are in folders of at most 22 files, not counting tests', () => {
+  test('are in folders of at most 20 files, not counting tests and migrations', () => {
     const folders = Map.groupBy(
-      [...product, ...glob('server/src/testing/**/*.ts')].filter((path) => !path.includes('/migrations/')),
+      [...product, ...glob('{server,console}/src/**/*.css', 'server/src/testing/**/*.ts')],
       dirname,
     );
-    const crowded = [...folders].filter(([, files]) => files.length > 22);
+    const crowded = [...folders].filter(([, files]) => files.length > 20);
     expect(crowded.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
   });
 
@@ -138,22 +131,76 @@ describe('files', () => {
   });
 });
 
-describe('exports', () => {
-  // A public file of a part can export functions of the part's private files, such as its SQL, by importing them first.
-  test('have one name and one home: nothing is only forwarded or only given a second name', () => {
-    /** Returns the lines that forward names of another file, or give a function or value a second name. */
-    const forwarded = (text: string) =>
-      text.match(
-        /^export (?:\{[^}]*\}|type \{[^}]*\}|\*[^;]*?) from '(?!\.\/[\w.-]+\.sql\.ts')[^;]*;|^export const \w+ = (?!true|false|undefined)[A-Za-z_$][\w$.]*;/gm,
-      ) ?? [];
-    expect(forwarded("export { a } from './b.ts';\nexport const c = d;\nexport const e = d.f;")).toHaveLength(
-      3,
-    );
-    expect(forwarded("export { a } from './b.sql.ts';\nexport const c = d();\nexport const e = 5;")).toEqual(
-      [],
-    );
-    const found = code.flatMap((path) => forwarded(textOf(path)).map((line) => `${path}: ${line}`));
+describe('names and homes', () => {
+  test('are one for each function, type and value: nothing is forwarded, and nothing has a second name', () => {
+    const { forwarded, aliases, imports } = parsedText(`
+      import { a, b as second } from './b.ts';
+      export { a };
+      export type { c } from './c.ts';
+      export const d: (one: number) => string = a;
+      export const e = (one: number) => a(one);
+      async function f(one: number, other: string): Promise<string> {
+        return await g(one, other);
+      }
+      export const h = () => a(5), i = a.b, j = (one: number, other = 5) => a(other, one), k = one.map(a);
+    `);
+    expect([forwarded, aliases, imports.flatMap(({ renamed }) => renamed)]).toEqual([
+      ['a', 'c'],
+      ['d', 'e', 'f', 'i'],
+      ['b as second'],
+    ]);
+    const found = code.flatMap((path) => {
+      const parsed = parsedFile(path);
+      const renamed = parsed.imports.flatMap((one) =>
+        importedPath(path, one) === undefined ? [] : one.renamed,
+      );
+      // Tests compare with what they name.
+      const all = [...parsed.forwarded, ...renamed, ...(isOfTests(path) ? [] : parsed.aliases)];
+      return all.map((name) => `${path}: ${name}`);
+    });
     expect(found).toEqual([]);
+  });
+
+  test('differ for different exported functions', () => {
+    // The console and the server each know the question types, in their own form.
+    const meant = ['isChoice', 'isScaled'];
+    const exported = product.flatMap((path) =>
+      parsedFile(path)
+        .exported.filter(({ kind }) => kind === 'function')
+        .map(({ name }) => ({ name, path })),
+    );
+    const twice = [...Map.groupBy(exported, ({ name }) => name)].filter(([, all]) => all.length > 1);
+    expect(twice.map(([name]) => name).toSorted()).toEqual(meant);
+  });
+});
+
+describe('functions', () => {
+  const withForm = (is: (form: FunctionForm) => boolean, among = product) =>
+    among.flatMap((path) =>
+      parsedFile(path)
+        .functions.filter(is)
+        .map(({ name }) => `${path}: ${name}`),
+    );
+
+  test('have at most 70 lines', () => {
+    const lines = Array.from({ length: 70 }, () => '  wait();').join('\n');
+    const { functions } = parsedText(`
+      export const one = async (
+        first: number,
+      ): Promise<void> => {
+      ${lines}
+      };
+      const table = { two: () => { wait(); } };
+    `);
+    expect(functions).toEqual([
+      { name: 'one', lines: 74, parameters: 1 },
+      { name: 'two', lines: 1, parameters: 0 },
+    ]);
+    expect(withForm((form) => form.lines > 70)).toEqual([]);
+  });
+
+  test('have at most five parameters', () => {
+    expect(withForm((form) => form.parameters > 5)).toEqual([]);
   });
 });
 
@@ -179,7 +226,7 @@ describe('texts', () => {
 
   test('of the product, its documents and its comments contain no words to stop using (docs/writing.md)', () => {
     const readable = [
-      ...glob('*.md', 'docs/**/*.md', '{server,console}/src/**/text/*/*.json', 'server/src/db/schema.sql'),
+      ...glob('*.md', 'docs/**/*.md', '{server,console,contract}/src/**/text/*/*.json', 'server/src/db/schema.sql'),
       ...product,
     ].filter((path) => !['docs/writing.md', 'server/src/demo/comments.ts'].includes(path));
     expect(wordsToStopUsing(root, readable, meant)).toEqual([]);
@@ -197,7 +244,7 @@ describe('sentences', () => {
   test('of documents and English catalogues are written as a native product writes them (docs/writing.md)', () => {
     // The contract keeps its letter, and docs/integrators/errors.md is generated from comments of the contract.
     const contract = ['interfaces.md', 'errors.md'].map((name) => `docs/integrators/${name}`);
-    const readable = glob('*.md', 'docs/**/*.md', '{server,console}/src/**/text/en/*.json').filter(
+    const readable = glob('*.md', 'docs/**/*.md', '{server,console,contract}/src/**/text/en/*.json').filter(
       (path) => ![...contract, 'docs/privacy/rules.md', 'docs/writing.md'].includes(path),
     );
     // Names of the interfaces before, and Swedish percentages.

@@ -1,12 +1,13 @@
 // The rules of the architecture (ARCHITECTURE.md), checked by reading the sources.
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatTexts } from '@soundings/contract/formats.ts';
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
 import { argumentTypes, catalogues, faultsOf, writtenArgumentTypes } from './testing/house/catalogues.ts';
 import { longestFirst, projectOf, testsByProject } from './testing/house/projects.ts';
+import { type Import, importedPath, parsedFile, parsedText } from './testing/house/sources.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -42,6 +43,7 @@ const topFiles = [
   'app.connections.ts',
   'app.jobs.ts',
   'app.routes.ts',
+  'command.ts',
   'drivers.thread.ts',
   'files.thread.ts',
   'main.ts',
@@ -54,10 +56,6 @@ const topFiles = [
 
 // The files that other parts may import. All of base and http is public.
 const publicFiles = [
-  // The texts of the privacy report, which the soundings command prints with the words of the console.
-  '../../console/src/pages/access/privacy-sentences.ts',
-  '../../console/src/text/arguments.ts',
-  '../../console/src/text/en/access.json',
   'db/db.ts',
   'db/embedded.ts',
   'db/migrate.ts',
@@ -127,7 +125,6 @@ const publicFiles = [
   'questions/questions.ts',
   'questions/question-faults.ts',
   'questions/types.ts',
-  'questions/library.ts',
   'questions/library-texts.ts',
   'questions/similar-wording.ts',
   'sealing/answer-keys.ts',
@@ -135,11 +132,11 @@ const publicFiles = [
   'sealing/person-answers.ts',
   'sealing/week-key.ts',
   'rounds/calendar.ts',
-  'rounds/invitation.ts',
-  'rounds/link-notices.ts',
+  'rounds/messages/invitation.ts',
+  'rounds/messages/link-notices.ts',
   'rounds/links.ts',
   'rounds/missed-reasons.ts',
-  'rounds/messages.ts',
+  'rounds/messages/messages.ts',
   'rounds/send-times.ts',
   'rounds/opening.ts',
   'rounds/participation.ts',
@@ -147,12 +144,12 @@ const publicFiles = [
   'rounds/schedules.ts',
   'rounds/segments/segments.ts',
   'rounds/segments/segment-values.ts',
-  'rounds/reminder-opt-out.ts',
+  'rounds/messages/reminder-opt-out.ts',
   'answers/imported.ts',
   'answers/seal-open-weeks.ts',
   'answers/page-texts.ts',
   'results/lost-weeks.ts',
-  'results/privacy-report.ts',
+  'results/privacy/privacy-report.ts',
   'results/close-week.ts',
   'results/live-week.ts',
   'results/published-figures.ts',
@@ -164,10 +161,7 @@ const publicFiles = [
   'results/data/words-thread.ts',
   'results/data/read-results.ts',
   'results/data/statistics-shown.ts',
-  'results/statistics/marks.ts',
-  'results/statistics/measures.ts',
   'results/statistics/readings.ts',
-  'results/statistics/rolling.ts',
   'results/statistics/statistics.ts',
   'results/statistics/driver-groups.ts',
   'results/statistics/drivers.ts',
@@ -184,6 +178,53 @@ const publicFiles = [
   'simulation/random.ts',
   'simulation/simulation.ts',
   'demo/demo.ts',
+  'cli/run-command.ts',
+  'accounts/accounts.sql.ts',
+  'accounts/noticed-changes.ts',
+  'answers/imported.sql.ts',
+  'auth/sessions.sql.ts',
+  'auth/sign-in-links.sql.ts',
+  'auth/sign-in.sql.ts',
+  'files/mappings.sql.ts',
+  'files/store.sql.ts',
+  'people/groups.sql.ts',
+  'people/users.sql.ts',
+  'questions/questions.sql.ts',
+  'results/data/comments.sql.ts',
+  'results/data/latest-figures.sql.ts',
+  'results/data/results.sql.ts',
+  'results/data/window.ts',
+  'results/privacy/privacy-promises.ts',
+  'rounds/links.sql.ts',
+  'rounds/messages/messages.sql.ts',
+  'rounds/messages/reminder-opt-out.sql.ts',
+  'rounds/rounds.sql.ts',
+  'rounds/schedules.sql.ts',
+  'rounds/segments/segments.sql.ts',
+  'sealing/epoch-keys.ts',
+  'sftp/host-keys.sql.ts',
+  'sync/runs.sql.ts',
+];
+
+// Functions that write and that another part calls, although they are SQL. All other SQL that writes is called by its own part.
+const writtenByOthers = [
+  'accounts/accounts.sql.ts: raiseVersion',
+  'answers/imported.sql.ts: copyAnswerBatches',
+  'auth/sessions.sql.ts: deleteSession',
+  'auth/sessions.sql.ts: deleteSessionsOf',
+  'auth/sessions.sql.ts: updateSessionProved',
+  'auth/sign-in-links.sql.ts: addGivenMail',
+  'files/store.sql.ts: addLostProcessing',
+  'people/users.sql.ts: deleteEmailsBefore',
+  'rounds/messages/messages.sql.ts: insertRefusal',
+  'rounds/messages/reminder-opt-out.sql.ts: setReminders',
+  'rounds/rounds.sql.ts: lockSurvey',
+  'rounds/rounds.sql.ts: tryLockSurvey',
+  'sftp/host-keys.sql.ts: deleteHostKeys',
+  'sync/runs.sql.ts: eraseUserChanges',
+  'sync/runs.sql.ts: updateApproved',
+  'sync/runs.sql.ts: updateFailed',
+  'sync/runs.sql.ts: updateLostRuns',
 ];
 
 // Files whose functions depend only on their arguments: no database, clock or network.
@@ -229,7 +270,7 @@ const pureFiles = [
   'questions/question-faults.ts',
   'sealing/person-answers.ts',
   'rounds/choose-questions.ts',
-  'rounds/invitation.ts',
+  'rounds/messages/invitation.ts',
   'rounds/send-times.ts',
   'rounds/missed-reasons.ts',
   'rounds/overlap.ts',
@@ -239,17 +280,17 @@ const pureFiles = [
   'answers/page-language.ts',
   'answers/question-card.ts',
   'answers/page-texts.ts',
-  'results/disclosure.ts',
-  'results/batches.ts',
-  'results/between-weeks.ts',
+  'results/disclosure/disclosure.ts',
+  'results/disclosure/batches.ts',
+  'results/disclosure/between-weeks.ts',
   'results/figures.ts',
-  'results/response-rates.ts',
+  'results/disclosure/response-rates.ts',
   'results/segments/choose-segments.ts',
   'results/segments/exchanges.ts',
   'results/segments/positive-matrix.ts',
   'results/turnout.ts',
-  'results/noise.ts',
-  'results/privacy-promises.ts',
+  'results/disclosure/noise.ts',
+  'results/privacy/privacy-promises.ts',
   'results/comment-text.ts',
   'results/stop-words.ts',
   'results/segments/segment-figures.ts',
@@ -348,10 +389,10 @@ const writers: Record<string, string[]> = {
   schedule_weeks: ['rounds/schedules.sql.ts'],
   participants: ['rounds/opening.sql.ts', 'answers/answering.sql.ts', 'results/close-week.sql.ts'],
   links: ['rounds/links.sql.ts', 'results/close-week.sql.ts'],
-  messages: ['rounds/opening.sql.ts', 'rounds/messages.sql.ts', 'results/close-week.sql.ts'],
-  mail_refusals: ['rounds/messages.sql.ts'],
-  reminder_opt_outs: ['rounds/reminder-opt-out.sql.ts'],
-  opt_out_keys: ['rounds/reminder-opt-out.sql.ts'],
+  messages: ['rounds/opening.sql.ts', 'rounds/messages/messages.sql.ts', 'results/close-week.sql.ts'],
+  mail_refusals: ['rounds/messages/messages.sql.ts'],
+  reminder_opt_outs: ['rounds/messages/reminder-opt-out.sql.ts'],
+  opt_out_keys: ['rounds/messages/reminder-opt-out.sql.ts'],
   segment_kinds: ['rounds/segments/segments.sql.ts'],
   segments: ['rounds/segments/segments.sql.ts'],
   asked: ['rounds/rounds.sql.ts', 'results/published-figures.sql.ts'],
@@ -370,16 +411,14 @@ const writers: Record<string, string[]> = {
   comment_groups: ['results/published-figures.sql.ts'],
 };
 
-type Source = { path: string; text: string; imports: { specifier: string; typeOnly: boolean }[] };
+type Source = { path: string; text: string; imports: Import[] };
 
 const sources = (directory: string): Source[] =>
   readdirSync(join(root, directory), { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.tsx?$/.test(path) && !/\.(test|fixture)\.ts$|(^|\/)text\/arguments\.ts$/.test(path))
     .map((path) => {
       const text = readFileSync(join(root, directory, path), 'utf8');
-      const imports = [...text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)'/gms)].map(
-        ([, type, specifier]) => ({ specifier: specifier as string, typeOnly: type !== undefined }),
-      );
+      const { imports } = parsedFile(join(directory, path));
       return { path, text, imports };
     });
 
@@ -387,14 +426,14 @@ const server = sources('server/src').filter(({ path }) => !path.startsWith('test
 const contract = sources('contract/src');
 const console = sources('console/src');
 
-/** Returns the files of server/src that a file imports, as paths from there. */
-const importsOf = ({ path, imports }: Source) =>
-  imports
-    .filter(({ specifier }) => specifier.startsWith('.'))
-    .map(({ specifier, typeOnly }) => ({
-      path: relative(join(root, 'server/src'), resolve(join(root, 'server/src', dirname(path)), specifier)),
-      typeOnly,
-    }));
+/** Returns the files of ours that a file of server/src imports, without the contract, as paths from server/src. */
+const importsOf = (source: Source) =>
+  source.imports.flatMap((one) => {
+    const path = importedPath(`server/src/${source.path}`, one);
+    return path === undefined || path.startsWith('contract/')
+      ? []
+      : [{ ...one, path: relative('server/src', path) }];
+  });
 
 const partOf = (path: string) => (path.includes('/') ? (path.split('/')[0] as string) : 'top');
 const floorOf = (path: string) => (partOf(path) === 'top' ? floors.length : floors.indexOf(partOf(path)));
@@ -420,11 +459,23 @@ describe('floors', () => {
     ).toEqual([]);
   });
 
-  test('a part imports only parts before it', () => {
+  test('a part imports only parts before it, and nothing outside of the floors, dynamic imports included', () => {
     const upward = (source: Source) =>
       importsOf(source)
-        .filter(({ path }) => floorOf(path) > floorOf(source.path))
+        .filter(({ path }) => floorOf(path) < 0 || floorOf(path) > floorOf(source.path))
         .map(({ path }) => `imports ${path}`);
+    const source = (text: string): Source => ({ path: 'cli/x.ts', text, imports: parsedText(text).imports });
+    const example = source(`
+      import { a } from '../../../console/src/a.ts';
+      import type { b } from '../files/b.ts';
+      const c = () => import('../app.ts');
+      type D = import('@soundings/bench/src/d.ts').D;
+    `);
+    expect(upward(example)).toEqual([
+      'imports ../../console/src/a.ts',
+      'imports app.ts',
+      'imports ../../bench/src/d.ts',
+    ]);
     expect(faults(upward)).toEqual([]);
   });
 
@@ -439,6 +490,29 @@ describe('floors', () => {
         )
         .map((path) => `imports ${path}`);
     expect(faults(hidden)).toEqual([]);
+  });
+
+  test('SQL of another part is only read, except with these functions', () => {
+    const writing = new Set<string>();
+    for (const source of server) {
+      for (const { path, names } of importsOf(source)) {
+        if (!path.endsWith('.sql.ts') || partOf(path) === partOf(source.path)) continue;
+        for (const name of names)
+          if (/^(?!select|count|can)[a-z]/.test(name)) writing.add(`${path}: ${name}`);
+      }
+    }
+    expect([...writing].toSorted()).toEqual(writtenByOthers);
+  });
+
+  test('every public file is imported by another part', () => {
+    const used = new Set(
+      server.flatMap((source) =>
+        importsOf(source)
+          .filter(({ path }) => partOf(path) !== partOf(source.path))
+          .map(({ path }) => path),
+      ),
+    );
+    expect(publicFiles.filter((path) => !used.has(path))).toEqual([]);
   });
 
   test('only app.ts and app.routes.ts set up routes, listeners and jobs', () => {
@@ -490,7 +564,7 @@ describe('floors', () => {
   });
 
   test('the soundings command does not load what only a service needs: schemas, mail, SSH, the log', () => {
-    const loaded = ({ imports }: Source) => imports.filter(({ typeOnly }) => !typeOnly);
+    const loaded = ({ imports }: Source) => imports.filter(({ typeOnly, lazy }) => !typeOnly && !lazy);
     const packagesFrom = (path: string, seen: Set<string>): string[] => {
       const source = [
         ...server,
@@ -506,7 +580,7 @@ describe('floors', () => {
       });
     };
     const heavy = /: (typebox|nodemailer|ssh2|pino|exceljs|xlsx)\b/;
-    expect(packagesFrom('cli/cli.ts', new Set()).filter((one) => heavy.test(one))).toEqual([]);
+    expect(packagesFrom('command.ts', new Set()).filter((one) => heavy.test(one))).toEqual([]);
   });
 
   test('the contract imports nothing else of the project', () => {
@@ -598,13 +672,13 @@ describe('pure files, SQL and the environment', () => {
 
   test('only config.ts and the two entry points read the environment, and only they use config.ts', () => {
     const reads = (source: Source) => [
-      ...(codeOf(source.text).includes('process.env') && !['main.ts', 'cli/cli.ts'].includes(source.path)
+      ...(codeOf(source.text).includes('process.env') && !['main.ts', 'command.ts'].includes(source.path)
         ? ['process.env']
         : []),
       ...importsOf(source)
         .filter(
           ({ path, typeOnly }) =>
-            path === 'base/config.ts' && !typeOnly && !['main.ts', 'cli/cli.ts'].includes(source.path),
+            path === 'base/config.ts' && !typeOnly && !['main.ts', 'command.ts'].includes(source.path),
         )
         .map(() => 'imports base/config.ts'),
     ];
@@ -648,13 +722,14 @@ describe('faults', () => {
 
 describe('text catalogues', () => {
   const all = catalogues();
+  const usersOf = (folder: string) => {
+    if (folder.startsWith('console/')) return console;
+    // The soundings command prints the texts of the privacy report, and the console shows them.
+    if (folder.startsWith('contract/')) return [...contract, ...console];
+    return server.filter(({ path }) => `server/src/${path}`.startsWith(dirname(folder)));
+  };
   const usesOf = (folder: string) =>
-    (folder.startsWith('server/')
-      ? server.filter(({ path }) => `server/src/${path}`.startsWith(dirname(folder)))
-      : folder.startsWith('console/')
-        ? console
-        : contract
-    )
+    usersOf(folder)
       .map(({ text }) => text)
       .join('\n');
 
@@ -707,11 +782,14 @@ describe('texts of the console', () => {
   const names = readdirSync(join(root, 'console/src/text/en'));
 
   test('pages use only the texts of their area, of common and of session, because no others are loaded with them', () => {
-    const areas = new Map(
-      names.flatMap((name) =>
-        Object.keys(catalogue('en', name)).map((key) => [key.split('.')[0], name.replace('.json', '')]),
+    const areas = new Map([
+      ...names.flatMap((name) =>
+        Object.keys(catalogue('en', name)).map(
+          (key) => [key.split('.')[0], name.replace('.json', '')] as const,
+        ),
       ),
-    );
+      ['privacy', 'access'] as const, // contract/src/text/en/privacy.json
+    ]);
     const foreign = ({ path, text }: Source) => {
       const own = ['common', 'session', /^pages\/(\w+)\//.exec(path)?.[1]];
       return [...codeOf(text).matchAll(/['`]((\w+)\.\w[\w.]*)['$`]/g)]
@@ -819,33 +897,6 @@ describe('form', () => {
         [...server, ...contract, ...console],
       ),
     ).toEqual([]);
-  });
-
-  // Most keep state that their inner functions share, and that would have to be passed to every one of them.
-  const longFunctions = [
-    'cli/accounts.ts: accountCommands', // a table of commands
-    'files/store.ts: uploadOf', // one upload: its parts, its size and its transaction
-    'http/server.ts: createServer', // the order in which the web server is put together
-    'sftp/request-queue.ts: openSessions', // the queue of each SFTP session
-    'pages/reports/ReportPage.tsx: OneReport', // a form and its preview
-  ];
-
-  test('no function is longer than 70 lines, except those that are listed with a reason', () => {
-    const start = /^(?:export )?(?:(?:async )?function\*? (\w+)|const (\w+) = (?:async )?\()/;
-    const long = ({ text }: Source) => {
-      const lines = text.split('\n');
-      return lines.flatMap((line, at) => {
-        const [, name, constant] = start.exec(line) ?? [];
-        if (name === undefined && !(constant && /=> \(?\{$/.test(line))) return [];
-        const length = lines.slice(at).findIndex((one) => one.startsWith('}')) + 1;
-        return length > 70 ? [name ?? (constant as string)] : [];
-      });
-    };
-    const lines = Array.from({ length: 70 }, () => '  wait();').join('\n');
-    const example = (head: string) => ({ path: 'x.ts', text: `${head}\n${lines}\n}\n`, imports: [] });
-    expect(long(example('export async function one() {'))).toEqual(['one']);
-    expect(long(example('const two = () => {'))).toEqual(['two']);
-    expect(faults(long, [...server, ...contract, ...console])).toEqual(longFunctions);
   });
 });
 

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { inTransaction } from './db/db.ts';
 import { createUser } from './people/users.ts';
-import { freePort } from './testing/free-port.ts';
+import { freePort } from './testing/processes/free-port.ts';
 import { openSmtp } from './testing/smtp.ts';
 import { until } from './testing/until.ts';
 import { openWorld, type World } from './testing/world.ts';

@@ -11,7 +11,7 @@ import { createToken } from './accounts/tokens.ts';
 import { inTransaction, type Pool } from './db/db.ts';
 import { createUser } from './people/users.ts';
 import { openTestDatabase, type TestDatabase } from './testing/database.ts';
-import { freePort } from './testing/free-port.ts';
+import { freePort } from './testing/processes/free-port.ts';
 import {
   connectionsTo,
   endDatabase,
@@ -23,8 +23,8 @@ import {
   start,
   started,
   useDirectory,
-} from './testing/processes.ts';
-import { needs, searchPath } from './testing/programs.ts';
+} from './testing/processes/processes.ts';
+import { needs, searchPath } from './testing/processes/programs.ts';
 import { until } from './testing/until.ts';
 
 useDirectory();

@@ -3,7 +3,7 @@
 // Argument: the database URL. It sends its own address when it listens, and ends with its parent process.
 import { inTransaction, openPool } from '@soundings/server/src/db/db.ts';
 import fastify from 'fastify';
-import { timed } from '../measure.ts';
+import { timed } from '../measuring/measure.ts';
 
 const pool = openPool(process.argv[2] ?? '', 4);
 const app = fastify({ bodyLimit: 64 * 1024 * 1024 });

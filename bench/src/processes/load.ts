@@ -17,19 +17,19 @@ export type Order = {
 };
 
 /** The milliseconds of each response and of all together, and the size of a response body in bytes. */
-export type Loaded = { times: number[]; ms: number; bytes: number } | { error: string };
+export type LoadResult = { times: number[]; ms: number; bytes: number } | { error: string };
 
 type HttpResponse = { status: number; bytes: number };
 
 process.on('message', (order: Order) => {
   void carryOut(order)
-    .catch((error: unknown): Loaded => ({ error: String(error) }))
+    .catch((error: unknown): LoadResult => ({ error: String(error) }))
     .then((loaded) => process.send?.(loaded));
 });
 process.once('disconnect', () => process.exit()); // the parent process has ended
 process.send?.('ready');
 
-async function carryOut(order: Order): Promise<Loaded> {
+async function carryOut(order: Order): Promise<LoadResult> {
   const { hostname, port, pathname, search } = new URL(order.address);
   const lines = Object.entries({ host: hostname, ...order.headers }).map(
     ([name, value]) => `${name}: ${value}`,

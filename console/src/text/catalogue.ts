@@ -1,5 +1,7 @@
 // The console's texts: a catalogue per area and language, loaded when a page of the area is first shown. The English catalogues
-// define the types of the keys and of the arguments. The build compiles the texts (catalogues in vite.config.ts).
+// define the types of the keys and of the arguments. The texts of the privacy report are in the contract, because the soundings
+// command prints the same report. The build compiles the texts (catalogues in vite.config.ts).
+import type { PrivacyArguments, PrivacyTextKey } from '@soundings/contract/console/privacy-sentences.ts';
 import { type FormatType, formatTexts } from '@soundings/contract/formats.ts';
 import type { CompiledText } from '@soundings/contract/texts.ts';
 import { loadOnDemand } from '../hooks/load-on-demand.ts';
@@ -27,9 +29,9 @@ type English = {
 };
 /** A folder of pages; `common` has the texts that all of them share. */
 export type Area = keyof English;
-export type TextKey = { [A in Area]: keyof English[A] }[Area] | `fault.${FormatType}`;
+export type TextKey = { [A in Area]: keyof English[A] }[Area] | `fault.${FormatType}` | PrivacyTextKey;
 /** The arguments of the texts that have any, by key. */
-export type TextArguments = Arguments['access'] &
+export type ArgumentsByText = Arguments['access'] &
   Arguments['asking'] &
   Arguments['common'] &
   Arguments['groups'] &
@@ -37,33 +39,47 @@ export type TextArguments = Arguments['access'] &
   Arguments['reports'] &
   Arguments['results'] &
   Arguments['runs'] &
-  Arguments['session'];
+  Arguments['session'] &
+  PrivacyArguments;
 export type Catalogue = Readonly<Partial<Record<TextKey, CompiledText>>>;
 export type Language = 'en' | 'sv';
 
-const files = import.meta.glob<Catalogue>('./*/*.json', { import: 'default' });
+const files = {
+  ...import.meta.glob<Catalogue>('./*/*.json', { import: 'default' }),
+  ...import.meta.glob<Catalogue>('../../../contract/src/text/*/privacy.json', { import: 'default' }),
+};
 const loading = new Map<string, Promise<Catalogue>>();
 const loaded = new Map<string, Catalogue>();
 
 /** Loads the texts of an area. Callers share one promise until it fails. */
 export function loadTexts(language: Language, area: Area): Promise<Catalogue> {
-  const path = pathOf(language, area);
-  const known = loading.get(path);
+  const key = keyOf(language, area);
+  const known = loading.get(key);
   if (known) return known;
-  const texts = loadOnDemand(files[path] as () => Promise<Catalogue>);
-  loading.set(path, texts);
+  const texts = loadOnDemand(() => loadFiles(pathsOf(language, area)));
+  loading.set(key, texts);
   texts.then(
-    (all) => loaded.set(path, all),
-    () => loading.delete(path),
+    (all) => loaded.set(key, all),
+    () => loading.delete(key),
   );
   return texts;
 }
 
 /** Returns the texts of an area if they have loaded. */
 export const loadedTexts = (language: Language, area: Area): Catalogue | undefined =>
-  loaded.get(pathOf(language, area));
+  loaded.get(keyOf(language, area));
 
-const pathOf = (language: Language, area: Area) => `./${language}/${area}.json`;
+const keyOf = (language: Language, area: Area) => `${language} ${area}`;
+
+const pathsOf = (language: Language, area: Area): string[] => [
+  `./${language}/${area}.json`,
+  ...(area === 'access' ? [`../../../contract/src/text/${language}/privacy.json`] : []),
+];
+
+async function loadFiles(paths: string[]): Promise<Catalogue> {
+  const all = await Promise.all(paths.map((path) => files[path]!()));
+  return Object.assign({}, ...all) as Catalogue;
+}
 
 /** Loads the texts that every page needs; `session` because users may have to sign in again on any page. */
 export async function loadFirstTexts(language: Language): Promise<Catalogue> {

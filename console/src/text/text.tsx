@@ -1,10 +1,5 @@
 // Texts in the reader's language for every part of a page, and numbers and times formatted with Intl.
-import {
-  localeOf,
-  onceForLanguage,
-  type Translate as TranslateIn,
-  translator,
-} from '@soundings/contract/texts.ts';
+import { localeOf, onceForLanguage, type Translate, translator } from '@soundings/contract/texts.ts';
 import { createContext, type ReactNode, use, useContext, useMemo } from 'react';
 import {
   type Area,
@@ -12,13 +7,13 @@ import {
   type Language,
   loadedTexts,
   loadTexts,
-  type TextArguments,
+  type ArgumentsByText,
   type TextKey,
 } from './catalogue.ts';
 
-export type Translate = TranslateIn<TextKey, TextArguments>;
+export type Translator = Translate<TextKey, ArgumentsByText>;
 
-type Texts = { language: Language; catalogue: Catalogue; t: Translate };
+type Texts = { language: Language; catalogue: Catalogue; t: Translator };
 const TextContext = createContext<Texts | undefined>(undefined);
 
 export function TextProvider(props: { language: Language; catalogue: Catalogue; children: ReactNode }) {
@@ -27,7 +22,7 @@ export function TextProvider(props: { language: Language; catalogue: Catalogue; 
     () => ({
       language,
       catalogue,
-      t: translator<TextKey, TextArguments>(language, (key) => catalogue[key]),
+      t: translator<TextKey, ArgumentsByText>(language, (key) => catalogue[key]),
     }),
     [language, catalogue],
   );
@@ -53,7 +48,7 @@ function useTexts(): Texts {
 }
 
 /** Returns the translate function: `t('people.found', { count: 3 })`. */
-export const useText = (): Translate => useTexts().t;
+export const useText = (): Translator => useTexts().t;
 
 export const useLanguage = (): Language => useTexts().language;
 

@@ -57,7 +57,7 @@ export type AskedWeek = WeekName & {
   schedules: { id: number; name: string | null }[];
 };
 
-export type QuestionPage = LibraryQuestion & {
+export type QuestionView = LibraryQuestion & {
   version: string;
   askedIn: AskedWeek[];
   /** The schedules that ask it every time (`isFixed`), or that can choose it for one of its KPIs. */
@@ -65,7 +65,7 @@ export type QuestionPage = LibraryQuestion & {
 };
 
 /** The texts of the answering page in a language, including the texts beside the values of scales, by question type. */
-export type PageTexts = {
+export type AnsweringPageTexts = {
   scales: Record<string, { value: number; text: string }[]>;
   addComment: string;
   commentHint: string;
@@ -104,7 +104,7 @@ export const NewQuestionBody = Type.Object(
   closed,
 );
 
-export type KpiPage = KpiName & {
+export type KpiView = KpiName & {
   version: string;
   imageUrl: string | null;
   /** Whether a value was ever published. */
@@ -182,7 +182,7 @@ export type CalendarCell = {
   questionIds: number[];
 };
 
-export type Schedule = ScheduleBody & {
+export type ScheduleView = ScheduleBody & {
   id: number;
   version: string;
   isPaused: boolean;
@@ -197,7 +197,7 @@ export type Schedule = ScheduleBody & {
 };
 
 export type Schedules = {
-  schedules: Schedule[];
+  schedules: ScheduleView[];
   /** Twelve past weeks, the current one, and twelve upcoming ones. */
   weeks: (WeekName & { isNow: boolean })[];
   today: string;
@@ -231,7 +231,13 @@ export type SchedulePreview = {
   language: string;
   texts: Record<
     string,
-    PageTexts & { greeting: string; asks: string; privacyHeading: string; privacy: string; send: string }
+    AnsweringPageTexts & {
+      greeting: string;
+      asks: string;
+      privacyHeading: string;
+      privacy: string;
+      send: string;
+    }
   >;
 };
 
@@ -303,8 +309,8 @@ const administrator = { minimumRole: 'Administrator' } as const;
 
 export const askingOperations = {
   'GET /library': operation<Library>()(administrator),
-  'GET /library/texts': operation<Record<string, PageTexts>>()(administrator),
-  'GET /library/questions/{questionId}': operation<QuestionPage>()(administrator),
+  'GET /library/texts': operation<Record<string, AnsweringPageTexts>>()(administrator),
+  'GET /library/questions/{questionId}': operation<QuestionView>()(administrator),
   'POST /library/questions': operation<{ id: number }>()({ ...administrator, body: NewQuestionBody }),
   /** Changes the texts of a question. Its key, its type and the ids of its options can't be changed. */
   'PUT /library/questions/{questionId}': operation<{ version: string }>()({
@@ -315,7 +321,7 @@ export const askingOperations = {
     ...administrator,
     body: Type.Object({ isRetired: Type.Boolean() }, closed),
   }),
-  'GET /library/kpis': operation<{ kpis: KpiPage[] }>()(administrator),
+  'GET /library/kpis': operation<{ kpis: KpiView[] }>()(administrator),
   'POST /library/kpis': operation()({ ...administrator, body: NewKpiBody }),
   'PUT /library/kpis/{kpiId}': operation()({ ...administrator, body: KpiBody }),
 

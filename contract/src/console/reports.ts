@@ -29,7 +29,7 @@ export type ReportSection<Item> = { title: string; note: string; items: Item[] }
 
 export type ReportComment = { text: string; source: string };
 
-export type Report = {
+export type PrintedReport = {
   /** ISO 639-1. */
   language: string;
   company: string;
@@ -80,7 +80,7 @@ const reportQuery = Type.Object(
 );
 
 export const reportsOperations = {
-  'GET /results/groups/{groupId}/report': operation<Report>()({
+  'GET /results/groups/{groupId}/report': operation<PrintedReport>()({
     minimumRole: 'Manager',
     query: reportQuery,
   }),

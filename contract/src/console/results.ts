@@ -34,8 +34,6 @@ export type Figure = { week: string; value: number | null; handedOut: boolean };
  */
 export type RateFigure = Figure & { asked: number | null; answered: number | null };
 
-export type { Comparison };
-
 /** Whether a change or difference is clear, and its direction; `unclear`: no clear change. docs/administrators/statistics.md explains the test. */
 export type Verdict = 'up' | 'down' | 'unclear';
 
@@ -44,7 +42,13 @@ export type Verdict = 'up' | 'down' | 'unclear';
  * KPI, the earliest of its questions' earlier weeks). `questions`: how many questions were compared. `handedOut`: whether one of the
  * figures, now or earlier, is partly based on links or cards that the employer handed out.
  */
-export type Change = { by: number; since: string; questions: number; verdict: Verdict; handedOut: boolean };
+export type FigureChange = {
+  by: number;
+  since: string;
+  questions: number;
+  verdict: Verdict;
+  handedOut: boolean;
+};
 
 /**
  * The difference from the comparison, over what both have figures for. `value`: the comparison's own figure. `handedOut`: whether one
@@ -65,15 +69,15 @@ export type RollingFigure = Figure & {
   firstWeek: string;
   lastWeek: string;
   margin: number | null;
-  change: Change | null;
+  change: FigureChange | null;
 };
 
 /** What stands first on an overview. Each is a clear change, or the response. Rates: 0 to 1. */
 export type Finding =
   /** `mostIn`: the direct subgroup with the largest clear change of the KPI in the same direction that the caller can see. */
-  | { kind: 'kpi'; kpi: ResultKpi; change: Change; mostIn: ResultGroup | null }
+  | { kind: 'kpi'; kpi: ResultKpi; change: FigureChange; mostIn: ResultGroup | null }
   | { kind: 'difference'; kpi: ResultKpi; difference: Difference }
-  | { kind: 'question'; question: { id: number; text: string }; week: string; change: Change }
+  | { kind: 'question'; question: { id: number; text: string }; week: string; change: FigureChange }
   | { kind: 'response'; week: string; answered: number; asked: number };
 
 /** What the overview, heat map and question pages compare with. `group`: the company or parent; null for other kinds. */
@@ -107,7 +111,7 @@ export type QuestionFigures = {
   /** Half the width of the 95% interval of `value`; null: not known. */
   margin: number | null;
   /** Since the question was last shown for the group; null: nothing to compare. */
-  change: Change | null;
+  change: FigureChange | null;
   /** From the comparison; null: nothing to compare. */
   difference: Difference | null;
   bestEstimate: BestEstimate | null;

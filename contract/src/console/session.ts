@@ -75,7 +75,7 @@ export type SessionSeen = {
 export type TwoFactorSetup = { secret: string; address: string; matrix: string[] };
 
 /** The questions that the user's groups were asked in a week. `from` and `to` are days, YYYY-MM-DD. */
-export type AskedWeek = { week: string; from: string; to: string; questions: string[] };
+export type OwnAskedWeek = { week: string; from: string; to: string; questions: string[] };
 
 const object = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
   Type.Object(fields, { additionalProperties: false });
@@ -166,5 +166,5 @@ export const sessionOperations = {
     body: object({ password }),
   }),
   /** Returns the questions that the user's groups were asked in past weeks, newest first. */
-  'GET /profile/weeks': operation<AskedWeek[]>()({ minimumRole: 'User' }),
+  'GET /profile/weeks': operation<OwnAskedWeek[]>()({ minimumRole: 'User' }),
 };

@@ -40,7 +40,7 @@ export async function addNoticesTo(
 }
 
 /** Returns the active administrators of the account whose role is confirmed, except `but`. */
-export async function selectAdministrators(
+export async function selectAdministratorsToNotify(
   db: Db,
   accountId: AccountId,
   { but = null }: { but?: number | null },

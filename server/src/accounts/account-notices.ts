@@ -3,11 +3,14 @@
 import type { Log } from '../base/log.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import { type Mailer, MailRejected } from '../mail/mail.ts';
-import { addNoticesTo, selectAdministrators, selectHasJobs, selectMovedNow } from './account-notices.sql.ts';
+import {
+  addNoticesTo,
+  selectAdministratorsToNotify,
+  selectHasJobs,
+  selectMovedNow,
+} from './account-notices.sql.ts';
 import { accountNoticeMail } from './account-notices-mail.ts';
 import { type AccountNotice, type Notice, type NoticedChange, noticedChanges } from './noticed-changes.ts';
-
-export type { AccountNotice };
 
 /** Notifies a person. Call it after changing their address but before removing them, and only if mail is configured. */
 export async function notifyPerson(
@@ -26,7 +29,7 @@ export async function notifyAdministrators(
   notice: Notice,
   but?: number,
 ): Promise<void> {
-  const userIds = await selectAdministrators(tx, accountId, { but: but ?? null });
+  const userIds = await selectAdministratorsToNotify(tx, accountId, { but: but ?? null });
   if (await selectHasJobs(tx)) await addNoticesTo(tx, accountId, userIds, notice);
 }
 

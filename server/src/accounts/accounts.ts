@@ -1,5 +1,5 @@
 // Creates accounts and changes their settings.
-import { managerComparisons as knownComparisons } from '@soundings/contract/comparisons.ts';
+import { managerComparisons } from '@soundings/contract/comparisons.ts';
 import { countries } from '@soundings/contract/countries.ts';
 import { defaultThreshold, maxChangesCeiling, minimumThreshold } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
@@ -25,9 +25,6 @@ import {
   selectAccount,
   updateAccount,
 } from './accounts.sql.ts';
-
-export type { Account, AccountSettings };
-export { raiseVersion };
 
 /**
  * Creates an account without users. Its SFTP user name is built from its name and id. Throws a Fault that lists every invalid
@@ -103,15 +100,15 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
     if (fault) wrong(path, fault.message, fault.type, value);
   };
   const { name, timezone, language, threshold, publication, noise, allow, notify, defaultCountry } = settings;
-  const { kpiWeeks, managerComparisons } = settings;
+  const { kpiWeeks } = settings;
   if (typeof kpiWeeks === 'number' && !(Number.isInteger(kpiWeeks) && kpiWeeks >= 1 && kpiWeeks <= 13)) {
     wrong('kpiWeeks', 'kpiWeeks must be a whole number from 1 to 13.');
   }
-  for (const one of managerComparisons ?? []) {
-    if (!knownComparisons.includes(one))
+  for (const one of settings.managerComparisons ?? []) {
+    if (!managerComparisons.includes(one))
       wrong(
         'managerComparisons',
-        `A comparison must be one of ${knownComparisons.join(', ')}.`,
+        `A comparison must be one of ${managerComparisons.join(', ')}.`,
         'invalid value',
         one,
       );

@@ -13,8 +13,6 @@ export type Actor =
   | { origin: 'api' | 'file'; tokenId: number | null; userId: number | null; address: string | null }
   | { origin: 'command' | 'service' };
 
-export type { AuditAction };
-
 /**
  * Writes one entry. `subject`: the id or name of what was changed. `details`: other useful facts, but never secrets or personal
  * data that must be erased with the person (decision B13).

@@ -2,7 +2,7 @@
 // the sender's address (§5.4).
 import type { Numbers, Scope } from '@soundings/contract/operation.ts';
 import { Fault } from '../base/errors.ts';
-import { isTokenShaped, tokenHash } from '../base/secrets.ts';
+import { isTokenShaped, tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { isAllowed } from './allowlist.ts';
 import { selectValidToken, type TokenInUse, updateTokenUsed } from './tokens.sql.ts';

@@ -1,6 +1,6 @@
 // The noise keys of accounts. They are sealed, so that a copy of the database doesn't reveal the noise in its figures.
 import { randomBytes } from 'node:crypto';
-import type { Sealer } from '../base/sealer.ts';
+import type { Sealer } from '../base/crypto/sealer.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import { selectNoiseKey, selectNoiseKeys, upsertNoiseKey } from './noise-key.sql.ts';
 

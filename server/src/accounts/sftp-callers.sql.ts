@@ -1,15 +1,15 @@
 // SQL for SFTP authentication. Writers: none.
 import type { AccountId, Db } from '../db/db.ts';
 
-export type SftpCaller = { accountId: AccountId; tokenId: number; allow: string[]; stale: boolean };
+export type SftpCallerRow = { accountId: AccountId; tokenId: number; allow: string[]; stale: boolean };
 
 /** Returns the valid token with this hash and the scope files, if it belongs to the account with this user name. */
 export async function selectSftpCaller(
   db: Db,
   username: string,
   hash: Buffer,
-): Promise<SftpCaller | undefined> {
-  const [row] = await db<SftpCaller[]>`
+): Promise<SftpCallerRow | undefined> {
+  const [row] = await db<SftpCallerRow[]>`
     select t.account_id as "accountId",
            t.token_id   as "tokenId",
            a.allowed_addresses as "allow",

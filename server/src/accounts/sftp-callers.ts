@@ -1,5 +1,5 @@
 // SFTP authentication: by user name and API token (§5.3) from an allowed address (§5.4), and how long a session stays valid.
-import { tokenHash } from '../base/secrets.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { isAllowed } from './allowlist.ts';
 import { selectOpenTokens, selectSftpCaller } from './sftp-callers.sql.ts';

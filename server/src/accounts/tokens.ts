@@ -1,8 +1,8 @@
 // API tokens of an account (decision E3).
-import { numberForms, type Numbers, type Scope, scopes as allScopes } from '@soundings/contract/operation.ts';
+import { numberForms, type Numbers, type Scope, scopes } from '@soundings/contract/operation.ts';
+import { newToken, tokenHash } from '../base/crypto/secrets.ts';
 import { Fault, faultAtField } from '../base/errors.ts';
 import { dayFault, nameFault, refuseField } from '../base/field-faults.ts';
-import { newToken, tokenHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
 import { notifyAdministrators } from './account-notices.ts';
 import { accountById } from './accounts.ts';
@@ -17,14 +17,14 @@ export async function createToken(
   actor: Actor = { origin: 'command' },
   canMail = false,
 ): Promise<{ id: number; token: string; scopes: Scope[] }> {
-  const scopes = allScopes.filter((scope) => wanted.scopes.includes(scope));
-  const unknown = wanted.scopes.find((scope) => !allScopes.includes(scope as Scope));
-  if (unknown !== undefined || scopes.length === 0) {
+  const granted = scopes.filter((scope) => wanted.scopes.includes(scope));
+  const unknown = wanted.scopes.find((scope) => !scopes.includes(scope as Scope));
+  if (unknown !== undefined || granted.length === 0) {
     throw invalid(
       '/scopes',
       unknown === undefined
-        ? `A token needs at least one scope. Available scopes: ${allScopes.join(', ')}.`
-        : `Unknown scope "${unknown}". Available scopes: ${allScopes.join(', ')}.`,
+        ? `A token needs at least one scope. Available scopes: ${scopes.join(', ')}.`
+        : `Unknown scope "${unknown}". Available scopes: ${scopes.join(', ')}.`,
     );
   }
   refuseField('/name', nameFault('name', wanted.name));
@@ -38,16 +38,23 @@ export async function createToken(
     await accountById(tx, accountId);
     const createdBy = actor.origin === 'console' ? actor.userId : null;
     const form = { numbers: numbers as Numbers };
-    const created = { name: wanted.name, scopes, expiresAt, ...form, createdBy, hash: tokenHash(token) };
+    const created = {
+      name: wanted.name,
+      scopes: granted,
+      expiresAt,
+      ...form,
+      createdBy,
+      hash: tokenHash(token),
+    };
     const tokenId = await insertToken(tx, accountId, created);
     await audit(tx, accountId, actor, 'token created', {
       subject: tokenId,
-      details: { name: wanted.name, scopes, expires: expiresAt, ...(numbers !== 'plain' && form) },
+      details: { name: wanted.name, scopes: granted, expires: expiresAt, ...(numbers !== 'plain' && form) },
     });
     if (canMail) await notifyAdministrators(tx, accountId, { change: 'token created', about: wanted.name });
     return tokenId;
   });
-  return { id, token, scopes };
+  return { id, token, scopes: granted };
 }
 
 /** Returns all tokens of the account in order of creation, including expired and revoked ones. */

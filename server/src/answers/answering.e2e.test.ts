@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { exportLinks } from '../rounds/links.ts';
-import { optOutTokensFor } from '../rounds/reminder-opt-out.ts';
+import { optOutTokensFor } from '../rounds/messages/reminder-opt-out.ts';
 import { encodeAnswers } from '../sealing/person-answers.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
 import { hasBrowser, openBrowser } from '../testing/browser/browser.ts';

@@ -12,7 +12,7 @@ import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { libraryFor } from '../questions/library.ts';
 import { exportLinks } from '../rounds/links.ts';
-import { optOutTokensFor } from '../rounds/reminder-opt-out.ts';
+import { optOutTokensFor } from '../rounds/messages/reminder-opt-out.ts';
 import { closeWeekNow } from '../results/close-week.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
 import { keptAnswers } from '../testing/kept-answers.ts';

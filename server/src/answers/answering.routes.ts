@@ -1,5 +1,5 @@
 // HTTP routes of the answering page, with and without JavaScript, and of the page on which people turn reminders off. The work is
-// done in answering.ts and rounds/reminder-opt-out.ts. A link is a secret: it is never logged, and every invalid link
+// done in answering.ts and rounds/messages/reminder-opt-out.ts. A link is a secret: it is never logged, and every invalid link
 // gets the same response.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,14 +8,15 @@ import { maxCommentLength } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
 import { networkOf } from '../base/network.ts';
-import { randomText, tokenHash } from '../base/secrets.ts';
+import { randomText, tokenHash } from '../base/crypto/secrets.ts';
 import { openThrottle, retryAfterOf } from '../base/throttle.ts';
 import { asFault, type Pool } from '../db/db.ts';
 import { cookieOf } from '../http/cookies.ts';
-import { acceptedEncoding, compress } from '../http/encoding.ts';
-import { retryAfter } from '../http/problems.ts';
+import { acceptedEncoding, compress } from '../http/responses/encoding.ts';
+import { retryAfter } from '../http/responses/problems.ts';
 import type { Server } from '../http/server.ts';
-import { openOptOut, setReminders } from '../rounds/reminder-opt-out.ts';
+import { openOptOut } from '../rounds/messages/reminder-opt-out.ts';
+import { setReminders } from '../rounds/messages/reminder-opt-out.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type Asking, type SubmittedAnswer, saveAnswers, openLink } from './answering.ts';
 import { answersIn, storedValuesIn, type SubmittedValue, submittedIn } from './form.ts';

@@ -1,10 +1,10 @@
 // SQL of answering through a personal link. Writers: answering.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../db/db.ts';
-import type { Question } from '../questions/questions.ts';
-import { nonceLength } from '../sealing/week-key.ts';
+import type { Question } from '../questions/questions.sql.ts';
+import { nonceLength } from '../sealing/epoch-keys.ts';
 
-export type LinkRow = {
+export type AnswerLink = {
   accountId: AccountId;
   userId: number;
   week: Week;
@@ -35,8 +35,12 @@ export type KeyCopies = 'none' | 'database' | 'elsewhere';
  * Returns the person and week of a link; undefined if the week is closed or the person inactive. `process`: the name of this process
  * among those that have the key.
  */
-export async function selectLink(db: Db, hash: Uint8Array, process: string): Promise<LinkRow | undefined> {
-  const [row] = await db<LinkRow[]>`
+export async function selectAnswerLink(
+  db: Db,
+  hash: Uint8Array,
+  process: string,
+): Promise<AnswerLink | undefined> {
+  const [row] = await db<AnswerLink[]>`
     select l.account_id                                  as "accountId",
            l.user_id                                     as "userId",
            l.week                                        as "week",
@@ -68,7 +72,7 @@ export async function selectLink(db: Db, hash: Uint8Array, process: string): Pro
 }
 
 /** What is needed to save an answer. Everything else about the link is checked while saving (upsertAnswers). */
-export type LinkKeyRow = Pick<LinkRow, 'accountId' | 'userId' | 'week' | 'wrapped' | 'isExported'>;
+export type LinkKeyRow = Pick<AnswerLink, 'accountId' | 'userId' | 'week' | 'wrapped' | 'isExported'>;
 
 /** Returns the person, week and wrapped key of each link, in the order of the hashes; undefined for invalid links. */
 export async function selectLinkKeys(db: Db, hashes: Buffer[]): Promise<(LinkKeyRow | undefined)[]> {
@@ -115,7 +119,7 @@ export async function selectSegmentNames(
 }
 
 /** Returns the questions a person is asked in a week, each once, in the order of the rounds and their questions. */
-export async function selectAsked(
+export async function selectAskedQuestions(
   db: Db,
   accountId: AccountId,
   week: Week,
@@ -144,7 +148,7 @@ export async function selectAsked(
 export type SealedAnswers = { given: Buffer | null; imported: Buffer[] };
 
 /** Returns the sealed answers of a person in a week. */
-export async function selectSealed(
+export async function selectSealedOfPerson(
   db: Db,
   accountId: AccountId,
   week: Week,
@@ -174,7 +178,7 @@ export type Keeping = {
  * The outcome of saving answers. They are saved (`isKept`), or refused because some questions are not asked (`unasked`) or the link
  * is invalid (not `isOpen`). If none of these, the person's answers have changed in the meantime and differ from `before`.
  */
-export type Outcome = { isOpen: boolean; unasked: number[]; isKept: boolean };
+export type KeptOutcome = { isOpen: boolean; unasked: number[]; isKept: boolean };
 
 /**
  * Saves the answers of several people in a week in one statement. Each replaces the answers in `before` if these are unchanged. No
@@ -185,7 +189,7 @@ export async function upsertAnswers(
   db: Db,
   { accountId, week }: { accountId: AccountId; week: Week },
   all: Keeping[],
-): Promise<Outcome[]> {
+): Promise<KeptOutcome[]> {
   const questions = all.flatMap(({ questionIds }, i) => questionIds.map((id) => ({ place: i + 1, id })));
   // Sealed data starts with a unique nonce, so comparing nonces is enough.
   const nonces = all.map(({ before }) => before.given && before.given.subarray(0, nonceLength));

@@ -5,9 +5,9 @@ import { freeText, type QuestionType } from '@soundings/contract/question-types.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
 import { Batching } from '../base/batching.ts';
-import { tokenHash } from '../base/secrets.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
-import type { Question } from '../questions/questions.ts';
+import type { Question } from '../questions/questions.sql.ts';
 import { type KeptAnswer, readAnswer } from '../questions/types.ts';
 import { isLinkShaped } from '../rounds/links.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
@@ -16,12 +16,12 @@ import {
   type KeyCopies,
   type LinkKeyRow,
   type Keeping,
-  type LinkRow,
-  type Outcome,
-  selectAsked,
-  selectLink,
+  type AnswerLink,
+  type KeptOutcome,
+  selectAskedQuestions,
+  selectAnswerLink,
   selectLinkKeys,
-  selectSealed,
+  selectSealedOfPerson,
   selectSegmentNames,
   type SealedAnswers,
   upsertAnswers,
@@ -33,7 +33,7 @@ import {
   isOwn,
   type PersonAnswers,
   type Refusal,
-  refusalOf,
+  changeRefusalOf,
 } from '../sealing/person-answers.ts';
 
 /** What a person sees with their personal link. */
@@ -81,8 +81,8 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
   const { accountId, userId, week, wrapped: _, figures, distribution, comments, ...rest } = found.row;
   const respondent = found.key.respondentOf(userId);
   const [questions, sealed, segments] = await Promise.all([
-    selectAsked(pool, accountId, week, respondent),
-    selectSealed(pool, accountId, week, respondent),
+    selectAskedQuestions(pool, accountId, week, respondent),
+    selectSealedOfPerson(pool, accountId, week, respondent),
     selectSegmentNames(pool, accountId, week, respondent),
   ]);
   if (questions.length === 0) return undefined;
@@ -90,7 +90,7 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
   const given = rest.isExported ? [] : [...allIn(found.key, respondent, sealed)];
   const own = given.filter(([, answer]) => isOwn(answer, giving));
   const fixed = given.flatMap(([id, answer]) => {
-    const refusal = refusalOf(answer, giving);
+    const refusal = changeRefusalOf(answer, giving);
     return refusal === undefined ? [] : [[id, refusal] as const];
   });
   return {
@@ -184,7 +184,7 @@ let recentEpoch = '';
  * Groups what people send at the same time into single statements: one to find the links of all weeks, and one per week to save
  * answers.
  */
-type Together = { links: Batching<Buffer, LinkKeyRow | undefined>; weeks: Batching<Keeping, Outcome> };
+type Together = { links: Batching<Buffer, LinkKeyRow | undefined>; weeks: Batching<Keeping, KeptOutcome> };
 const together = new WeakMap<Db, Together>();
 
 function togetherOn(db: Db): Together {
@@ -205,10 +205,10 @@ const weekOfName = (name: string) => {
 };
 
 /** Saves the answers of several people. If a person is in the list twice, only the first is saved and the other is retried. */
-async function keepAll(db: Db, name: string, all: Keeping[]): Promise<Outcome[]> {
+async function keepAll(db: Db, name: string, all: Keeping[]): Promise<KeptOutcome[]> {
   const first = new Map(all.map((one) => [one.respondent, one] as const).toReversed());
   const outcomes = await upsertAnswers(db, weekOfName(name), [...first.values()]);
-  const places = new Map([...first.values()].map((one, i) => [one, outcomes[i] as Outcome]));
+  const places = new Map([...first.values()].map((one, i) => [one, outcomes[i] as KeptOutcome]));
   return all.map((one) => places.get(one) ?? { isOpen: true, unasked: [], isKept: false });
 }
 
@@ -240,10 +240,10 @@ async function keep(
     const giving = givingOf(by, row.isExported, hash);
     const now = allIn(key, respondent, { given: before.given, imported: [] });
     const all = before.imported.length === 0 ? now : allIn(key, respondent, before);
-    const refused = given.filter(({ questionId }) => refusalOf(all.get(questionId), giving));
+    const refused = given.filter(({ questionId }) => changeRefusalOf(all.get(questionId), giving));
     if (refused.length > 0 && found.isFresh && !row.isExported) {
       // Report questions that are not asked first. Otherwise someone could find out, without leaving a trace, what is answered.
-      const asked = await selectAsked(pool, row.accountId, row.week, respondent);
+      const asked = await selectAskedQuestions(pool, row.accountId, row.week, respondent);
       const unasked = given.filter(({ questionId }) => !asked.some(({ id }) => id === questionId));
       if (unasked.length > 0)
         return unasked.map(({ questionId }) => detail('invalid value', notAsked)(questionId));
@@ -295,7 +295,7 @@ async function recentOf(
   const { accountId, week, userId } = row;
   const isFresh = recent !== 'unknown' || row.isExported;
   const before = isFresh
-    ? await selectSealed(pool, accountId, week, key.respondentOf(userId))
+    ? await selectSealedOfPerson(pool, accountId, week, key.respondentOf(userId))
     : { given: null, imported: [] };
   return { row, before, key, isFresh };
 }
@@ -327,7 +327,7 @@ async function questionsFor(
   const found = await openRow(pool, keys, link);
   if (!found) return 'closed';
   const { row, key } = found;
-  const asked = await selectAsked(pool, row.accountId, row.week, key.respondentOf(row.userId));
+  const asked = await selectAskedQuestions(pool, row.accountId, row.week, key.respondentOf(row.userId));
   const own = new Map(
     asked.map(({ id, type, options }) => [
       id,
@@ -370,7 +370,7 @@ const openRow = (pool: Pool, keys: AnswerKeys, link: string) =>
   keys.opened(pool, () => rowOf(pool, keys, link));
 
 /** Makes the same query for every text, even one that can't be a link, so that the response time reveals nothing. */
-async function rowOf(db: Db, keys: AnswerKeys, link: string): Promise<LinkRow | undefined> {
-  const row = await selectLink(db, tokenHash(link), keys.chain.name);
+async function rowOf(db: Db, keys: AnswerKeys, link: string): Promise<AnswerLink | undefined> {
+  const row = await selectAnswerLink(db, tokenHash(link), keys.chain.name);
   return isLinkShaped(link) ? row : undefined;
 }

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { questionTypes } from '@soundings/contract/question-types.ts';
-import type { Question } from '../questions/questions.ts';
+import type { Question } from '../questions/questions.sql.ts';
 import { readAnswer } from '../questions/types.ts';
 import type { Asking } from './answering.ts';
 import { answersIn, storedValuesIn, submittedIn } from './form.ts';

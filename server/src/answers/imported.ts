@@ -3,9 +3,7 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import { decodeAnswers, encodeAnswers, type PersonAnswers } from '../sealing/person-answers.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
-import { copyAnswerBatches, type ImportedAnswers, selectSealedAnswers } from './imported.sql.ts';
-
-export { copyAnswerBatches };
+import { type ImportedAnswers, selectSealedAnswers } from './imported.sql.ts';
 
 /** Yields which questions each respondent of an open week has answered so far. */
 export async function* answeredBefore(

@@ -18,7 +18,8 @@ const mutant = vi.hoisted(() => ({ isOn: false }));
 vi.mock('../sealing/person-answers.ts', async (original) => {
   const real = await original<typeof sealed>();
   const isOwn: typeof real.isOwn = (...args) => mutant.isOn || real.isOwn(...args);
-  const refusalOf: typeof real.refusalOf = (...args) => (mutant.isOn ? undefined : real.refusalOf(...args));
+  const refusalOf: typeof real.changeRefusalOf = (...args) =>
+    mutant.isOn ? undefined : real.changeRefusalOf(...args);
   return { ...real, isOwn, refusalOf };
 });
 

@@ -1,7 +1,7 @@
 // The languages of the answering page: which one is shown, which are offered, and how texts in another language are marked. Pure.
-import { onceForLanguage } from '@soundings/contract/texts.ts';
+import { onceForLanguage, writingDirectionOf } from '@soundings/contract/texts.ts';
 import { escaped } from '../base/html.ts';
-import type { Question } from '../questions/questions.ts';
+import type { Question } from '../questions/questions.sql.ts';
 import type { Asking } from './answering.ts';
 import { type PageTexts, pageTexts } from './page-texts.ts';
 
@@ -52,8 +52,11 @@ export const nameOf = onceForLanguage((language: string): string => {
 type Texted = { text: string; translations?: Record<string, string> };
 
 /** Returns a text in the page's language, or in the question's language if there is no translation. */
-export const textIn = ({ text, translations }: Texted, question: Question, language: string): string =>
-  question.language === language ? text : (translations?.[language] ?? text);
+export const textInLanguage = (
+  { text, translations }: Texted,
+  question: Question,
+  language: string,
+): string => (question.language === language ? text : (translations?.[language] ?? text));
 
 export const textLanguage = ({ language: own, translations }: Question, language: string): string =>
   translations[language] === undefined ? own : language;
@@ -67,16 +70,13 @@ export function textsFor(language: string): [PageTexts, (text: string) => string
 /** Returns lang and dir attributes for a text whose language differs from the page's (WCAG 3.1.2); otherwise ''. */
 export function foreign(language: string, page: string): string {
   if (language === page) return '';
-  const direction = directionOf(language);
-  return ` lang="${escaped(language)}"${direction === directionOf(page) ? '' : ` dir="${direction}"`}`;
+  const direction = writingDirectionOf(language);
+  return ` lang="${escaped(language)}"${direction === writingDirectionOf(page) ? '' : ` dir="${direction}"`}`;
 }
 
 /** Returns an escaped text with these attributes. */
 export const marked = (text: string, marks: string) =>
   marks === '' ? escaped(text) : `<span${marks}>${escaped(text)}</span>`;
-
-const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
-export const directionOf = (language: string): 'rtl' | 'ltr' => (rightToLeft.has(language) ? 'rtl' : 'ltr');
 
 /** Returns a locale for Intl, which throws on invalid language codes. */
 function canonical(language: string): string {

@@ -1,12 +1,12 @@
 // Renders the answering page as HTML. Pure. The page works without its script, loads no other resources, and is smaller than 30 KB
 // as it is sent. All texts written by others are escaped, and texts in another language than the page's are marked with it.
+import { localeOf, onceForLanguage, writingDirectionOf } from '@soundings/contract/texts.ts';
 import { escaped } from '../base/html.ts';
-import { localeOf, onceForLanguage } from '@soundings/contract/texts.ts';
 import { lastDay } from '@soundings/contract/weeks.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
 import type { SubmittedValue } from './form.ts';
-import { directionOf, foreign, languagesOf, nameOf, textsFor } from './page-language.ts';
+import { foreign, languagesOf, nameOf, textsFor } from './page-language.ts';
 import { type PageTexts, pageTexts, type PlainKind, type RemindersState } from './page-texts.ts';
 import { card, faultText, noFields, type PageFault } from './question-card.ts';
 
@@ -179,7 +179,7 @@ function whole(
   const [t] = textsFor(language);
   const name = title ?? t('title', { company: calm(company) });
   return `<!doctype html>
-<html lang="${escaped(language)}" dir="${directionOf(language)}">
+<html lang="${escaped(language)}" dir="${writingDirectionOf(language)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">

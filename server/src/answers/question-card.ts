@@ -9,10 +9,10 @@ import {
 } from '@soundings/contract/question-types.ts';
 import { escaped } from '../base/html.ts';
 import { libraryLanguage, scaleTexts } from '../questions/library-texts.ts';
-import type { Question } from '../questions/questions.ts';
+import type { Question } from '../questions/questions.sql.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import { isEmptiable, type SubmittedValue } from './form.ts';
-import { foreign, marked, textIn, textLanguage, textsFor } from './page-language.ts';
+import { foreign, marked, textInLanguage, textLanguage, textsFor } from './page-language.ts';
 import type { PageTexts } from './page-texts.ts';
 
 /** What is wrong with an answer. The page has a text for each. */
@@ -51,7 +51,7 @@ export function card(one: Card): string {
   const { id, type } = question;
   const [t, html] = textsFor(language);
   const count = `<small>${html(t('count', { at, of }))}</small>`;
-  const text = `<span id="t${id}"${foreign(textLanguage(question, language), language)}>${escaped(textIn(question, question, language))}</span>`;
+  const text = `<span id="t${id}"${foreign(textLanguage(question, language), language)}>${escaped(textInLanguage(question, question, language))}</span>`;
   const heading = `<h2 tabindex="-1">${count} ${text}</h2>`;
   if (refusal) {
     return `<div class="card fixed" id="q${id}" data-fixed>${heading}<p class="done">${html(t('answered.heading'))}</p><p class="hint">${html(t(`answered.${refusal}`))}</p></div>`;
@@ -87,7 +87,7 @@ function choices({ question, language, fields }: Card, kind: 'radio' | 'checkbox
   }));
   const chosen = options.map((option) => ({
     value: option.id,
-    text: textIn(option, question, language),
+    text: textInLanguage(option, question, language),
     marks: foreign(option.translations?.[language] === undefined ? question.language : language, language),
   }));
   const labels = [...scale, ...chosen].map(

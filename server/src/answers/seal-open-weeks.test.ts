@@ -9,18 +9,18 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { tokenHash } from '../base/secrets.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import { openPool, type Pool } from '../db/db.ts';
 import { isMigrated, migrate, migrations } from '../db/migrate.ts';
 import { closeWeekNow } from '../results/close-week.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
-import { bareEnvironment } from '../testing/environment.ts';
+import { bareEnvironment } from '../testing/processes/environment.ts';
 import { storedAnswers } from '../testing/kept-answers.ts';
 import { databaseAt } from '../testing/postgres.ts';
 import { saveAnswers, openLink } from './answering.ts';
 import { migrationSteps } from './seal-open-weeks.ts';
 
-const cli = fileURLToPath(new URL('../cli/cli.ts', import.meta.url));
+const cli = fileURLToPath(new URL('../command.ts', import.meta.url));
 const [week, imported]: Week[] = ['2026-11-16', '2026-11-23'] as const;
 const linkOf = (i: number) => String(i).padStart(27, 'L');
 

@@ -2,13 +2,17 @@
 // people who sign in.
 import { minPasswordLength } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
-import { hashPassword, isPassword } from '../base/secrets.ts';
+import { hashPassword, isPassword } from '../base/crypto/secrets.ts';
 
 /** The names and address of a person, which must not be all that a password consists of. */
-export type Named = { firstName: string; lastName: string; email: string | null };
+export type NamedPerson = { firstName: string; lastName: string; email: string | null };
 
 /** Throws a Fault at `/path` that says why a password is too weak. */
-export async function rejectWeakPassword(password: string, person: Named, path = 'password'): Promise<void> {
+export async function rejectWeakPassword(
+  password: string,
+  person: NamedPerson,
+  path = 'password',
+): Promise<void> {
   const weakness = await weaknessOf(password, person);
   if (weakness === undefined) return;
   const details = [{ type: weakness, message: reasons[weakness], path: `/${path}` }];
@@ -21,7 +25,7 @@ const reasons = {
   'common password': 'This password is too common and easy to guess. Choose another one.',
 };
 
-async function weaknessOf(password: string, person: Named): Promise<keyof typeof reasons | undefined> {
+async function weaknessOf(password: string, person: NamedPerson): Promise<keyof typeof reasons | undefined> {
   if ([...password].length < minPasswordLength) return 'short password';
   if (isOfNames(password, person)) return 'password of names';
   return isMonotonous(password) || (await isCommon(password)) ? 'common password' : undefined;
@@ -35,7 +39,7 @@ const letters = (text: string) =>
     .replaceAll(/[^\p{L}]/gu, '');
 
 /** Returns whether fewer than four letters remain after removing the person's names and address. */
-function isOfNames(password: string, { firstName, lastName, email }: Named): boolean {
+function isOfNames(password: string, { firstName, lastName, email }: NamedPerson): boolean {
   const [local = '', domain = ''] = (email ?? '').split('@');
   const names = [firstName, lastName, ...local.split(/[._+-]/), ...domain.split('.')]
     .flatMap((name) => [name, ...name.split(/[\s-]/)])
@@ -108,11 +112,11 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
  * Returns the hash of a person's new password. Don't call it in a transaction, because it may have to wait. Throws a Fault for a
  * weak password (see refuseWeakPassword) and if too many callers are waiting.
  */
-export async function digestPassword(password: string, person: Named, path?: string): Promise<string> {
+export async function digestPassword(password: string, person: NamedPerson, path?: string): Promise<string> {
   await rejectWeakPassword(password, person, path);
   return inTurn(() => hashPassword(password));
 }
 
-/** Like isPassword in base/secrets.ts, but limited to a few calls at once. Throws a Fault if too many callers are waiting. */
+/** Like isPassword in base/crypto/secrets.ts, but limited to a few calls at once. Throws a Fault if too many callers are waiting. */
 export const matchesPassword = (password: string, hash: string): Promise<boolean> =>
   inTurn(() => isPassword(password, hash));

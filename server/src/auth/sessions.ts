@@ -3,26 +3,20 @@
 // sign in again.
 import { randomBytes } from 'node:crypto';
 import { Fault } from '../base/errors.ts';
-import { tokenHash } from '../base/secrets.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
 import {
   deleteEndedSessions,
-  deleteSession,
   deleteSessionByHash,
-  deleteSessionsOf,
   deleteSessionsOfMany,
   insertSession,
   selectIsSessionKept,
   selectSession,
-  selectSessions,
   type SignedIn,
   updateSessionSeen,
 } from './sessions.sql.ts';
 import { deleteExpiredLinks, deleteLinksOfMany } from './sign-in-links.sql.ts';
-import { deleteUnconfirmed } from './two-factor.ts';
-
-export { updateSessionProved } from './sessions.sql.ts';
-export { deleteSession, deleteSessionsOf, selectSessions, type SignedIn };
+import { deleteUnconfirmed } from './two-factor.sql.ts';
 
 /** Starts a session and returns its secret of 192 random bits, for the cookie. */
 export async function beginSession(

@@ -16,7 +16,7 @@ export async function insertLink(
     where  account_id = ${link.accountId} and user_id = ${link.userId}`;
 }
 
-export type LinkRow = {
+export type SignInLink = {
   accountId: AccountId;
   userId: number;
   email: string | null;
@@ -30,8 +30,8 @@ export type LinkRow = {
  * Returns the person that a link is for. Undefined if the link has expired, or if the person is not active, has another address
  * now, or is an unconfirmed administrator.
  */
-export async function selectLink(db: Db, hash: Buffer): Promise<LinkRow | undefined> {
-  const [row] = await db<LinkRow[]>`
+export async function selectSignInLink(db: Db, hash: Buffer): Promise<SignInLink | undefined> {
+  const [row] = await db<SignInLink[]>`
     select u.account_id                            as "accountId",
            u.user_id                               as "userId",
            u.email                                 as "email",

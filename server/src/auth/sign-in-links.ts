@@ -5,27 +5,24 @@ import { emailKey } from '@soundings/contract/formats.ts';
 import { randomBytes } from 'node:crypto';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { tokenHash } from '../base/secrets.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
 import { type Mailer, MailRejected } from '../mail/mail.ts';
 import { notifyPerson } from '../accounts/account-notices.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
-import { deleteSessionsOf } from './sessions.ts';
+import { deleteSessionsOf } from './sessions.sql.ts';
 import {
   addForgottenPasswordMails,
-  addGivenMail,
   deleteLink,
   insertLink,
   type LinkKind,
-  type LinkRow,
+  type SignInLink,
   selectAddressee,
   countRequestedLinks,
-  selectLink,
+  selectSignInLink,
 } from './sign-in-links.sql.ts';
 import { signInMail } from './sign-in-links-mail.ts';
 import { digestPasswordOf, keepPassword } from './sign-in.ts';
-
-export { addGivenMail };
 
 /** How many hours a link is valid: `forgotten` was requested by the person, `given` was created by an administrator. */
 export const linkHours = { forgotten: 1, given: 72 } as const;
@@ -49,8 +46,8 @@ export async function createSignInLink(
 export const signInAddress = (secret: string, publicUrl: string): string => `${publicUrl}/password#${secret}`;
 
 /** Returns the link with this secret and the person it is for. Throws a Fault if the link is not valid. */
-export async function linkOf(db: Db, secret: string): Promise<LinkRow> {
-  const found = await selectLink(db, tokenHash(secret));
+export async function linkOf(db: Db, secret: string): Promise<SignInLink> {
+  const found = await selectSignInLink(db, tokenHash(secret));
   if (!found) throw linkNotFound();
   return found;
 }
@@ -64,7 +61,7 @@ export async function setPasswordByLink(
   secret: string,
   password: string,
   { address, canMail }: { address: string; canMail: boolean },
-): Promise<LinkRow> {
+): Promise<SignInLink> {
   const hash = await digestPasswordOf(pool, await linkOf(pool, secret), password);
   return inTransaction(pool, async (tx) => {
     const link = await linkOf(tx, secret);

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLog } from '../base/log.ts';
-import { tokenHash } from '../base/secrets.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import { type Attempts, oneMore, waitOf } from '../base/throttle.ts';
 import { openWorld, type World } from '../testing/world.ts';
 import { selectFailures, takeBackFailure, upsertFailure } from './sign-in-throttle.sql.ts';

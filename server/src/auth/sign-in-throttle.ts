@@ -4,7 +4,7 @@
 // Failures count per email address and network, so that attempts from elsewhere can never keep a person from signing in. To
 // stop guessing from many networks, the total number of failures for an address limits the attempts from networks that the
 // person has not signed in from before. The first attempt from a network is always allowed.
-import { tokenHash } from '../base/secrets.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import { networkOf } from '../base/network.ts';
 import { Fault } from '../base/errors.ts';
 import { countOf, tooEarly, waitOf } from '../base/throttle.ts';

@@ -73,7 +73,7 @@ export async function selectMaySignIn(
 }
 
 /** Returns a person's names, address and password hash, or undefined if the person doesn't exist. */
-export async function selectPerson(
+export async function selectPersonWithPassword(
   db: Db,
   accountId: AccountId,
   userId: number,

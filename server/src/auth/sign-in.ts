@@ -3,29 +3,27 @@
 import { emailKey } from '@soundings/contract/formats.ts';
 import { Fault, faultAtField } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import type { Sealer } from '../base/sealer.ts';
-import { placeholderHash } from '../base/secrets.ts';
+import type { Sealer } from '../base/crypto/sealer.ts';
+import { placeholderHash } from '../base/crypto/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
 import { digestPassword, matchesPassword } from './passwords.ts';
-import { beginSession, endSessionOf, deleteSessionsOf } from './sessions.ts';
+import { beginSession, endSessionOf } from './sessions.ts';
+import { deleteSessionsOf } from './sessions.sql.ts';
 import { deleteLinksOf } from './sign-in-links.sql.ts';
 import { type SignInThrottle, recordAttempt } from './sign-in-throttle.ts';
 import {
   type Candidate,
-  selectAccountsThere,
   selectByEmail,
   selectCandidates,
   selectMaySignIn,
   selectMostCandidates,
-  selectPerson,
+  selectPersonWithPassword,
   upsertPassword,
 } from './sign-in.sql.ts';
 import { checkTwoFactor, turnOffTwoFactor, wrongCode } from './two-factor.ts';
 
-export { selectAccountsThere };
-
-export type Person = { accountId: AccountId; userId: number };
+export type PersonKey = { accountId: AccountId; userId: number };
 
 /** The browser that signs in. `secret`: of its previous session, which ends. */
 export type Browser = { address: string; agent: string; secret: string | undefined };
@@ -38,7 +36,7 @@ export type SignIn = {
 };
 
 export type SignInOutcome =
-  | ({ state: 'signed in'; secret: string } & Person)
+  | ({ state: 'signed in'; secret: string } & PersonKey)
   | { state: 'choose account'; accounts: { id: AccountId; name: string }[] }
   | { state: 'code needed'; accountId: AccountId };
 
@@ -105,7 +103,7 @@ async function checkedCode(
  */
 export async function begin(
   pool: Pool,
-  { accountId, userId, hash = null }: Person & { hash?: string | null },
+  { accountId, userId, hash = null }: PersonKey & { hash?: string | null },
   browser: Browser,
   how: 'password' | 'code' | 'recovery code' | 'link' | 'first start',
 ): Promise<string> {
@@ -156,7 +154,7 @@ async function fittingOf(candidates: Candidate[], most: number, password: string
 }
 
 /** Adds a refused sign-in to the audit log. Doesn't wait for it, because the time must not reveal whether the address exists. */
-function noteRefusal({ pool, log }: Dependencies, people: Person[], { address }: Browser): void {
+function noteRefusal({ pool, log }: Dependencies, people: PersonKey[], { address }: Browser): void {
   const actor: Actor = { origin: 'console', userId: null, address };
   const noted = people.map(({ accountId, userId }) =>
     audit(pool, accountId, actor, 'sign-in refused', { subject: userId }),
@@ -179,17 +177,17 @@ export async function setPassword(
 /** The first half of setPassword, outside a transaction: returns the hash. `path`: the field of the request with the password. */
 export async function digestPasswordOf(
   db: Db,
-  { accountId, userId }: Person,
+  { accountId, userId }: PersonKey,
   password: string,
   path?: string,
 ): Promise<string> {
-  const person = await selectPerson(db, accountId, userId);
+  const person = await selectPersonWithPassword(db, accountId, userId);
   if (!person) throw new Error(`User ${userId} does not exist in account ${accountId}`);
   return digestPassword(password, person, path);
 }
 
 /** The second half of setPassword: stores the hash. */
-export async function keepPassword(db: Db, { accountId, userId }: Person, hash: string): Promise<void> {
+export async function keepPassword(db: Db, { accountId, userId }: PersonKey, hash: string): Promise<void> {
   await upsertPassword(db, accountId, userId, hash);
   await deleteLinksOf(db, accountId, userId);
 }
@@ -219,12 +217,12 @@ export async function resetPassword(
 export async function rejectWrongPassword(
   db: Db,
   throttle: SignInThrottle,
-  { accountId, userId }: Person,
+  { accountId, userId }: PersonKey,
   password: string,
 ): Promise<void> {
   const attempt = await throttle.tryCode(`${accountId}/${userId} password`);
   const fits = await recordAttempt(attempt, async () => {
-    const person = await selectPerson(db, accountId, userId);
+    const person = await selectPersonWithPassword(db, accountId, userId);
     return matchesPassword(password, person?.hash ?? placeholderHash());
   });
   if (!fits) throw faultAtField('invalid', 'wrong password', '/password', 'Wrong password.');

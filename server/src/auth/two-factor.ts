@@ -2,24 +2,21 @@
 // have lost their phone.
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
+import type { Sealer } from '../base/crypto/sealer.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import { Fault, faultAtField } from '../base/errors.ts';
-import type { Sealer } from '../base/sealer.ts';
-import { tokenHash } from '../base/secrets.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import {
   deleteRecoveryCode,
   deleteTwoFactor,
-  deleteUnconfirmed,
   replaceRecoveryCodes,
-  selectTwoFactor,
   selectSecrets,
+  selectTwoFactor,
   updateLastStep,
   updateOn,
   updateSecret,
   upsertSecret,
 } from './two-factor.sql.ts';
-
-export { deleteUnconfirmed };
 
 type Person = { accountId: AccountId; userId: number };
 

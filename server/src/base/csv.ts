@@ -34,17 +34,17 @@ export function textCell(text: string): string {
 }
 
 /** A text from outside, a number or date (YYYY-MM-DD) of ours, or nothing. */
-export type Cell = string | number | { day: string } | null;
+export type CsvCell = string | number | { day: string } | null;
 
 /** Returns the text of a cell. Our own numbers and dates are unchanged, because spreadsheet programs should recognize them. */
-function cellText(cell: Cell): string {
+function cellText(cell: CsvCell): string {
   if (cell === null) return '';
   if (typeof cell === 'string') return textCell(cell);
   return typeof cell === 'number' ? String(cell) : cell.day;
 }
 
 /** Returns one line of CSV. */
-export const csvRow = (cells: readonly Cell[]): string => `${cells.map(cellText).join()}\r\n`;
+export const csvRow = (cells: readonly CsvCell[]): string => `${cells.map(cellText).join()}\r\n`;
 
 /** The mark by which spreadsheet programs recognize UTF-8. */
 export const byteOrderMark = '\uFEFF';

@@ -5,7 +5,7 @@ import {
   choiceFault,
   emailFault,
   externalIdFault,
-  fieldAt,
+  fieldNameAt,
   languageFault,
   lengthFault,
   nameFault,
@@ -68,5 +68,5 @@ test('for a choice, the message lists the allowed values', () => {
 });
 
 test('the field is the last part of the JSON pointer', () => {
-  expect(['/name', '/data/users/0/email', 'name'].map(fieldAt)).toEqual(['name', 'email', 'name']);
+  expect(['/name', '/data/users/0/email', 'name'].map(fieldNameAt)).toEqual(['name', 'email', 'name']);
 });

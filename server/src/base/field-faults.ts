@@ -80,7 +80,7 @@ export const notOneOf = (field: string, allowed: readonly string[]): FieldFault 
 });
 
 /** Returns the name of the field at a JSON pointer. */
-export const fieldAt = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+export const fieldNameAt = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** Returns what a format is, such as: a valid email address (for example, anna@example.com). */
 export const formatName = (type: FormatType): string =>

@@ -74,11 +74,9 @@ export function networkOf(address: string): string {
   return [...first, ...zeros, ...last].slice(0, 4).join(':');
 }
 
-const near = within(
+/** Returns whether an address belongs to this machine or a private network, so that no one on the Internet can have it. */
+export const isNear = within(
   '127.0.0.0/8 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16 100.64.0.0/10 ::1 fc00::/7 fe80::/10'.split(
     ' ',
   ),
 );
-
-/** Returns whether an address belongs to this machine or a private network, so that no one on the Internet can have it. */
-export const isNear = (address: string): boolean => near(address);

@@ -1,8 +1,9 @@
 // The commands for accounts: create one, change its settings, set a password.
-import { type Account, type AccountSettings, changeAccount, createAccount } from '../accounts/accounts.ts';
+import { changeAccount, createAccount } from '../accounts/accounts.ts';
+import type { Account, AccountSettings } from '../accounts/accounts.sql.ts';
 import { notifyPerson } from '../accounts/account-notices.ts';
 import { resetPassword, setPassword } from '../auth/sign-in.ts';
-import { newPassword } from '../base/secrets.ts';
+import { newPassword } from '../base/crypto/secrets.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createUser } from '../people/users.ts';
 import { defineLibrary } from '../questions/questions.ts';
@@ -19,7 +20,7 @@ import {
   table,
   text,
   trueOrFalse,
-  type Values,
+  type OptionValues,
 } from './options.ts';
 
 const limits = ['users', 'groups'].flatMap((kind) =>
@@ -28,103 +29,109 @@ const limits = ['users', 'groups'].flatMap((kind) =>
 
 /** Returns the commands. `canMail`: whether a mail server is configured. */
 export const accountCommands = (canMail: () => boolean): Record<string, Command> => ({
-  'account create': {
-    readsSecret: true,
-    usage:
-      '--name N --admin-email E [--admin-password-stdin] [--timezone Z] [--language L] [--threshold K]\n' +
-      '    Creates a company and its first administrator.',
-    options: {
-      name: text,
-      'admin-email': text,
-      'admin-password-stdin': flag,
-      timezone: text,
-      language: text,
-      threshold: text,
-    },
-    run: accountCreate,
-    format: (created: Awaited<ReturnType<typeof accountCreate>>) =>
-      [
-        `Account ${created.account.id} "${created.account.name}" created.`,
-        `SFTP user name  ${created.account.sftpUsername}`,
-        `Administrator   ${created.admin.email}`,
-        ...(created.admin.password ? [`Password        ${created.admin.password}   (shown only once)`] : []),
-      ].join('\n'),
-  },
-  'password set': {
-    readsSecret: true,
-    usage:
-      '--account ID --email E [--turn-off-two-factor]\n' +
-      '    Sets a password, read from standard input, and signs the person out everywhere. Use it for an administrator\n' +
-      '    who can no longer sign in. --turn-off-two-factor also disables two-factor authentication.',
-    options: { ...account, email: text, 'turn-off-two-factor': flag },
-    run: (pool, values, _keys, input) => {
-      const wanted = { email: required(values, 'email'), password: passwordFrom(input()) };
-      const turnsOff = values['turn-off-two-factor'] === true;
-      const accountId = accountOf(values);
-      return inTransaction(pool, async (tx) => {
-        const person = await resetPassword(tx, accountId, wanted, turnsOff);
-        if (canMail()) await notifyPerson(tx, accountId, person.userId, 'password set');
-        return person;
-      });
-    },
-    format: ({ email, role }: Awaited<ReturnType<typeof resetPassword>>) =>
-      `Password of ${email} (${role}) changed.`,
-  },
-  'account set': {
-    isLogged: false,
-    usage:
-      '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
-      '    [--distribution-threshold K|default] [--comment-threshold K|default] [--noise 0|1|2]\n' +
-      '    [--kpi-weeks N|default] [--manager-comparisons company,parent,halfYear|none]\n' +
-      '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
-      '    [--create-groups-from-users true|false] [--country SE|none] [--roles-by-sync on|off] [--notify EMAIL,…] [--notify-success true|false]\n' +
-      `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
-      '    Changes the given settings. Thresholds, --publication and --noise apply to weeks that open from now on.\n' +
-      '    --publication live  Shows figures while the week is open, in batches of at least as many new answers as the threshold.\n' +
-      '    --noise             Changes the sum behind each figure by up to this many steps of the scale.\n' +
-      '    --kpi-weeks         How many weeks a rolling KPI value covers (1 to 13), in weeks that close from now on. default: as many as\n' +
-      '                        the schedules need to ask all questions.\n' +
-      '    --manager-comparisons  What managers can compare the results of their groups with.\n' +
-      '    --allow             IP addresses or ranges that can upload files. "" allows any address.\n' +
-      '    --country           The country of phone numbers in files that have no country code.\n' +
-      '    --roles-by-sync off Imports do not set roles.\n' +
-      '    --partial-files true  A file adds and updates people and groups, but removes none.\n' +
-      '    --notify            Email addresses that are notified of files with errors or awaiting approval.',
-    options: {
-      ...account,
-      name: text,
-      timezone: text,
-      language: text,
-      threshold: text,
-      'distribution-threshold': text,
-      'comment-threshold': text,
-      publication: text,
-      noise: text,
-      'kpi-weeks': text,
-      'manager-comparisons': text,
-      allow: text,
-      'apply-files': text,
-      'partial-files': text,
-      'create-groups-from-users': text,
-      country: text,
-      'roles-by-sync': text,
-      notify: text,
-      'notify-success': text,
-      ...Object.fromEntries(limits.map((one) => [one, text])),
-    },
-    run: async (pool, values) => {
-      const settings = settingsOf(values);
-      return inTransaction(pool, (tx) => changeAccount(tx, accountOf(values), settings));
-    },
-    format: (settings: Account) =>
-      table(Object.entries(settings).map(([name, value]) => [name, String(value)])),
-  },
+  'account create': createAccountCommand,
+  'password set': setPasswordCommand(canMail),
+  'account set': changeAccountCommand,
 });
+
+const createAccountCommand: Command = {
+  readsSecret: true,
+  usage:
+    '--name N --admin-email E [--admin-password-stdin] [--timezone Z] [--language L] [--threshold K]\n' +
+    '    Creates a company and its first administrator.',
+  options: {
+    name: text,
+    'admin-email': text,
+    'admin-password-stdin': flag,
+    timezone: text,
+    language: text,
+    threshold: text,
+  },
+  run: accountCreate,
+  format: (created: Awaited<ReturnType<typeof accountCreate>>) =>
+    [
+      `Account ${created.account.id} "${created.account.name}" created.`,
+      `SFTP user name  ${created.account.sftpUsername}`,
+      `Administrator   ${created.admin.email}`,
+      ...(created.admin.password ? [`Password        ${created.admin.password}   (shown only once)`] : []),
+    ].join('\n'),
+};
+
+const setPasswordCommand = (canMail: () => boolean): Command => ({
+  readsSecret: true,
+  usage:
+    '--account ID --email E [--turn-off-two-factor]\n' +
+    '    Sets a password, read from standard input, and signs the person out everywhere. Use it for an administrator\n' +
+    '    who can no longer sign in. --turn-off-two-factor also disables two-factor authentication.',
+  options: { ...account, email: text, 'turn-off-two-factor': flag },
+  run: (pool, values, _keys, input) => {
+    const wanted = { email: required(values, 'email'), password: passwordFrom(input()) };
+    const turnsOff = values['turn-off-two-factor'] === true;
+    const accountId = accountOf(values);
+    return inTransaction(pool, async (tx) => {
+      const person = await resetPassword(tx, accountId, wanted, turnsOff);
+      if (canMail()) await notifyPerson(tx, accountId, person.userId, 'password set');
+      return person;
+    });
+  },
+  format: ({ email, role }: Awaited<ReturnType<typeof resetPassword>>) =>
+    `Password of ${email} (${role}) changed.`,
+});
+
+const changeAccountCommand: Command = {
+  isLogged: false,
+  usage:
+    '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
+    '    [--distribution-threshold K|default] [--comment-threshold K|default] [--noise 0|1|2]\n' +
+    '    [--kpi-weeks N|default] [--manager-comparisons company,parent,halfYear|none]\n' +
+    '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
+    '    [--create-groups-from-users true|false] [--country SE|none] [--roles-by-sync on|off] [--notify EMAIL,…] [--notify-success true|false]\n' +
+    `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
+    '    Changes the given settings. Thresholds, --publication and --noise apply to weeks that open from now on.\n' +
+    '    --publication live  Shows figures while the week is open, in batches of at least as many new answers as the threshold.\n' +
+    '    --noise             Changes the sum behind each figure by up to this many steps of the scale.\n' +
+    '    --kpi-weeks         How many weeks a rolling KPI value covers (1 to 13), in weeks that close from now on. default: as many as\n' +
+    '                        the schedules need to ask all questions.\n' +
+    '    --manager-comparisons  What managers can compare the results of their groups with.\n' +
+    '    --allow             IP addresses or ranges that can upload files. "" allows any address.\n' +
+    '    --country           The country of phone numbers in files that have no country code.\n' +
+    '    --roles-by-sync off Imports do not set roles.\n' +
+    '    --partial-files true  A file adds and updates people and groups, but removes none.\n' +
+    '    --notify            Email addresses that are notified of files with errors or awaiting approval.',
+  options: {
+    ...account,
+    name: text,
+    timezone: text,
+    language: text,
+    threshold: text,
+    'distribution-threshold': text,
+    'comment-threshold': text,
+    publication: text,
+    noise: text,
+    'kpi-weeks': text,
+    'manager-comparisons': text,
+    allow: text,
+    'apply-files': text,
+    'partial-files': text,
+    'create-groups-from-users': text,
+    country: text,
+    'roles-by-sync': text,
+    notify: text,
+    'notify-success': text,
+    ...Object.fromEntries(limits.map((one) => [one, text])),
+  },
+  run: async (pool, values) => {
+    const settings = settingsOf(values);
+    return inTransaction(pool, (tx) => changeAccount(tx, accountOf(values), settings));
+  },
+  format: (settings: Account) =>
+    table(Object.entries(settings).map(([name, value]) => [name, String(value)])),
+};
 
 /** Returns a password from standard input, without its line ending. */
 const passwordFrom = (input: string) => input.replace(/\r?\n$/, '');
 
-async function accountCreate(pool: Pool, values: Values, _keys: AnswerKeys, input: () => string) {
+async function accountCreate(pool: Pool, values: OptionValues, _keys: AnswerKeys, input: () => string) {
   const email = required(values, 'admin-email');
   const given = values['admin-password-stdin'] ? passwordFrom(input()) : undefined;
   const password = given ?? newPassword();
@@ -156,7 +163,7 @@ const switches = [
   ['notify-success', 'notifySuccess'],
 ] as const;
 
-function settingsOf(values: Values): Partial<AccountSettings> {
+function settingsOf(values: OptionValues): Partial<AccountSettings> {
   const settings: Partial<AccountSettings> = {};
   if (values['name'] !== undefined) settings.name = String(values['name']);
   if (values['timezone'] !== undefined) settings.timezone = String(values['timezone']);

@@ -2,7 +2,7 @@
 import type { PrivacyReport } from '@soundings/contract/console/privacy.ts';
 import { describe, expect, test } from 'vitest';
 import { callerOf } from '../accounts/callers.ts';
-import { isPassword, isTokenShaped } from '../base/secrets.ts';
+import { isPassword, isTokenShaped } from '../base/crypto/secrets.ts';
 import {
   ahead,
   aheadMonday,

@@ -11,10 +11,11 @@ import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts'
 import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { readConfig } from '../base/config.ts';
+import { openLog } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { type Embedded, openEmbedded } from '../db/embedded.ts';
 import { createUser } from '../people/users.ts';
-import { bareEnvironment } from '../testing/environment.ts';
+import { bareEnvironment } from '../testing/processes/environment.ts';
 import { runCommand } from './run-command.ts';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -67,6 +68,10 @@ export async function runHere(args: string[], env: Record<string, string>, input
     input: () => input,
     print: (text) => void (out += text),
     printError: (text) => void (err += text),
+    serve: async (own, keys, now) => {
+      const { startAnswering } = await import('../app.ts');
+      return startAnswering({ pool: own, keys, now }, openLog('warn', 2));
+    },
   });
   return { status, out, err };
 }

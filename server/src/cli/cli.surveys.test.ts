@@ -7,7 +7,7 @@ import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts'
 import { describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { bareEnvironment } from '../testing/environment.ts';
+import { bareEnvironment } from '../testing/processes/environment.ts';
 import { until } from '../testing/until.ts';
 import {
   ahead,
@@ -93,7 +93,7 @@ describe('history import', () => {
       throw new Error('rolled back');
     });
     await ready.promise;
-    const cli = join(root, 'server/src/cli/cli.ts'); // the process that the command starts, which would outlive it
+    const cli = join(root, 'server/src/command.ts'); // the process that the command starts, which would outlive it
     const child = spawn(process.execPath, [cli, ...importFrom(id, file)], {
       env: { ...bareEnvironment, DATA_DIR: dataDir },
       stdio: 'ignore',

@@ -1,6 +1,7 @@
 // The commands for files: what values in them mean, such as "Leave" as a status, and the host keys of the SFTP server.
 import type { MappedValue, ValueMapping } from '@soundings/contract/console/runs.ts';
-import { account, accountOf, type Command, required, numberOf, table, text, UsageError } from './options.ts';
+import { selectValueMappings } from '../files/mappings.sql.ts';
+import { account, accountOf, type Command, numberOf, required, table, text, UsageError } from './options.ts';
 import { inTransaction } from '../db/db.ts';
 import type { HostKey } from '../sftp/host-keys.ts';
 
@@ -33,10 +34,7 @@ export const fileCommands: Record<string, Command> = {
     isLogged: false,
     usage: '--account ID\n    Lists the value mappings for files.',
     options: account,
-    run: async (pool, values) => {
-      const { selectValues } = await import('../files/mappings.ts');
-      return selectValues(pool, accountOf(values));
-    },
+    run: (pool, values) => selectValueMappings(pool, accountOf(values)),
     format: (mappings: ValueMapping[]) =>
       table([
         ['id', 'field', 'value', 'meaning'],

@@ -4,7 +4,7 @@ import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../db/db.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 
-export type Values = Record<string, string | boolean | string[] | undefined>;
+export type OptionValues = Record<string, string | boolean | string[] | undefined>;
 export type Command = {
   usage: string;
   options: NonNullable<ParseArgsConfig['options']>;
@@ -13,7 +13,7 @@ export type Command = {
   /** The command reads a secret from standard input. An unexpected argument may be that secret, so errors do not repeat it. */
   readsSecret?: true;
   /** Returns what --json prints. `format` turns it into text. `input` reads standard input to its end. */
-  run: (pool: Pool, values: Values, keys: AnswerKeys, input: () => string) => Promise<unknown>;
+  run: (pool: Pool, values: OptionValues, keys: AnswerKeys, input: () => string) => Promise<unknown>;
   /** False if the command changes nothing, or the code it calls writes to the audit log. */
   isLogged?: false;
   /** Opens a connection pool if two connections are not enough. */
@@ -29,28 +29,29 @@ export const list = { type: 'string', multiple: true } as const;
 export const flag = { type: 'boolean' } as const;
 export const account = { account: text };
 
-export function required(values: Values, option: string): string {
+export function required(values: OptionValues, option: string): string {
   const value = values[option];
   if (typeof value !== 'string') throw new UsageError(`--${option} is required.`);
   return value;
 }
 
-export const accountOf = (values: Values) => numberOf(values, 'account');
-export const numberOf = (values: Values, option: string) => wholeNumber(required(values, option), option);
+export const accountOf = (values: OptionValues) => numberOf(values, 'account');
+export const numberOf = (values: OptionValues, option: string) =>
+  wholeNumber(required(values, option), option);
 
 export function wholeNumber(value: string, option: string): number {
   if (!/^\d{1,9}$/.test(value)) throw new UsageError(`--${option} must be a whole number, not "${value}".`);
   return Number(value);
 }
 
-export function trueOrFalse(values: Values, option: string): boolean {
+export function trueOrFalse(values: OptionValues, option: string): boolean {
   const value = required(values, option);
   if (value !== 'true' && value !== 'false')
     throw new UsageError(`--${option} must be true or false, not "${value}".`);
   return value === 'true';
 }
 
-export function onOrOff(values: Values, option: string): boolean {
+export function onOrOff(values: OptionValues, option: string): boolean {
   const value = required(values, option);
   if (value !== 'on' && value !== 'off')
     throw new UsageError(`--${option} must be on or off, not "${value}".`);
@@ -58,7 +59,7 @@ export function onOrOff(values: Values, option: string): boolean {
 }
 
 /** Returns the week of the --week option, if given. */
-export function weekOf(values: Values): Week | undefined {
+export function weekOption(values: OptionValues): Week | undefined {
   if (values['week'] === undefined) return undefined;
   const name = String(values['week']);
   const week = weekNamed(name);
@@ -73,10 +74,10 @@ export const commaList = (value: string) =>
     .filter((part) => part !== '');
 
 /** Returns the values of an option that can be repeated and can contain commas. */
-export const listOf = (values: Values, option: string) =>
+export const listOf = (values: OptionValues, option: string) =>
   ((values[option] as string[] | undefined) ?? []).flatMap(commaList);
 
-export const numbersOf = (values: Values, option: string) =>
+export const numbersOf = (values: OptionValues, option: string) =>
   listOf(values, option).map((one) => wholeNumber(one, option));
 
 export const minuteText = (at: Date | null) => at?.toISOString().slice(0, 16).replace('T', ' ') ?? '';
@@ -94,7 +95,7 @@ export function table(rows: string[][]): string {
 }
 
 /** Reads the options of a command. Usage errors end with `help`. */
-export function readOptions(command: Command, args: string[], help: string): Values {
+export function readOptions(command: Command, args: string[], help: string): OptionValues {
   try {
     const { positional } = command;
     const options = { ...command.options, json: flag };

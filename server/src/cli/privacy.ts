@@ -1,24 +1,24 @@
-// The privacy report command. Prints the report in English, with the texts of the console.
+// The privacy report command. Prints the report in English, with the same texts as the console.
 import type {
   KeyState,
   LinkExport,
   PrivacyReport,
   PrivacyRules,
 } from '@soundings/contract/console/privacy.ts';
+import {
+  keptText,
+  limitText,
+  neverText,
+  type PrivacyArguments,
+  type TextTools,
+  whereOf,
+} from '@soundings/contract/console/privacy-sentences.ts';
+import en from '@soundings/contract/text/en/privacy.json' with { type: 'json' };
 import { copyText } from './keys.ts';
 import { account, accountOf, type Command, table } from './options.ts';
 import type { Config } from '../base/config.ts';
 import { catalogue } from '../base/texts.ts';
 import { version } from '../base/version.ts';
-import {
-  keptText,
-  limitText,
-  type TextTools,
-  neverText,
-  whereOf,
-} from '../../../console/src/pages/access/privacy-sentences.ts';
-import type { Arguments } from '../../../console/src/text/arguments.ts';
-import en from '../../../console/src/text/en/access.json' with { type: 'json' };
 
 export const privacyCommands = (config: () => Config): Record<string, Command> => ({
   'privacy report': {
@@ -40,7 +40,7 @@ export const privacyCommands = (config: () => Config): Record<string, Command> =
         now: Date.now(),
       };
       // Imported here, because it loads all schemas of the console, which would slow down every other command.
-      const { readPrivacyReport } = await import('../results/privacy-report.ts');
+      const { readPrivacyReport } = await import('../results/privacy/privacy-report.ts');
       return readPrivacyReport(pool, accountOf(values), installation);
     },
     format: privacyText,
@@ -82,7 +82,7 @@ export function privacyText(report: PrivacyReport): string {
   ].join('\n\n');
 }
 
-const t = catalogue<typeof en, Arguments['access']>({ en }).in('en');
+const t = catalogue<typeof en, PrivacyArguments>({ en }).in('en');
 const minute = (iso: string) => iso.slice(0, 16).replace('T', ' ');
 
 const tools: TextTools = {

@@ -1,7 +1,8 @@
 // The commands for questions.
 import { lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
-import { retireQuestions, selectKpis, selectQuestions } from '../questions/questions.ts';
+import { retireQuestions } from '../questions/questions.ts';
+import { selectKpis, selectQuestions } from '../questions/questions.sql.ts';
 import {
   account,
   accountOf,
@@ -11,7 +12,7 @@ import {
   listOf,
   table,
   UsageError,
-  type Values,
+  type OptionValues,
 } from './options.ts';
 
 export const questionCommands: Record<string, Command> = {
@@ -55,7 +56,7 @@ export const questionCommands: Record<string, Command> = {
   },
 };
 
-async function questionList(pool: Pool, values: Values) {
+async function questionList(pool: Pool, values: OptionValues) {
   const [questions, kpis] = await Promise.all([
     selectQuestions(pool, accountOf(values)),
     selectKpis(pool, accountOf(values)),

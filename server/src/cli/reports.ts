@@ -14,7 +14,7 @@ import {
   required,
   text,
   UsageError,
-  type Values,
+  type OptionValues,
 } from './options.ts';
 
 const languages = ['en', 'sv'];
@@ -33,7 +33,7 @@ export const reportCommands: Record<string, Command> = {
   },
 };
 
-async function saveReport(pool: Pool, values: Values): Promise<{ file: string; reports: number }> {
+async function saveReport(pool: Pool, values: OptionValues): Promise<{ file: string; reports: number }> {
   const accountId = accountOf(values);
   const file = required(values, 'out');
   const language = oneOf(values, 'language', languages) ?? 'en';
@@ -66,7 +66,11 @@ async function saveReport(pool: Pool, values: Values): Promise<{ file: string; r
   return { file, reports };
 }
 
-function oneOf<const T extends string>(values: Values, option: string, allowed: readonly T[]): T | undefined {
+function oneOf<const T extends string>(
+  values: OptionValues,
+  option: string,
+  allowed: readonly T[],
+): T | undefined {
   const value = values[option];
   if (value === undefined || allowed.includes(value as T)) return value as T | undefined;
   throw new UsageError(`--${option} must be one of ${allowed.join(', ')}, not "${String(value)}".`);

@@ -1,4 +1,4 @@
-// Runs one soundings command, with or without a running service. Each area of commands has a file. cli.ts is the program.
+// Runs one soundings command, with or without a running service. Each area of commands has a file. ../command.ts is the program.
 import { audit } from '../accounts/audit.ts';
 import { migrationSteps } from '../answers/seal-open-weeks.ts';
 import type { Config } from '../base/config.ts';
@@ -8,6 +8,7 @@ import { asFault, openPool, type Pool } from '../db/db.ts';
 import { openEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
+import type { ServeAnswering } from '../simulation/simulation.ts';
 import { accountCommands } from './accounts.ts';
 import { fileCommands } from './files.ts';
 import { historyCommands } from './history.ts';
@@ -34,9 +35,14 @@ export type Surroundings = {
   /** Write to standard output and to standard error. */
   print: (output: string) => void;
   printError: (output: string) => void;
+  /** Serves the answering page to the people of a simulated week. */
+  serve: ServeAnswering;
 };
 
-const commandsWith = (config: () => Config, canMail = () => config().smtpUrl !== undefined): Commands => ({
+const commandsWith = (
+  { config, serve }: Surroundings,
+  canMail = () => config().smtpUrl !== undefined,
+): Commands => ({
   ...accountCommands(canMail),
   ...tokenCommands(canMail),
   ...peopleCommands,
@@ -47,7 +53,7 @@ const commandsWith = (config: () => Config, canMail = () => config().smtpUrl !==
   ...questionCommands,
   ...scheduleCommands,
   ...weekCommands(config),
-  ...simulationCommands(config),
+  ...simulationCommands(config, serve),
   ...segmentCommands,
   ...reportCommands,
   ...privacyCommands(config),
@@ -81,8 +87,9 @@ export async function runCommand(args: string[], surroundings: Surroundings): Pr
   }
 }
 
-async function outputOf(written: string[], { config, input }: Surroundings): Promise<string> {
-  const commands = commandsWith(config);
+async function outputOf(written: string[], surroundings: Surroundings): Promise<string> {
+  const { config, input } = surroundings;
+  const commands = commandsWith(surroundings);
   const args = written[0] === '--version' ? ['version', ...written.slice(1)] : written;
   const name = [args.slice(0, 2).join(' '), args[0] ?? ''].find(
     (one) => Object.hasOwn(commands, one) || one === 'version',

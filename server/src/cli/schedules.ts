@@ -2,18 +2,15 @@
 import { dayIn, weekName } from '@soundings/contract/weeks.ts';
 import { accountById } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
-import { selectQuestions } from '../questions/questions.ts';
+import { selectQuestions } from '../questions/questions.sql.ts';
 import { calendarOf } from '../rounds/calendar.ts';
+import { createSchedule, pauseSchedule, removeSchedule, scheduleById } from '../rounds/schedules.ts';
 import {
-  createSchedule,
-  type NewSchedule,
-  pauseSchedule,
-  removeSchedule,
-  type Schedule,
-  scheduleById,
   selectSchedules,
   selectScheduleWeeks,
-} from '../rounds/schedules.ts';
+  type NewSchedule,
+  type Schedule,
+} from '../rounds/schedules.sql.ts';
 import { missedSentence } from '../rounds/missed-reasons.ts';
 import {
   account,
@@ -29,7 +26,7 @@ import {
   table,
   text,
   UsageError,
-  type Values,
+  type OptionValues,
   wholeNumber,
 } from './options.ts';
 
@@ -161,7 +158,7 @@ export const scheduleCommands: Record<string, Command> = {
   },
 };
 
-async function scheduleCreate(pool: Pool, values: Values) {
+async function scheduleCreate(pool: Pool, values: OptionValues) {
   const accountId = accountOf(values);
   const created = await inTransaction(pool, async (tx) => {
     const { timezone } = await accountById(tx, accountId);
@@ -178,7 +175,7 @@ async function scheduleCreate(pool: Pool, values: Values) {
   return { id: created.id, next: await calendar(pool, created, 4) };
 }
 
-function scheduleOf(values: Values, questionIds: number[], today: string): NewSchedule {
+function scheduleOf(values: OptionValues, questionIds: number[], today: string): NewSchedule {
   const orElse = (option: string, fallback: number) =>
     values[option] === undefined ? fallback : numberOf(values, option);
   const [weekday, hour] = [orElse('weekday', 1), orElse('hour', 9)];

@@ -1,16 +1,10 @@
 // The commands for segments: results by attributes of people, across the company.
+import { type SegmentKind, selectKinds } from '../rounds/segments/segments.sql.ts';
 import { inTransaction } from '../db/db.ts';
 import { deleteGroupResults } from '../results/published-figures.ts';
 import { type SimulatedKind, simulateKind } from '../results/segments/simulate.ts';
 import { simulateOpening } from '../results/segments/simulated-account.ts';
-import {
-  closeKind,
-  kindsOf,
-  type NewKind,
-  openKind,
-  removeKind,
-  type SegmentKind,
-} from '../rounds/segments/segments.ts';
+import { closeKind, type NewKind, openKind, removeKind } from '../rounds/segments/segments.ts';
 import {
   account,
   accountOf,
@@ -21,7 +15,7 @@ import {
   required,
   table,
   text,
-  type Values,
+  type OptionValues,
   wholeNumber,
 } from './options.ts';
 
@@ -30,7 +24,7 @@ const kind = { ...account, name: text, attribute: text, bands: text, combine: te
 const one = { ...account, id: text };
 const wanted = '--account ID --name N (--attribute A [--bands 30,40,50,60] | --combine KIND_ID,KIND_ID)\n';
 
-function kindOf(values: Values): NewKind {
+function kindOf(values: OptionValues): NewKind {
   const numbers = (option: string) =>
     values[option] === undefined
       ? null
@@ -49,7 +43,7 @@ export const segmentCommands: Record<string, Command> = {
     usage:
       '--account ID\n    Lists the kinds of segments by which results are shown, in the order in which they were opened.',
     options: account,
-    run: (pool, values) => kindsOf(pool, accountOf(values)),
+    run: (pool, values) => selectKinds(pool, accountOf(values)),
     format: (kinds: SegmentKind[]) =>
       kinds.length === 0
         ? 'Results are not shown by segments.'

@@ -9,7 +9,7 @@ import {
   table,
   text,
   UsageError,
-  type Values,
+  type OptionValues,
 } from './options.ts';
 import type { Pool } from '../db/db.ts';
 import type { Demo } from '../demo/demo.ts';
@@ -22,9 +22,10 @@ const demo = () => import('../demo/demo.ts');
 const connect = async (databaseUrl: string): Promise<Pool> =>
   (await simulation()).openSimulationPool(databaseUrl);
 
-/** Returns the commands. `config` supplies the addresses of the service. */
+/** Returns the commands. `config` supplies the addresses of the service. `serve`: how people reach the answering page. */
 export const simulationCommands = (
   config: () => { publicUrl: string; sftpPort: number },
+  serve: ServeAnswering,
 ): Record<string, Command> => ({
   simulate: {
     usage:
@@ -33,7 +34,7 @@ export const simulationCommands = (
       '    No emails are sent. The same seed gives the same answers. An account without a schedule gets a weekly pulse.',
     options: { ...account, weeks: text, seed: text, rate: text },
     connect,
-    run: simulateWeeks,
+    run: (pool, values, keys) => simulateWeeks(pool, values, keys, serve),
     format: ({ weeks, pulse, seconds }: Awaited<ReturnType<typeof simulateWeeks>>) =>
       [
         ...(pulse
@@ -62,7 +63,7 @@ export const simulationCommands = (
   },
 });
 
-async function simulateWeeks(pool: Pool, values: Values, keys: AnswerKeys) {
+async function simulateWeeks(pool: Pool, values: OptionValues, keys: AnswerKeys, serve: ServeAnswering) {
   const options = {
     weeks: numberOf(values, 'weeks'),
     seed: numberOf(values, 'seed'),
@@ -86,12 +87,3 @@ function rateOf(value: string): number {
   if (/^(0|1|0?\.\d+|1\.0+)$/.test(value)) return Number(value);
   throw new UsageError(`--rate must be a number from 0 to 1, such as 0.7, not "${value}".`);
 }
-
-/** Serves the answering page. Loaded only here, since no other command serves anything. Logs to standard error. */
-const serve: ServeAnswering = async (pool, keys, now) => {
-  const [{ startAnswering }, { openLog }] = await Promise.all([
-    import('../app.ts'),
-    import('../base/log.ts'),
-  ]);
-  return startAnswering({ pool, keys, now }, openLog('warn', 2));
-};

@@ -11,7 +11,7 @@ import {
   table,
   text,
   UsageError,
-  type Values,
+  type OptionValues,
 } from './options.ts';
 
 /** Returns the commands. `canMail`: whether a mail server is configured. */
@@ -73,7 +73,7 @@ export const tokenCommands = (canMail: () => boolean): Record<string, Command> =
 });
 
 /** Reads the scopes of a token. There is no default, so that no one creates an all-powerful token by accident. */
-function scopesOf(values: Values): string[] {
+function scopesOf(values: OptionValues): string[] {
   const scopes = values['scope'] as string[] | undefined;
   if (!scopes?.length)
     throw new UsageError('--scope is required: data, organization or files. Repeat it for each scope.');

@@ -6,7 +6,8 @@ import { inTransaction, type Pool } from '../db/db.ts';
 import { closeWeekNow } from '../results/close-week.ts';
 import { computeStatistics } from '../results/statistics/statistics.ts';
 import { type ExportedLink, exportLinks } from '../rounds/links.ts';
-import { account, accountOf, type Command, flag, text, type Values, weekOf } from './options.ts';
+import { selectMessageCounts, selectRefusals, selectRunningWeeks } from '../rounds/messages/messages.sql.ts';
+import { account, accountOf, type Command, flag, text, type OptionValues, weekOption } from './options.ts';
 
 /** Returns the commands. `config` supplies the public address and the mail server. */
 export const weekCommands = (
@@ -18,7 +19,7 @@ export const weekCommands = (
       "    Publishes the figures of a week and deletes its answers. Default: the last week that has ended. This can't be undone.",
     options: { ...account, week: text },
     run: async (pool, values, keys) => {
-      const closed = await closeWeekNow(pool, keys, accountOf(values), weekOf(values), Date.now());
+      const closed = await closeWeekNow(pool, keys, accountOf(values), weekOption(values), Date.now());
       await computeStatistics(pool, accountOf(values));
       return { week: weekName(closed.week), published: closed.published };
     },
@@ -83,14 +84,14 @@ function participationText({
 
 async function linksExport(
   pool: Pool,
-  values: Values,
+  values: OptionValues,
   { publicUrl, smtpUrl }: { publicUrl: string; smtpUrl: string | undefined },
 ) {
   const accountId = accountOf(values);
   const isReplacing = values['replace'] === true;
   return inTransaction(pool, async (tx) => {
     const { week, links } = await exportLinks(tx, accountId, publicUrl, {
-      week: weekOf(values),
+      week: weekOption(values),
       isReplacing,
       canMail: smtpUrl !== undefined,
       by: null,
@@ -104,10 +105,8 @@ async function linksExport(
   });
 }
 
-async function weekShow(pool: Pool, values: Values) {
+async function weekShow(pool: Pool, values: OptionValues) {
   const accountId = accountOf(values);
-  // Imported here, because it loads the mail code, which would slow down every other command.
-  const { selectRefusals, selectMessageCounts, selectRunningWeeks } = await import('../rounds/messages.ts');
   const [weeks, counts, refusals] = await Promise.all([
     selectRunningWeeks(pool, accountId),
     selectMessageCounts(pool, accountId, Date.now()),

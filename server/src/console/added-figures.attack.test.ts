@@ -9,7 +9,7 @@ import { type RandomCompany, randomCompany } from '../testing/attacks/random-com
 import { type OpenWeek, randomAnswer, twinOf } from '../testing/attacks/twins.ts';
 import { apply, unit } from '../testing/organizations.ts';
 import { type SendRequest, signInNew } from '../testing/signed-in.ts';
-import { answer, importLines, kpi, question, round, skip } from '../testing/surveys.ts';
+import { answerLine, importLines, kpi, question, round, skip } from '../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 const count = Number(process.env['ADDED_COMPANIES'] ?? 2);
@@ -153,7 +153,7 @@ describe('two companies whose answers differ only in what is withheld', () => {
           const where = [week, `g${own!.groupId}`, respondent, `q${id}`] as const;
           const type = types.get(id)!;
           const given = type === 4 ? value === 1 : type === 5 ? choices?.[0] : type === 6 ? choices : value;
-          lines.push((skipped ? skip(...where) : answer(...where, given, comment ?? undefined)) as never);
+          lines.push((skipped ? skip(...where) : answerLine(...where, given, comment ?? undefined)) as never);
         }
     }
     return lines;
@@ -256,7 +256,7 @@ describe('a manager of one team', () => {
               const value = Math.max(1, Math.min(5, Math.round(level + random.around0(1))));
               const text = `${random.oneOf(['meeting', 'canteen', 'shifts'])} ${from === 8 ? 'parking' : `topic${from % 5}`}`;
               if (random.chance(0.05)) return [];
-              return [answer(weekName(week), 'company', id, key, value, key === 'c' ? text : undefined)];
+              return [answerLine(weekName(week), 'company', id, key, value, key === 'c' ? text : undefined)];
             }),
           ),
         ]),

@@ -3,7 +3,13 @@ import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import postgres from 'postgres';
 import { Fault } from '../base/errors.ts';
-import { isOfStatement, onFailure, repairRows, withoutEmptyRows } from './postgres-internals.ts';
+import {
+  beginUntilLost,
+  isOfStatement,
+  onFailure,
+  withoutEmptyRows,
+  withRepairedRows,
+} from './postgres-internals.ts';
 
 /** A pool of connections. */
 export type Pool = postgres.Sql;
@@ -78,9 +84,7 @@ export function openPool(url: string, max: number, options: PoolOptions = {}): P
     types: { day: { to: 1082, from: [1082], serialize: (day: string) => day, parse: (day: string) => day } },
     socket: connectWithoutDelay,
   };
-  return new Proxy(postgres(url, settings), {
-    apply: (target, self, statement) => repairRows(Reflect.apply(target, self, statement) as unknown),
-  });
+  return withRepairedRows(postgres(url, settings));
 }
 
 /**
@@ -94,22 +98,10 @@ function connectWithoutDelay(to: { host: string[]; port: number[]; path?: string
   return Object.assign(socket, { host, port });
 }
 
-/**
- * Runs `work` in one transaction. Database errors that callers can act on are thrown as faults.
- *
- * On a lost connection, anything that the driver sends, even the rollback, throws an error that can't be caught and ends the
- * process (porsager/postgres#1208). So nothing is sent any more; the driver reports the loss by itself.
- */
+/** Runs `work` in one transaction. Database errors that callers can act on are thrown as faults. */
 export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  let isLost = false;
-  const begun = pool.begin((tx) =>
-    work(refusingOnce(() => isLost, tx)).catch((error: unknown) =>
-      isLost || isLoss(error) ? new Promise<never>(() => {}) : Promise.reject(error),
-    ),
-  );
-  begun.catch(() => (isLost = true));
   try {
-    return (await begun) as T;
+    return await beginUntilLost(pool, work, isLoss);
   } catch (error) {
     throw asFault(error);
   }
@@ -137,15 +129,6 @@ export async function onConnection<T>(pool: Pool, work: (db: Db) => Promise<T>):
   } catch (error) {
     throw asFault(error);
   }
-}
-
-function refusingOnce(isLost: () => boolean, tx: Transaction): Transaction {
-  return new Proxy(tx, {
-    apply(target, self, statement) {
-      if (isLost()) throw new Error('The connection of the transaction was lost.');
-      return Reflect.apply(target, self, statement) as unknown;
-    },
-  });
 }
 
 /** Ends a cursor when its callback returns this. A pool opens no connection until its first statement. */

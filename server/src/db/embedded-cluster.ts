@@ -14,7 +14,7 @@ import {
   type RunAs,
   sendSignal,
 } from './embedded-programs.ts';
-import { createFor, openFile } from './shared-directory.ts';
+import { createFor, openSharedFile } from './shared-directory.ts';
 
 export type Options = {
   /** There is only one service per data directory, and it restarts the server if it dies. */
@@ -70,7 +70,7 @@ function draftIn(dataDir: string): string {
 }
 
 async function readPassword(dataDir: string): Promise<string> {
-  const file = await openFile(dataDir, basename(passwordFile({ dataDir })), 'read');
+  const file = await openSharedFile(dataDir, basename(passwordFile({ dataDir })), 'read');
   try {
     return (await file.readFile('utf8')).trim();
   } finally {
@@ -82,7 +82,7 @@ async function keptPassword(dataDir: string): Promise<string> {
   const kept = await readPassword(dataDir).catch(absent);
   if (kept) return kept;
   const draft = draftIn(dataDir);
-  const file = await openFile(dataDir, basename(draft), 'create');
+  const file = await openSharedFile(dataDir, basename(draft), 'create');
   await file.writeFile(randomBytes(24).toString('base64url'));
   await file.sync();
   await file.close();

@@ -8,9 +8,9 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Place, SHARED_MEMORY } from './embedded-cluster.ts';
 import { absent, childOptions, commandLine, exec, failed, sendSignal } from './embedded-programs.ts';
-import { openFile } from './shared-directory.ts';
+import { openSharedFile } from './shared-directory.ts';
 
-export type Server = { pid: number; port: number; state: string };
+export type DatabaseServer = { pid: number; port: number; state: string };
 
 /** How long a server may take to start or stop, without its recovery, in ms. */
 export const TIMEOUT = 30_000;
@@ -22,13 +22,13 @@ const LOG_END = 100_000; // bytes: the maximum that a server writes when it does
 export async function startServer(
   place: Place,
   signal: AbortSignal,
-  stale?: Server,
+  stale?: DatabaseServer,
   wanted?: number,
 ): Promise<string | undefined> {
   // After a crash, the port is kept if possible, because a service that lost its server needs it there.
   const port = wanted ?? (await freePort(stale?.port));
   const logFile = join(place.dataDir, 'postgres.log');
-  const log = await openFile(place.dataDir, 'postgres.log', 'append');
+  const log = await openSharedFile(place.dataDir, 'postgres.log', 'append');
   if ((await log.stat()).size > LOG_LIMIT) await log.truncate();
   const { size } = await log.stat();
   const programArgs = await settings(place, port);
@@ -134,13 +134,13 @@ async function freePort(preferred: number | undefined): Promise<number> {
 }
 
 /** Returns the server of the cluster if its process is running. */
-export async function runningServer(place: Place): Promise<Server | undefined> {
+export async function runningServer(place: Place): Promise<DatabaseServer | undefined> {
   const server = await readPidFile(place);
   return server && (await isOfCluster(place, server.pid)) ? server : undefined;
 }
 
 /** Returns what postmaster.pid says. The lines of the file: process, directory, time, port, socket, address, shared memory, state. */
-export async function readPidFile(place: Place): Promise<Server | undefined> {
+export async function readPidFile(place: Place): Promise<DatabaseServer | undefined> {
   const file = join(place.cluster, 'postmaster.pid');
   const text = await fs.readFile(file, 'utf8').catch(absent);
   if (text === undefined) return undefined;

@@ -14,8 +14,8 @@ import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { bareEnvironment } from '../testing/environment.ts';
-import { freePort } from '../testing/free-port.ts';
+import { bareEnvironment } from '../testing/processes/environment.ts';
+import { freePort } from '../testing/processes/free-port.ts';
 import { databaseAt } from '../testing/postgres.ts';
 import { testConfig } from '../testing/world.ts';
 import { inTransaction, openPool, type Pool } from './db.ts';
@@ -45,7 +45,7 @@ function connect(url: string): Pool {
 
 /** Runs the migrate command in a separate process. */
 async function migrateElsewhere(url: string): Promise<{ status: number; err: string }> {
-  const cli = fileURLToPath(new URL('../cli/cli.ts', import.meta.url));
+  const cli = fileURLToPath(new URL('../command.ts', import.meta.url));
   const env = { ...bareEnvironment, DATABASE_URL: url };
   const child = spawn(process.execPath, [cli, 'migrate', '--json'], {
     env,

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { copyInto, inBatches, openPool, type Pool } from './db.ts';
+import { copyInto, inBatches, inTransaction, openPool, type Pool, type Transaction } from './db.ts';
 import { isOfStatement, onFailure } from './postgres-internals.ts';
 
 const see =
@@ -78,6 +78,20 @@ test('an error of a statement has the statement, even if the connection was lost
   expect(isOfStatement(rejected as object), see).toBe(true);
   const lost = await errorWhenLost(() => pool`select pg_advisory_xact_lock(9)`);
   expect(isOfStatement(lost as object), see).toBe(true);
+});
+
+test('a transaction whose connection is lost fails, and refuses later statements', async () => {
+  const own = openPool(database.url, 1);
+  let lost: Transaction | undefined;
+  const error = await errorWhenLost(() =>
+    inTransaction(own, async (tx) => {
+      lost = tx;
+      await tx`select pg_advisory_xact_lock(9)`;
+    }),
+  );
+  expect(error, see).toMatchObject({ code: 'unavailable' });
+  expect(() => lost!`select 1`, see).toThrow('The connection of the transaction was lost.');
+  await own.end({ timeout: 1 });
 });
 
 test('a driver whose statements have no "reject" is refused, with the name of the decision', () => {

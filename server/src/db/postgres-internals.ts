@@ -1,6 +1,6 @@
-// Everything that relies on undocumented internals of the driver `postgres` (docs/decisions/0021). If they ever change, COPY fails
-// before it sends a row.
-import type { PendingQuery, Row } from 'postgres';
+// Everything that relies on undocumented internals of the driver `postgres`, or works around them (docs/decisions/0021). If they ever
+// change, COPY fails before it sends a row.
+import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres';
 
 /**
  * Calls `listener` when the driver fails a statement, even if its promise has already been settled. The promise of a COPY is
@@ -21,11 +21,16 @@ export function onFailure(statement: PendingQuery<Row[]>, listener: (error: unkn
 }
 
 /**
- * Removes the empty rows that the driver puts before those of a statement, if the previous statement of its connection failed after it
- * had returned rows: one for each of them (porsager/postgres#1119). Only statements outside a transaction need this, because `begin`
- * and `rollback` have no rows.
+ * Returns a pool whose statements have no foreign rows: the driver puts empty ones before those of a statement, if the previous statement
+ * of its connection failed after it had returned rows, one for each of them (porsager/postgres#1119). Only statements outside a
+ * transaction need this, because `begin` and `rollback` have no rows.
  */
-export function repairRows<T>(statement: T): T {
+export const withRepairedRows = (pool: Sql): Sql =>
+  new Proxy(pool, {
+    apply: (target, self, statement) => repairRows(Reflect.apply(target, self, statement) as unknown),
+  });
+
+function repairRows<T>(statement: T): T {
   const query = statement as { resolve?: (rows: unknown) => void };
   const { resolve } = query;
   if (typeof resolve === 'function') query.resolve = (rows) => resolve(withoutEmptyRows(rows));
@@ -46,3 +51,34 @@ export function withoutEmptyRows<T>(rows: T): T {
  * driver say so only for those that PostgreSQL sent.
  */
 export const isOfStatement = (error: object): boolean => 'query' in error;
+
+/**
+ * Runs `work` in a transaction. Throws its error, or that of the driver.
+ *
+ * On a lost connection, anything that the driver sends, even the rollback, throws an error that can't be caught and ends the
+ * process (porsager/postgres#1208). So nothing is sent any more: later statements are refused, and the driver, which reports the loss by
+ * itself, waits for a promise that never settles in place of rolling back. `isLoss`: whether an error means a lost connection.
+ */
+export async function beginUntilLost<T>(
+  pool: Sql,
+  work: (tx: TransactionSql) => Promise<T>,
+  isLoss: (error: unknown) => boolean,
+): Promise<T> {
+  let isLost = false;
+  const begun = pool.begin((tx) =>
+    work(refusingOnce(() => isLost, tx)).catch((error: unknown) =>
+      isLost || isLoss(error) ? new Promise<never>(() => {}) : Promise.reject(error),
+    ),
+  );
+  begun.catch(() => (isLost = true));
+  return (await begun) as T;
+}
+
+function refusingOnce(isLost: () => boolean, tx: TransactionSql): TransactionSql {
+  return new Proxy(tx, {
+    apply(target, self, statement) {
+      if (isLost()) throw new Error('The connection of the transaction was lost.');
+      return Reflect.apply(target, self, statement) as unknown;
+    },
+  });
+}

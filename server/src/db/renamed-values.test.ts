@@ -2,7 +2,7 @@
 import { runMigrations } from 'graphile-worker';
 import { randomUUID } from 'node:crypto';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import type { Account } from '../accounts/accounts.ts';
+import type { Account } from '../accounts/accounts.sql.ts';
 import { contentOf } from '../files/store.ts';
 import { knowledgeOf } from '../files/mappings.ts';
 import { lay } from '../layout/layout.fixture.ts';

@@ -21,7 +21,7 @@ const modes = {
  * Opens a file in a directory. If we are root, the directory's owner becomes its owner. Throws a Fault if it is not a regular file
  * or belongs to another user, and the system's error (ENOENT) if it doesn't exist.
  */
-export async function openFile(
+export async function openSharedFile(
   directory: string,
   name: string,
   mode: keyof typeof modes,

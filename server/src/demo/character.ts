@@ -1,8 +1,8 @@
 // How the people of the demo company feel and what they write, depending on what happens in half a year. Pure.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Character, Respondent } from '../simulation/sentiment.ts';
-import { openAnswers, comments, storyComments, type Topic } from './comments.ts';
-import { type Person, splitWeek, weekCount } from './staff.ts';
+import { comments, openAnswers, storyComments, type Topic } from './comments.ts';
+import { type DemoPerson, splitWeek, weekCount } from './staff.ts';
 
 /** The level of each KPI, how much the seasons change it, and how far it moves in half a year. */
 const topics: Record<Topic, { level: number; season: number; drift: number }> = {
@@ -33,7 +33,7 @@ const newSystem: Line = { 6: 0, 11: -1.05, 13: -1.05, 20: 0.15 };
 const split: Line = { 9: 0, 13: -0.5, 15: -0.5, 22: 0.1 };
 
 /** Returns what a person experiences in a week, if it is one of the stories that people write comments about. */
-function storyOf(person: Person | undefined, group: string, week: number) {
+function storyOf(person: DemoPerson | undefined, group: string, week: number) {
   if (group === 'warehouse-picking' && week >= 8 && week <= 14) return 'newSystem';
   if (group === 'warehouse-picking' && week >= 17) return 'systemFixed';
   if (person?.unit.before && week >= splitWeek && week <= splitWeek + 5) return 'split';
@@ -41,7 +41,7 @@ function storyOf(person: Person | undefined, group: string, week: number) {
 }
 
 /** `weeks`: those of the history, which the stories follow. */
-export function characterOf(staff: readonly Person[], weeks: readonly Week[]): Character {
+export function characterOf(staff: readonly DemoPerson[], weeks: readonly Week[]): Character {
   const personOf = new Map(staff.map((person) => [person.externalId, person]));
   const numberOf = (week: Week) => {
     const number = weeks.indexOf(week);
@@ -72,7 +72,7 @@ export function characterOf(staff: readonly Person[], weeks: readonly Week[]): C
 
 /** Returns by how much a person feels better or worse because of events in their group or in their own life. */
 function storySentiment(
-  person: Person | undefined,
+  person: DemoPerson | undefined,
   group: string,
   topic: string | undefined,
   week: number,

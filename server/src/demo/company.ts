@@ -4,7 +4,7 @@ import type { Organization, OrganizationGroup, User } from '@soundings/contract/
 import { addWeeks, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import type { Character } from '../simulation/sentiment.ts';
 import { characterOf } from './character.ts';
-import { groupsIn, makeStaff, type Person, splitWeek, weekCount } from './staff.ts';
+import { groupsInWeek, makeStaff, type DemoPerson, splitWeek, weekCount } from './staff.ts';
 import { type Unit, units, workplaces } from './units.ts';
 
 /** The attribute that every user of the demo company has. Define it on the account before the push. */
@@ -55,7 +55,7 @@ export const otherSchedules = (first: Week) => [
   },
 ];
 
-function organizationOf(staff: Person[], week: number): Organization {
+function organizationOf(staff: DemoPerson[], week: number): Organization {
   const present = units.filter(({ before }) => before === undefined || week >= splitWeek);
   return {
     settings: {
@@ -85,13 +85,13 @@ const divisions = units.filter(({ parent }) => parent === topUnit);
 /** The Swedish regulator reserves +46 70 174 06 05 to 06 99 for films and books. */
 const firstPhone = 46_701_740_605;
 
-function usersIn(staff: Person[], present: Unit[], week: number): User[] {
+function usersIn(staff: DemoPerson[], present: Unit[], week: number): User[] {
   const inUnit = (id: string) => staff.filter(({ unit, state }) => unit.id === id && state !== 'gone');
   const administrator = inUnit('people').at(1);
   const assistant = inUnit('lavmark').at(1);
   const partners = inUnit('people-partners');
   const withPhone = staff.filter(({ leads, unit }) => leads && unit.country === 'se');
-  const isEmployed = ({ begins, ends, state }: Person) =>
+  const isEmployed = ({ begins, ends, state }: DemoPerson) =>
     week >= begins && (week < ends || state === 'on leave');
   return staff.filter(isEmployed).map((person): User => {
     const { externalId, firstName, lastName, email, language, unit, ends } = person;
@@ -111,7 +111,7 @@ function usersIn(staff: Person[], present: Unit[], week: number): User[] {
       accessInfo: {
         role: person === administrator ? 'Administrator' : leads ? 'Manager' : 'User',
         // People on leave move with the others.
-        memberOf: groupsIn({ ...person, ends: Infinity }, week),
+        memberOf: groupsInWeek({ ...person, ends: Infinity }, week),
         ...(leads && { adminOf: [unit.id] }),
         ...(person === assistant && { inheritedAdminOf: [unit.id] }),
         ...(division && { interestOf: [division.id] }),

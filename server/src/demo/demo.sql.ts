@@ -17,7 +17,7 @@ export async function selectTopGroup(db: Db, accountId: AccountId): Promise<numb
 }
 
 /** Returns an active person who is asked in the latest open week, preferably one who reads English; undefined if no week is open. */
-export async function selectAskedNow(
+export async function selectPersonAskedNow(
   db: Db,
   accountId: AccountId,
 ): Promise<{ userId: number; week: Week } | undefined> {

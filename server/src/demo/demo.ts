@@ -4,21 +4,23 @@ import { accountById, createAccount, lockAccount } from '../accounts/accounts.ts
 import { resetPassword } from '../auth/sign-in.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { newId } from '../base/ids.ts';
-import { newPassword } from '../base/secrets.ts';
+import { newPassword } from '../base/crypto/secrets.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
 import { defineAttribute } from '../people/attributes.changes.ts';
 import { createUser } from '../people/users.ts';
-import { defineLibrary, selectKpis, selectQuestions } from '../questions/questions.ts';
+import { defineLibrary } from '../questions/questions.ts';
+import { selectKpis, selectQuestions } from '../questions/questions.sql.ts';
 import { deleteGroupResults } from '../results/published-figures.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
-import { selectRounds } from '../rounds/rounds.ts';
-import { createSchedule, selectSchedules } from '../rounds/schedules.ts';
+import { selectRounds } from '../rounds/rounds.sql.ts';
+import { createSchedule } from '../rounds/schedules.ts';
+import { selectSchedules } from '../rounds/schedules.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { pulseOf, type ServeAnswering, simulate } from '../simulation/simulation.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { type DemoCompany, demoAttribute, makeDemoCompany, otherSchedules } from './company.ts';
-import { selectAdministrator, selectAskedNow, selectDemoAccount, selectTopGroup } from './demo.sql.ts';
+import { selectAdministrator, selectPersonAskedNow, selectDemoAccount, selectTopGroup } from './demo.sql.ts';
 
 const name = 'Lavmark (demo)';
 const timezone = 'Europe/Stockholm';
@@ -137,7 +139,7 @@ async function createSchedules(pool: Pool, id: AccountId, first: Week): Promise<
 }
 
 async function exampleLink(pool: Pool, id: AccountId): Promise<string | undefined> {
-  const person = await selectAskedNow(pool, id);
+  const person = await selectPersonAskedNow(pool, id);
   return person && (await newLinks(pool, [{ accountId: id, ...person }]))[0];
 }
 

@@ -8,14 +8,14 @@ export const weekCount = 26;
 /** The first week after a department was split. */
 export const splitWeek = 13;
 
-export type Language = 'sv' | 'en' | 'de';
+export type DemoLanguage = 'sv' | 'en' | 'de';
 
-export type Person = {
+export type DemoPerson = {
   externalId: string;
   firstName: string;
   lastName: string;
   email: string;
-  language: Language;
+  language: DemoLanguage;
   /** The person's current unit, or the last one. */
   unit: Unit;
   leads: boolean;
@@ -30,7 +30,7 @@ export type Person = {
 };
 
 const unitById = new Map(units.map((unit) => [unit.id, unit]));
-const languageOf: Record<Country, Language> = { se: 'sv', uk: 'en', de: 'de' };
+const languageOf: Record<Country, DemoLanguage> = { se: 'sv', uk: 'en', de: 'de' };
 const countries: Country[] = ['se', 'uk', 'de'];
 
 /** Returns whether a team is so large that people can join, leave and move without affecting which figures are shown. */
@@ -42,10 +42,10 @@ const leaverCount = 30;
 const moverCount = 10;
 
 /** Returns all current people, unit by unit with the leader first, and then everyone who has left. */
-export function makeStaff(seed: number): Person[] {
+export function makeStaff(seed: number): DemoPerson[] {
   const random = randomFrom(seed, 'staff');
   const draw = identities(random);
-  const people: Person[] = [];
+  const people: DemoPerson[] = [];
   for (const unit of units) {
     for (let i = 0; i < unit.people; i++) {
       const mayChange = i > 0 && isLarge(unit);
@@ -76,7 +76,7 @@ export function makeStaff(seed: number): Person[] {
 }
 
 /** Returns the groups that a person is a member of in a week. Empty if the person is not asked in that week. */
-export function groupsIn(person: Person, week: number): string[] {
+export function groupsInWeek(person: DemoPerson, week: number): string[] {
   if (week < person.begins || week >= person.ends) return [];
   const unit = person.moved && week < person.moved.week ? person.moved.from.id : person.unit.id;
   const now = [unit, ...person.alsoIn];
@@ -111,7 +111,7 @@ const plain = (name: string) =>
     .replace(/[^a-z]/g, '');
 
 /** Adds second groups (lentOut) to the last person of each team who has been there from the beginning. */
-function lend(people: Person[]): void {
+function lend(people: DemoPerson[]): void {
   for (const [from, also] of lentOut) {
     people
       .findLast(({ unit, begins, state }) => unit.id === from && begins === 0 && state === 'here')
@@ -120,7 +120,7 @@ function lend(people: Person[]): void {
 }
 
 /** Gives some people a previous team of the same kind and country. */
-function move(people: Person[], random: Random): void {
+function move(people: DemoPerson[], random: Random): void {
   const settled = people.filter(
     ({ unit, leads, begins, state, alsoIn }) =>
       isLarge(unit) && !leads && begins === 0 && state === 'here' && alsoIn.length === 0,
@@ -140,7 +140,7 @@ function move(people: Person[], random: Random): void {
 }
 
 /** Gives each person an employee number as externalId, in the order in which they joined. */
-function numberAll(people: Person[], random: Random): void {
+function numberAll(people: DemoPerson[], random: Random): void {
   let number = 1000;
   for (const person of random.shuffled(people).toSorted((a, b) => a.begins - b.begins)) {
     person.externalId = `LM${++number}`;

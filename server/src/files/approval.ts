@@ -6,10 +6,10 @@ import { type AccountId, inTransaction, type Pool, type Transaction } from '../d
 import type { DeleteGroupResults } from '../people/groups.ts';
 import { newFindings } from '../sync/findings.ts';
 import { rejectPendingRun, takePendingRun } from '../sync/pending-runs.ts';
-import { updateApproved } from '../sync/runs.ts';
+import { updateApproved } from '../sync/runs.sql.ts';
 import { type SentByFile, staleRun, synchronizeFile } from '../sync/sync.ts';
-import { addMails, type FileReport, updateReport, updateToRepeat } from './process.sql.ts';
-import { messageOf } from './report-texts.ts';
+import { addMails, type StoredFileReport, updateReport, updateToRepeat } from './process.sql.ts';
+import { reportMessageOf } from './report-texts.ts';
 import { addProcessing } from './store.sql.ts';
 import { fileNotFound } from './store.ts';
 
@@ -30,7 +30,7 @@ export async function approveRun(
   runId: string,
   deleteGroupResults: DeleteGroupResults,
   approval?: Approval,
-): Promise<FileReport> {
+): Promise<StoredFileReport> {
   return inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
     const { organization, planDigest, removed } = await takePendingRun(tx, accountId, runId);
@@ -49,7 +49,7 @@ export async function approveRun(
     const account = await accountById(tx, accountId);
     const report = await updateReport(tx, accountId, runId, (before) => {
       const after = { ...before, outcome, details: [], warnings: findings.warnings() };
-      return { ...after, message: messageOf(after, accountId) };
+      return { ...after, message: reportMessageOf(after, accountId) };
     });
     if (!report) throw fileNotFound();
     await addMails(tx, accountId, report.id, account.notifySuccess ? account.notify : []);

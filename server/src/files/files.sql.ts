@@ -1,10 +1,10 @@
 // SQL for the reports of files.
 import type { Change } from '@soundings/contract/organization.ts';
 import type { AccountId, Db } from '../db/db.ts';
-import type { FileReport } from './process.sql.ts';
+import type { StoredFileReport } from './process.sql.ts';
 
-export type ReportRow = {
-  report: FileReport | null;
+export type FileReportRow = {
+  report: StoredFileReport | null;
   runId: string | null;
   arrivedAt: Date;
   /** The place of a waiting file in the queue. Null if the file is or has been processed. */
@@ -16,8 +16,8 @@ export async function selectReportByName(
   db: Db,
   accountId: AccountId,
   name: string,
-): Promise<ReportRow | undefined> {
-  const [row] = await db<ReportRow[]>`
+): Promise<FileReportRow | undefined> {
+  const [row] = await db<FileReportRow[]>`
     select report     as "report",
            run_id     as "runId",
            arrived_at as "arrivedAt",

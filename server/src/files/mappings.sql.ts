@@ -66,7 +66,7 @@ export async function upsertValues(
 }
 
 /** Returns the mapped values of an account, sorted by field and value. */
-export async function selectValues(db: Db, accountId: AccountId): Promise<ValueMapping[]> {
+export async function selectValueMappings(db: Db, accountId: AccountId): Promise<ValueMapping[]> {
   return db<ValueMapping[]>`
     select m.mapping_id                                         as "mappingId",
            m.field                                              as "field",

@@ -3,7 +3,8 @@
 import type { MappedSheet, MappedValue } from '@soundings/contract/console/runs.ts';
 import { valueFields, valueMeanings } from '@soundings/contract/meanings.ts';
 import { createHash } from 'node:crypto';
-import { type Account, lockAccount } from '../accounts/accounts.ts';
+import { lockAccount } from '../accounts/accounts.ts';
+import type { Account } from '../accounts/accounts.sql.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
@@ -19,12 +20,10 @@ import {
   deleteValue,
   selectManagedIds,
   selectMappings,
-  selectValues,
+  selectValueMappings,
   upsertMapping,
   upsertValues,
 } from './mappings.sql.ts';
-
-export { selectValues };
 
 /** The maximum number of column mappings of an account. All of them are read with every file. */
 const maxMappings = 500;
@@ -45,7 +44,7 @@ export async function knowledgeOf(db: Db, { id, defaultCountry }: Account): Prom
   const [attributes, mappings, values, ids] = await Promise.all([
     attributesOf(db, id),
     mappingsOf(db, id),
-    selectValues(db, id),
+    selectValueMappings(db, id),
     selectManagedIds(db, id),
   ]);
   const idsOf = (kind: 'users' | 'groups') =>
@@ -77,7 +76,7 @@ export async function confirmValues(
   const details = values.flatMap((value, i) => valueFaults(value, `/values/${i}`));
   if (details[0]) throw new Fault('invalid', details[0].type, details[0].message, { details });
   const keyed = new Map(values.map((value) => [mappingKey(value.field, valueKey(value.value)), value]));
-  const before = await selectValues(tx, accountId);
+  const before = await selectValueMappings(tx, accountId);
   if (
     new Set([...keyed.keys(), ...before.map((one) => mappingKey(one.field, valueKey(one.value)))]).size >
     maxValues

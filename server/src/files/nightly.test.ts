@@ -12,7 +12,7 @@ import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { deleteGroupResults } from '../results/published-figures.ts';
 import { listRuns } from '../sync/runs.ts';
-import { freePort } from '../testing/free-port.ts';
+import { freePort } from '../testing/processes/free-port.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';

@@ -1,6 +1,7 @@
 // What the tests of processing files share: accounts, sending files, and queries of the stored organization.
 import { afterAll, beforeAll } from 'vitest';
-import { changeAccount, createAccount, type AccountSettings } from '../accounts/accounts.ts';
+import { changeAccount, createAccount } from '../accounts/accounts.ts';
+import type { AccountSettings } from '../accounts/accounts.sql.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
@@ -9,7 +10,7 @@ import { createUser } from '../people/users.ts';
 import { deleteGroupResults } from '../results/published-figures.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import type { FileReport } from './process.sql.ts';
+import type { StoredFileReport } from './process.sql.ts';
 import { processFiles } from './queue.ts';
 import { openUpload } from './store.ts';
 
@@ -51,14 +52,14 @@ export async function arrive({ id, tokenId }: Company, name: string, text: strin
 }
 
 /** Uploads and processes a file, and returns its report. */
-export async function send(acme: Company, name: string, text: string | Buffer): Promise<FileReport> {
+export async function send(acme: Company, name: string, text: string | Buffer): Promise<StoredFileReport> {
   await arrive(acme, name, text);
   await processFiles(pool, acme.id, deleteGroupResults, log);
   return lastReport(acme);
 }
 
-export async function lastReport({ id }: Company): Promise<FileReport> {
-  const [row] = await pool<{ report: FileReport }[]>`
+export async function lastReport({ id }: Company): Promise<StoredFileReport> {
+  const [row] = await pool<{ report: StoredFileReport }[]>`
     select report from files where account_id = ${id} and report is not null order by arrival desc limit 1`;
   return row!.report;
 }

@@ -1,9 +1,9 @@
 // SQL for processing files: the queue, the turn of an account, reports, and the current values that empty cells keep.
-import type { FileReport as WholeReport } from '@soundings/contract/storage.ts';
+import type { FileReport } from '@soundings/contract/storage.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** The stored part of a report. Its changes are stored with the run. */
-export type FileReport = Omit<WholeReport, 'changes'>;
+export type StoredFileReport = Omit<FileReport, 'changes'>;
 
 export type WaitingFile = {
   id: number;
@@ -130,7 +130,7 @@ export async function updateProcessed(
   tx: Transaction,
   accountId: AccountId,
   fileId: number,
-  report: FileReport,
+  report: StoredFileReport,
 ): Promise<void> {
   await tx`
     update files
@@ -172,9 +172,9 @@ export async function updateReport(
   tx: Transaction,
   accountId: AccountId,
   runId: string,
-  change: (report: FileReport) => FileReport,
-): Promise<{ id: number; report: FileReport } | undefined> {
-  const [row] = await tx<{ id: number; report: FileReport }[]>`
+  change: (report: StoredFileReport) => StoredFileReport,
+): Promise<{ id: number; report: StoredFileReport } | undefined> {
+  const [row] = await tx<{ id: number; report: StoredFileReport }[]>`
     select file_id as "id", report as "report"
     from   files
     where  account_id = ${accountId} and run_id = ${runId}
@@ -192,8 +192,8 @@ export async function selectReport(
   db: Db,
   accountId: AccountId,
   fileId: number,
-): Promise<FileReport | undefined> {
-  const [row] = await db<{ report: FileReport | null }[]>`
+): Promise<StoredFileReport | undefined> {
+  const [row] = await db<{ report: StoredFileReport | null }[]>`
     select report as "report" from files where account_id = ${accountId} and file_id = ${fileId}`;
   return row?.report ?? undefined;
 }
@@ -235,7 +235,7 @@ export async function selectOwnedGroups(
 }
 
 /** Returns the groups that a file can refer to. */
-export async function selectCurrentGroups(
+export async function selectGroupsForFile(
   tx: Transaction,
   accountId: AccountId,
 ): Promise<{ externalId: string; name: string; managed: boolean }[]> {

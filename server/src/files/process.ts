@@ -1,7 +1,8 @@
 // Processes a file: reads it, converts it to users and groups, applies it with the same code as organization requests, and stores
 // a report (decision C8).
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { type Account, accountById, lockAccount } from '../accounts/accounts.ts';
+import { accountById, lockAccount } from '../accounts/accounts.ts';
+import type { Account } from '../accounts/accounts.sql.ts';
 import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
@@ -16,7 +17,7 @@ import { rejectInvalidRun, synchronizeFile } from '../sync/sync.ts';
 import { knowledgeOf } from './mappings.ts';
 import { findingsIn } from './placed-findings.ts';
 import { lockBegunFile, type Turn, updateBegun, type WaitingFile } from './process.sql.ts';
-import { reportOf, storeReport } from './report.ts';
+import { fileReportOf, storeReport } from './report.ts';
 import { requestOf, settingsOf } from './request.ts';
 import { contentOf } from './store.ts';
 
@@ -45,7 +46,7 @@ export async function processFile(
     const end = request
       ? await synchronizeFile(tx, accountId, request, wanted, findings)
       : await rejectInvalidRun(tx, accountId, runId, settingsOf(account), findings);
-    await storeReport(tx, account, file, reportOf(account, file, runId, end, findings));
+    await storeReport(tx, account, file, fileReportOf(account, file, runId, end, findings));
   });
 }
 

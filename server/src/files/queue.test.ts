@@ -10,9 +10,10 @@ import { createToken } from '../accounts/tokens.ts';
 import { inTransaction } from '../db/db.ts';
 import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { bareEnvironment } from '../testing/environment.ts';
+import { bareEnvironment } from '../testing/processes/environment.ts';
 import { until } from '../testing/until.ts';
-import { openUpload, addLostProcessing } from './store.ts';
+import { openUpload } from './store.ts';
+import { addLostProcessing } from './store.sql.ts';
 
 // QUEUE_UPLOADS=1000 takes about ten minutes and also prints statistics.
 const uploads = Number(process.env['QUEUE_UPLOADS'] ?? 6);

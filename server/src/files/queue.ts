@@ -1,7 +1,8 @@
 // The queue of files: files of an account are processed one at a time, in the order of their arrival (decision C8), and retried
 // after errors. Only the process that holds the account's turn reads its files. The turn is a lock of a connection, so it ends
 // with its process (decisions/0018).
-import { type Account, accountById } from '../accounts/accounts.ts';
+import { accountById } from '../accounts/accounts.ts';
+import type { Account } from '../accounts/accounts.sql.ts';
 import { audit } from '../accounts/audit.ts';
 import type { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -9,7 +10,7 @@ import type { Log } from '../base/log.ts';
 import { type AccountId, asFault, inTransaction, type Pool } from '../db/db.ts';
 import type { DeleteGroupResults } from '../people/groups.ts';
 import { newFindings } from '../sync/findings.ts';
-import { updateFailed } from '../sync/runs.ts';
+import { updateFailed } from '../sync/runs.sql.ts';
 import {
   isTurnFree,
   lockBegunFile,
@@ -19,7 +20,7 @@ import {
   type WaitingFile,
 } from './process.sql.ts';
 import { processFile, turnLost } from './process.ts';
-import { reportOf, storeReport } from './report.ts';
+import { fileReportOf, storeReport } from './report.ts';
 import { addProcessing } from './store.sql.ts';
 
 /**
@@ -178,7 +179,7 @@ async function giveUp(pool: Pool, account: Account, file: WaitingFile, message: 
       tx,
       account,
       file,
-      reportOf(account, file, file.runId ?? newId(), { outcome: 'failed' }, findings),
+      fileReportOf(account, file, file.runId ?? newId(), { outcome: 'failed' }, findings),
     );
   });
 }

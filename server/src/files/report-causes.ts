@@ -33,7 +33,7 @@ export function toDo(fault: Detail, language: string): string {
 }
 
 /** Returns the row of an error as text; undefined if it has none. */
-export const rowOf = ({ row }: Detail) => (row === undefined ? undefined : String(row));
+export const rowText = ({ row }: Detail) => (row === undefined ? undefined : String(row));
 
 /** Errors in one column that are fixed in the same way, in the order of their rows. */
 export type Cause = { faults: [Detail, ...Detail[]]; remedy: string };
@@ -60,7 +60,7 @@ export function causesOf(faults: Detail[], language: string, few: number): Cause
 }
 
 /** Lists the values of a cause, most frequent first, each with its number of rows. */
-export function valuesOf({ faults }: { faults: Detail[] }, most: number, t: ReportTexts): string {
+export function valueListText({ faults }: { faults: Detail[] }, most: number, t: ReportTexts): string {
   const counts = [...Map.groupBy(faults, ({ value }) => value ?? '')]
     .map(([value, of]) => ({ value, length: of.reduce((sum, { count = 1 }) => sum + count, 0) }))
     .filter(({ value }) => value !== '')
@@ -74,8 +74,8 @@ export function valuesOf({ faults }: { faults: Detail[] }, most: number, t: Repo
 }
 
 /** Lists the rows of a cause. */
-export function rowsOf({ faults }: Cause, t: ReportTexts): string {
-  const rows = faults.flatMap((fault) => rowOf(fault) ?? []);
+export function rowListText({ faults }: Cause, t: ReportTexts): string {
+  const rows = faults.flatMap((fault) => rowText(fault) ?? []);
   return listOf(rows.slice(0, namedInMail), Math.max(rows.length - namedInMail, 0), t);
 }
 
@@ -86,7 +86,7 @@ function listOf(named: string[], rest: number, t: ReportTexts): string {
 }
 
 /** Returns where something is, as the beginning of a sentence; '' if that is unknown. */
-export function placeOf(
+export function placeText(
   sheet: string | undefined,
   row: string | undefined,
   column: string | undefined,
@@ -104,9 +104,9 @@ export function placeOf(
 export function causeInMessage(cause: Cause, t: ReportTexts): string {
   const [first, ...others] = cause.faults;
   const isMany = others.length > 0;
-  const place = placeOf(first.sheet, isMany ? undefined : rowOf(first), first.column, t);
+  const place = placeText(first.sheet, isMany ? undefined : rowText(first), first.column, t);
   const count = isMany ? ` ${t('rows', { count: cause.faults.length })}.` : '';
-  const values = valuesOf(cause, namedInMessage, t);
+  const values = valueListText(cause, namedInMessage, t);
   const value = values === '' ? '' : ` ${values}.`;
   return place === '' ? cause.remedy : `${place}:${count}${value} ${cause.remedy}`;
 }

@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../testing/house/cases.ts';
 import { remedyOf } from './catalogue.ts';
-import { type ReportAccount, mailOf, messageOf, type MailedFileReport } from './report-texts.ts';
+import { type ReportAccount, mailOf, reportMessageOf, type MailedFileReport } from './report-texts.ts';
 
 const acme: ReportAccount = { id: 7, name: 'Acme', language: 'en', timezone: 'Europe/Stockholm' };
 const runId = '0197a3c2-5b1e-7c44-9d3a-2f6b8c1d0e55';
@@ -116,11 +116,11 @@ describe('the message', () => {
     ],
     ['that it waits', report('waiting'), 'users.csv is waiting to be processed.'],
   ])('says %s', (_, mailed, message) => {
-    expect(messageOf(mailed, acme.id)).toBe(message);
+    expect(reportMessageOf(mailed, acme.id)).toBe(message);
   });
 
   test('quotes up to three errors with their positions', () => {
-    const message = messageOf(report('refused', { details: faults(3) }), 7);
+    const message = reportMessageOf(report('refused', { details: faults(3) }), 7);
     expect(message).toMatch(
       /^users\.csv has 3 errors.*Row 2.*value1.*Row 3.*value2.*Row 4.*value3.*empty\.$/,
     );
@@ -139,20 +139,20 @@ describe('the message', () => {
       ...Array.from({ length: 31 }, (_, i) => unknown(i + 2, 'Line A')),
       unknown(40, 'Line B'),
     ];
-    expect(messageOf(report('refused', { details }), 7)).toBe(
+    expect(reportMessageOf(report('refused', { details }), 7)).toBe(
       'users.csv has 37 errors, so nothing was changed. ' +
         'Column Department: 32 rows. "Line A" (31 rows), "Line B". This group does not exist. Correct the cell, or send the group first. ' +
         'Column E-mail: 5 rows. "value1.", "value2.", "value3." and 2 more. Not a valid email address (for example, anna@example.com). Correct it, or ' +
         'leave the cell empty. See the report for the full list.',
     );
-    expect(messageOf(report('refused', { details: details.slice(5, 36) }), 7)).toContain(
+    expect(reportMessageOf(report('refused', { details: details.slice(5, 36) }), 7)).toContain(
       'Column Department: 31 rows. "Line A". This group does not exist.',
     );
   });
 
   test('says that there are more errors than listed', () => {
     const more = [...faults(1000), { type: 'more', message: 'There are at least 9 more faults.' }];
-    const message = messageOf(report('refused', { details: more }), 7);
+    const message = reportMessageOf(report('refused', { details: more }), 7);
     expect(message).toContain('has more than 1,000 errors');
     expect(message).toMatch(/See the report for the full list\.$/);
   });
@@ -411,7 +411,7 @@ describe('text from users and files', () => {
   test('keeps the message on one line of a few sentences without invisible characters', () => {
     fc.assert(
       fc.property(anyReport, (mailed) => {
-        const message = messageOf(report(mailed.outcome, mailed), 7);
+        const message = reportMessageOf(report(mailed.outcome, mailed), 7);
         expect(message).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
         expect([...message].length).toBeLessThan(3_000);
       }),

@@ -12,11 +12,11 @@ import {
   causeInMessage,
   causesOf,
   excess,
-  placeOf,
-  rowOf,
-  rowsOf,
+  placeText,
+  rowText,
+  rowListText,
   toDo,
-  valuesOf,
+  valueListText,
   entities,
   verbs,
   namedInMail,
@@ -38,7 +38,7 @@ const roomForFaults = 11_500;
 const roomForNotices = 2_500;
 
 /** Returns the message of a report, in English. */
-export function messageOf(report: MailedFileReport, accountId: number): string {
+export function reportMessageOf(report: MailedFileReport, accountId: number): string {
   const t = reportTexts.in('en');
   const { outcome, summary, runId } = report;
   const { file, faults, faultCount, warningCount } = sanitized(report, visible);
@@ -252,11 +252,12 @@ function faultsOf({ faults, faultCount }: Sanitized, isMore: boolean, language: 
   const isOne = ({ faults: { length } }: Cause) => length === 1;
   const columns = [
     { head: t('head.sheet'), of: ({ faults: [{ sheet }] }: Cause) => sheet ?? '', wide: 13 },
-    { head: t('head.row'), of: (cause: Cause) => rowsOf(cause, t), wide: 8 },
+    { head: t('head.row'), of: (cause: Cause) => rowListText(cause, t), wide: 8 },
     { head: t('head.column'), of: ({ faults: [{ column }] }: Cause) => column ?? '', wide: 18 },
     {
       head: t('head.value'),
-      of: (cause: Cause) => (isOne(cause) ? (cause.faults[0].value ?? '') : valuesOf(cause, namedInMail, t)),
+      of: (cause: Cause) =>
+        isOne(cause) ? (cause.faults[0].value ?? '') : valueListText(cause, namedInMail, t),
       wide: 26,
     },
     { head: t('head.remedy'), of: ({ remedy }: Cause) => remedy, wide: 40 },
@@ -306,11 +307,11 @@ function noticesOf({ notices, noticeCount }: Sanitized, language: string): Block
     const [first, { length: count }] = [warnings[0], warnings];
     if (first.type === 'ignored value') {
       const rows = t('rows', { count: warnings.reduce((sum, one) => sum + (one.count ?? 1), 0) });
-      const place = placeOf(first.sheet, undefined, first.column, t);
-      const values = valuesOf({ faults: warnings }, namedInMail, t);
+      const place = placeText(first.sheet, undefined, first.column, t);
+      const values = valueListText({ faults: warnings }, namedInMail, t);
       return [`${place} (${rows}): ${values === '' ? '' : `${values}. `}${t('ignored')}`];
     }
-    const place = placeOf(first.sheet, count === 1 ? rowOf(first) : undefined, first.column, t);
+    const place = placeText(first.sheet, count === 1 ? rowText(first) : undefined, first.column, t);
     const often = count === 1 ? '' : ` (${t('times', { count })})`;
     return [`${place}${often}${place === '' ? '' : ': '}${toDo(first, language)}`];
   });

@@ -1,19 +1,19 @@
 // The report of a file: what happened to it, and who gets an email about it.
-import type { Account } from '../accounts/accounts.ts';
+import type { Account } from '../accounts/accounts.sql.ts';
 import type { Transaction } from '../db/db.ts';
 import type { Findings } from '../sync/findings.ts';
 import type { Synchronized } from '../sync/sync.ts';
-import { addMails, type FileReport, updateProcessed, type WaitingFile } from './process.sql.ts';
-import { messageOf } from './report-texts.ts';
+import { addMails, type StoredFileReport, updateProcessed, type WaitingFile } from './process.sql.ts';
+import { reportMessageOf } from './report-texts.ts';
 
 /** Returns the report of a file whose run has ended. */
-export function reportOf(
+export function fileReportOf(
   account: Account,
   file: WaitingFile,
   runId: string,
-  { outcome, plan }: { outcome: FileReport['outcome']; plan?: Synchronized['plan'] },
+  { outcome, plan }: { outcome: StoredFileReport['outcome']; plan?: Synchronized['plan'] },
   findings: Findings,
-): FileReport {
+): StoredFileReport {
   const report = {
     file: file.name,
     receivedAt: file.arrivedAt.toISOString(),
@@ -23,7 +23,7 @@ export function reportOf(
     details: findings.faults(),
     warnings: findings.warnings(),
   };
-  return { ...report, message: messageOf(report, account.id) };
+  return { ...report, message: reportMessageOf(report, account.id) };
 }
 
 /** Warnings that only say how a file was read. */
@@ -37,7 +37,7 @@ export async function storeReport(
   tx: Transaction,
   account: Account,
   { id }: WaitingFile,
-  report: FileReport,
+  report: StoredFileReport,
 ): Promise<void> {
   await updateProcessed(tx, account.id, id, report);
   const { outcome, warnings, summary } = report;

@@ -1,13 +1,13 @@
 // The organization request of a file: its users and groups, completed with the current values of the account.
 import type { Settings } from '@soundings/contract/organization.ts';
-import type { Account } from '../accounts/accounts.ts';
+import type { Account } from '../accounts/accounts.sql.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Transaction } from '../db/db.ts';
 import { finderOf, withGroupIds } from '../layout/group-names.ts';
 import type { LaidOutFile } from '../layout/layout.ts';
 import type { Findings } from '../sync/findings.ts';
 import type { SentByFile } from '../sync/sync.ts';
-import { selectCurrentGroups, selectKnownPeople, selectOwnedGroups } from './process.sql.ts';
+import { selectGroupsForFile, selectKnownPeople, selectOwnedGroups } from './process.sql.ts';
 
 type JsonObject = { [key: string]: JsonValue };
 
@@ -30,7 +30,7 @@ export async function requestOf(
   findings: Findings,
 ): Promise<SentByFile> {
   const partial = new Set<'users' | 'groups'>(account.filesPartial ? ['users', 'groups'] : []);
-  const existing = await selectCurrentGroups(tx, account.id);
+  const existing = await selectGroupsForFile(tx, account.id);
   const naming = {
     groups: existing,
     isWhole: !account.filesPartial,

@@ -11,13 +11,14 @@ import { callerOf, senderOf } from '../accounts/callers.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
-import { openResponseCache } from '../http/response-cache.ts';
+import { openResponseCache } from '../http/responses/response-cache.ts';
 import { createServer, type ServerOptions } from '../http/server.ts';
 import { limitConcurrency } from '../http/concurrency.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { until } from '../testing/until.ts';
 import { serveStorage } from './storage.routes.ts';
-import { contentOf, selectFiles } from './store.ts';
+import { contentOf } from './store.ts';
+import { selectFiles } from './store.sql.ts';
 
 export const uploadPath = '/v1/storage/uploadFile';
 export const listPath = '/v1/storage/files';

@@ -6,8 +6,8 @@ import type { IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { bareEnvironment } from '../testing/environment.ts';
-import { freePort } from '../testing/free-port.ts';
+import { bareEnvironment } from '../testing/processes/environment.ts';
+import { freePort } from '../testing/processes/free-port.ts';
 import { until } from '../testing/until.ts';
 import {
   listPath,

@@ -7,15 +7,8 @@ import type { RequestContext } from '../http/operations.ts';
 import type { Server } from '../http/server.ts';
 import { selectChanges, selectReportByName } from './files.sql.ts';
 import { fileNameOf, refusal } from '../sheets/file-names.ts';
-import {
-  fileNotFound,
-  openUpload,
-  type Receiving,
-  recordRefusal,
-  selectFiles,
-  tooLarge,
-  type Upload,
-} from './store.ts';
+import { selectFiles } from './store.sql.ts';
+import { fileNotFound, openUpload, type Receiving, recordRefusal, tooLarge, type Upload } from './store.ts';
 
 export function serveStorage(server: Server, pool: Promise<Pool>): void {
   server.serve(

@@ -9,11 +9,11 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createToken } from '../accounts/tokens.ts';
-import { newToken } from '../base/secrets.ts';
+import { newToken } from '../base/crypto/secrets.ts';
 import { until } from '../testing/until.ts';
-import { contentOf, selectFiles } from './store.ts';
+import { contentOf } from './store.ts';
+import { addProcessing, selectFiles } from './store.sql.ts';
 import { workbookOf, zipOf } from '../sheets/zip.fixture.ts';
-import { addProcessing } from './store.sql.ts';
 import {
   uploadPath,
   listPath,

@@ -9,9 +9,7 @@ import { contentFault, structureFault } from '../sheets/content.ts';
 import { type FileKind, fileNameOf, kindOf, plainNameOf, refusal } from '../sheets/file-names.ts';
 import { expirePendingRuns } from '../sync/pending-runs.ts';
 import {
-  addLostProcessing,
   addProcessing,
-  countWaiting,
   deleteOldFiles,
   deleteParkedByOthers,
   deleteUpload,
@@ -19,19 +17,13 @@ import {
   insertUpload,
   rowBytes,
   selectAllRows,
-  selectFile,
-  selectFiles,
   selectRows,
   selectUpload,
-  type StoredFile,
   updateArrived,
   updateUpload,
   type Via,
 } from './store.sql.ts';
 import { type Chunks, openChunks } from './upload-chunks.ts';
-
-export type { StoredFile, Via };
-export { selectFile, selectFiles };
 
 /** Unfinished uploads are deleted after this many minutes. */
 const uploadMinutes = 60;
@@ -145,14 +137,7 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
         if (refused) throw refused;
         refuseGap(chunks);
         const name = fileNameOf(sent);
-        const head = await chunks.head();
-        await chunks.flush();
-        const { size } = chunks;
-        if (size === 0 || !head) throw wrongSize('The file is empty.');
-        const fault = contentFault(kindOf(name) as FileKind, head);
-        if (fault !== undefined) throw refusal(fault);
-        const structure = await structureFault(kindOf(name) as FileKind, { size, read });
-        if (structure !== undefined) throw refusal(structure);
+        const size = await checkedSize(chunks, kindOf(name) as FileKind, read);
         await inTransaction(pool, async (tx) => {
           // Must come first: other uploads of the account wait here, so that files appear in the order of their arrival.
           await addProcessing(tx, accountId);
@@ -169,6 +154,21 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
 
     abort: remove,
   };
+}
+
+/** Writes the last chunks of an upload to the database, and returns its size. Throws a Fault if it is empty or does not match its kind. */
+async function checkedSize(
+  chunks: Chunks,
+  kind: FileKind,
+  read: (from: number, to: number) => Promise<Buffer>,
+): Promise<number> {
+  const head = await chunks.head();
+  await chunks.flush();
+  const { size } = chunks;
+  if (size === 0 || !head) throw wrongSize('The file is empty.');
+  const fault = contentFault(kind, head) ?? (await structureFault(kind, { size, read }));
+  if (fault !== undefined) throw refusal(fault);
+  return size;
 }
 
 /**
@@ -224,8 +224,6 @@ function wrongSize(message: string): Fault {
 export async function contentOf(pool: Pool, accountId: AccountId, fileId: number): Promise<Buffer> {
   return Buffer.concat(await selectAllRows(pool, accountId, fileId));
 }
-
-export { addLostProcessing, countWaiting };
 
 /** Deletes unfinished uploads and files processed `days` days ago, and ends runs that have been pending as long. */
 export async function deleteOldFilesDue(pool: Pool, days: number): Promise<void> {

@@ -7,8 +7,9 @@ import { createToken } from '../accounts/tokens.ts';
 import { asFault, inTransaction, openPool, type Transaction } from '../db/db.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { until } from '../testing/until.ts';
+import { selectFiles } from './store.sql.ts';
+import { contentOf, openUpload, type Upload } from './store.ts';
 import { chunkBytes } from './upload-chunks.ts';
-import { contentOf, selectFiles, openUpload, type Upload } from './store.ts';
 
 let database: TestDatabase;
 let sender: { accountId: number; tokenId: number };

@@ -10,7 +10,7 @@ import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Transaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { answer, kpi, later, question, round, skip } from '../testing/surveys.ts';
+import { answerLine, kpi, later, question, round, skip } from '../testing/surveys.ts';
 import { importHistory } from './history.ts';
 
 export let database: TestDatabase;
@@ -76,10 +76,10 @@ export const validLines = [
     e2: ['south'],
     e3: ['north', 'south'],
   }),
-  answer(W, 'top', 'e1', 'scale', 4, 'Better since the move.'),
-  answer(W, 'top', 'e1', 'yes', true),
+  answerLine(W, 'top', 'e1', 'scale', 4, 'Better since the move.'),
+  answerLine(W, 'top', 'e1', 'yes', true),
   skip(W, 'top', 'e1', 'pets'),
-  answer(W, 'top', 'e2', 'words', undefined, 'None.'),
+  answerLine(W, 'top', 'e2', 'words', undefined, 'None.'),
 ];
 export const counts = { questions: 8, kpis: 1, rounds: 1, answers: 4, weeks: 1 };
 

@@ -1,7 +1,7 @@
 // What the history format refuses, and in which line.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Fault } from '../base/errors.ts';
-import { answer, importLines, kpi, question, round, skip } from '../testing/surveys.ts';
+import { answerLine, importLines, kpi, question, round, skip } from '../testing/surveys.ts';
 import { tablesOf } from '../testing/tables.ts';
 import {
   type Company,
@@ -278,7 +278,7 @@ describe('an invalid line', () => {
     ['a round', round(W, 'top', ['scale'], {}), 'has two rounds for this group in this file'],
     [
       'an answer',
-      answer(W, 'top', 'e1', 'scale', 2),
+      answerLine(W, 'top', 'e1', 'scale', 2),
       'This person already answered this question in line 11',
     ],
     [
@@ -301,7 +301,7 @@ describe('an invalid line', () => {
 
   test('a question in two rounds can be answered only once per person', async () => {
     const other = round(W, 'north', ['scale'], { e1: ['team'] });
-    const again = answer(W, 'north', 'e1', 'scale', 4);
+    const again = answerLine(W, 'north', 'e1', 'scale', 4);
     const message = await refused(textOf([...validLines, other, again]), validLines.length + 2);
     expect(message).toContain('already answered this question in line 11');
   });
@@ -416,7 +416,7 @@ describe('an invalid line', () => {
     const open = Date.parse('2024-11-20T12:00:00Z');
     await importLines(database, other.id, validLines, open);
     before = await tablesOf(database.pool);
-    const lines = [round(W, 'north', ['scale'], { e1: ['team'] }), answer(W, 'north', 'e1', 'scale', 2)];
+    const lines = [round(W, 'north', ['scale'], { e1: ['team'] }), answerLine(W, 'north', 'e1', 'scale', 2)];
     const error = await errorOf(importLines(database, other.id, lines, open));
     expect((error as Fault).message).toBe(
       'Nothing was imported. Line 2: This person had already answered this question before the import.',

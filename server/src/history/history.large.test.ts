@@ -8,7 +8,7 @@ import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
-import { answer, importLines, later, question, round, skip } from '../testing/surveys.ts';
+import { answerLine, importLines, later, question, round, skip } from '../testing/surveys.ts';
 import { openWorld, type World } from '../testing/world.ts';
 import { importHistory } from './history.ts';
 import {
@@ -94,7 +94,7 @@ function answerBy(
     pets: [[], ['in'], ['out'], ['out', 'in']][number % 4],
   };
   const comment = key === 'words' || number % 3 === 0 ? `${person} on ${key}` : undefined;
-  return answer(week, group, person, key, values[key], comment);
+  return answerLine(week, group, person, key, values[key], comment);
 }
 
 type Weekly = { groups: string[]; questions: string[]; memberOf: string[][]; given: number[] };
@@ -178,7 +178,7 @@ describe('a large file', () => {
         yield `${JSON.stringify(round(week, 'top', keys, asked))}\n`;
         for (const one of staff) {
           yield keys
-            .map((key, j) => `${JSON.stringify(answer(week, 'top', one, key, 1 + (j % 5)))}\n`)
+            .map((key, j) => `${JSON.stringify(answerLine(week, 'top', one, key, 1 + (j % 5)))}\n`)
             .join('');
         }
       }

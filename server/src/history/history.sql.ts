@@ -6,7 +6,7 @@ import type { AccountId, Transaction } from '../db/db.ts';
  * Returns the groups of the account. Turns off sequential scans for the rest of the transaction: the import itself writes
  * millions of rows that the planner has no statistics for.
  */
-export async function selectGroupNames(
+export async function selectImportGroups(
   tx: Transaction,
   accountId: AccountId,
 ): Promise<{ id: number; externalId: string | null; parentId: number | null }[]> {

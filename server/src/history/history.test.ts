@@ -11,7 +11,7 @@ import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/users.ts';
 import { closeEndedWeeks } from '../results/close-week.ts';
 import { askPeople, noon } from '../testing/asking.ts';
-import { answer, importLines, kpi, later, question, round } from '../testing/surveys.ts';
+import { answerLine, importLines, kpi, later, question, round } from '../testing/surveys.ts';
 import { answersOfPerson, keptAnswers, storedAnswers } from '../testing/kept-answers.ts';
 import { tablesOf } from '../testing/tables.ts';
 import { importHistory } from './history.ts';
@@ -144,8 +144,8 @@ describe('a valid file', () => {
           options: [odd, '', '{}', '__proto__', '\\'].filter(Boolean).map((id) => ({ id, text: id })),
         }),
         round(W, 'top', [odd], { [odd]: ['top'], e2: ['top'] }),
-        answer(W, 'top', odd, odd, [odd, '\\', '__proto__', '{}'], odd),
-        answer(W, 'top', 'e2', odd, []),
+        answerLine(W, 'top', odd, odd, [odd, '\\', '__proto__', '{}'], odd),
+        answerLine(W, 'top', 'e2', odd, []),
       ],
       open,
     );
@@ -163,9 +163,9 @@ describe('a valid file', () => {
     const lines = [
       question('scale', 1),
       round('2024-W46', 'top', ['scale'], { 'anna@example.org': ['top'] }),
-      answer('2024-W46', 'top', 'anna@example.org', 'scale', 3),
+      answerLine('2024-W46', 'top', 'anna@example.org', 'scale', 3),
       round(W, 'top', ['scale'], { 'anna@example.org': ['top'] }),
-      answer(W, 'top', 'anna@example.org', 'scale', 3),
+      answerLine(W, 'top', 'anna@example.org', 'scale', 3),
     ];
     await importLines(database, acme.id, lines, Date.parse('2024-11-20T12:00:00Z'));
     expect((await tablesOf(database.pool)).join('\n')).not.toContain('anna@');
@@ -186,7 +186,7 @@ describe('an open week', () => {
     question('scale', 1),
     question('ten', 2),
     round(W, 'top', ['scale'], { e1: ['team'], e2: ['south'] }),
-    answer(W, 'top', 'e1', 'scale', 3),
+    answerLine(W, 'top', 'e1', 'scale', 3),
   ];
   const second = round(W, 'north', ['scale', 'ten'], { e1: ['team'] });
 
@@ -200,7 +200,7 @@ describe('an open week', () => {
     const before = await tablesOf(database.pool);
     const name = weekName(asked.week);
     const lines = [question('scale', 1), round(name, group, ['scale'], { p1: [group] })];
-    for (const more of [[], [answer(name, group, 'p1', 'scale', 3)]]) {
+    for (const more of [[], [answerLine(name, group, 'p1', 'scale', 3)]]) {
       await expect(importLines(database, id, [...lines, ...more], noon)).rejects.toMatchObject({
         code: 'invalid history',
         message: `Nothing was imported. Line 2: A schedule asks questions in week ${name}. You can't import into this week until it has closed.`,
@@ -210,14 +210,14 @@ describe('an open week', () => {
     // Answers to the existing round are ignored as well, whether they are valid or not.
     const alone = [...asked.questionIds.keys()]
       .slice(0, 1)
-      .map(() => answer(name, 'all', 'p1', 'workload-amount', 3));
+      .map(() => answerLine(name, 'all', 'p1', 'workload-amount', 3));
     expect(await importLines(database, id, alone, noon)).toMatchObject({ answers: 0, ignored: 1 });
     expect(await tablesOf(database.pool)).toEqual(before);
   });
 
   test.each([
-    ['in two rounds of one file', [[...first, second, answer(W, 'north', 'e1', 'scale', 4)]], 6],
-    ['in a file and in one after it', [first, [second, answer(W, 'north', 'e1', 'scale', 4)]], 2],
+    ['in two rounds of one file', [[...first, second, answerLine(W, 'north', 'e1', 'scale', 4)]], 6],
+    ['in a file and in one after it', [first, [second, answerLine(W, 'north', 'e1', 'scale', 4)]], 2],
   ])('accepts one answer per person and question, and refuses a second one %s', async (_, files, line) => {
     const acme = await company();
     for (const file of files.slice(0, -1)) await importLines(database, acme.id, file, open);
@@ -234,7 +234,7 @@ describe('an open week', () => {
   test('a second file adds to counts all answers of a person when it closes', async () => {
     const acme = await company();
     await importLines(database, acme.id, first, open);
-    const more = [second, answer(W, 'north', 'e1', 'ten', 7)];
+    const more = [second, answerLine(W, 'north', 'e1', 'ten', 7)];
     expect(await importLines(database, acme.id, more, open)).toMatchObject({ rounds: 1, answers: 1 });
     const stored = await storedAnswers(database, acme.id, week);
     expect(stored.map(({ value }) => value)).toEqual([3, 7]);
@@ -262,7 +262,7 @@ describe('importing again', () => {
   const lines = [
     ...validLines,
     round('2024-W45', 'north', ['scale'], Object.fromEntries(people(6).map((one) => [one, ['team']]))),
-    ...people(6).map((one) => answer('2024-W45', 'north', one, 'scale', 3, one)),
+    ...people(6).map((one) => answerLine('2024-W45', 'north', one, 'scale', 3, one)),
   ];
 
   test.each([
@@ -289,7 +289,7 @@ describe('importing again', () => {
     const before = await rowsIn('results', acme);
     const more = [
       round('2024-W48', 'top', ['scale'], Object.fromEntries(people(5).map((one) => [one, ['team']]))),
-      ...people(5).map((one) => answer('2024-W48', 'top', one, 'scale', 5)),
+      ...people(5).map((one) => answerLine('2024-W48', 'top', one, 'scale', 5)),
     ];
     expect(await importLines(database, acme.id, [...more, ...lines])).toEqual({
       ...none,
@@ -344,7 +344,7 @@ describe('importing again', () => {
     const acme = await company();
     await importLines(database, acme.id, validLines);
     const before = await tablesOf(database.pool);
-    const more = [round('2024-W48', 'top', ['scale'], {}), answer('2024-W48', 'top', 'e1', 'scale', 3)];
+    const more = [round('2024-W48', 'top', ['scale'], {}), answerLine('2024-W48', 'top', 'e1', 'scale', 3)];
     await expect(importLines(database, acme.id, [...validLines, ...more])).rejects.toThrow(
       '"e1" was not asked',
     );
@@ -395,7 +395,7 @@ describe('who is asked', () => {
     const lines = [
       question('scale', 1),
       { round: { week: W, group: 'north', questions: ['scale'] } },
-      ...['e1', 'e2', 'e5'].map((one) => answer(W, 'north', one, 'scale', 3)),
+      ...['e1', 'e2', 'e5'].map((one) => answerLine(W, 'north', one, 'scale', 3)),
     ];
     expect(await importLines(database, acme.id, lines, open)).toMatchObject({ rounds: 1, answers: 3 });
     expect(await groupsAsked(acme)).toEqual([
@@ -407,7 +407,7 @@ describe('who is asked', () => {
     for (const outside of ['e3', 'e4', 'e6', 'idle', 'boss']) {
       const other = [
         { round: { week: '2024-W48', group: 'north', questions: ['scale'] } },
-        answer('2024-W48', 'north', outside, 'scale', 3),
+        answerLine('2024-W48', 'north', outside, 'scale', 3),
       ];
       await expect(importLines(database, acme.id, other, open)).rejects.toThrow('Line 2');
     }
@@ -443,7 +443,7 @@ describe('who is asked', () => {
     const lines = [
       question('scale', 1),
       { round: { week: W, group: plain, questions: ['scale'], asked: [{ person: 'e1' }] } },
-      answer(W, plain, 'e1', 'scale', 3),
+      answerLine(W, plain, 'e1', 'scale', 3),
     ];
     expect(await importLines(database, acme.id, lines, open)).toMatchObject({ rounds: 1, answers: 1 });
     expect(await groupsAsked(acme)).toEqual(['plain top']);
@@ -463,7 +463,7 @@ describe('weeks', () => {
     question('scale', 1),
     ...['2024-W46', W].flatMap((week) => [
       round(week, 'top', ['scale'], six),
-      ...people(6).map((one) => answer(week, 'top', one, 'scale', 4)),
+      ...people(6).map((one) => answerLine(week, 'top', one, 'scale', 4)),
     ]),
   ];
   const published = async (acme: Company) =>
@@ -506,7 +506,7 @@ describe('weeks', () => {
     const more = [
       question('ten', 2),
       round(W, 'south', ['ten'], { e1: ['south'] }),
-      answer(W, 'south', 'e1', 'ten', 9),
+      answerLine(W, 'south', 'e1', 'ten', 9),
     ];
     expect(await importLines(database, acme.id, more, open)).toMatchObject({ rounds: 1, answers: 1 });
     // The same person has one number in both files.

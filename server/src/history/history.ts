@@ -1,14 +1,16 @@
 // Imports past surveys from a file (docs/integrators/history.md). The import opens rounds, stores answers and publishes results with the same
 // functions as current surveys. It is one transaction: a fault names its line, and nothing is imported.
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
-import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import { accountById, lockAccount } from '../accounts/accounts.ts';
+import { raiseVersion } from '../accounts/accounts.sql.ts';
 import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import { closeWeek, deleteClosedData } from '../results/close-week.ts';
 import { computeStatistics } from '../results/statistics/statistics.ts';
-import { type AskedPerson, hasEnded, lockSurvey, membersNow, openRound, openWeek } from '../rounds/rounds.ts';
+import { type AskedPerson, hasEnded, membersNow, openRound, openWeek } from '../rounds/rounds.ts';
+import { lockSurvey } from '../rounds/rounds.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { atLine, entriesOf } from './entries.ts';
 import { faultAt } from './file.ts';
@@ -18,9 +20,9 @@ import {
   groupOf,
   type ImportedWeek,
   type ImportState,
-  placeOf,
+  roundKeyOf,
   refOf,
-  stateOf,
+  importStateOf,
   unknownQuestion,
 } from './import-state.ts';
 import { type GroupName, LineFault, type RoundLine } from './lines.ts';
@@ -54,7 +56,7 @@ export async function importHistory(
     await lockSurvey(tx, accountId);
     await lockAccount(tx, accountId);
     const defined = await importDefinitions(tx, accountId, path);
-    const state = await stateOf(tx, accountId, addWeeks(weekOf(dayIn(timezone, now)), 53));
+    const state = await importStateOf(tx, accountId, addWeeks(weekOf(dayIn(timezone, now)), 53));
     const rounds = await importRounds(tx, keys, accountId, path, state);
     const answers = await importAnswers(tx, accountId, path, state);
     for (const [week, { key, isNew }] of [...state.weeks].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
@@ -107,7 +109,7 @@ async function importRound(
       return question.id;
     })
     .toSorted((a, b) => a - b);
-  const place = placeOf(week, groupId);
+  const place = roundKeyOf(week, groupId);
   const before = state.rounds.get(place);
   if (before?.respondents)
     throw faultAt(number, `Week ${weekName(week)} has two rounds for this group in this file.`);

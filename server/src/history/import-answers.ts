@@ -1,7 +1,8 @@
 // Imports the answers of a history file into the rounds that the import has opened.
 import { freeText } from '@soundings/contract/question-types.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
-import { answeredBefore, copyAnswerBatches, sealedIn } from '../answers/imported.ts';
+import { copyAnswerBatches } from '../answers/imported.sql.ts';
+import { answeredBefore, sealedIn } from '../answers/imported.ts';
 import type { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
@@ -10,7 +11,7 @@ import { respondentOf } from '../rounds/rounds.ts';
 import type { PersonAnswer } from '../sealing/person-answers.ts';
 import { atLine, entriesOf } from './entries.ts';
 import { faultAt } from './file.ts';
-import { groupOf, type ImportedWeek, type ImportState, placeOf, refOf } from './import-state.ts';
+import { groupOf, type ImportedWeek, type ImportState, refOf, roundKeyOf } from './import-state.ts';
 import { type AnswerLine, LineFault } from './lines.ts';
 import { isAmong, Roster } from './roster.ts';
 
@@ -87,7 +88,7 @@ type ReadAnswer = { week: Week; questionId: number; respondent: string; answer: 
 /** Returns the answer of a line; undefined if its round already existed before the import. */
 function answerOf(line: AnswerLine, state: ImportState): ReadAnswer | undefined {
   const { week, person, comment, skipped } = line;
-  const round = state.rounds.get(placeOf(week, groupOf(line.group, state)));
+  const round = state.rounds.get(roundKeyOf(week, groupOf(line.group, state)));
   if (!round) throw new LineFault(`Week ${weekName(week)} has no round for this group.`);
   const question = state.questions.get(line.question);
   if (!question || !round.questionIds.includes(question.id)) {

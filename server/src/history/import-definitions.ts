@@ -2,14 +2,8 @@
 import { isScaled, scaledTypes, typesText } from '@soundings/contract/question-types.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
-import {
-  changeFault,
-  type DefinedKpi,
-  defineKpis,
-  defineQuestions,
-  type NewQuestion,
-  selectQuestions,
-} from '../questions/questions.ts';
+import { changeFault, type DefinedKpi, defineKpis, defineQuestions } from '../questions/questions.ts';
+import { selectQuestions, type NewQuestion } from '../questions/questions.sql.ts';
 import { entriesOf } from './entries.ts';
 import { faultAt } from './file.ts';
 import { unknownQuestion } from './import-state.ts';

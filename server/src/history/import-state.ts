@@ -2,10 +2,11 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
-import { type Question, selectQuestions } from '../questions/questions.ts';
-import { type PersonRef, selectRounds } from '../rounds/rounds.ts';
+import { selectQuestions, type Question } from '../questions/questions.sql.ts';
+import { type PersonRef } from '../rounds/rounds.ts';
+import { selectRounds } from '../rounds/rounds.sql.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
-import { selectGroupNames, selectScheduledWeeks, selectUserIds } from './history.sql.ts';
+import { selectImportGroups, selectScheduledWeeks, selectUserIds } from './history.sql.ts';
 import { type GroupName, LineFault } from './lines.ts';
 import type { Respondents, Roster } from './roster.ts';
 
@@ -35,8 +36,12 @@ export type ImportedRound = {
 export type ImportedWeek = { key: WeekKey; isNew: boolean; roster: Roster | undefined };
 
 /** Returns the state before the import. */
-export async function stateOf(tx: Transaction, accountId: AccountId, lastWeek: Week): Promise<ImportState> {
-  const groups = await selectGroupNames(tx, accountId);
+export async function importStateOf(
+  tx: Transaction,
+  accountId: AccountId,
+  lastWeek: Week,
+): Promise<ImportState> {
+  const groups = await selectImportGroups(tx, accountId);
   const questions = await selectQuestions(tx, accountId);
   const rounds = await selectRounds(tx, accountId);
   return {
@@ -50,7 +55,7 @@ export async function stateOf(tx: Transaction, accountId: AccountId, lastWeek: W
     ),
     rounds: new Map(
       rounds.map(({ week, groupId, questionIds }) => [
-        placeOf(week, groupId),
+        roundKeyOf(week, groupId),
         { questionIds, respondents: undefined },
       ]),
     ),
@@ -63,7 +68,7 @@ export async function stateOf(tx: Transaction, accountId: AccountId, lastWeek: W
 }
 
 /** Returns the key of a round: a week has one round per group. */
-export const placeOf = (week: Week, groupId: number) => `${week} ${groupId}`;
+export const roundKeyOf = (week: Week, groupId: number) => `${week} ${groupId}`;
 
 /** Returns the id of a group. Throws a LineFault if it does not exist. */
 export function groupOf(name: GroupName, { groups, parents }: ImportState): number {

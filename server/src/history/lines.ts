@@ -7,8 +7,8 @@ import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { lengthFault, missing } from '../base/field-faults.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
-import type { NewQuestion, Option } from '../questions/questions.ts';
 import { kpiFaults, questionFaults, unwantedOptions } from '../questions/question-faults.ts';
+import type { AnswerOption, NewQuestion } from '../questions/questions.sql.ts';
 
 /** A group, by its externalId or, if it has none, by its id. */
 export type GroupName = string | { id: number };
@@ -89,9 +89,9 @@ function translationsOf(value: JsonValue | undefined): Record<string, string> {
   return translations as Record<string, string>;
 }
 
-function optionsOf(value: JsonValue | undefined): Option[] {
+function optionsOf(value: JsonValue | undefined): AnswerOption[] {
   if (!Array.isArray(value)) throw new LineFault('options must be an array with at least one option.');
-  return value.map((one): Option => {
+  return value.map((one): AnswerOption => {
     const option = objectOf(one, 'An option');
     refuseUnknown(option, ['id', 'text', 'translations']);
     const [id, text] = [textOf(option, 'id'), textOf(option, 'text')];

@@ -14,7 +14,7 @@ import { openLog } from '../base/log.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type testConfig, type World } from '../testing/world.ts';
 import { openBodies } from './bodies.ts';
-import { openResponseCache } from './response-cache.ts';
+import { openResponseCache } from './responses/response-cache.ts';
 import { createServer, type ServerOptions } from './server.ts';
 import { limitConcurrency } from './concurrency.ts';
 

@@ -11,8 +11,8 @@ import { networkOf } from '../base/network.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Bodies, BodySource } from './bodies.ts';
-import { sendError, unsupported } from './error-responses.ts';
-import { protocolResponse } from './problems.ts';
+import { sendError, unsupported } from './responses/error-responses.ts';
+import { protocolResponse } from './responses/problems.ts';
 
 /** The caller: a token and its account. Every change that can affect a response raises `version`. */
 export type Caller = {
@@ -99,7 +99,7 @@ export function newFastify(options: ListenOptions, bodies: Bodies): FastifyInsta
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     frameworkErrors: (_error, request, reply) => {
-      reply.headers(headersOf(request.id, options));
+      reply.headers(responseHeadersOf(request.id, options));
       void sendError(reply as FastifyReply, protocolResponse(400, request.id));
       logResponse(log, request as FastifyRequest, reply as FastifyReply);
     },
@@ -132,7 +132,7 @@ const sourceOf = ({ accountId, address }: FastifyRequest): BodySource =>
     : { kind: 'callers', name: String(accountId) };
 
 /** Returns the headers of every response. Strict-Transport-Security (RFC 6797) lasts a year and applies to this host only, because other hosts are not ours. */
-export const headersOf = (id: string, { isSecure }: Pick<ListenOptions, 'isSecure'>) => ({
+export const responseHeadersOf = (id: string, { isSecure }: Pick<ListenOptions, 'isSecure'>) => ({
   'x-request-id': id,
   'x-content-type-options': 'nosniff',
   ...(isSecure && { 'strict-transport-security': 'max-age=31536000' }),

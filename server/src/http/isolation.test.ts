@@ -1,15 +1,14 @@
 // Every operation with every kind of token, in two accounts: the status, and that no response to one account ever contains
 // anything of the other.
 import { dataOperations } from '@soundings/contract/data.ts';
-import type { InterfaceName, Operation, Scope } from '@soundings/contract/operation.ts';
-import { scopes } from '@soundings/contract/operation.ts';
+import { type InterfaceName, type Operation, type Scope, scopes } from '@soundings/contract/operation.ts';
 import { organizationOperations } from '@soundings/contract/organization.ts';
 import { getFileReport, uploadFile, uploadOperations } from '@soundings/contract/storage.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
-import { newToken } from '../base/secrets.ts';
-import { answer, importLines, kpi, later, question, round } from '../testing/surveys.ts';
+import { newToken } from '../base/crypto/secrets.ts';
+import { answerLine, importLines, kpi, later, question, round } from '../testing/surveys.ts';
 import { type JsonResponse, openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 let world: World;
@@ -58,8 +57,8 @@ function surveyOf(word: string): object[] {
     kpi(`${word}-kpi`, ['mood'], { name: `${word} KPI`, imageURL: `https://example.com/${word}` }),
     round(week, group, ['mood', 'lunch'], Object.fromEntries(people.map((one) => [one, ['shared']]))),
     ...people.flatMap((one) => [
-      answer(week, group, one, 'mood', 4, `${word} comment`),
-      answer(week, group, one, 'lunch', 'in'),
+      answerLine(week, group, one, 'mood', 4, `${word} comment`),
+      answerLine(week, group, one, 'lunch', 'in'),
     ]),
   ];
 }

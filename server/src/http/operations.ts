@@ -5,14 +5,14 @@ import { dayIn } from '@soundings/contract/weeks.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../base/log.ts';
 import type { Concurrency } from './concurrency.ts';
-import { acceptedEncoding } from './encoding.ts';
-import { unsupported } from './error-responses.ts';
+import { acceptedEncoding } from './responses/encoding.ts';
+import { unsupported } from './responses/error-responses.ts';
 import type { Caller } from './fastify.ts';
 import { preflightHeaders } from './origins.ts';
 import { queryReader } from './query.ts';
 import type { Readers } from './readers.ts';
-import type { ResponseCache, SentResponse } from './response-cache.ts';
-import { StreamedResponse, sendAgain, sendLong, sendValue } from './responses.ts';
+import type { ResponseCache, SentResponse } from './responses/response-cache.ts';
+import { StreamedResponse, sendAgain, sendLong, sendValue } from './responses/responses.ts';
 
 /**
  * What a handler receives. `params` and `query` contain decoded texts, checked against the operation. `body` contains unparsed

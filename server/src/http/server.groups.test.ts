@@ -2,7 +2,7 @@
 import type { Group } from '@soundings/contract/data.ts';
 import { describe, expect, test } from 'vitest';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
-import { newToken } from '../base/secrets.ts';
+import { newToken } from '../base/crypto/secrets.ts';
 import type { TestAccount } from '../testing/world.ts';
 import { createManually, get, refusal, uuid7, world, useService } from './server.fixture.ts';
 

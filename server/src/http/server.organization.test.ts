@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { Compile } from 'typebox/compile';
 import { describe, expect, test } from 'vitest';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
-import { newToken } from '../base/secrets.ts';
+import { newToken } from '../base/crypto/secrets.ts';
 import type { JsonResponse } from '../testing/world.ts';
 import { organizationPaths, raw, refusal, world, useService } from './server.fixture.ts';
 

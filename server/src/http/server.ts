@@ -18,8 +18,8 @@ import {
   notServed,
   sendError,
   sendNotServed,
-} from './error-responses.ts';
-import { headersOf, type ListenOptions, logResponse, newFastify } from './fastify.ts';
+} from './responses/error-responses.ts';
+import { responseHeadersOf, type ListenOptions, logResponse, newFastify } from './fastify.ts';
 import { type Forwarding, openForwarding } from './forwarding.ts';
 import {
   type OperationDependencies,
@@ -29,9 +29,9 @@ import {
   type ServeOptions,
 } from './operations.ts';
 import { corsHeaders } from './origins.ts';
-import { protocolResponse, retryAfter } from './problems.ts';
+import { protocolResponse, retryAfter } from './responses/problems.ts';
 import { watchReaders } from './readers.ts';
-import { openTraffic } from './traffic.ts';
+import { openTraffic, type Traffic } from './traffic.ts';
 
 export type ServerOptions = OperationDependencies &
   Omit<ListenOptions, 'headersMs'> & {
@@ -100,7 +100,7 @@ export function createServer(options: ServerOptions): Server {
     forwarding.notice(request.raw);
     bodies.watch(request.raw);
     reply.raw.once('close', () => bodies.release(request.raw));
-    reply.headers(headersOf(request.id, options));
+    reply.headers(responseHeadersOf(request.id, options));
     traffic.begin(reply);
     readers.watch(reply.raw, request.raw.socket, () =>
       options.log.warn({ requestId: request.id }, 'A client was disconnected: it read too slowly'),
@@ -109,14 +109,8 @@ export function createServer(options: ServerOptions): Server {
     if (request.routeOptions.config.face === 'data' && options.corsOrigins.length > 0) {
       corsHeaders(request, reply, options.corsOrigins);
     }
-    if (!request.routeOptions.config.always && (!options.isStarted() || traffic.isDraining())) {
-      const what = traffic.isDraining() ? 'stopping' : 'starting';
-      throw new Fault('unavailable', 'unavailable', `The service is ${what}. Try again in a moment.`);
-    }
     // Here, so that errors don't wait for the body.
-    if (!isWellFormed(request.raw)) throw badRequest;
-    if (options.httpsOnlyAt !== undefined && !request.routeOptions.config.always)
-      refusePlainHttp(request, forwarding, options.httpsOnlyAt);
+    refuseUnserved(request, options, { traffic, forwarding });
     if (request.is404) return sendNotServed(request, reply, notServed(request, methods), showMissingPage);
   });
   addContinue(app);
@@ -150,6 +144,21 @@ export function createServer(options: ServerOptions): Server {
       await closed;
     },
   };
+}
+
+/** Throws a Fault for requests that are never served: while the service starts or stops, malformed ones, and plain HTTP. */
+function refuseUnserved(
+  request: FastifyRequest,
+  { isStarted, httpsOnlyAt }: ServerOptions,
+  { traffic, forwarding }: { traffic: Traffic; forwarding: Forwarding },
+): void {
+  const isAlways = request.routeOptions.config.always;
+  if (!isAlways && (!isStarted() || traffic.isDraining())) {
+    const what = traffic.isDraining() ? 'stopping' : 'starting';
+    throw new Fault('unavailable', 'unavailable', `The service is ${what}. Try again in a moment.`);
+  }
+  if (!isWellFormed(request.raw)) throw badRequest;
+  if (httpsOnlyAt !== undefined && !isAlways) refusePlainHttp(request, forwarding, httpsOnlyAt);
 }
 
 /** Sends "100 Continue" to a client that asks before sending its body (like curl for large ones), once everything else is checked. */

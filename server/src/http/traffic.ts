@@ -2,6 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 
+export type Traffic = ReturnType<typeof openTraffic>;
+
 /** Returns a counter of running requests. `leave` and `drain` begin a shutdown: first not ready, then no new requests. */
 export function openTraffic() {
   let running = 0;

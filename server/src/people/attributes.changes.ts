@@ -11,7 +11,7 @@ import {
   eraseValues,
   selectAttributes,
   selectOpenKindOf,
-  selectValues,
+  selectValueCounts,
   upsertAttribute,
 } from './attributes.sql.ts';
 
@@ -91,7 +91,7 @@ export async function disallowedValues(
 ): Promise<{ value: string; people: number }[]> {
   if (!(await attributesOf(db, accountId)).has(name)) throw attributeNotFound();
   const allowed = new Set(allowedValues);
-  return (await selectValues(db, accountId, name)).filter(({ value }) => !allowed.has(value));
+  return (await selectValueCounts(db, accountId, name)).filter(({ value }) => !allowed.has(value));
 }
 
 function refuseAttribute({ name, allowedValues }: Attribute): void {

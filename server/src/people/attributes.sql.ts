@@ -33,7 +33,7 @@ export async function clearFingerprints(
 }
 
 /** Returns each value of an attribute and how many people have it, the most frequent first. */
-export async function selectValues(
+export async function selectValueCounts(
   db: Db,
   accountId: AccountId,
   name: string,

@@ -3,13 +3,13 @@ import { getGroups, type Group } from '@soundings/contract/data.ts';
 import type { Pool } from '../db/db.ts';
 import type { Server } from '../http/server.ts';
 import { type GroupRow, selectGroups } from './groups.sql.ts';
-import { type SegmentRow, selectSegments } from './segments.sql.ts';
+import { type SegmentRow, selectSegmentsWithKinds } from './segments.sql.ts';
 import { subgroupsOf } from './tree.ts';
 
 export function serveGroups(server: Server, pool: Promise<Pool>): void {
   server.serve(getGroups, async ({ caller, query }) =>
     query['kind'] === 'segment'
-      ? segmentList(await selectSegments(await pool, caller.accountId))
+      ? segmentList(await selectSegmentsWithKinds(await pool, caller.accountId))
       : groupList(await selectGroups(await pool, caller.accountId)),
   );
 }

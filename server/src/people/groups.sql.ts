@@ -70,7 +70,7 @@ export async function updateGroup(
     where  account_id = ${accountId} and group_id = ${groupId}`;
 }
 
-export async function updateManaged(
+export async function updateGroupManaged(
   tx: Transaction,
   accountId: AccountId,
   groupId: number,

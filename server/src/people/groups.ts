@@ -1,7 +1,8 @@
 // Creates and changes groups manually. Managed groups are changed in the HR system, except for their position: a push without
 // parents leaves every group where it is. Each function locks the account and raises its version.
 import { maxDescriptionLength, maxTreeDepth } from '@soundings/contract/limits.ts';
-import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import { raiseVersion } from '../accounts/accounts.sql.ts';
+import { lockAccount } from '../accounts/accounts.ts';
 import { changedSince, faultAtField } from '../base/errors.ts';
 import { externalIdFault, lengthFault, missing, nameFault, refuseField } from '../base/field-faults.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
@@ -13,15 +14,11 @@ import {
   insertGroup,
   selectExternalIdTaken,
   selectGroups,
-  selectGroupsOpenTo,
   updateGroup,
-  updateManaged,
+  updateGroupManaged,
   updateParent,
 } from './groups.sql.ts';
 import { parentsIn, subgroupsOf, treeFaults, ancestorsOf } from './tree.ts';
-
-export { selectGroups, selectGroupsOpenTo };
-export type { GroupRow };
 
 /** Deletes the results and other data of removed groups, in the same transaction. Passed in because it is in a layer above. */
 export type DeleteGroupResults = (tx: Transaction, accountId: AccountId, groupIds: number[]) => Promise<void>;
@@ -165,7 +162,7 @@ export async function adoptGroup(
   refuseField('/externalId', externalId === null ? missing('externalId') : undefined);
   if (group.managed) throw changedSince();
   if (externalId !== group.externalId) await refuseTaken(tx, accountId, externalId);
-  await updateManaged(tx, accountId, groupId, { managed: true, externalId });
+  await updateGroupManaged(tx, accountId, groupId, { managed: true, externalId });
   await clearFingerprintsIn(tx, accountId, groupId);
   await raiseVersion(tx, accountId);
 }
@@ -183,7 +180,7 @@ export async function releaseGroup(
   const group = await lockGroup(tx, accountId, groupId);
   if (!group.managed) throw changedSince();
   const externalId = keepExternalId ? group.externalId : null;
-  await updateManaged(tx, accountId, groupId, { managed: false, externalId });
+  await updateGroupManaged(tx, accountId, groupId, { managed: false, externalId });
   await raiseVersion(tx, accountId);
 }
 

@@ -3,9 +3,9 @@ import { lockAccount } from '../accounts/accounts.ts';
 import { changedSince } from '../base/errors.ts';
 import { missing } from '../base/field-faults.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
-import { fieldFaults, ownAccountFault, refuse, takenFaults } from './user-faults.ts';
-import { type Changed, keyOf, userById } from './users.ts';
-import { selectHandover, updateManaged, updateUser } from './users.sql.ts';
+import { fieldFaults, ownAccountFault, refuseUser, takenFaults } from './user-faults.ts';
+import { type Changed, emailKeyOf, userById } from './users.ts';
+import { selectHandover, updateUsersManaged, updateUser } from './users.sql.ts';
 
 /**
  * Hands a user over to pushes and files. `externalId`: the one they use, for a user who has none yet. Returns the externalId
@@ -21,16 +21,16 @@ export async function adoptUser(
   await lockAccount(tx, accountId);
   const before = await userById(tx, accountId, userId);
   if (before.managed) throw changedSince();
-  if (userId === by) refuse([ownAccountFault('')]);
+  if (userId === by) refuseUser([ownAccountFault('')]);
   const after = { ...before, externalId: before.externalId ?? externalId ?? null };
   // Pushes and files identify users by it.
-  if (after.externalId === null) refuse([{ ...missing('externalId'), path: '/externalId' }]);
-  refuse([
+  if (after.externalId === null) refuseUser([{ ...missing('externalId'), path: '/externalId' }]);
+  refuseUser([
     ...fieldFaults({ externalId: after.externalId }),
     ...(await takenFaults(tx, accountId, userId, after)),
   ]);
-  await updateUser(tx, accountId, userId, { ...after, ...keyOf(after) });
-  await updateManaged(tx, accountId, [userId], true);
+  await updateUser(tx, accountId, userId, { ...after, ...emailKeyOf(after) });
+  await updateUsersManaged(tx, accountId, [userId], true);
   return { from: before.externalId, to: after.externalId };
 }
 
@@ -39,7 +39,7 @@ export async function releaseUser(tx: Transaction, accountId: AccountId, userId:
   await lockAccount(tx, accountId);
   const { managed } = await userById(tx, accountId, userId);
   if (!managed) throw changedSince();
-  await updateManaged(tx, accountId, [userId], false);
+  await updateUsersManaged(tx, accountId, [userId], false);
 }
 
 /** Hands over many users at once, or only previews it. `by`: the user who asks, who is never handed over. */
@@ -51,6 +51,6 @@ export async function handOver(
 ): Promise<{ changing: number[]; already: number; withoutExternalId: number; ownAccount: number }> {
   if (!isPreview) await lockAccount(tx, accountId);
   const handover = await selectHandover(tx, accountId, chosen);
-  if (!isPreview) await updateManaged(tx, accountId, handover.changing, chosen.toManaged);
+  if (!isPreview) await updateUsersManaged(tx, accountId, handover.changing, chosen.toManaged);
   return handover;
 }

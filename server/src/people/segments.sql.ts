@@ -6,7 +6,7 @@ import type { AccountId, Db } from '../db/db.ts';
 export type SegmentRow = { id: number; kindId: number; kind: string; value: string };
 
 /** Returns all segments of the account, ordered by id. */
-export async function selectSegments(db: Db, accountId: AccountId): Promise<SegmentRow[]> {
+export async function selectSegmentsWithKinds(db: Db, accountId: AccountId): Promise<SegmentRow[]> {
   return db<SegmentRow[]>`
     select s.segment_id as "id", k.kind_id as "kindId", k.name as "kind", s.value as "value"
     from   segment_kinds k

@@ -140,7 +140,7 @@ export const ownAccountFault = (path: string): Detail => ({
 });
 
 /** Throws a Fault with all details, if there are any. */
-export function refuse(details: Detail[]): void {
+export function refuseUser(details: Detail[]): void {
   const [first] = details;
   if (!first) return;
   const isConflict = ['externalId taken', 'email taken', 'managed', 'own account', 'no administrator'];

@@ -112,14 +112,14 @@ export async function selectHasOtherAdministrator(
   return rows.length > 0;
 }
 
-export type MembershipRow = { kind: MembershipKind; groupId: number; isManaged: boolean };
+export type PersonMembership = { kind: MembershipKind; groupId: number; isManaged: boolean };
 
 export async function selectMemberships(
   db: Db,
   accountId: AccountId,
   userId: number,
-): Promise<MembershipRow[]> {
-  return db<MembershipRow[]>`
+): Promise<PersonMembership[]> {
+  return db<PersonMembership[]>`
     select m.kind as "kind", m.group_id as "groupId", g.managed as "isManaged"
     from   memberships m
     join   groups g on g.account_id = m.account_id and g.group_id = m.group_id
@@ -212,7 +212,7 @@ export async function deleteEmailsBefore(db: Db): Promise<void> {
     where  email_changed_at < now() - interval '30 days' -- account_id: of all`;
 }
 
-export async function updateManaged(
+export async function updateUsersManaged(
   tx: Transaction,
   accountId: AccountId,
   userIds: number[],

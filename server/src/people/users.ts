@@ -15,7 +15,7 @@ import {
   lockoutFaults,
   managedFaults,
   type Memberships,
-  refuse,
+  refuseUser,
   takenFaults,
 } from './user-faults.ts';
 import {
@@ -30,8 +30,6 @@ import {
   type UserRow,
 } from './users.sql.ts';
 
-export { deleteEmailsBefore } from './users.sql.ts';
-
 /** A new user. What is left out is empty; time zone and language are then the account's, and the role is User. */
 export type NewUser = Partial<Omit<Fields, 'role'>> & {
   role?: string;
@@ -45,13 +43,13 @@ export async function createUser(tx: Transaction, accountId: AccountId, wanted: 
   const { memberships = {}, attributes = {}, ...others } = wanted;
   const given = trimmed(others as Partial<Fields>); // fieldFaults checks the role
   const user: UserFields = { ...emptyUser, ...given, attributes: withAttributes({}, attributes) };
-  refuse([
+  refuseUser([
     ...fieldFaults(given),
     ...(await attributeFaults(tx, accountId, attributes)),
     ...(await groupFaults(tx, accountId, memberships)),
     ...(await takenFaults(tx, accountId, 0, user)),
   ]);
-  const userId = await insertUser(tx, accountId, { ...user, ...keyOf(user) });
+  const userId = await insertUser(tx, accountId, { ...user, ...emailKeyOf(user) });
   await writeMemberships(tx, accountId, userId, memberships);
   return userId;
 }
@@ -92,7 +90,7 @@ export async function changeUser(
     (name) => valueOf(before.attributes, name) !== valueOf(after.attributes, name),
   );
   const kinds = await changedKinds(tx, accountId, userId, memberships);
-  refuse([
+  refuseUser([
     ...(before.managed ? managedFaults(changed, kinds) : []),
     ...fieldFaults(Object.fromEntries(changed.map((name) => [name, after[name]]))),
     ...(await attributeFaults(
@@ -110,7 +108,7 @@ export async function changeUser(
     ...changedAttributes.map((name) => `attributes.${name}`),
   ];
   if (names.length > 0) {
-    await updateUser(tx, accountId, userId, { ...after, ...keyOf(after) });
+    await updateUser(tx, accountId, userId, { ...after, ...emailKeyOf(after) });
     await writeMemberships(tx, accountId, userId, memberships);
   }
   return { fields: names, externalId: { from: before.externalId, to: after.externalId } };
@@ -128,7 +126,7 @@ export async function removeUser(
   if (before.managed) {
     throw managedFault();
   }
-  refuse(await lockoutFaults(tx, accountId, before, { ...before, active: false }, by));
+  refuseUser(await lockoutFaults(tx, accountId, before, { ...before, active: false }, by));
   await deleteUser(tx, accountId, userId);
   return before.externalId;
 }
@@ -152,7 +150,7 @@ function trimmed(fields: Partial<Fields>): Partial<Fields> {
 }
 
 /** Returns the address as it is compared with others. */
-export const keyOf = ({ email }: Pick<UserFields, 'email'>) => ({
+export const emailKeyOf = ({ email }: Pick<UserFields, 'email'>) => ({
   emailKey: email === null ? null : emailKey(email),
 });
 

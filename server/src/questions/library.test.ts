@@ -17,7 +17,8 @@ import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { tablesOf } from '../testing/tables.ts';
 import { scaleTexts, type TextByLanguage } from './library-texts.ts';
 import { libraryFor, libraryKpis, libraryQuestions } from './library.ts';
-import { defineKpis, defineQuestions, selectKpis, selectQuestions } from './questions.ts';
+import { selectKpis, selectQuestions } from './questions.sql.ts';
+import { defineKpis, defineQuestions } from './questions.ts';
 
 const languages = ['en', 'sv', 'de'] as const;
 const scaled = libraryQuestions.filter(({ type }) => isScaled(type));

@@ -16,7 +16,7 @@ import type { NewQuestion } from './questions.sql.ts';
 
 export type LibraryKpi = { id: string; name: TextByLanguage };
 
-export type LibraryQuestion = {
+export type StandardQuestion = {
   key: string;
   type: QuestionType;
   /** The KPI it belongs to. Choice questions and free text have none. */
@@ -395,7 +395,7 @@ const rowsOfKpis: Record<string, Row[]> = {
   ],
 };
 
-const outside: LibraryQuestion[] = [
+const outside: StandardQuestion[] = [
   {
     key: 'help-most',
     type: singleChoice,
@@ -520,7 +520,7 @@ const outside: LibraryQuestion[] = [
 ];
 
 /** First the questions of KPIs, five each, then the questions that belong to no KPI. */
-export const libraryQuestions: readonly LibraryQuestion[] = [
+export const libraryQuestions: readonly StandardQuestion[] = [
   ...Object.entries(rowsOfKpis).flatMap(([kpi, rows]) =>
     rows.map(([key, type, en, sv, de]) => ({ key, type, kpi, text: { en, sv, de } })),
   ),
@@ -533,6 +533,6 @@ function optionsOf(
   return rows.map(([id, en, sv, de]) => ({ id, text: { en, sv, de } }));
 }
 
-function textQuestion(key: string, en: string, sv: string, de: string): LibraryQuestion {
+function textQuestion(key: string, en: string, sv: string, de: string): StandardQuestion {
   return { key, type: freeText, kpi: undefined, text: { en, sv, de } };
 }

@@ -1,23 +1,9 @@
 // Validates questions and KPIs entered manually or imported from past surveys, and reports each fault at its field. Pure.
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import {
-  choiceTypes,
-  isChoice,
-  isQuestionType,
-  type QuestionType,
-  typeNumbers,
-  typesText,
-} from '@soundings/contract/question-types.ts';
-import {
-  fieldAt,
-  type FieldFault,
-  languageFault,
-  lengthFault,
-  missing,
-  nameFault,
-} from '../base/field-faults.ts';
-import type { Kpi, NewQuestion, Option } from './questions.sql.ts';
+import { choiceTypes, isChoice, isQuestionType, type QuestionType, typeNumbers, typesText } from '@soundings/contract/question-types.ts';
+import { type FieldFault, fieldNameAt, languageFault, lengthFault, missing, nameFault } from '../base/field-faults.ts';
+import type { AnswerOption, Kpi, NewQuestion } from './questions.sql.ts';
 
 const wrong = (path: string, type: DetailType, message: string): Detail => ({ type, message, path });
 const at = (path: string, fault: FieldFault | undefined): Detail[] => (fault ? [{ ...fault, path }] : []);
@@ -52,7 +38,7 @@ function keyFaults(path: string, key: string, origin: Origin): Detail[] {
 }
 
 function textFaults(path: string, text: string, maxLength: number, { isPast }: Origin): Detail[] {
-  const field = fieldAt(path);
+  const field = fieldNameAt(path);
   if (!isPast) return at(path, nameFault(field, text, maxLength));
   return at(path, text === '' ? missing(field) : lengthFault(field, text, maxLength));
 }
@@ -88,7 +74,7 @@ export const unwantedOptions = wrong(
   `Only questions of types ${typesText(choiceTypes)} can have options.`,
 );
 
-function optionFaults(type: QuestionType, options: Option[], language: string, origin: Origin): Detail[] {
+function optionFaults(type: QuestionType, options: AnswerOption[], language: string, origin: Origin): Detail[] {
   if (!isChoice(type)) {
     return options.length === 0 ? [] : [unwantedOptions];
   }

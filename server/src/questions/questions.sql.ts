@@ -3,7 +3,7 @@ import type { QuestionType } from '@soundings/contract/question-types.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** An option of a choice question; translations: language to text. */
-export type Option = { id: string; text: string; translations?: Record<string, string> };
+export type AnswerOption = { id: string; text: string; translations?: Record<string, string> };
 
 export type Question = {
   id: number;
@@ -12,7 +12,7 @@ export type Question = {
   text: string;
   language: string;
   translations: Record<string, string>;
-  options: Option[];
+  options: AnswerOption[];
   /** When it was retired; null if it is in use. */
   retiredAt: Date | null;
 };
@@ -129,7 +129,7 @@ export async function upsertKpis(tx: Transaction, accountId: AccountId, kpis: Kp
 }
 
 /** Returns those of the questions that are asked in an open week. */
-export async function selectAskedNow(
+export async function selectQuestionsAskedNow(
   db: Db,
   accountId: AccountId,
   questionIds: number[],

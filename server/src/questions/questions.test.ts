@@ -4,14 +4,8 @@ import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { tablesOf } from '../testing/tables.ts';
-import {
-  defineKpis,
-  defineQuestions,
-  selectKpis,
-  type NewQuestion,
-  selectQuestions,
-  retireQuestions,
-} from './questions.ts';
+import { defineKpis, defineQuestions, retireQuestions } from './questions.ts';
+import { selectKpis, selectQuestions, type NewQuestion } from './questions.sql.ts';
 import { distributionOf, enpsOf, individualsOf, readAnswer, scaledMean } from './types.ts';
 
 describe('readAnswer', () => {

@@ -2,7 +2,7 @@
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { freeText, isScaled, scaledTypes, typesText } from '@soundings/contract/question-types.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { raiseVersion } from '../accounts/accounts.ts';
+import { raiseVersion } from '../accounts/accounts.sql.ts';
 import { Fault, faultAtField } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
@@ -10,9 +10,9 @@ import {
   insertQuestions,
   type Kpi,
   type NewQuestion,
-  type Option,
+  type AnswerOption,
   type Question,
-  selectAskedNow,
+  selectQuestionsAskedNow,
   selectKpis,
   selectQuestions,
   updateQuestions,
@@ -22,10 +22,6 @@ import {
 import { libraryFor } from './library.ts';
 import { hasSameWording } from './similar-wording.ts';
 import { kpiFaults, questionFaults } from './question-faults.ts';
-
-export type { Kpi, NewQuestion, Option, Question };
-
-export { selectKpis, selectQuestions };
 
 /**
  * Creates the questions whose key is new and updates the texts of those that exist. Returns how many were created or changed.
@@ -57,7 +53,7 @@ export async function defineQuestions(
   return added.length + changed.length;
 }
 
-const idsOf = (options: Option[]) => JSON.stringify(options.map(({ id }) => id));
+const idsOf = (options: AnswerOption[]) => JSON.stringify(options.map(({ id }) => id));
 
 /** Returns a message if the change would make it a different question, which is not allowed; otherwise undefined. */
 export function changeFault(before: NewQuestion, after: NewQuestion): string | undefined {
@@ -241,7 +237,7 @@ async function refuseWhileAsked(
 ): Promise<void> {
   const reworded = changes.filter(({ before, after }) => !hasSameWording(before, after));
   if (reworded.length === 0) return;
-  const asked = await selectAskedNow(
+  const asked = await selectQuestionsAskedNow(
     tx,
     accountId,
     reworded.map(({ before }) => before.id),

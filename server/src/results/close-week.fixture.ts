@@ -9,7 +9,7 @@ import { createUser } from '../people/users.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { noLimits, person, unit } from '../testing/organizations.ts';
-import { answer, importLines, kpi, linkOf, question, round } from '../testing/surveys.ts';
+import { answerLine, importLines, kpi, linkOf, question, round } from '../testing/surveys.ts';
 import { until } from '../testing/until.ts';
 import { closeWeek } from './close-week.ts';
 import { deleteGroupResults } from './published-figures.ts';
@@ -82,7 +82,7 @@ export const definitions = [
 export const survey = (name = W): object[] => [
   ...definitions,
   round(name, 'top', ['scale', 'ten', 'words'], asked),
-  ...everyone.map((one) => answer(name, 'top', one, 'scale', 4, `${one} says`)),
+  ...everyone.map((one) => answerLine(name, 'top', one, 'scale', 4, `${one} says`)),
 ];
 
 /** Creates a company with that week open. */

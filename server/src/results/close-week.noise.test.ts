@@ -9,7 +9,7 @@ import { createSchedule } from '../rounds/schedules.ts';
 import { apply, unit } from '../testing/organizations.ts';
 import { mondays } from '../testing/asking.ts';
 import { giveAnswer } from '../testing/attacks/forgetting.ts';
-import { answer, importLines, kpi, question, round } from '../testing/surveys.ts';
+import { answerLine, importLines, kpi, question, round } from '../testing/surveys.ts';
 import { openWorld, type World } from '../testing/world.ts';
 import { closeWeekNow } from './close-week.ts';
 
@@ -33,7 +33,7 @@ test('a week is published with the noise of the account when it opened, whatever
   const definitions = [question('q', 1), kpi('k', ['q'])];
   const weekOf = (week: string) => [
     round(weekName(week), 'all', ['q'], Object.fromEntries(people.map((name) => [name, ['all']]))),
-    ...people.map((name) => answer(weekName(week), 'all', name, 'q', 3)),
+    ...people.map((name) => answerLine(weekName(week), 'all', name, 'q', 3)),
   ];
   const set = (noise: 0 | 1 | 2) =>
     inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { noise }));

@@ -3,7 +3,8 @@
 import { addWeeks, dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById } from '../accounts/accounts.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { lockSurvey, tryLockSurvey, weekNotFound, weeksToClose } from '../rounds/rounds.ts';
+import { lockSurvey, tryLockSurvey } from '../rounds/rounds.sql.ts';
+import { weekNotFound, weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import { endWeek, vacuumDeleted } from './close-week.sql.ts';

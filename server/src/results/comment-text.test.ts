@@ -1,10 +1,17 @@
 // Searching in comments: what is found is what is marked, in any case and Unicode form, and å is not a.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { folded, likelyLanguages, matchesOf, wordKey, wordMatches, wordsIn } from './comment-text.ts';
+import {
+  caseFolded,
+  likelyLanguages,
+  matchesOf,
+  wordKey,
+  wordMatches,
+  commentWordsIn,
+} from './comment-text.ts';
 
 const found = (search: string, text: string) =>
-  matchesOf(folded(search), text).map(([first, end]) => text.slice(first, end));
+  matchesOf(caseFolded(search), text).map(([first, end]) => text.slice(first, end));
 
 describe('a search', () => {
   test.each([
@@ -32,11 +39,11 @@ describe('a search', () => {
     fc.assert(
       fc.property(texts, fc.nat(40), fc.integer({ min: 1, max: 5 }), texts, (before, from, length, after) => {
         const text = before + after;
-        const search = folded([...before].slice(from, from + length).join(''));
+        const search = caseFolded([...before].slice(from, from + length).join(''));
         const ranges = matchesOf(search, text);
         for (const [i, [first, end]] of ranges.entries()) {
           expect(first).toBeGreaterThanOrEqual(ranges[i - 1]?.[1] ?? 0);
-          expect(folded(text.slice(first, end))).toContain(search);
+          expect(caseFolded(text.slice(first, end))).toContain(search);
         }
       }),
     );
@@ -48,7 +55,7 @@ describe('a search', () => {
     fc.assert(
       fc.property(letters, letters, letters, forms, (before, middle, after, form) => {
         const text = `${before} ${middle} ${after}`.normalize(form);
-        expect(matchesOf(folded(middle.toUpperCase()), text).length).toBeGreaterThan(0);
+        expect(matchesOf(caseFolded(middle.toUpperCase()), text).length).toBeGreaterThan(0);
       }),
     );
   });
@@ -56,7 +63,7 @@ describe('a search', () => {
 
 describe('words', () => {
   test('are joined by hyphens and separated by everything else, and are the same in any form', () => {
-    expect(wordsIn('E-post: Don’t! 3 RASTER… “ra\u0308ster”').map(({ key }) => key)).toEqual([
+    expect(commentWordsIn('E-post: Don’t! 3 RASTER… “ra\u0308ster”').map(({ key }) => key)).toEqual([
       'e-post',
       'don',
       't',
@@ -65,11 +72,11 @@ describe('words', () => {
       'räster',
     ]);
     expect(wordMatches(wordKey('RÄSTER'), 'Inga ra\u0308ster, inte rästerna')).toEqual([[5, 12]]);
-    expect(wordsIn('残業が多い').map(({ text }) => text)).toContain('残業');
+    expect(commentWordsIn('残業が多い').map(({ text }) => text)).toContain('残業');
   });
 
   test('show the language', () => {
-    const language = (text: string) => likelyLanguages(wordsIn(text));
+    const language = (text: string) => likelyLanguages(commentWordsIn(text));
     expect(language('I eat lunch standing up more often than sitting down.')).toEqual(['en']);
     expect(language('Rasterna finns på schemat men inte i verkligheten.')).toEqual(['sv']);
     expect(language('Wir haben viel zu wenig Zeit für die Kunden.')).toEqual(['de']);

@@ -3,7 +3,7 @@
 import { stopWordLists } from './stop-words.ts';
 
 /** A part of a text in UTF-16 code units: [first, end). */
-export type Range = [number, number];
+export type TextRange = [number, number];
 
 /** A character with its combining marks. Normalization never reorders marks across characters. */
 const characters = /\P{M}\p{M}*|\p{M}+/gu;
@@ -13,7 +13,7 @@ const invisible = /\u00AD|[\uFE00-\uFE0F]/g;
 const changesLetter = /[\u0300-\u036F\u3099\u309A]/;
 
 /** Returns a text in the form in which texts are compared: without case, and fully decomposed. */
-export const folded = (text: string): string =>
+export const caseFolded = (text: string): string =>
   text
     .normalize('NFKD')
     .toUpperCase()
@@ -24,11 +24,11 @@ export const folded = (text: string): string =>
     .replaceAll('ς', 'σ');
 
 /** Returns the folded text, and for each of its code units the range of the character that it comes from. */
-function foldedWithPlaces(text: string): { whole: string; places: Range[] } {
+function foldedWithPlaces(text: string): { whole: string; places: TextRange[] } {
   let whole = '';
-  const places: Range[] = [];
+  const places: TextRange[] = [];
   for (const { 0: character, index } of text.matchAll(characters)) {
-    const fold = folded(character);
+    const fold = caseFolded(character);
     whole += fold;
     for (let i = 0; i < fold.length; i++) places.push([index, index + character.length]);
   }
@@ -36,10 +36,10 @@ function foldedWithPlaces(text: string): { whole: string; places: Range[] } {
 }
 
 /** Returns the parts of a text that match a search, which is already folded. They do not overlap. */
-export function matchesOf(search: string, text: string): Range[] {
-  if (search === '' || !folded(text).includes(search)) return [];
+export function matchesOf(search: string, text: string): TextRange[] {
+  if (search === '' || !caseFolded(text).includes(search)) return [];
   const { whole, places } = foldedWithPlaces(text);
-  const found: Range[] = [];
+  const found: TextRange[] = [];
   for (let at = whole.indexOf(search); at >= 0;) {
     const end = at + search.length;
     const isPart = changesLetter.test(whole[end] ?? '');
@@ -57,13 +57,13 @@ const withoutSpaces =
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
 /** `key`: the same for every way to write the word. `text`: as written. */
-export type Word = { key: string; text: string; range: Range };
+export type Word = { key: string; text: string; range: TextRange };
 
 /** Returns the key of a word. */
-export const wordKey = (text: string): string => folded(text).normalize('NFC').replaceAll(/[‐‑]/g, '-');
+export const wordKey = (text: string): string => caseFolded(text).normalize('NFC').replaceAll(/[‐‑]/g, '-');
 
 /** Returns the words of a text in order. A hyphen joins words, an apostrophe separates them. */
-export function wordsIn(text: string): Word[] {
+export function commentWordsIn(text: string): Word[] {
   const found = withoutSpaces.test(text)
     ? [...segmenter.segment(text)]
         .filter(({ isWordLike }) => isWordLike)
@@ -77,8 +77,8 @@ export function wordsIn(text: string): Word[] {
 }
 
 /** Returns where a text contains a word; `key`: its key. */
-export const wordMatches = (key: string, text: string): Range[] =>
-  wordsIn(text)
+export const wordMatches = (key: string, text: string): TextRange[] =>
+  commentWordsIn(text)
     .filter((one) => one.key === key)
     .map(({ range }) => range);
 

@@ -1,7 +1,7 @@
 // Whether figures and response rates rest on links that the employer handed out (P14).
 import { describe, expect, test } from 'vitest';
 import { questionFigures } from './figures.ts';
-import { responseRates } from './response-rates.ts';
+import { responseRates } from './disclosure/response-rates.ts';
 import { turnoutOf, type WeekAnswer, type WeekData } from './turnout.ts';
 
 type Person = { groupIds: number[]; handedOut: boolean };

@@ -8,8 +8,8 @@ import {
   type GroupSet,
   setsOf,
   tooFewOwnLinks,
-} from './disclosure.ts';
-import { type Noise, type NoiseLevel, noisyDistribution, noisySum } from './noise.ts';
+} from './disclosure/disclosure.ts';
+import { type Noise, type NoiseLevel, noisyDistribution, noisySum } from './disclosure/noise.ts';
 import {
   groupsOf,
   recordCompleted,
@@ -43,9 +43,13 @@ export type KpiValue = {
 };
 
 /** A question with its answers, and the noise for its figures, if any. */
-export type Loaded = { question: WeekQuestion; answers: WeekAnswer[]; noise?: Noise | undefined };
-export type QuestionFigures = { results: Result[]; comments: ShownComment[] };
-export type ChosenFigures = { figures: QuestionFigures[]; company: Company; chosen: Chosen };
+export type QuestionWithAnswers = {
+  question: WeekQuestion;
+  answers: WeekAnswer[];
+  noise?: Noise | undefined;
+};
+export type ComputedQuestion = { results: Result[]; comments: ShownComment[] };
+export type ChosenFigures = { figures: ComputedQuestion[]; company: Company; chosen: ChosenCells };
 
 /**
  * Returns the figures and comments of one question, with a result for every group that was asked the question and for all its
@@ -56,19 +60,19 @@ export function questionFigures(
   answers: WeekAnswer[],
   turnout: Turnout,
   noise?: Noise,
-): QuestionFigures {
-  return classFigures([{ question, answers, noise }], turnout)[0] as QuestionFigures;
+): ComputedQuestion {
+  return classFigures([{ question, answers, noise }], turnout)[0] as ComputedQuestion;
 }
 
 /**
  * Returns the same for questions with the same text, in their order. The disclosure procedure treats them as one question: a
  * person who answered several of them counts once, so their figures never differ by only a few people (rules.md P17).
  */
-export const classFigures = (asked: readonly Loaded[], turnout: Turnout): QuestionFigures[] =>
+export const classFigures = (asked: readonly QuestionWithAnswers[], turnout: Turnout): ComputedQuestion[] =>
   chosenFigures(asked, turnout).figures;
 
 /** Returns the same with the cells that were chosen, for what is computed from them after the groups (segments/segment-figures.ts). */
-export function chosenFigures(asked: readonly Loaded[], turnout: Turnout): ChosenFigures {
+export function chosenFigures(asked: readonly QuestionWithAnswers[], turnout: Turnout): ChosenFigures {
   for (const { question, answers } of asked) recordCompleted(question.id, answers, turnout);
   const company = companyOf(asked, turnout);
   const chosen = chooseClass(company, turnout.data.thresholds);
@@ -82,9 +86,9 @@ export function chosenFigures(asked: readonly Loaded[], turnout: Turnout): Chose
 
 /** Returns the results of each question, computed on the chosen cells. */
 export function classResults(
-  asked: readonly Loaded[],
+  asked: readonly QuestionWithAnswers[],
   company: Company,
-  chosen: Chosen,
+  chosen: ChosenCells,
   data: WeekData,
 ): Result[][] {
   const usedOwnLink = ownLinksIn(company);
@@ -109,7 +113,7 @@ export function classResults(
 }
 
 /** Returns the comments of each question, chosen by the disclosure procedure over everyone who answered. */
-export const classComments = (asked: readonly Loaded[], turnout: Turnout): ShownComment[][] =>
+export const classComments = (asked: readonly QuestionWithAnswers[], turnout: Turnout): ShownComment[][] =>
   commentsOf(companyOf(asked, turnout), turnout.data.thresholds);
 
 /** Returns the groups that have a result for a question: those that were asked it, and all their ancestors. */
@@ -136,7 +140,7 @@ export type Company = {
 };
 
 /** Returns the people whose answers count, each with one number, and for each group and question the people who answered it there. */
-export function companyOf(asked: readonly Loaded[], turnout: Turnout): Company {
+export function companyOf(asked: readonly QuestionWithAnswers[], turnout: Turnout): Company {
   const counted = asked.map(({ answers }) => answers.filter(({ skipped }) => !skipped));
   // Each person has at most one answer per question. With a single question, the answer's index serves as the person's number.
   const isOne = asked.length === 1;
@@ -181,7 +185,7 @@ const nameOf = ({ respondent }: WeekAnswer) => respondent;
  * The cells that were chosen for a class of questions. `shown`: the people that each figure is based on, by the key of their set.
  * `distributionCells`: the same for distributions.
  */
-export type Chosen = { shown: Map<number, number[]>; cells: Cells; distributionCells: Cells };
+export type ChosenCells = { shown: Map<number, number[]>; cells: Cells; distributionCells: Cells };
 
 /**
  * Chooses the cells for the figures and distributions of a class. For types whose only figure is the distribution, the
@@ -190,7 +194,7 @@ export type Chosen = { shown: Map<number, number[]>; cells: Cells; distributionC
 export function chooseClass(
   { types, sets, respondents, numberOf, treeOf }: Company,
   thresholds: Thresholds,
-): Chosen {
+): ChosenCells {
   if (types.every(isDistributionOnly)) {
     const cells = chooseCells(sets, respondents.length, thresholds.distribution);
     return { shown: cells.shown, cells, distributionCells: cells };

@@ -3,9 +3,9 @@ import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { changeAccount, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
-import { lockSurvey } from '../rounds/rounds.ts';
+import { lockSurvey } from '../rounds/rounds.sql.ts';
 import { unit } from '../testing/organizations.ts';
-import { answer, importLines, later, round } from '../testing/surveys.ts';
+import { answerLine, importLines, later, round } from '../testing/surveys.ts';
 import { closeEndedWeeks } from './close-week.ts';
 import { deleteGroupResults } from './published-figures.ts';
 import { showLiveWeeks } from './live-week.ts';
@@ -82,7 +82,10 @@ describe('answers in an open week', () => {
   });
 
   test("that came from a file can't be changed with a link, and one given with a link is neither shown nor changed with another", async () => {
-    const acme = await openCompany([...only, ...everyone.map((one) => answer(W, 'top', one, 'scale', 4))]);
+    const acme = await openCompany([
+      ...only,
+      ...everyone.map((one) => answerLine(W, 'top', one, 'scale', 4)),
+    ]);
     const refused = { kind: 'invalid', code: 'already answered' };
     await expect(give(acme, 'a0', 'scale', { value: 1 })).rejects.toMatchObject(refused);
     await give(acme, 'a0', 'ten', { value: 10 });
@@ -98,7 +101,7 @@ describe('the threshold', () => {
   const lines = (name: string) => [
     ...definitions,
     round(name, 'top', ['scale'], asked),
-    ...four.map((one) => answer(name, 'top', one, 'scale', 4)),
+    ...four.map((one) => answerLine(name, 'top', one, 'scale', 4)),
   ];
 
   test.each([
@@ -261,7 +264,7 @@ describe('removed groups', () => {
     const acme = await openCompany([
       ...definitions,
       round(W, 'north', ['scale'], inNorth),
-      ...Object.keys(inNorth).map((one) => answer(W, 'north', one, 'scale', 4)),
+      ...Object.keys(inNorth).map((one) => answerLine(W, 'north', one, 'scale', 4)),
     ]);
     await push(acme.id, { groups: [unit('top')], users: [] });
     await close(acme);
@@ -302,7 +305,7 @@ describe('removed groups', () => {
         ['scale'],
         Object.fromEntries(Object.keys(islanders).map((one) => [one, ['island']])),
       ),
-      ...Object.keys(islanders).map((one) => answer(W, 'island', one, 'scale', 2, `${one} says`)),
+      ...Object.keys(islanders).map((one) => answerLine(W, 'island', one, 'scale', 2, `${one} says`)),
     ];
     await importLines(database, acme.id, lines, meanwhile);
     await close(acme);

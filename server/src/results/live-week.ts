@@ -1,7 +1,7 @@
 // Updates the figures of live weeks: open weeks whose results are shown while people are still answering (rules.md P16).
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { tryLockSurvey } from '../rounds/rounds.ts';
+import { tryLockSurvey } from '../rounds/rounds.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { decodeAnswers, encodeAnswers, type PersonAnswer } from '../sealing/person-answers.ts';
 import type { WeekKey } from '../sealing/week-key.ts';

@@ -1,7 +1,8 @@
 // Weeks whose key is lost. No one can read their answers, so they are closed without results and administrators are notified. All
 // other data is unaffected (decisions/0016).
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
-import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import { accountById, lockAccount } from '../accounts/accounts.ts';
+import { raiseVersion } from '../accounts/accounts.sql.ts';
 import { audit } from '../accounts/audit.ts';
 import { catalogue } from '../base/texts.ts';
 import { inert } from '../base/visible-text.ts';
@@ -10,7 +11,7 @@ import { type AccountId, inTransaction, type Pool, type Transaction } from '../d
 import { type MailContent, renderMail } from '../mail/template.ts';
 import { type Mailer, MailRejected } from '../mail/mail.ts';
 import { missLostWeek } from '../rounds/opening.ts';
-import { lockSurvey } from '../rounds/rounds.ts';
+import { lockSurvey } from '../rounds/rounds.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { addLostMails, updateLost } from './lost-weeks.sql.ts';
 import { deleteClosedData } from './close-week.ts';

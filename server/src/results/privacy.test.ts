@@ -23,7 +23,7 @@ import {
 } from '../testing/attacks/attacker.ts';
 import { type RandomHistory, randomHistory, type RandomWeek } from '../testing/attacks/histories.ts';
 import { apply, person, unit } from '../testing/organizations.ts';
-import { answer, importLines, kpi, question, round, skip } from '../testing/surveys.ts';
+import { answerLine, importLines, kpi, question, round, skip } from '../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { closeWeekNow } from './close-week.ts';
 
@@ -131,7 +131,7 @@ function addWeek(sent: Sent, content: RandomWeek): void {
         lines.push(
           skipped
             ? skip(weekName(week), group, name, key)
-            : answer(weekName(week), group, name, key, value, name),
+            : answerLine(weekName(week), group, name, key, value, name),
         );
       }
     }
@@ -462,7 +462,9 @@ describe('after the week', () => {
     const lastWeek = addWeeks(thisWeek, -1);
     const lines = (week: Week) => [
       round(weekName(week), 'all', ['q'], Object.fromEntries(everyone.map((name) => [name, ['all']]))),
-      ...everyone.map((name, i) => answer(weekName(week), 'all', name, 'q', 1 + (i % 5), `said in ${week}`)),
+      ...everyone.map((name, i) =>
+        answerLine(weekName(week), 'all', name, 'q', 1 + (i % 5), `said in ${week}`),
+      ),
     ];
     const definitions = [question('q', 1), kpi('k', ['q'])];
     await importLines(world, account.id, [...definitions, ...lines(lastWeek), ...lines(thisWeek)], now);
@@ -505,11 +507,11 @@ describe('after the week', () => {
         ['q', 'words'],
         Object.fromEntries(everyone.map((name) => [name, ['team']])),
       ),
-      ...everyone.map((name, i) => answer(weekName(thisWeek), 'top', name, 'q', i % 11, 'a remark')),
+      ...everyone.map((name, i) => answerLine(weekName(thisWeek), 'top', name, 'q', i % 11, 'a remark')),
       ...everyone.map((name, i) =>
         i % 2
           ? skip(weekName(thisWeek), 'top', name, 'words')
-          : answer(weekName(thisWeek), 'top', name, 'words', undefined, 'words'),
+          : answerLine(weekName(thisWeek), 'top', name, 'words', undefined, 'words'),
       ),
     ];
     await importLines(world, account.id, lines, now);

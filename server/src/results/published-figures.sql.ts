@@ -2,8 +2,8 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Db, inBatches, type Transaction } from '../db/db.ts';
 import type { KpiValue, Result } from './figures.ts';
-import type { NoiseLevel } from './noise.ts';
-import type { Rate } from './response-rates.ts';
+import type { NoiseLevel } from './disclosure/noise.ts';
+import type { Rate } from './disclosure/response-rates.ts';
 import type { Assignment, WeekData, WeekRound } from './turnout.ts';
 
 export type OpenWeekRow = {
@@ -212,7 +212,7 @@ export async function updateKpisWithValues(
 }
 
 /** `handedOutIn`: see ShownComment. */
-export type CommentRow = {
+export type PublishedComment = {
   questionId: number;
   position: number;
   text: string;
@@ -224,7 +224,7 @@ export async function copyComments(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
-  comments: CommentRow[],
+  comments: PublishedComment[],
 ): Promise<void> {
   if (comments.length === 0) return;
   await copyInto(

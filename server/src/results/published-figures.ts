@@ -3,18 +3,19 @@
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { createHmac } from 'node:crypto';
 import { noiseKeyOf } from '../accounts/noise-key.ts';
-import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import { lockAccount } from '../accounts/accounts.ts';
+import { raiseVersion } from '../accounts/accounts.sql.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
-import { selectKpis, type Question, selectQuestions } from '../questions/questions.ts';
+import { selectKpis, selectQuestions, type Question } from '../questions/questions.sql.ts';
 import { classesOf, comparable } from '../questions/similar-wording.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
-import { addBatch } from './batches.ts';
-import { chosenFigures, kpiValues, type KpiValue, type Loaded, type Result } from './figures.ts';
-import { type Noise, type NoiseLevel, noiseOf } from './noise.ts';
+import { addBatch } from './disclosure/batches.ts';
+import { chosenFigures, kpiValues, type KpiValue, type QuestionWithAnswers, type Result } from './figures.ts';
+import { type Noise, type NoiseLevel, noiseOf } from './disclosure/noise.ts';
 import { type OpenAnswers, openAnswers } from './open-answers.ts';
 import {
-  type CommentRow,
+  type PublishedComment,
   copyComments,
   copyKpiValues,
   copyRates,
@@ -28,7 +29,7 @@ import {
   selectWeekData,
   updateKpisWithValues,
 } from './published-figures.sql.ts';
-import { type Rate, responseRates } from './response-rates.ts';
+import { type Rate, responseRates } from './disclosure/response-rates.ts';
 import { askedOfSegments, segmentResults } from './segments/segment-figures.ts';
 import { withSegments } from './segments/week-segments.ts';
 import { turnoutOf, type WeekData } from './turnout.ts';
@@ -38,14 +39,14 @@ type Figures = {
   results: (Result & { questionId: number })[];
   rates: Rate[];
   values: KpiValue[];
-  comments: CommentRow[];
+  comments: PublishedComment[];
 };
 
 /** The people newly counted in the live figures, for questions that count as one. */
 type Counted = { questionIds: number[]; respondents: string[] };
 
 /** An open week: its row in the database and its key. */
-export type OpenWeek = { week: Week; state: OpenWeekRow; key: WeekKey };
+export type OpenWeekWithKey = { week: Week; state: OpenWeekRow; key: WeekKey };
 
 export type ComputedFigures = {
   figures: Figures;
@@ -74,7 +75,7 @@ export async function computeFigures(
   tx: Transaction,
   keys: AnswerKeys,
   accountId: AccountId,
-  { week, state, key }: OpenWeek,
+  { week, state, key }: OpenWeekWithKey,
   { isLast }: { isLast: boolean },
 ): Promise<ComputedFigures> {
   const { data, personOf } = await weekData(tx, accountId, week, state, key);
@@ -88,11 +89,11 @@ export async function computeFigures(
   const asked = [...new Set(data.rounds.flatMap(({ questionIds }) => questionIds))].toSorted((a, b) => a - b);
   const shown = state.isLive ? await selectShown(tx, accountId, week, allGroupIds) : undefined;
   const results = new Map<number, Result[]>();
-  const comments: CommentRow[] = [];
+  const comments: PublishedComment[] = [];
   const counted: Counted[] = [];
   const classes = classesOf(questions.values());
   for (const questionIds of Map.groupBy(asked, (id) => classes.get(id)).values()) {
-    const answered: Loaded[] = [];
+    const answered: QuestionWithAnswers[] = [];
     for (const id of questionIds) {
       const { type, options, text } = questions.get(id) as Question;
       const question = { id, type, options: options.map((option) => option.id) };
@@ -145,7 +146,7 @@ async function noiseIn(
 export async function writeFigures(
   tx: Transaction,
   accountId: AccountId,
-  { week, state }: OpenWeek,
+  { week, state }: OpenWeekWithKey,
   { figures: { results, rates, values, comments }, allGroupIds }: ComputedFigures,
 ): Promise<number> {
   // The lock is taken last, so that others wait only while the rows are written. If a group or a kind of segments is removed after this point, the

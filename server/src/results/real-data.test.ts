@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { copyInto } from '../db/db.ts';
 import { apply, unit } from '../testing/organizations.ts';
 import { sharedData } from '../testing/shared.ts';
-import { answer, importLines, kpi, question, round } from '../testing/surveys.ts';
+import { answerLine, importLines, kpi, question, round } from '../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 const attrition = 'survey/WA_Fn-UseC_-HR-Employee-Attrition.csv';
@@ -95,7 +95,7 @@ async function survey(
     ...people
       .filter(answers)
       .flatMap(({ number, scores }) =>
-        scores.map((score, i) => answer(week, 'company', number, items[i] as string, score)),
+        scores.map((score, i) => answerLine(week, 'company', number, items[i] as string, score)),
       ),
   ]);
   await world.pool.unsafe(
@@ -326,9 +326,11 @@ describe(`the Civil Service People Survey${skipped}`, () => {
         ),
         round(week, 'department', ids, Object.fromEntries(people.map((person) => [person, ['department']]))),
         ...people.flatMap((person, i) =>
-          scored(asked).map(({ id }, index) => answer(week, 'department', person, id, scoreOf(i, index))),
+          scored(asked).map(({ id }, index) => answerLine(week, 'department', person, id, scoreOf(i, index))),
         ),
-        ...people.map((person, i) => answer(week, 'department', person, 'B61', undefined, `Be clear, ${i}.`)),
+        ...people.map((person, i) =>
+          answerLine(week, 'department', person, 'B61', undefined, `Be clear, ${i}.`),
+        ),
       ]);
 
       const group = (await account.groups())[0]!.id;

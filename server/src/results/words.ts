@@ -1,7 +1,7 @@
 // The words that stand out in the comments of a group against the rest of its company. A word is ordered by its log-odds ratio
 // with an informative Dirichlet prior (Monroe, Colaresi and Quinn 2008), but Fisher's exact test decides whether it is listed, at
 // a false discovery rate of 5 % (Benjamini and Hochberg 1995). The log-odds alone would also list words by chance. Pure.
-import { isStopWord, likelyLanguages, wordsIn } from './comment-text.ts';
+import { isStopWord, likelyLanguages, commentWordsIn } from './comment-text.ts';
 
 /** The minimum number of comments in one language, in the group and in the rest of the company. */
 export const fewestComments = 10;
@@ -68,7 +68,7 @@ export function wordsThatStandOut(comments: readonly WrittenComment[]): Standing
 /** Counts the comments by language, and those that contain each word that is not a stop word. */
 function countByLanguage(comments: readonly WrittenComment[]): Map<string, Language> {
   const read = comments.map(({ text, language, isHere }) => {
-    const words = wordsIn(text);
+    const words = commentWordsIn(text);
     return { words, likely: likelyLanguages(words), ofQuestion: language, isHere };
   });
   const choose = languageChooser(read.map(({ likely }) => likely));

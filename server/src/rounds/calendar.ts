@@ -1,7 +1,7 @@
 // The calendar of a schedule: in which weeks it asks, and which questions, as far as this can be known in advance.
 import { type Week, weekOf } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../db/db.ts';
-import { type Question, selectKpis, selectQuestions } from '../questions/questions.ts';
+import { selectKpis, selectQuestions, type Question } from '../questions/questions.sql.ts';
 import { classesOf } from '../questions/similar-wording.ts';
 import { type Choice, chooseQuestions } from './choose-questions.ts';
 import {

@@ -11,7 +11,7 @@ import { closeEndedWeeks } from '../results/close-week.ts';
 import { askedWeek, noon, planAsking } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
-import { openSender } from './messages.ts';
+import { openSender } from './messages/messages.ts';
 import { openDueRounds } from './opening.ts';
 import { selectScheduleWeeks } from './schedules.sql.ts';
 

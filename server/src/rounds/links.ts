@@ -2,11 +2,9 @@
 // when the week closes, the person becomes inactive or is removed, or the link is replaced.
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
-import { randomText, tokenHash } from '../base/secrets.ts';
+import { randomText, tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { canWriteTo, deleteHandedOut, insertLinks, type LinkedPerson, selectLinked } from './links.sql.ts';
-
-export { canWriteTo };
+import { deleteHandedOut, insertLinks, type LinkedPerson, selectLinked } from './links.sql.ts';
 
 /** 27 base-62 characters: 160 bits. */
 const length = 27;
@@ -16,7 +14,7 @@ const form = new RegExp(`^[0-9A-Za-z]{${length}}$`);
 export const isLinkShaped = (text: string): boolean => form.test(text);
 
 /** Returns the address of the answering page of a link. `publicUrl` must not end with a slash. */
-export const addressOf = (link: string, publicUrl: string): string => `${publicUrl}/a/${link}`;
+export const answeringAddressOf = (link: string, publicUrl: string): string => `${publicUrl}/a/${link}`;
 
 /**
  * Creates a link for each person and returns them in order. Earlier links continue to work. `sentTo`: the email address that a link
@@ -106,7 +104,7 @@ export async function exportLinks(
     week: askedIn,
     links: people.map(({ week: _week, isWrittenTo: _isWrittenTo, ...person }, i) => ({
       ...person,
-      link: addressOf(links[i] as string, publicUrl),
+      link: answeringAddressOf(links[i] as string, publicUrl),
     })),
   };
 }

@@ -2,7 +2,7 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-export type Person = {
+export type PersonToAsk = {
   userId: number;
   memberOf: number[];
   timezone: string | null;
@@ -10,8 +10,12 @@ export type Person = {
 };
 
 /** Returns the active members of the groups, each with all groups that they are a member of. */
-export async function selectPeople(db: Db, accountId: AccountId, groupIds: number[]): Promise<Person[]> {
-  const rows = await db<(Omit<Person, 'memberOf'> & { memberOf: string })[]>`
+export async function selectPeopleToAsk(
+  db: Db,
+  accountId: AccountId,
+  groupIds: number[],
+): Promise<PersonToAsk[]> {
+  const rows = await db<(Omit<PersonToAsk, 'memberOf'> & { memberOf: string })[]>`
     select u.user_id                                       as "userId",
            string_agg(m.group_id::text, ',')               as "memberOf",
            u.timezone                                      as "timezone",

@@ -10,31 +10,24 @@ import {
   insertMessages,
   insertParticipants,
   type NewMessage,
-  type Person,
+  type PersonToAsk,
   selectAskedInWeek,
   selectHasImported,
-  selectPeople,
+  selectPeopleToAsk,
 } from './opening.sql.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
-import { selectQuestions } from '../questions/questions.ts';
+import { selectQuestions } from '../questions/questions.sql.ts';
 import { classesOf } from '../questions/similar-wording.ts';
 import { type AskedSet, type Clash, clashOf, withUnion } from './overlap.ts';
-import {
-  descendantsOf,
-  openRound,
-  openWeek,
-  type Parents,
-  selectParents,
-  respondentOf,
-  tryLockSurvey,
-} from './rounds.ts';
+import { descendantsOf, openRound, openWeek, type Parents, respondentOf } from './rounds.ts';
+import { selectParents, tryLockSurvey } from './rounds.sql.ts';
 import { frozenSegments } from './segments/frozen-segments.ts';
 import { questionsFor } from './calendar.ts';
-import { type Schedule } from './schedules.ts';
 import {
   insertScheduleWeek,
   lockSchedule,
+  type Schedule,
   selectActiveSchedules,
   selectSettled,
   selectTimezones,
@@ -181,7 +174,7 @@ async function openRounds(
   );
   const asked = groups.map((groupId) => ({ groupId, subtree: new Set(descendantsOf(groupId, parents)) }));
   const within = [...new Set(asked.flatMap(({ subtree }) => [...subtree]))];
-  const people = (await selectPeople(tx, accountId, within)).filter(
+  const people = (await selectPeopleToAsk(tx, accountId, within)).filter(
     ({ memberOf }) => !memberOf.some((id) => without.has(id)),
   );
   if (people.length === 0) return missed('noPeople');
@@ -266,7 +259,7 @@ const reminderDistance = 12 * 3_600_000;
 /** Returns the invitations and reminders for people with an email address. None are sent after the end of the week. */
 function messagesFor(
   schedule: Schedule,
-  people: Person[],
+  people: PersonToAsk[],
   { day, weekEnd, now, timezone }: { day: string; weekEnd: number; now: number; timezone: string },
 ): NewMessage[] {
   const { hour, anyHour, reminderDays, reminderHour } = schedule;

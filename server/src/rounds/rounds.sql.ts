@@ -154,7 +154,7 @@ export async function selectParents(db: Db, accountId: AccountId): Promise<Map<n
 }
 
 /** Returns the open weeks of all accounts that began before a day, with the accounts' time zones, in which they end. */
-export async function selectOpenWeeks(
+export async function selectOpenWeeksBefore(
   db: Db,
   before: string,
 ): Promise<{ accountId: AccountId; week: Week; timezone: string }[]> {

@@ -1,8 +1,7 @@
 // A round asks a set of questions to everyone in a group in one week. Opening it fixes who is asked and in which groups the answers
 // count. People who move or leave later do not change this (decision A11).
-import type { Week } from '@soundings/contract/weeks.ts';
-import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
-import { raiseVersion } from '../accounts/accounts.ts';
+import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
+import { raiseVersion } from '../accounts/accounts.sql.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { ancestorsOf } from '../people/tree.ts';
@@ -12,17 +11,11 @@ import {
   copyAssignments,
   insertRound,
   insertWeek,
-  lockSurvey,
   lockWeekRow,
   selectMembers,
-  selectOpenWeeks,
-  selectParents,
-  selectRounds,
-  tryLockSurvey,
+  selectOpenWeeksBefore,
   upsertAsked,
 } from './rounds.sql.ts';
-
-export { lockSurvey, selectParents, selectRounds, tryLockSurvey };
 
 /**
  * A person to ask, and the groups within the asked group that the person is a member of. Users are identified by their internal id,
@@ -142,7 +135,7 @@ export async function membersNow(
 /** Returns open weeks of all accounts whose Sunday is over in the account's time zone. `now`: milliseconds since 1970. */
 export async function weeksToClose(db: Db, now: number): Promise<{ accountId: AccountId; week: Week }[]> {
   const tomorrow = dayIn('UTC', now + 86_400_000);
-  const open = await selectOpenWeeks(db, tomorrow);
+  const open = await selectOpenWeeksBefore(db, tomorrow);
   return open.filter(({ week, timezone }) => hasEnded(week, timezone, now));
 }
 

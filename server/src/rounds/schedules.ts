@@ -5,28 +5,22 @@ import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { dayFault, nameFault, type FieldFault } from '../base/field-faults.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { selectKpis, selectQuestions } from '../questions/questions.ts';
+import { selectKpis, selectQuestions } from '../questions/questions.sql.ts';
 import { classesOf } from '../questions/similar-wording.ts';
 import { activeIds, choiceOf } from './calendar.ts';
 import { workingHours } from './send-times.ts';
 import { ancestorsOf } from '../people/tree.ts';
-import { selectParents } from './rounds.ts';
+import { selectParents } from './rounds.sql.ts';
 import {
   deleteSchedule,
   insertSchedule,
   type NewSchedule,
   type Schedule,
-  type ScheduleWeek,
   selectAudiences,
   selectSchedules,
-  selectScheduleWeeks,
   updatePaused,
   updateSchedule,
 } from './schedules.sql.ts';
-
-export type { NewSchedule, Schedule, ScheduleWeek };
-
-export { selectSchedules, selectScheduleWeeks };
 
 /** Creates a schedule and returns its id. Throws a Fault that lists everything that is wrong with it. */
 export async function createSchedule(

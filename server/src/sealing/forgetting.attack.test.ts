@@ -16,7 +16,13 @@ import {
   keysBeside,
 } from '../testing/attacks/forgetting.ts';
 import { asSuperuser } from '../testing/postgres.ts';
-import { connectionsTo, newDataDir, type Service, started, useDirectory } from '../testing/processes.ts';
+import {
+  connectionsTo,
+  newDataDir,
+  type Service,
+  started,
+  useDirectory,
+} from '../testing/processes/processes.ts';
 import { until } from '../testing/until.ts';
 import { keepOpen } from '../testing/keep-open.ts';
 import {

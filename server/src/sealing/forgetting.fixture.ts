@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { tokenHash } from '../base/secrets.ts';
+import { tokenHash } from '../base/crypto/secrets.ts';
 import { addClosing } from '../console/asking/asking.sql.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import {
@@ -22,10 +22,10 @@ import {
   withoutCopies,
 } from '../testing/attacks/file-attacker.ts';
 import { type AnsweredWeek, isForgotten, keyPathOf, keysBeside } from '../testing/attacks/forgetting.ts';
-import { bareEnvironment } from '../testing/environment.ts';
-import { exec, home, type Service } from '../testing/processes.ts';
+import { bareEnvironment } from '../testing/processes/environment.ts';
+import { exec, home, type Service } from '../testing/processes/processes.ts';
 import { signIn } from '../testing/signed-in.ts';
-import { answer, importLines, question, round } from '../testing/surveys.ts';
+import { answerLine, importLines, question, round } from '../testing/surveys.ts';
 import { until } from '../testing/until.ts';
 import { derived } from './epoch-keys.ts';
 import { keyText, readKeyFile } from './key-file.ts';
@@ -164,7 +164,7 @@ export async function importNextWeek(pool: Pool, dataDir: string, { accountId, w
     [
       question('mood', 1),
       round(next, 'Large', ['mood'], Object.fromEntries(people.map((one) => [one, ['Large']]))),
-      ...people.map((one) => answer(next, 'Large', one, 'mood', 3, 'imported comment')),
+      ...people.map((one) => answerLine(next, 'Large', one, 'mood', 3, 'imported comment')),
     ],
     Date.now(),
   );
@@ -180,7 +180,7 @@ export const untilBlocked = (pool: Pool, statement: string, user = 'soundings') 
     return rows.length > 0;
   });
 
-const cli = fileURLToPath(new URL('../cli/cli.ts', import.meta.url));
+const cli = fileURLToPath(new URL('../command.ts', import.meta.url));
 
 /** Runs a soundings command and returns its output. */
 export async function command(args: string[], env: Record<string, string>, input = ''): Promise<string> {

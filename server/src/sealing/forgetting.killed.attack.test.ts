@@ -12,7 +12,7 @@ import {
   type Service,
   started,
   useDirectory,
-} from '../testing/processes.ts';
+} from '../testing/processes/processes.ts';
 import { until } from '../testing/until.ts';
 import { keepOpen } from '../testing/keep-open.ts';
 import { keyAt } from './epoch-keys.ts';

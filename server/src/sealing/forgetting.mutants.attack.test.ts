@@ -12,7 +12,13 @@ import { dumpFile, dumpOf, readWith, telltales } from '../testing/attacks/file-a
 import { answeredWeek, keysBeside } from '../testing/attacks/forgetting.ts';
 import { isSegment, logParts } from '../testing/attacks/log-segments.ts';
 import { asSuperuser } from '../testing/postgres.ts';
-import { connections, connectionsTo, newDataDir, started, useDirectory } from '../testing/processes.ts';
+import {
+  connections,
+  connectionsTo,
+  newDataDir,
+  started,
+  useDirectory,
+} from '../testing/processes/processes.ts';
 import { until } from '../testing/until.ts';
 import { keepOpen } from '../testing/keep-open.ts';
 import { AnswerKeys } from './answer-keys.ts';

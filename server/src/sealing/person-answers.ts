@@ -75,7 +75,7 @@ export const isOwn = ({ giving }: PersonAnswer, by: Giving): boolean =>
   giving.link === by.link && giving.visit !== null && giving.visit === by.visit;
 
 /** Returns why an existing answer can't be changed with this link in this browser session; undefined if it can. */
-export function refusalOf(before: PersonAnswer | undefined, by: Giving): Refusal | undefined {
+export function changeRefusalOf(before: PersonAnswer | undefined, by: Giving): Refusal | undefined {
   if (!before) return undefined;
   if (!isOwn(before, by)) return 'elsewhere';
   return before.counted ? 'counted' : undefined;

@@ -18,7 +18,7 @@ import { hostKeys } from '../sftp/host-keys.ts';
 import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { dumpFile, dumpOf } from '../testing/attacks/file-attacker.ts';
-import { freePort } from '../testing/free-port.ts';
+import { freePort } from '../testing/processes/free-port.ts';
 import { signInNew } from '../testing/signed-in.ts';
 import { testConfig } from '../testing/world.ts';
 import { Secrets } from './secrets.ts';

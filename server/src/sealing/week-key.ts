@@ -4,9 +4,7 @@ import { maxSegmentKinds } from '@soundings/contract/limits.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { AccountId } from '../db/db.ts';
-import { derived, nonceLength, open, seal } from './epoch-keys.ts';
-
-export { nonceLength };
+import { derived, open, seal } from './epoch-keys.ts';
 
 /** Returns a text that identifies the epoch key by which a week's key is wrapped. */
 export const epochOf = (wrapped: Buffer): string => wrapped.toString('latin1', 0, 13);

@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openPool } from '../db/db.ts';
 import { openLog } from '../base/log.ts';
-import { needs, searchPath } from '../testing/programs.ts';
+import { needs, searchPath } from '../testing/processes/programs.ts';
 import { hostKeys } from './host-keys.ts';
 import { type Company, type SftpFixture, logIn, openSftpFixture } from './sftp.fixture.ts';
-import { contentOf, selectFiles } from '../files/store.ts';
+import { contentOf } from '../files/store.ts';
+import { selectFiles } from '../files/store.sql.ts';
 
 let fixture: SftpFixture;
 let folder: string;

@@ -6,10 +6,10 @@ import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import { plainAddress } from '../base/network.ts';
 import type { Pool } from '../db/db.ts';
-import type { Entry, SftpLimiter, SftpLimits } from './limits.ts';
+import type { AdmittedConnection, SftpLimiter, SftpLimits } from './limits.ts';
 import { handleLogins } from './login.ts';
 import { openSessions, type Sessions } from './request-queue.ts';
-import { disconnect, useKeyObjects } from './ssh2-internals.ts';
+import { disconnectClient, useKeyObjects } from './ssh2-internals.ts';
 
 /** How often deadlines and tokens of open connections are checked. */
 export const checkMs = 500;
@@ -25,7 +25,7 @@ const maxHandshakes = 20;
 /** A connected client. */
 export type Peer = {
   socket: Socket;
-  entry: Entry;
+  entry: AdmittedConnection;
   address: string;
   log: Log;
   /** When it connected, in ms. */
@@ -62,7 +62,7 @@ export type ServerState = {
 };
 
 /** Refuses a connection before any byte is read. */
-export function refuse(state: ServerState, socket: Socket, address: string, reason: string): void {
+export function refuseConnection(state: ServerState, socket: Socket, address: string, reason: string): void {
   socket.destroy();
   const { refusals, now, log } = state;
   refusals.count++;
@@ -76,9 +76,9 @@ export function admit(state: ServerState, socket: Socket, client: string): void 
   const address = plainAddress(client);
   if (state.isStopping) return void socket.destroy();
   const entry = state.limiter.enter(address, () =>
-    refuse(state, socket, address, 'too many connections without a login'),
+    refuseConnection(state, socket, address, 'too many connections without a login'),
   );
-  if (typeof entry === 'string') return refuse(state, socket, address, entry);
+  if (typeof entry === 'string') return refuseConnection(state, socket, address, entry);
   const log = state.log.child({ connectionId: newId(), address });
   const { greetingMs, loginMs } = state.limits;
   const deadline = state.now() + Math.min(entry.waitMs + greetingMs, loginMs);
@@ -227,7 +227,7 @@ function end(state: ServerState, peer: Peer): void {
 /** Ends a connection with a disconnect message that gives a reason. */
 function endWithReason(state: ServerState, peer: Peer, reason: string): void {
   endBy(state, peer, () => {
-    if (peer.client) disconnect(peer.client, reason);
+    if (peer.client) disconnectClient(peer.client, reason);
     peer.socket.end();
   });
 }

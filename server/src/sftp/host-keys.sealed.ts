@@ -1,7 +1,7 @@
 // Seals and opens the stored SFTP host keys. Separate from host-keys.ts, so that code that only reseals them does not load SSH.
-import type { Sealer } from '../base/sealer.ts';
+import type { Sealer } from '../base/crypto/sealer.ts';
 import type { Transaction } from '../db/db.ts';
-import { deleteHostKeys, type HostKeyRow, selectHostKeys, updateHostKey } from './host-keys.sql.ts';
+import { type HostKeyRow, selectHostKeys, updateHostKey } from './host-keys.sql.ts';
 
 /** The context that a key is sealed for. */
 const contextOf = (kind: HostKeyRow['kind']) => `sftp host key ${kind}`;
@@ -35,4 +35,3 @@ export async function resealHostKeys(
 }
 
 /** Deletes keys that can no longer be opened. New ones are created when they are needed. */
-export { deleteHostKeys };

@@ -4,7 +4,7 @@ import { createHash, generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import ssh2, { type ParsedKey } from 'ssh2';
 import type { Log } from '../base/log.ts';
-import type { Sealer } from '../base/sealer.ts';
+import type { Sealer } from '../base/crypto/sealer.ts';
 import type { Pool } from '../db/db.ts';
 import { openHostKey, sealHostKey } from './host-keys.sealed.ts';
 import { type HostKeyRow, replaceHostKey, selectHostKeys } from './host-keys.sql.ts';

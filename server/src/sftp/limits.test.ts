@@ -1,6 +1,6 @@
 // Which connections may open before a login, how long they are delayed, and which ones are dropped.
 import { expect, test } from 'vitest';
-import { type Entry, openSftpLimiter, sftpLimits } from './limits.ts';
+import { type AdmittedConnection, openSftpLimiter, sftpLimits } from './limits.ts';
 
 test('limits the connections of one address, and delays it longer after each failure, for a while', () => {
   let now = 1e9;
@@ -8,7 +8,7 @@ test('limits the connections of one address, and delays it longer after each fai
     { ...sftpLimits, unauthenticated: 10, unauthenticatedPerAddress: 4 },
     () => now,
   );
-  const enter = (address: string) => limiter.enter(address, () => {}) as Entry;
+  const enter = (address: string) => limiter.enter(address, () => {}) as AdmittedConnection;
   const waitOf = (address: string) => {
     const entry = enter(address);
     entry.left();
@@ -69,7 +69,7 @@ test('drops connections of the addresses with most connections early, more often
 test('refuses an address for a while if its connections time out, unless someone has logged in from it', () => {
   let now = 1e9;
   const limiter = openSftpLimiter(sftpLimits, () => now);
-  const enter = (address: string) => limiter.enter(address, () => {}) as Entry;
+  const enter = (address: string) => limiter.enter(address, () => {}) as AdmittedConnection;
   const timedOut = (address: string, times: number) => {
     const entries = Array.from({ length: times }, () => enter(address));
     for (const entry of entries) {
@@ -99,11 +99,11 @@ test('remembers the failures of an address while many others connect', () => {
     () => 1e9,
   );
   const fail = (address: string, times: number) => {
-    const entry = limiter.enter(address, () => {}) as Entry;
+    const entry = limiter.enter(address, () => {}) as AdmittedConnection;
     for (let i = 0; i < times; i++) entry.failed();
     entry.left();
   };
   fail('192.0.2.1', 20);
   for (let i = 0; i < 70_000; i++) fail(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, 1);
-  expect((limiter.enter('192.0.2.1', () => {}) as Entry).waitMs).toBe(7500);
+  expect((limiter.enter('192.0.2.1', () => {}) as AdmittedConnection).waitMs).toBe(7500);
 });

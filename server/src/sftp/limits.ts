@@ -85,7 +85,7 @@ const trustMs = 24 * 3_600_000;
 /** The maximum number of addresses to remember, about 200 bytes each. OpenSSH has the same number. */
 const maxOrigins = 65_536;
 
-export type Refusal =
+export type ConnectionRefusal =
   | 'too many connections'
   | 'too many from this address'
   | 'too many connections without a login'
@@ -104,7 +104,7 @@ type Origin = {
 type Waiting = { origin: Origin; drop: () => void };
 
 /** An admitted connection. */
-export type Entry = {
+export type AdmittedConnection = {
   /** How long to wait before serving it, in ms. */
   waitMs: number;
   loggedIn(): void;
@@ -117,7 +117,7 @@ export type Entry = {
 
 export type SftpLimiter = {
   /** Admits a connection, or returns why not. `drop` is called if it must make room for others before it logs in. */
-  enter(address: string, drop: () => void): Entry | Refusal;
+  enter(address: string, drop: () => void): AdmittedConnection | ConnectionRefusal;
   readonly open: number;
   readonly unauthenticated: number;
 };
@@ -132,7 +132,7 @@ export function openSftpLimiter(
   const waiting = openWaiting(limits, random);
   let open = 0;
 
-  function admit(network: string, origin: Origin, drop: () => void): Entry {
+  function admit(network: string, origin: Origin, drop: () => void): AdmittedConnection {
     const one: Waiting = { origin, drop };
     open++;
     origin.open++;

@@ -1,6 +1,7 @@
 // The folder of an account and the attributes of its files, as an SFTP session sees them.
-import { parkedUpload, selectFile, selectFiles } from '../files/store.ts';
-import type { Attributes, Entry } from './packets.ts';
+import { parkedUpload } from '../files/store.ts';
+import { selectFile, selectFiles } from '../files/store.sql.ts';
+import type { FileAttributes, ListingEntry } from './packets.ts';
 import { isTemporary, placeOf } from './paths.ts';
 import {
   failure,
@@ -16,11 +17,14 @@ import {
 /** The names per reply. With the longest names, a reply has 25 KB. */
 const entriesPerReply = 50;
 
-const folder: Attributes = { mode: 0o040_700 };
+const folder: FileAttributes = { mode: 0o040_700 };
 const fileMode = 0o100_200; // Write-only.
 
 /** Returns the attributes of a file as this session sees it, or undefined if there is none. */
-export async function attributesOf(session: SftpSession, name: string): Promise<Attributes | undefined> {
+export async function fileAttributesOf(
+  session: SftpSession,
+  name: string,
+): Promise<FileAttributes | undefined> {
   const { pool, caller, own, times, now } = session;
   const mine = own.get(name);
   if (mine) return fileAttributes(mine.size, times.get(name) ?? now() / 1000);
@@ -32,7 +36,7 @@ export async function attributesOf(session: SftpSession, name: string): Promise<
   return file && fileAttributes(file.size, times.get(name) ?? file.arrivedAt.getTime() / 1000);
 }
 
-const fileAttributes = (size: number, modified: number): Attributes => ({
+const fileAttributes = (size: number, modified: number): FileAttributes => ({
   size,
   mode: fileMode,
   modified: Math.floor(modified),
@@ -45,14 +49,14 @@ export async function attributesAt(session: SftpSession, path: string | undefine
   if (place.kind === 'nowhere') return noSuchFile;
   const reason = session.refused.get(place.name);
   if (reason !== undefined && !session.own.has(place.name)) return failure(reason);
-  const attributes = await attributesOf(session, place.name);
+  const attributes = await fileAttributesOf(session, place.name);
   return attributes ? { attributes } : noSuchFile;
 }
 
 /** Returns the attributes of an open file or folder, or sets those of an open file. */
 export async function attributesOfHandle(
   session: SftpSession,
-  operation: { handle: number | undefined; attributes?: Attributes },
+  operation: { handle: number | undefined; attributes?: FileAttributes },
 ): Promise<Reply> {
   const handle = session.handles.get(operation.handle ?? -1);
   if (!handle) return noHandle;
@@ -66,17 +70,22 @@ export async function attributesOfHandle(
 /** Sets the attributes of the file at a path. */
 export async function setAttributes(
   session: SftpSession,
-  { path, attributes }: { path: string | undefined; attributes: Attributes },
+  { path, attributes }: { path: string | undefined; attributes: FileAttributes },
 ): Promise<Reply> {
   const place = placeOf(path);
   if (place.kind === 'nowhere') return noSuchFile;
   if (place.kind === 'root') return attributes.size === undefined ? ok : failure('This is a folder.');
-  const present = await attributesOf(session, place.name);
+  const present = await fileAttributesOf(session, place.name);
   return present ? setOf(session, place.name, present.size as number, attributes) : noSuchFile;
 }
 
 /** Sets the attributes of a file. Times are kept for the session, because clients compare them. Modes are ignored. */
-function setOf(session: SftpSession, name: string, present: number, { size, modified }: Attributes): Reply {
+function setOf(
+  session: SftpSession,
+  name: string,
+  present: number,
+  { size, modified }: FileAttributes,
+): Reply {
   if (size !== undefined && size !== present) {
     return { status: 'denied', text: "The size of a file can't be set. Upload the whole file." };
   }
@@ -116,7 +125,7 @@ export async function readFolder(session: SftpSession, id: number | undefined): 
 }
 
 /** Returns an entry with a line like that of `ls -l`, which some clients parse. */
-function entryOf(name: string, attributes: Attributes, now: number): Entry {
+function entryOf(name: string, attributes: FileAttributes, now: number): ListingEntry {
   const modified = attributes.modified ?? now;
   const date = new Date(modified * 1000).toUTCString(); // Sat, 21 Nov 2026 17:06:50 GMT
   const [, day, month, year, time] = /, (\d+) (\w+) (\d+) (\d+:\d+)/.exec(date) ?? [];

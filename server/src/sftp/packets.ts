@@ -2,21 +2,21 @@
 // throws: an unreadable request becomes a request of type `malformed`.
 
 /** The attributes of a file, with times in seconds since 1970. */
-export type Attributes = { size?: number; mode?: number; accessed?: number; modified?: number };
+export type FileAttributes = { size?: number; mode?: number; accessed?: number; modified?: number };
 
 /** An operation that a client requests. A path or handle is undefined if it is not UTF-8 or not one of ours. */
-export type Operation =
+export type SftpOperation =
   | { verb: 'init' | 'malformed' | 'unsupported' | 'refused' }
   | { verb: 'open'; path: string | undefined; flags: number }
   | { verb: 'write'; handle: number | undefined; offset: number; chunks: Buffer[] }
   | { verb: 'read' | 'close' | 'readdir' | 'fstat'; handle: number | undefined }
-  | { verb: 'fsetstat'; handle: number | undefined; attributes: Attributes }
+  | { verb: 'fsetstat'; handle: number | undefined; attributes: FileAttributes }
   | { verb: 'stat' | 'opendir' | 'realpath' | 'remove'; path: string | undefined }
-  | { verb: 'setstat'; path: string | undefined; attributes: Attributes }
+  | { verb: 'setstat'; path: string | undefined; attributes: FileAttributes }
   | { verb: 'rename'; path: string | undefined; to: string | undefined };
 
 /** `size` is the memory that the request takes, in bytes. */
-export type Request = { id: number; size: number; operation: Operation };
+export type Request = { id: number; size: number; operation: SftpOperation };
 
 /** Flags of a request to open a file. */
 export const openFlags = { read: 1, write: 2, append: 4, create: 8, truncate: 16, exclusive: 32 };
@@ -92,7 +92,7 @@ export function packetReader(): PacketReader {
   };
 }
 
-const verbs: Record<number, (fields: Fields) => Operation> = {
+const verbs: Record<number, (fields: Fields) => SftpOperation> = {
   3: (fields) => {
     const operation = { verb: 'open', path: fields.path(), flags: fields.number() } as const;
     fields.attributes();
@@ -196,9 +196,9 @@ function fieldsOf(packet: Buffer, rest: Buffer[]) {
       const handle = bytes();
       return handle.length === 4 ? handle.readUInt32BE(0) : undefined;
     },
-    attributes(): Attributes {
+    attributes(): FileAttributes {
       const flags = number();
-      const attributes: Attributes = {};
+      const attributes: FileAttributes = {};
       if (flags & 1) attributes.size = long();
       if (flags & 2) take(8); // owner and group
       if (flags & 4) attributes.mode = number();
@@ -211,21 +211,22 @@ function fieldsOf(packet: Buffer, rest: Buffer[]) {
   };
 }
 
-export type Entry = { name: string; longName: string; attributes: Attributes };
+export type ListingEntry = { name: string; longName: string; attributes: FileAttributes };
 
 export const replies = {
   version: (): Buffer => packetOf(2, 3),
   status: (id: number, status: Status, text: string): Buffer =>
     packetOf(101, id, statusCodes[status], text, ''),
   handle: (id: number, handle: number): Buffer => packetOf(102, id, 4, handle),
-  names: (id: number, entries: Entry[]): Buffer =>
+  names: (id: number, entries: ListingEntry[]): Buffer =>
     packetOf(
       104,
       id,
       entries.length,
       ...entries.flatMap(({ name, longName, attributes }) => [name, longName, attributeBytes(attributes)]),
     ),
-  attributes: (id: number, attributes: Attributes): Buffer => packetOf(105, id, attributeBytes(attributes)),
+  attributes: (id: number, attributes: FileAttributes): Buffer =>
+    packetOf(105, id, attributeBytes(attributes)),
 };
 
 /** Returns a packet with 32-bit numbers, texts with their length, and raw bytes. */
@@ -239,7 +240,7 @@ function packetOf(type: number, ...fields: (number | string | Buffer)[]): Buffer
   return Buffer.concat([uint32(length), Buffer.from([type]), ...parts]);
 }
 
-function attributeBytes({ size, mode, accessed, modified }: Attributes): Buffer {
+function attributeBytes({ size, mode, accessed, modified }: FileAttributes): Buffer {
   const flags =
     (size === undefined ? 0 : 1) | (mode === undefined ? 0 : 4) | (modified === undefined ? 0 : 8);
   return Buffer.concat([

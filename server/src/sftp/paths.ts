@@ -3,7 +3,7 @@
 import { fileNameOf, plainNameOf, refusal } from '../sheets/file-names.ts';
 
 /** The target of a path: the only folder, a file in it, or nothing. */
-export type Place = { kind: 'root' } | { kind: 'file'; name: string } | { kind: 'nowhere' };
+export type PathTarget = { kind: 'root' } | { kind: 'file'; name: string } | { kind: 'nowhere' };
 
 /** Returns the absolute path for a REALPATH request, without `.`, `..` and repeated slashes. */
 export function realPath(path: string): string {
@@ -16,7 +16,7 @@ export function realPath(path: string): string {
 }
 
 /** Returns the target of a path. Names are in NFC, so that clients find their files in any Unicode form. */
-export function placeOf(path: string | undefined): Place {
+export function placeOf(path: string | undefined): PathTarget {
   if (path === undefined) return { kind: 'nowhere' };
   const parts = realPath(path).slice(1).normalize('NFC').split('/');
   if (parts.length > 1) return { kind: 'nowhere' };

@@ -70,39 +70,20 @@ export function openSessions(options: SessionsOptions): Sessions {
   const { limits, now } = options;
   const uploads = new Set<Upload>();
   const open = new Set<Served>();
-  const turns: Turn[] = [];
-  let waitingBytes = 0;
+  const turns = openTurns(options);
   let lastRequest = now();
-  let isWorking = false;
-  let working = Promise.resolve();
-
-  function take(turn: Turn): void {
-    turns.push(turn);
-    if (typeof turn.request === 'object') waitingBytes += turn.request.size;
-    if (!isWorking) working = work();
-  }
-
-  async function work(): Promise<void> {
-    isWorking = true;
-    for (let turn = turns.shift(); turn; turn = turns.shift()) {
-      await takeTurn(turn).catch((err: unknown) => options.log.error({ err }, 'SFTP reply failed'));
-      if (typeof turn.request === 'object') waitingBytes -= turn.request.size;
-      options.onProgress();
-    }
-    isWorking = false;
-  }
 
   function leave(served: Served): void {
     if (served.isGone) return;
     served.isGone = true;
     open.delete(served);
     served.giveUpSending();
-    take({ served, request: 'gone' });
+    turns.take({ served, request: 'gone' });
   }
 
   const pending = () => [...open].reduce((sum, { reader }) => sum + reader.pending, 0);
   const load = () =>
-    Math.max((waitingBytes + pending()) / limits.queuedBytes, turns.length / limits.requests);
+    Math.max((turns.bytes + pending()) / limits.queuedBytes, turns.waiting / limits.requests);
 
   return {
     serve(channel) {
@@ -116,27 +97,76 @@ export function openSessions(options: SessionsOptions): Sessions {
         lastRequest = now();
         for (const request of served.reader.read(chunk)) {
           if (request === 'unreadable' || isOutOfPlace(served, request)) return options.onUnreadable();
-          take({ served, request });
+          turns.take({ served, request });
         }
       });
-      channel.on('end', () => take({ served, request: 'end' }));
+      channel.on('end', () => turns.take({ served, request: 'end' }));
       channel.on('close', () => leave(served));
       channel.on('error', () => leave(served));
     },
     // A single request may exceed the queue limit, but then it must be the only one.
-    isFull: () => load() >= 1 && turns.length > 0,
-    isDrained: () => load() <= 0.5 || turns.length === 0,
-    unwritten: () => waitingBytes + pending() + [...uploads].reduce((sum, one) => sum + one.unwritten, 0),
+    isFull: () => load() >= 1 && turns.waiting > 0,
+    isDrained: () => load() <= 0.5 || turns.waiting === 0,
+    unwritten: () => turns.bytes + pending() + [...uploads].reduce((sum, one) => sum + one.unwritten, 0),
     isBusy: () =>
-      isWorking || uploads.size > 0 || [...open].some((one) => isInUse(one, now() - lastRequest < renameMs)),
+      turns.isWorking ||
+      uploads.size > 0 ||
+      [...open].some((one) => isInUse(one, now() - lastRequest < renameMs)),
     lastRequest: () => lastRequest,
     get channels() {
       return open.size;
     },
     async end() {
       for (const served of open) leave(served);
-      await working;
+      await turns.settled();
     },
+  };
+}
+
+type Turns = {
+  /** Adds a turn to the queue, and starts working if nothing is being handled. */
+  take(turn: Turn): void;
+  /** How many turns wait, without the one that is being handled, and the bytes of all requests, with that one. */
+  readonly waiting: number;
+  readonly bytes: number;
+  readonly isWorking: boolean;
+  /** Resolves when the queue is empty. */
+  settled(): Promise<void>;
+};
+
+/** Returns a queue that handles one turn at a time. */
+function openTurns({ log, onProgress }: Pick<SessionsOptions, 'log' | 'onProgress'>): Turns {
+  const turns: Turn[] = [];
+  let bytes = 0;
+  let isWorking = false;
+  let working = Promise.resolve();
+
+  async function work(): Promise<void> {
+    isWorking = true;
+    for (let turn = turns.shift(); turn; turn = turns.shift()) {
+      await takeTurn(turn).catch((err: unknown) => log.error({ err }, 'SFTP reply failed'));
+      if (typeof turn.request === 'object') bytes -= turn.request.size;
+      onProgress();
+    }
+    isWorking = false;
+  }
+
+  return {
+    take(turn) {
+      turns.push(turn);
+      if (typeof turn.request === 'object') bytes += turn.request.size;
+      if (!isWorking) working = work();
+    },
+    get waiting() {
+      return turns.length;
+    },
+    get bytes() {
+      return bytes;
+    },
+    get isWorking() {
+      return isWorking;
+    },
+    settled: () => working,
   };
 }
 

@@ -1,29 +1,29 @@
 // Handles SFTP requests: upload and list only (decision C7). Requests that clients send around an upload get the replies they
 // expect. All others are refused, with the reason as status text. Requests of a session are handled one at a time.
 import { attributesAt, attributesOfHandle, openFolder, readFolder, setAttributes } from './listing.ts';
-import type { Operation } from './packets.ts';
+import type { SftpOperation } from './packets.ts';
 import { realPath } from './paths.ts';
-import { denied, failure, messageOf, noSuchFile, type Reply, type SftpSession } from './session.ts';
-import { closeHandle, openFile, removeFile, renameFile, writeFile } from './uploads.ts';
+import { denied, failure, clientMessageOf, noSuchFile, type Reply, type SftpSession } from './session.ts';
+import { closeHandle, startUpload, removeFile, renameFile, writeFile } from './uploads.ts';
 
 /** The longest path, as on Linux. */
 const maxPathLength = 4096;
 
 /** Returns the reply to a request. Never throws: errors become replies. A bug gives a reply with an id and no details. */
-export async function replyTo(session: SftpSession, operation: Operation): Promise<Reply> {
+export async function replyTo(session: SftpSession, operation: SftpOperation): Promise<Reply> {
   try {
     return await reply(session, operation);
   } catch (error) {
-    return failure(messageOf(session, error));
+    return failure(clientMessageOf(session, error));
   }
 }
 
-const pathsOf = (operation: Operation): (string | undefined)[] => [
+const pathsOf = (operation: SftpOperation): (string | undefined)[] => [
   ...('path' in operation ? [operation.path] : []),
   ...('to' in operation ? [operation.to] : []),
 ];
 
-async function reply(session: SftpSession, operation: Operation): Promise<Reply> {
+async function reply(session: SftpSession, operation: SftpOperation): Promise<Reply> {
   for (const path of pathsOf(operation)) {
     if (path === undefined) return failure('The file name is not valid UTF-8.');
     if (path.includes('\0')) return failure('The file name contains a NUL character.');
@@ -31,7 +31,7 @@ async function reply(session: SftpSession, operation: Operation): Promise<Reply>
   }
   switch (operation.verb) {
     case 'open':
-      return openFile(session, operation);
+      return startUpload(session, operation);
     case 'write':
       return writeFile(session, operation);
     case 'close':

@@ -8,7 +8,8 @@ import {
   openSftpFixture,
 } from './sftp.fixture.ts';
 import { type Reply, types } from './packets.fixture.ts';
-import { contentOf, selectFiles } from '../files/store.ts';
+import { contentOf } from '../files/store.ts';
+import { selectFiles } from '../files/store.sql.ts';
 
 export const failureMs = 250;
 

@@ -8,7 +8,7 @@ import { until } from '../testing/until.ts';
 import { sftpLimits } from './limits.ts';
 import { openRawSession, closed, configOf, dial, unusedAddress, disconnected } from './sftp.fixture.ts';
 import { createFlags, types, code, packet } from './packets.fixture.ts';
-import { selectFiles } from '../files/store.ts';
+import { selectFiles } from '../files/store.sql.ts';
 import { fixture, acme, openSession, unfinished, useSftpServer } from './server.fixture.ts';
 
 useSftpServer();

@@ -6,10 +6,10 @@ import ssh2 from 'ssh2';
 import { isAllowed } from '../accounts/allowlist.ts';
 import type { Log } from '../base/log.ts';
 import { plainAddress } from '../base/network.ts';
-import type { Sealer } from '../base/sealer.ts';
+import type { Sealer } from '../base/crypto/sealer.ts';
 import type { Pool } from '../db/db.ts';
 import { algorithms, offeredHostKeys, offerFastest } from './algorithms.ts';
-import { admit, checkMs, endExpired, onGreeting, refuse, type ServerState } from './connections.ts';
+import { admit, checkMs, endExpired, onGreeting, refuseConnection, type ServerState } from './connections.ts';
 import { readableHostKeys } from './host-keys.ts';
 import { openSftpLimiter, type SftpLimits, sftpLimits } from './limits.ts';
 import { readProxyHeader } from './proxy-header.ts';
@@ -105,7 +105,8 @@ function receive(state: ServerState, socket: Socket): void {
     return admit(state, socket, remote);
   // Until the client address is known, the proxy's address counts.
   const { limiter, limits } = state;
-  if (limiter.open >= limits.connections) return refuse(state, socket, remote, 'too many connections');
+  if (limiter.open >= limits.connections)
+    return refuseConnection(state, socket, remote, 'too many connections');
   readProxyHeader(socket, (address) => admit(state, socket, address ?? remote));
 }
 

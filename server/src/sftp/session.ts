@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import { asFault, type Pool } from '../db/db.ts';
 import type { Upload } from '../files/store.ts';
 import type { SftpLimits } from './limits.ts';
-import type { Attributes, Entry, Status } from './packets.ts';
+import type { FileAttributes, ListingEntry, Status } from './packets.ts';
 
 export type SftpSession = {
   pool: Pool;
@@ -30,10 +30,13 @@ export type SftpSession = {
 
 /** An open file or folder. `broken` says why the upload of the file failed. */
 export type Writing = { name: string; upload: Upload; broken: string | undefined };
-export type Handle = Writing | { entries: Entry[] };
+export type Handle = Writing | { entries: ListingEntry[] };
 
 export type Reply =
-  { status: Status; text: string } | { handle: number } | { attributes: Attributes } | { entries: Entry[] };
+  | { status: Status; text: string }
+  | { handle: number }
+  | { attributes: FileAttributes }
+  | { entries: ListingEntry[] };
 
 /** The maximum number of names to remember as refused, or with their times. */
 const maxNames = 1000;
@@ -74,7 +77,7 @@ export function remember<T>(map: Map<string, T>, name: string, value: T): void {
 }
 
 /** Returns the text of an error for the client. A bug gives a text with an id and no details. */
-export function messageOf({ log }: SftpSession, thrown: unknown): string {
+export function clientMessageOf({ log }: SftpSession, thrown: unknown): string {
   const error = asFault(thrown);
   if (error instanceof Fault) {
     if (error.kind === 'unavailable') log.warn({ cause: error.cause }, error.message);

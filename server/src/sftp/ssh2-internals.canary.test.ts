@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import ssh2, { type Connection, type NegotiatedAlgorithms, type ParsedKey } from 'ssh2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { disconnect, offerCiphers, useKeyObjects, withAlgorithm } from './ssh2-internals.ts';
+import { disconnectClient, offerCiphers, useKeyObjects, withAlgorithm } from './ssh2-internals.ts';
 
 const see = 'ssh2 has changed what we use of its internals: see docs/decisions/0022-ssh2-internals.md';
 const cipher = 'aes128-gcm@openssh.com';
@@ -32,7 +32,7 @@ beforeAll(async () => {
       if (context.method === 'none') context.reject(['password']);
       else context.accept();
     });
-    opened.on('ready', () => disconnect(opened, reason));
+    opened.on('ready', () => disconnectClient(opened, reason));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -17,7 +17,7 @@ type Packets = { write: Writer };
  * Sends a disconnect message "service not available" with a reason. The caller closes the connection. Uses internals of the
  * library. If these ever change, only the reason is missing.
  */
-export function disconnect(client: Connection, reason: string): void {
+export function disconnectClient(client: Connection, reason: string): void {
   const { _protocol: protocol } = client as unknown as {
     _protocol?: { _packetRW?: Packets; disconnect(reason: number): void };
   };

@@ -3,13 +3,13 @@
 import { visible } from '../base/visible-text.ts';
 import { openUpload, parkedUpload, recordRefusal, type Upload } from '../files/store.ts';
 import { chunkBytes, chunksInMemory } from '../files/upload-chunks.ts';
-import { attributesOf } from './listing.ts';
+import { fileAttributesOf } from './listing.ts';
 import { openFlags } from './packets.ts';
 import { checkName, isMeantFor, isTemporary, placeOf } from './paths.ts';
 import {
   denied,
   failure,
-  messageOf,
+  clientMessageOf,
   newHandle,
   noHandle,
   noSuchFile,
@@ -24,7 +24,7 @@ import {
 const maxQueueBytes = 192 * 1024;
 
 /** Starts the upload of a file. Files can't be read. */
-export async function openFile(
+export async function startUpload(
   session: SftpSession,
   { path, flags }: { path: string | undefined; flags: number },
 ): Promise<Reply> {
@@ -33,7 +33,7 @@ export async function openFile(
   if (place.kind === 'root') return failure('This is a folder.');
   const { name } = place;
   const has = (flag: keyof typeof openFlags) => (flags & openFlags[flag]) !== 0;
-  if (!has('write')) return (await attributesOf(session, name)) ? denied : noSuchFile;
+  if (!has('write')) return (await fileAttributesOf(session, name)) ? denied : noSuchFile;
   if (has('read') || has('append')) {
     return { status: 'denied', text: "Files can't be read or appended to. Upload the whole file." };
   }
@@ -44,7 +44,7 @@ export async function openFile(
   return orRefused(session, name, async () => {
     checkName(name);
     const isPlain = has('create') && has('truncate') && !has('exclusive');
-    const isThere = !isPlain && (await attributesOf(session, name)) !== undefined;
+    const isThere = !isPlain && (await fileAttributesOf(session, name)) !== undefined;
     if (isThere && has('exclusive')) return failure('The file already exists.');
     if (isThere && !has('truncate')) {
       return {
@@ -66,7 +66,7 @@ async function orRefused(session: SftpSession, name: string, work: () => Promise
   try {
     return await work();
   } catch (error) {
-    const reason = messageOf(session, error);
+    const reason = clientMessageOf(session, error);
     remember(session.refused, name, reason);
     session.log.info({ reason }, 'SFTP upload refused');
     session.print(`${visible(name, 200)}: ${reason}`);
@@ -122,7 +122,7 @@ async function makeRoom({ uploads, limits }: SftpSession, upload: Upload): Promi
 async function giveUp(session: SftpSession, name: string, upload: Upload): Promise<void> {
   session.uploads.delete(upload);
   if (session.own.get(name) === upload) session.own.delete(name);
-  await upload.abort().catch((error: unknown) => messageOf(session, error));
+  await upload.abort().catch((error: unknown) => clientMessageOf(session, error));
 }
 
 /** Closes a handle. A file is then processed, or waits for its final name if its name is temporary. */

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { faultOf } from './faults.ts';
 import type { FileKind } from './file-names.ts';
 import { readHere } from './reader.ts';
-import type { Line } from './sheet.ts';
+import type { SheetLine } from './sheet.ts';
 
 const [kind] = process.argv.slice(2) as [FileKind];
 
@@ -16,10 +16,10 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 const lines = await linesOf(await buffer(process.stdin));
 await pipeline(Readable.from(inChunks(lines)), process.stdout);
 
-async function linesOf(bytes: Buffer): Promise<Iterable<Line>> {
+async function linesOf(bytes: Buffer): Promise<Iterable<SheetLine>> {
   try {
     const sheets = await readHere(bytes, kind);
-    return sheets.values().flatMap(({ name, rows }): Line[] => [{ sheet: name }, ...rows]);
+    return sheets.values().flatMap(({ name, rows }): SheetLine[] => [{ sheet: name }, ...rows]);
   } catch (error) {
     const { message, details, cause } = faultOf(error);
     return [{ fault: { message, details, ...(cause !== undefined && { cause: stackOf(cause) }) } }];
@@ -32,7 +32,7 @@ function stackOf(cause: unknown): string {
 }
 
 /** Returns the lines as chunks of text. */
-function* inChunks(all: Iterable<Line>): Generator<string> {
+function* inChunks(all: Iterable<SheetLine>): Generator<string> {
   let chunk = '';
   for (const line of all) {
     chunk += `${JSON.stringify(line)}\n`;

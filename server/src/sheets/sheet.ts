@@ -27,7 +27,7 @@ export const readingLimits: Limits = {
 };
 
 /** A line of the child's output: an error, or the name of a sheet followed by its rows. */
-export type Line =
+export type SheetLine =
   { fault: { message: string; details: Detail[]; cause?: string } } | { sheet: string } | Cell[];
 
 /**
@@ -45,7 +45,7 @@ export async function readSheets(bytes: Buffer, kind: FileKind, within = reading
 function sheetsOf(output: Buffer): Sheet[] {
   const sheets: Sheet[] = [];
   for (let at = 0, end; (end = output.indexOf(10, at)) >= 0; at = end + 1) {
-    const line = JSON.parse(output.toString('utf8', at, end)) as Line;
+    const line = JSON.parse(output.toString('utf8', at, end)) as SheetLine;
     if (Array.isArray(line)) sheets.at(-1)?.rows.push(line);
     else if ('sheet' in line) sheets.push({ name: line.sheet, rows: [] });
     else throw new Fault('invalid', 'unreadable file', line.fault.message, line.fault);

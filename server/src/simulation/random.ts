@@ -36,7 +36,8 @@ export function randomFrom(seed: number, name: string): Random {
   return random;
 }
 
-function mulberry32(seed: number): () => number {
+/** Returns a random number generator (Mulberry32) with values from 0 to 1, determined by the seed. */
+export function mulberry32(seed: number): () => number {
   let state = seed | 0;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -42,7 +42,7 @@ export type Said = {
 };
 
 /** A visit of a person to the answering page, and the answers that it sends. `isReading`: the page is fetched first. */
-export type Visit = { isReading: boolean; answers: Said[] };
+export type SimulatedVisit = { isReading: boolean; answers: Said[] };
 
 /** What is the same in all weeks. `rate`: the share of the people asked who answer, from 0 to 1. */
 export type Plot = { seed: number; rate: number; character: Character };
@@ -52,7 +52,7 @@ export function scriptsOf(
   { seed, rate, character }: Plot,
   week: Week,
   asked: readonly AskedRespondent[],
-): Visit[][] {
+): SimulatedVisit[][] {
   const sentiment = sentimentsOf(seed, character);
   const pen = newPen(seed, week);
   return asked.map((one) => {
@@ -65,7 +65,7 @@ export function scriptsOf(
 
 type AnswerContext = { random: Random; seed: number; sentiment: Sentiment; pen: Pen; character: Character };
 
-function visitsOf(context: AnswerContext, one: AskedRespondent, week: Week): Visit[] {
+function visitsOf(context: AnswerContext, one: AskedRespondent, week: Week): SimulatedVisit[] {
   const { random } = context;
   const { questions } = one;
   const isReading = random.chance(0.3);
@@ -92,7 +92,12 @@ function secondThought(answers: Said[], questions: AskedQuestion[]): Said | unde
   return { ...answer, value: (answer.value as number) - 1 };
 }
 
-function answerOf(context: AnswerContext, one: AskedRespondent, question: AskedQuestion, week: Week): Said {
+function answerOf(
+  context: AnswerContext,
+  one: AskedRespondent,
+  question: AskedQuestion,
+  week: Week,
+): Said {
   const { random, sentiment, pen, character } = context;
   const { id: questionId, type, topic } = question;
   if (type === freeText) {

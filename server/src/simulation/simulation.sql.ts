@@ -3,7 +3,7 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../db/db.ts';
 
 /** `person`: the name that seeds the person's sentiment. It is the externalId, otherwise the email address, otherwise the name. */
-export type PersonRow = {
+export type SimulatedPerson = {
   userId: number;
   person: string;
   language: string;
@@ -12,8 +12,8 @@ export type PersonRow = {
 };
 
 /** Returns the active members of groups. Uses two statements, because a join takes seconds until PostgreSQL has statistics of new tables. */
-export async function selectPeople(db: Db, accountId: AccountId): Promise<PersonRow[]> {
-  const people = await db<Omit<PersonRow, 'memberOf'>[]>`
+export async function selectSimulatedPeople(db: Db, accountId: AccountId): Promise<SimulatedPerson[]> {
+  const people = await db<Omit<SimulatedPerson, 'memberOf'>[]>`
     select u.user_id                                                            as "userId",
            coalesce(u.external_id, u.email, u.first_name || ' ' || u.last_name) as "person",
            coalesce(u.language, a.language)                                     as "language",
@@ -35,7 +35,7 @@ export async function selectPeople(db: Db, accountId: AccountId): Promise<Person
 }
 
 /** Returns all groups, each with its parent. `name`: the externalId, otherwise the name. */
-export async function selectGroups(
+export async function selectSimulatedGroups(
   db: Db,
   accountId: AccountId,
 ): Promise<{ id: number; parentId: number | null; name: string }[]> {

@@ -4,19 +4,21 @@ import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contrac
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, openPool, type Pool, type Transaction } from '../db/db.ts';
-import { defineLibrary, selectKpis, selectQuestions } from '../questions/questions.ts';
+import { defineLibrary } from '../questions/questions.ts';
+import { selectKpis, selectQuestions } from '../questions/questions.sql.ts';
 import { closeWeek, deleteClosedData } from '../results/close-week.ts';
 import { computeStatistics } from '../results/statistics/statistics.ts';
-import { addressOf, linksOfAll } from '../rounds/links.ts';
+import { answeringAddressOf, linksOfAll } from '../rounds/links.ts';
 import { dayDue, endOf, sendTimeOf } from '../rounds/send-times.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { ancestorsOf } from '../people/tree.ts';
-import { lockSurvey, selectParents, selectRounds } from '../rounds/rounds.ts';
-import { createSchedule, type NewSchedule, selectSchedules } from '../rounds/schedules.ts';
+import { lockSurvey, selectParents, selectRounds } from '../rounds/rounds.sql.ts';
+import { createSchedule } from '../rounds/schedules.ts';
+import { type NewSchedule, selectSchedules } from '../rounds/schedules.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { Character } from './sentiment.ts';
-import { type AskedRespondent, type AskedQuestion, type Said, scriptsOf } from './script.ts';
-import { type PersonRow, selectGroups, selectPeople, selectRoundsOf } from './simulation.sql.ts';
+import { type AskedQuestion, type AskedRespondent, type Said, scriptsOf } from './script.ts';
+import { selectRoundsOf, selectSimulatedGroups, selectSimulatedPeople, type SimulatedPerson } from './simulation.sql.ts';
 import { visitAll } from './visits.ts';
 import { anyCompany } from './any-company.ts';
 
@@ -76,7 +78,7 @@ export async function simulate(
   const { timezone } = await accountById(pool, accountId);
   const weeks = weeksBefore(weekOf(dayIn(timezone, now)), simulation);
   await refuseAsked(pool, accountId, weeks);
-  if ((await selectPeople(pool, accountId)).length === 0) throw noOneToAsk;
+  if ((await selectSimulatedPeople(pool, accountId)).length === 0) throw noOneToAsk;
   const pulse = await inTransaction(pool, (tx) => createPulse(tx, accountId, weeks[0] as Week));
   const schedules = await selectSchedules(pool, accountId);
   const isDue = (week: Week) =>
@@ -200,7 +202,7 @@ async function simulateWeek(tx: Transaction, context: SimulationContext, week: W
   const { pool, keys, accountId, simulation, address, setClock } = context;
   await lockSurvey(tx, accountId);
   await simulation.before?.(week);
-  const people = await selectPeople(pool, accountId);
+  const people = await selectSimulatedPeople(pool, accountId);
   const { due, dueForAll } = await dueTimesIn(context, people, week);
   let isOpened = false;
   for (const time of due) {
@@ -211,7 +213,7 @@ async function simulateWeek(tx: Transaction, context: SimulationContext, week: W
   if (!isOpened) return { week, asked: 0, answered: 0, published: 0 };
   setClock(dueForAll);
   const links = await linksOfAll(pool, accountId, week);
-  const linkOf = new Map(links.map(({ userId, link }) => [userId, addressOf(link, address)]));
+  const linkOf = new Map(links.map(({ userId, link }) => [userId, answeringAddressOf(link, address)]));
   const asked = await askedIn(
     pool,
     accountId,
@@ -249,7 +251,7 @@ const finalAnswers = (answers: Said[]): Said[] => [
  */
 async function dueTimesIn(
   { pool, accountId, timezone }: SimulationContext,
-  people: PersonRow[],
+  people: SimulatedPerson[],
   week: Week,
 ): Promise<{ due: number[]; dueForAll: number }> {
   const zones = new Set([timezone, ...people.flatMap((one) => one.timezone ?? [])]);
@@ -269,11 +271,11 @@ async function askedIn(
   pool: Pool,
   accountId: AccountId,
   week: Week,
-  people: PersonRow[],
+  people: SimulatedPerson[],
 ): Promise<(AskedRespondent & { userId: number })[]> {
   const [rounds, groups, questions, kpis] = await Promise.all([
     selectRoundsOf(pool, accountId, week),
-    selectGroups(pool, accountId),
+    selectSimulatedGroups(pool, accountId),
     selectQuestions(pool, accountId),
     selectKpis(pool, accountId),
   ]);

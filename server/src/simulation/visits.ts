@@ -1,13 +1,13 @@
 // Visits the answering pages of many people at the same time, over HTTP, like browsers without JavaScript.
 import { Agent, request } from 'node:http';
-import { randomText } from '../base/secrets.ts';
-import type { Said, Visit } from './script.ts';
+import { randomText } from '../base/crypto/secrets.ts';
+import type { Said, SimulatedVisit } from './script.ts';
 
 /** The maximum number of visitors at the same time. */
 const concurrency = 12;
 
 /** A person's answering page, by the address of their personal link, and their visits. */
-export type Visitor = { page: string; visits: Visit[] };
+export type Visitor = { page: string; visits: SimulatedVisit[] };
 
 /**
  * Makes all visits, those of one person one after another. Returns for each person whether all answers were saved: false if the link
@@ -32,7 +32,7 @@ export async function visitAll(visitors: Visitor[]): Promise<boolean[]> {
   return kept;
 }
 
-async function makeVisits(agent: Agent, page: string, visits: Visit[]): Promise<boolean> {
+async function makeVisits(agent: Agent, page: string, visits: SimulatedVisit[]): Promise<boolean> {
   const cookie = `soundings_visit=${randomText(27)}`; // all from the same browser
   for (const { isReading, answers } of visits) {
     if (isReading && !isOpen(await send(agent, 'GET', page, cookie), 200)) return false;

@@ -16,7 +16,7 @@ import { Compile } from 'typebox/compile';
 import {
   emailFault,
   externalIdFault,
-  fieldAt,
+  fieldNameAt,
   type FieldFault,
   languageFault,
   lengthFault,
@@ -319,7 +319,7 @@ function explain(check: SchemaCheck, value: JsonValue, path: string): FieldFault
   const error = check.Errors(value).find(({ schemaPath }) => !schemaPath.includes('/anyOf/'));
   const { keyword, params } = error as SchemaError;
   if (keyword === 'enum') {
-    return notOneOf(fieldAt(path), params['allowedValues'] as string[]);
+    return notOneOf(fieldNameAt(path), params['allowedValues'] as string[]);
   }
   if (keyword === 'minimum' || keyword === 'maximum') {
     return { type: 'out of range', message: `${name} must be ${params['comparison']} ${params['limit']}.` };
@@ -344,7 +344,7 @@ function kindOf(value: JsonValue): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-const nameAt = (path: string) => (path === '' ? 'The body' : quote(fieldAt(path)));
+const nameAt = (path: string) => (path === '' ? 'The body' : quote(fieldNameAt(path)));
 const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 function idOf(value: JsonValue): { externalId?: string } {

@@ -11,7 +11,7 @@ import { treeFaults } from '../people/tree.ts';
 import type { SentOrganization } from './check.ts';
 import type { CurrentDetails, CurrentState } from './current-state.ts';
 import { type Findings, isStandIn } from './findings.ts';
-import { nameOf, type TargetTree } from './target-tree.ts';
+import { groupNameOf, type TargetTree } from './target-tree.ts';
 
 export function matchOrganization(
   organization: SentOrganization,
@@ -74,13 +74,13 @@ function matchGroups({ data }: SentOrganization, targetTree: TargetTree, finding
   for (const cycle of cycles)
     findings.fault(() =>
       cycleFault(
-        cycle.map((key) => nameOf(key, targetTree)),
+        cycle.map((key) => groupNameOf(key, targetTree)),
         placeOf,
       ),
     );
   for (const key of tooDeep) {
     findings.fault(() => {
-      const name = nameOf(key, targetTree);
+      const name = groupNameOf(key, targetTree);
       const message = `The group is nested too deep. The hierarchy can have at most ${maxTreeDepth} levels.`;
       return {
         type: 'too deep',
@@ -92,7 +92,7 @@ function matchGroups({ data }: SentOrganization, targetTree: TargetTree, finding
   }
 }
 
-type GroupName = ReturnType<typeof nameOf>;
+type GroupName = ReturnType<typeof groupNameOf>;
 
 function cycleFault(
   names: GroupName[],

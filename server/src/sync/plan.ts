@@ -11,10 +11,10 @@ import {
 } from '@soundings/contract/organization.ts';
 import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
 import type { Role } from '@soundings/contract/roles.ts';
-import { Digest } from '../base/digest.ts';
+import { Digest } from '../base/crypto/digest.ts';
 import type { SentOrganization } from './check.ts';
 import type { CurrentState, CurrentUser, GroupKey, Target, UserDetails } from './current-state.ts';
-import { keyOf, nameOf, type TargetTree } from './target-tree.ts';
+import { groupKeyOf, groupNameOf, type TargetTree } from './target-tree.ts';
 
 export type GroupState = {
   externalId: string;
@@ -159,7 +159,7 @@ function planGroups(sent: OrganizationGroup[], targetTree: TargetTree, plan: Pla
   const { create, update, remove, moveUp } = plan.groups;
   const counts = plan.summary.groups;
   for (const { externalId, name, description } of sent) {
-    const parent = parents.get(keyOf(targets.get(externalId) as Target)) ?? null;
+    const parent = parents.get(groupKeyOf(targets.get(externalId) as Target)) ?? null;
     const before = byExternalId.get(externalId);
     if (!before) {
       create.push({ externalId, name, description: description ?? null, parent });
@@ -171,7 +171,7 @@ function planGroups(sent: OrganizationGroup[], targetTree: TargetTree, plan: Pla
     const fields = differences([
       ['name', before.name, after.name],
       ['description', before.description, after.description],
-      ['parent', nameOf(before.parentId, targetTree), nameOf(parent, targetTree)],
+      ['parent', groupNameOf(before.parentId, targetTree), groupNameOf(parent, targetTree)],
     ]);
     if (!fields) {
       counts.unchanged++;
@@ -214,7 +214,7 @@ function planUsers(
           plan.memberships.add.push({
             user: externalId,
             kind,
-            group: keyOf(targetTree.targets.get(name) as Target),
+            group: groupKeyOf(targetTree.targets.get(name) as Target),
           });
         }
       }
@@ -333,7 +333,7 @@ function planMemberships(
   for (const kind of membershipKinds) {
     const names = accessInfo?.[kind];
     if (!names) continue;
-    const wanted = new Set(names.map((name) => keyOf(targets.get(name) as Target)));
+    const wanted = new Set(names.map((name) => groupKeyOf(targets.get(name) as Target)));
     const present = new Set<GroupKey>(current.memberships[kind]);
     const added = [...wanted].filter((group) => !present.has(group));
     const dropped = current.memberships[kind].filter(
@@ -353,7 +353,7 @@ function planMemberships(
 /** Returns the sorted externalIds of the groups. Groups without one are left out: the sender doesn't know them. */
 function shownNames(keys: Iterable<GroupKey>, targetTree: TargetTree): string[] {
   return [...keys]
-    .map((key) => nameOf(key, targetTree))
+    .map((key) => groupNameOf(key, targetTree))
     .filter((name) => typeof name === 'string')
     .toSorted();
 }

@@ -9,7 +9,7 @@ import type { Plan } from './plan.ts';
 import type { RunEnd } from './runs.sql.ts';
 
 /** Returns the Fault that lists all faults of a request. */
-export function refusalOf(findings: Findings): Fault {
+export function requestFaultOf(findings: Findings): Fault {
   const count = findings.faultCount();
   const details = findings.faults();
   const first = details[0] as { type: DetailType; message: string };

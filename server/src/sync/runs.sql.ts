@@ -5,7 +5,7 @@ import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts
 
 export type Outcome = 'processing' | 'validated' | 'applied' | 'refused' | 'pending' | 'failed';
 
-export type RunRow = {
+export type StoredRun = {
   id: string;
   at: Date;
   source: 'api' | 'file';
@@ -181,8 +181,8 @@ export async function eraseUserChanges(
 }
 
 /** Returns the latest runs of the account, newest first. */
-export async function selectRuns(db: Db, accountId: AccountId, limit: number): Promise<RunRow[]> {
-  return db<RunRow[]>`
+export async function selectRuns(db: Db, accountId: AccountId, limit: number): Promise<StoredRun[]> {
+  return db<StoredRun[]>`
     select run_id        as "id",
            at            as "at",
            source        as "source",
@@ -207,7 +207,7 @@ export async function deleteOldRuns(db: Db, days: number): Promise<void> {
 }
 
 /** What the audit log records about a run. */
-export type RunToAudit = Pick<RunRow, 'source' | 'tokenId' | 'file' | 'outcome' | 'summary'> & {
+export type RunToAudit = Pick<StoredRun, 'source' | 'tokenId' | 'file' | 'outcome' | 'summary'> & {
   userId: number | null;
   address: string | null;
 };

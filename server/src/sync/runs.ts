@@ -7,21 +7,15 @@ import { audit } from '../accounts/audit.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
 import {
   deleteOldRuns,
-  eraseUserChanges,
   insertRun,
-  type RunRow,
+  type StoredRun,
   type RunStart,
   selectRunEnd,
   selectRuns,
-  updateApproved,
-  updateFailed,
-  updateLostRuns,
 } from './runs.sql.ts';
 
-export { eraseUserChanges, updateApproved, updateFailed };
-
 /** Returns the latest runs, newest first. */
-export async function listRuns(db: Db, accountId: AccountId, limit: number): Promise<RunRow[]> {
+export async function listRuns(db: Db, accountId: AccountId, limit: number): Promise<StoredRun[]> {
   await accountById(db, accountId);
   return selectRuns(db, accountId, limit);
 }
@@ -41,11 +35,6 @@ export async function beginRun(
     outcome: 'processing',
     settings,
   });
-}
-
-/** Marks the runs of requests whose process was killed as failed, in every account. */
-export async function endLostRuns(pool: Pool): Promise<void> {
-  await updateLostRuns(pool);
 }
 
 /** Deletes runs that are older than the retention period. */

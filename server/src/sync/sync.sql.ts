@@ -177,7 +177,7 @@ export async function deleteGroups(tx: Transaction, accountId: AccountId, groupI
   await tx`delete from groups where account_id = ${accountId} and group_id = any(${groupIds})`;
 }
 
-export type UserRow = {
+export type WrittenUser = {
   id: number;
   externalId: string;
   firstName: string;
@@ -194,7 +194,7 @@ export type UserRow = {
   fingerprint: string;
 };
 
-export async function copyUsers(tx: Transaction, accountId: AccountId, users: UserRow[]): Promise<void> {
+export async function copyUsers(tx: Transaction, accountId: AccountId, users: WrittenUser[]): Promise<void> {
   if (users.length === 0) return;
   const rows = users.map(
     (user) =>
@@ -228,7 +228,7 @@ export async function copyUsers(tx: Transaction, accountId: AccountId, users: Us
 export async function clearChangedEmails(
   tx: Transaction,
   accountId: AccountId,
-  users: UserRow[],
+  users: WrittenUser[],
 ): Promise<void> {
   if (users.length === 0) return;
   await tx`
@@ -238,7 +238,11 @@ export async function clearChangedEmails(
     where  u.account_id = ${accountId} and u.user_id = s.id and u.email_key <> coalesce(s."emailKey", '')`;
 }
 
-export async function updateUsers(tx: Transaction, accountId: AccountId, users: UserRow[]): Promise<void> {
+export async function updateUsers(
+  tx: Transaction,
+  accountId: AccountId,
+  users: WrittenUser[],
+): Promise<void> {
   if (users.length === 0) return;
   await tx`
     update users u

@@ -5,7 +5,8 @@ import { isDryRun } from '@soundings/contract/dry-run.ts';
 import type { Report, Settings, User } from '@soundings/contract/organization.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { createHash } from 'node:crypto';
-import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import { accountById, lockAccount } from '../accounts/accounts.ts';
+import { raiseVersion } from '../accounts/accounts.sql.ts';
 import { notePending } from '../auth/pending-administrators.ts';
 import { Fault } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
@@ -22,7 +23,7 @@ import { readBody, type SentBody } from './parse.ts';
 import { storePendingRun } from './pending-runs.ts';
 import { pendingIn, warnOfEffects, warnOfMovedGroups } from './plan-warnings.ts';
 import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
-import { refusalOf, runEnd } from './run-end.ts';
+import { requestFaultOf, runEnd } from './run-end.ts';
 import {
   copyChanges,
   insertRun,
@@ -65,15 +66,16 @@ export async function pushOrganization(
   };
   const organization = await readBody(body, findings).catch((tooLarge: Fault) => refuse(tooLarge, {}));
   // If the list of faults is full, there is no need to look for more.
-  if (!organization || findings.isFull()) return refuse(refusalOf(findings), organization?.settings ?? {});
-  // From here on the run is stored. If the process is killed, `endLostRuns` marks it as failed.
+  if (!organization || findings.isFull())
+    return refuse(requestFaultOf(findings), organization?.settings ?? {});
+  // From here on the run is stored. If the process is killed, `updateLostRuns` marks it as failed.
   const begun = runEnd(organization.settings, findings, { outcome: 'processing' });
   await insertRun(pool, accountId, { ...run, ...begun });
   const { refusal, plan } = await inTransaction(pool, async (tx) => {
     await showProcessing(tx, accountId, run.id);
     return synchronize(tx, accountId, { runId: run.id, organization, deleteGroupResults, isGone }, findings);
   }).catch(async (error: unknown) => {
-    await updateFailed(pool, accountId, run.id, null).catch(() => {}); // if this fails, `endLostRuns` marks the run
+    await updateFailed(pool, accountId, run.id, null).catch(() => {}); // if this fails, `updateLostRuns` marks the run
     throw error;
   });
   if (refusal) throw refusal;
@@ -184,7 +186,7 @@ export async function rejectInvalidRun(
   settings: Settings,
   findings: Findings,
 ): Promise<Synchronized> {
-  const refusal = refusalOf(findings);
+  const refusal = requestFaultOf(findings);
   await updateRun(tx, accountId, runId, runEnd(settings, findings, { outcome: 'refused', refusal }));
   await auditRun(tx, accountId, runId);
   return { outcome: 'refused', refusal };
@@ -263,7 +265,7 @@ async function endRun<T extends { outcome: Synchronized['outcome']; plan?: Plan 
   findings: Findings,
   end: T,
 ): Promise<Synchronized> {
-  const refusal = findings.faultCount() > 0 ? refusalOf(findings) : undefined;
+  const refusal = findings.faultCount() > 0 ? requestFaultOf(findings) : undefined;
   const result = { ...end, ...(refusal && { refusal }) };
   await updateRun(tx, accountId, runId, runEnd(organization.settings, findings, result));
   await auditRun(tx, accountId, runId);

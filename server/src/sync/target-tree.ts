@@ -49,18 +49,18 @@ export function targetTreeOf({ data, partial }: SentOrganization, groups: Curren
     if (!target.managed) continue; // a manual group: reported as a fault, and not moved
     if (parent === undefined && target.id !== null && !isWhole) continue;
     const above = parent === undefined || parent === null ? undefined : targets.get(parent);
-    if (setsParents) parents.set(keyOf(target), above ? keyOf(above) : null);
-    else if (target.id === null) parents.set(keyOf(target), null);
+    if (setsParents) parents.set(groupKeyOf(target), above ? groupKeyOf(above) : null);
+    else if (target.id === null) parents.set(groupKeyOf(target), null);
   }
   return { targets, byExternalId, byId, removed, parents, setsParents };
 }
 
-export function keyOf({ id, externalId }: Target): GroupKey {
+export function groupKeyOf({ id, externalId }: Target): GroupKey {
   return id ?? externalId;
 }
 
 /** Returns how a report refers to a group: by its externalId, or by its id if it has none (as in the history format). */
-export function nameOf(key: GroupKey | null, { byId }: TargetTree): string | { id: number } | null {
+export function groupNameOf(key: GroupKey | null, { byId }: TargetTree): string | { id: number } | null {
   if (typeof key !== 'number') return key;
   return byId.get(key)?.externalId ?? { id: key };
 }

@@ -4,10 +4,12 @@ import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/users.ts';
-import { defineLibrary, selectQuestions } from '../questions/questions.ts';
+import { defineLibrary } from '../questions/questions.ts';
+import { selectQuestions } from '../questions/questions.sql.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
-import { createSchedule, type NewSchedule } from '../rounds/schedules.ts';
+import { createSchedule } from '../rounds/schedules.ts';
+import type { NewSchedule } from '../rounds/schedules.sql.ts';
 import type { TestData } from './database.ts';
 
 export type AskedAccount = {

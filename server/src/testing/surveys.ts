@@ -33,7 +33,7 @@ export const round = (
     asked: Object.entries(people).map(([person, memberOf]) => ({ person, memberOf })),
   },
 });
-export const answer = (
+export const answerLine = (
   week: string,
   group: GroupName,
   person: string,

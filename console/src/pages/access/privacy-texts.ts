@@ -1,8 +1,14 @@
 // The sentences of the privacy report in the reader's language.
 import type { Kept, KeyState, NeverShown, PrivacyLimit } from '@soundings/contract/console/privacy.ts';
+import {
+  keptText,
+  limitText,
+  neverText,
+  type TextTools,
+  whereOf,
+} from '@soundings/contract/console/privacy-sentences.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
-import { keptText, limitText, type TextTools, neverText, whereOf } from './privacy-sentences.ts';
 
 export function usePrivacyText() {
   const t = useText();

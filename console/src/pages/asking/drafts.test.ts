@@ -1,19 +1,15 @@
 // Drafts of questions and schedules: the forms send what the service expects.
-import type { LibraryQuestion, Schedule } from '@soundings/contract/console/asking.ts';
+import type { LibraryQuestion, ScheduleView } from '@soundings/contract/console/asking.ts';
 import { describe, expect, test } from 'vitest';
 import {
-  bodyOf,
-  draftOf,
+  questionBodyOf,
+  questionDraftOf,
   previewOf,
-  type Shape,
+  type DraftShape,
   withBase,
   withoutOption,
 } from './questions/question-draft.ts';
-import {
-  bodyOf as scheduleBodyOf,
-  draftOf as scheduleDraftOf,
-  emptyDraft,
-} from './schedules/schedule-draft.ts';
+import { scheduleBodyOf, scheduleDraftOf, emptyDraft } from './schedules/schedule-draft.ts';
 
 const question = {
   text: 'How do you get here?',
@@ -24,11 +20,11 @@ const question = {
     { id: 'foot', text: 'On foot', translations: { sv: 'Till fots' } },
   ],
 } as unknown as LibraryQuestion;
-const shape: Shape = { base: 'en', languages: ['en', 'sv'], options: 3 };
+const shape: DraftShape = { base: 'en', languages: ['en', 'sv'], options: 3 };
 
 describe('a question', () => {
   test('without changes is sent as it is', () => {
-    expect(bodyOf(draftOf(question), shape)).toEqual({
+    expect(questionBodyOf(questionDraftOf(question), shape)).toEqual({
       text: question.text,
       translations: question.translations,
       options: [question.options[0], { id: 'car', text: 'Car' }, question.options[2]],
@@ -36,16 +32,16 @@ describe('a question', () => {
   });
 
   test('without one of its options: the following options move up with all their texts', () => {
-    const draft = withoutOption(draftOf(question), 0);
-    expect(bodyOf(draft, { ...shape, options: 2 }).options).toEqual([
+    const draft = withoutOption(questionDraftOf(question), 0);
+    expect(questionBodyOf(draft, { ...shape, options: 2 }).options).toEqual([
       { id: 'car', text: 'Car' },
       { id: 'foot', text: 'On foot', translations: { sv: 'Till fots' } },
     ]);
   });
 
   test('with another main language: every text stays in its language', () => {
-    const draft = withBase(draftOf(question), shape, 'sv');
-    expect(bodyOf(draft, { ...shape, base: 'sv' })).toEqual({
+    const draft = withBase(questionDraftOf(question), shape, 'sv');
+    expect(questionBodyOf(draft, { ...shape, base: 'sv' })).toEqual({
       text: 'Hur tar du dig hit?',
       translations: { en: 'How do you get here?' },
       options: [
@@ -54,18 +50,20 @@ describe('a question', () => {
         { id: 'foot', text: 'Till fots', translations: { en: 'On foot' } },
       ],
     });
-    expect(withBase(draftOf(question), shape, 'en')).toEqual(draftOf(question));
+    expect(withBase(questionDraftOf(question), shape, 'en')).toEqual(questionDraftOf(question));
   });
 
   test('is previewed in a language, and in its main language if there is no translation', () => {
-    expect(previewOf(draftOf(question), shape, 5, 'sv')).toMatchObject({
+    expect(previewOf(questionDraftOf(question), shape, 5, 'sv')).toMatchObject({
       text: 'Hur tar du dig hit?',
       options: [{ text: 'Buss' }, { text: 'Car' }, { text: 'Till fots' }],
     });
   });
 
   test('a translation that is only white space is ignored', () => {
-    expect(bodyOf({ ...draftOf(question), 'translations/sv': ' ' }, shape).translations).toEqual({});
+    expect(
+      questionBodyOf({ ...questionDraftOf(question), 'translations/sv': ' ' }, shape).translations,
+    ).toEqual({});
   });
 });
 
@@ -80,7 +78,7 @@ describe('a schedule', () => {
     ];
     for (const draft of drafts) {
       const body = scheduleBodyOf(draft);
-      expect(scheduleBodyOf(scheduleDraftOf(body as unknown as Schedule))).toEqual(body);
+      expect(scheduleBodyOf(scheduleDraftOf(body as unknown as ScheduleView))).toEqual(body);
     }
   });
 

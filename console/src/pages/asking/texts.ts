@@ -2,7 +2,7 @@
 // schedule repeats.
 import type { KpiName, ScheduleBody, WeekName } from '@soundings/contract/console/asking.ts';
 import { useCallback } from 'react';
-import { folded } from '../../ui/form/find-groups.ts';
+import { folded } from '../../ui/form/group-combobox/find-groups.ts';
 import { localeOf, onceForLanguage } from '@soundings/contract/texts.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
 
@@ -57,9 +57,6 @@ export function useKpiName(): (kpi: KpiName) => string {
   return useCallback(({ name, translations }) => translations[language] ?? name, [language]);
 }
 
-const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
-export const directionOf = (language: string): 'rtl' | 'ltr' => (rightToLeft.has(language) ? 'rtl' : 'ltr');
-
 /** "Every week, Monday 09:00". */
 export function useRepetition(): (
   schedule: Pick<ScheduleBody, 'repeat' | 'repeatWeeks' | 'weekday' | 'hour'>,
@@ -78,7 +75,7 @@ export function useRepetition(): (
 }
 
 /** Returns a key for a text: "How is the canteen?" becomes how-is-the-canteen. */
-export const keyOf = (text: string): string =>
+export const questionKeyOf = (text: string): string =>
   folded(text)
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')

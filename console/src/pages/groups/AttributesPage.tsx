@@ -15,7 +15,7 @@ import { Loaded } from '../../ui/page/States.tsx';
 import { type Column, DataTable } from '../../ui/table/DataTable.tsx';
 import { AttributeDialog } from './AttributeDialog.tsx';
 import { OpenKindDialog } from './segments/OpenKindDialog.tsx';
-import { SegmentKinds } from './segments/SegmentKinds.tsx';
+import { SegmentKindsSection } from './segments/SegmentKindsSection.tsx';
 import css from './GroupPage.module.css';
 
 /** The open dialog. Without `attribute`, a new one is defined. */
@@ -45,7 +45,7 @@ export function AttributesPage() {
           ) : (
             <>
               <Attributes rows={attributes} onDo={setDoing} />
-              <SegmentKinds />
+              <SegmentKindsSection />
             </>
           )
         }

@@ -4,7 +4,7 @@ import { maxExternalIdLength, maxNameLength } from '@soundings/contract/limits.t
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
 import { useData, useRefresh } from '../../hooks/data.ts';
-import { type Translate, useText } from '../../text/text.tsx';
+import { type Translator, useText } from '../../text/text.tsx';
 import { Confirm, PlanDialog } from '../../ui/dialog/ConfirmDialog.tsx';
 import { Consequences } from '../../ui/dialog/Consequences.tsx';
 import { Dialog } from '../../ui/dialog/Dialog.tsx';
@@ -18,7 +18,7 @@ import { type GroupAction, type SelectedGroup, useGroupsRefresh } from './action
 import { MoveDialog } from './MoveDialog.tsx';
 import type { Tree } from './tree.ts';
 
-export type Doing =
+export type OpenGroupDialog =
   | { what: 'add'; group?: SelectedGroup }
   | { what: Exclude<GroupAction, 'add' | 'move'>; group: SelectedGroup }
   /** `target`: the group it was dropped on; null: the top level. */
@@ -28,7 +28,7 @@ type DialogProps = { group: SelectedGroup; onClose: () => void };
 
 /** Shows the dialog of the current action, if any. `onRemoved`: called after a removal, to leave the page. */
 export function GroupDialogs(props: {
-  doing: Doing | undefined;
+  doing: OpenGroupDialog | undefined;
   tree: Tree;
   onClose: () => void;
   onRemoved?: () => void;
@@ -167,7 +167,7 @@ function RemoveDialog({ group, onClose, onRemoved }: DialogProps & { onRemoved?:
 }
 
 /** Returns the consequences of removing a group. */
-function removalTexts(t: Translate, { weeks, people, movesUp, to, schedules }: RemovalPlan) {
+function removalTexts(t: Translator, { weeks, people, movesUp, to, schedules }: RemovalPlan) {
   const below = { count: movesUp.length, names: listed(movesUp) };
   const emptied = schedules.filter(({ only }) => only);
   return [

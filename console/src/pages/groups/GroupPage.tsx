@@ -4,7 +4,8 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { Pencil, Plus } from 'lucide-react';
 import { Fragment, type ReactNode, useMemo, useState } from 'react';
 import { useData } from '../../hooks/data.ts';
-import { hasRole, useSession } from '../../session.tsx';
+import { hasRole } from '@soundings/contract/roles.ts';
+import { useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
@@ -16,11 +17,11 @@ import { Page } from '../../ui/page/Page.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { Loaded, Skeleton } from '../../ui/page/States.tsx';
 import { DataTable } from '../../ui/table/DataTable.tsx';
-import { type Doing, GroupDialogs } from './GroupDialogs.tsx';
-import css from './GroupPage.module.css';
+import { GroupDialogs, type OpenGroupDialog } from './GroupDialogs.tsx';
 import { People, useGroupItems } from './GroupRow.tsx';
 import { GroupPeople } from './GroupPeople.tsx';
-import { buildTree, rowOf, type Tree, type TreeRow } from './tree.ts';
+import { buildTree, type Tree, type TreeRow, treeRowOf } from './tree.ts';
+import css from './GroupPage.module.css';
 
 export function GroupPage() {
   const { groupId } = useParams({ strict: false }) as { groupId: string };
@@ -43,9 +44,9 @@ export function GroupPage() {
 function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
   const t = useText();
   const navigate = useNavigate();
-  const [doing, setDoing] = useState<Doing>();
-  const isAdministrator = hasRole(useSession(), 'Administrator');
-  const row = rowOf(tree, group.id);
+  const [doing, setDoing] = useState<OpenGroupDialog>();
+  const isAdministrator = hasRole(useSession().user, 'Administrator');
+  const row = treeRowOf(tree, group.id);
   const selected = { ...group, parentId: row?.parentId ?? group.way.at(-1)?.id ?? null };
   const items = useGroupItems(group, (what) => setDoing({ what, group: selected }));
   return (

@@ -1,8 +1,9 @@
 // The people of a group by kind of membership: how many, and the first ones by name.
 import type { GroupDetails } from '@soundings/contract/console/groups.ts';
-import { membershipKinds, type MembershipKind } from '@soundings/contract/memberships.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
+import { hasRole } from '@soundings/contract/roles.ts';
 import { Link } from '@tanstack/react-router';
-import { hasRole, useSession } from '../../session.tsx';
+import { useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import css from './GroupPage.module.css';
@@ -24,7 +25,7 @@ function Part({ kind, group }: { kind: MembershipKind; group: GroupDetails }) {
   const t = useText();
   const { number } = useFormat();
   // Only administrators can open the pages of people.
-  const isAdministrator = hasRole(useSession(), 'Administrator');
+  const isAdministrator = hasRole(useSession().user, 'Administrator');
   const { count, first } = group.holders[kind];
   const more = count - first.length;
   const above = kind === 'inheritedAdminOf' ? group.administratorsAbove : 0;

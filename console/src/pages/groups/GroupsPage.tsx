@@ -3,19 +3,20 @@ import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 import { FolderTree, Plus } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { useAddress, useData } from '../../hooks/data.ts';
-import { hasRole, useSession } from '../../session.tsx';
+import { hasRole } from '@soundings/contract/roles.ts';
+import { useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { Page, ToolbarText } from '../../ui/page/Page.tsx';
 import { SearchField } from '../../ui/form/SearchField.tsx';
 import { Loaded, Skeleton } from '../../ui/page/States.tsx';
-import { type Doing, GroupDialogs } from './GroupDialogs.tsx';
+import { GroupDialogs, type OpenGroupDialog } from './GroupDialogs.tsx';
 import { GroupTree } from './GroupTree.tsx';
 import { DragGhost, MovingBar } from './GroupRow.tsx';
 import { type Drag, useDragging } from './dragging.ts';
-import { found, buildTree, mayMove, rowOf, type Tree, visibleRows } from './tree.ts';
 import { useExpandedGroups } from './expanding.ts';
+import { buildTree, found, mayMove, type Tree, treeRowOf, visibleRows } from './tree.ts';
 
 export function GroupsPage() {
   const t = useText();
@@ -34,8 +35,8 @@ export function GroupsPage() {
 
 function NoGroups() {
   const t = useText();
-  const [doing, setDoing] = useState<Doing>();
-  const isAdministrator = hasRole(useSession(), 'Administrator');
+  const [doing, setDoing] = useState<OpenGroupDialog>();
+  const isAdministrator = hasRole(useSession().user, 'Administrator');
   const add = (
     <Button kind="primary" icon={Plus} onClick={() => setDoing({ what: 'add' })}>
       {t('groups.add')}
@@ -65,7 +66,7 @@ function useMoving(tree: Tree, isEditable: boolean, onPut: (id: number, target: 
   };
   const put = (id: number, target: number | null) => {
     if (!mayMove(tree, id, target)) {
-      setNotThere(target === null ? undefined : rowOf(tree, target)?.name);
+      setNotThere(target === null ? undefined : treeRowOf(tree, target)?.name);
       return false;
     }
     setMoving(undefined);
@@ -88,8 +89,8 @@ function Groups({ groups }: { groups: TreeGroup[] }) {
   const tree = useMemo(() => buildTree(groups), [groups]);
   const expanding = useExpandedGroups(tree);
   const [{ q = '' }, setAddress] = useAddress<'q'>();
-  const [doing, setDoing] = useState<Doing>();
-  const isEditable = hasRole(useSession(), 'Administrator');
+  const [doing, setDoing] = useState<OpenGroupDialog>();
+  const isEditable = hasRole(useSession().user, 'Administrator');
   const search = useMemo(() => (q ? found(tree, q) : undefined), [tree, q]);
   const rows = useMemo(
     () => search?.rows ?? visibleRows(tree, expanding.expanded),
@@ -99,7 +100,7 @@ function Groups({ groups }: { groups: TreeGroup[] }) {
     tree,
     isEditable,
     (id, target) => {
-      const group = rowOf(tree, id);
+      const group = treeRowOf(tree, id);
       if (group) setDoing({ what: 'move', group, target });
     },
   );
@@ -107,7 +108,7 @@ function Groups({ groups }: { groups: TreeGroup[] }) {
     (target: number | null) => moving !== undefined && mayMove(tree, moving, target),
     [tree, moving],
   );
-  const lifted = moving === undefined ? undefined : rowOf(tree, moving);
+  const lifted = moving === undefined ? undefined : treeRowOf(tree, moving);
   return (
     <Frame
       groups={groups}
@@ -224,6 +225,6 @@ function Dragged(props: { drag: Drag | undefined; tree: Tree; onRest: (id: numbe
     const timer = setTimeout(() => onRest(Number(over)), expandAfter);
     return () => clearTimeout(timer);
   }, [over, onRest]);
-  const group = drag && rowOf(tree, drag.id);
+  const group = drag && treeRowOf(tree, drag.id);
   return group ? <DragGhost name={group.name} x={drag.x} y={drag.y} /> : null;
 }

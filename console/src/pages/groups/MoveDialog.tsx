@@ -8,13 +8,13 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
 import { Consequences } from '../../ui/dialog/Consequences.tsx';
 import { useErrorText } from '../../ui/faults.ts';
-import { GroupCombobox } from '../../ui/form/GroupCombobox.tsx';
+import { GroupCombobox } from '../../ui/form/group-combobox/GroupCombobox.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
 import { Failed, Skeleton } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import { type SelectedGroup, useGroupsRefresh } from './actions.ts';
-import css from './MoveDialog.module.css';
 import { mayMove, type Tree } from './tree.ts';
+import css from './MoveDialog.module.css';
 
 /** Returns a function that moves a group, with Undo. Undo fails if someone else has moved the group since. */
 function useMove(): (group: SelectedGroup, to: { id: number | null; name: string }) => Promise<void> {

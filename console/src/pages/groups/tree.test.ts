@@ -1,7 +1,7 @@
 // The tree of groups: which rows are visible, found by search and reached by typing, and where a group may be moved.
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
 import { describe, expect, test } from 'vitest';
-import { found, buildTree, mayMove, rowOf, typedTo, visibleRows } from './tree.ts';
+import { buildTree, found, mayMove, treeRowOf, typedTo, visibleRows } from './tree.ts';
 
 const group = (id: number, parentId: number | null, name: string, externalId: string | null = null) => ({
   id,
@@ -25,7 +25,7 @@ const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
 
 test('each row has its level, its place among its siblings, and the size of the tree below it', () => {
   const shapeOf = (id: number) => {
-    const { level, place, siblings, children, descendants, depth } = rowOf(tree, id)!;
+    const { level, place, siblings, children, descendants, depth } = treeRowOf(tree, id)!;
     return [level, place, siblings, children, descendants, depth];
   };
   expect(shapeOf(1)).toEqual([1, 1, 2, 2, 4, 2]);

@@ -1,7 +1,7 @@
 // The group tree as rows: which are visible, which match a search, and where a group may be moved.
 import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
-import { folded } from '../../ui/form/find-groups.ts';
+import { folded } from '../../ui/form/group-combobox/find-groups.ts';
 
 export type TreeRow = TreeGroup & {
   /** 1 at the top. */
@@ -47,7 +47,7 @@ export function buildTree(groups: readonly TreeGroup[]): Tree {
   return { rows, indexOf };
 }
 
-export function rowOf({ rows, indexOf }: Tree, id: number): TreeRow | undefined {
+export function treeRowOf({ rows, indexOf }: Tree, id: number): TreeRow | undefined {
   return rows[indexOf.get(id) ?? -1];
 }
 
@@ -79,16 +79,16 @@ export function found(tree: Tree, search: string): { rows: TreeRow[]; matches: S
 }
 
 export const parentOf = (tree: Tree, { parentId }: TreeGroup): TreeRow | undefined =>
-  parentId === null ? undefined : rowOf(tree, parentId);
+  parentId === null ? undefined : treeRowOf(tree, parentId);
 
 /** Whether a group may be moved to another group or to the top: not to where it is, not into itself, and not too deep. */
 export function mayMove(tree: Tree, id: number, targetId: number | null): boolean {
-  const row = rowOf(tree, id);
+  const row = treeRowOf(tree, id);
   if (!row || row.parentId === targetId) return false;
   if (targetId === null) return true;
   const [from, at] = [tree.indexOf.get(id) as number, tree.indexOf.get(targetId)];
   if (at === undefined || (at >= from && at <= from + row.descendants)) return false;
-  return (rowOf(tree, targetId)?.level ?? 0) + 1 + row.depth <= maxTreeDepth;
+  return (treeRowOf(tree, targetId)?.level ?? 0) + 1 + row.depth <= maxTreeDepth;
 }
 
 /** Returns the next row after `index` whose name begins with the text, continuing from the start at the end. */

@@ -2,7 +2,7 @@
 import type { Chosen, Handover } from '@soundings/contract/console/people.ts';
 import { api } from '../../api.ts';
 import { useData } from '../../hooks/data.ts';
-import { type Translate, useText } from '../../text/text.tsx';
+import { type Translator, useText } from '../../text/text.tsx';
 import { Confirm, PlanDialog } from '../../ui/dialog/ConfirmDialog.tsx';
 import { Consequences } from '../../ui/dialog/Consequences.tsx';
 import { usePeopleRefresh } from './actions.ts';
@@ -59,7 +59,7 @@ export function HandoverDialog({ way, chosen, onDone, onClose }: HandoverProps) 
   );
 }
 
-const consequencesOf = (t: Translate, way: 'adopt' | 'release') =>
+const consequencesOf = (t: Translator, way: 'adopt' | 'release') =>
   way === 'adopt'
     ? [t('people.handOverManyLists'), t('people.handOverManyOmits'), t('people.handOverManyLocks')]
     : [t('people.takeOverManyKeeps'), t('people.takeOverManyLists'), t('people.takeOverBack')];

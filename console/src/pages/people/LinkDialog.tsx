@@ -12,7 +12,7 @@ import { useForm } from '../../ui/form/Form.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import type { SelectedPerson } from './actions.ts';
-import { nameOf } from './names.ts';
+import { personName } from './names.ts';
 import css from './people.module.css';
 
 type DialogProps = { person: SelectedPerson; onClose: () => void };
@@ -56,7 +56,7 @@ function CreateDialog({
     <FormDialog
       form={form}
       onClose={onClose}
-      title={t('people.linkTitle', { name: nameOf(person) })}
+      title={t('people.linkTitle', { name: personName(person) })}
       description={t('people.linkText')}
       confirm={t(isMailOnly || form.values.by === 'mail' ? 'people.linkSend' : 'people.linkCreate')}
     >

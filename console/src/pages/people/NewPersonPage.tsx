@@ -9,7 +9,7 @@ import { useForm } from '../../ui/form/Form.tsx';
 import { Page } from '../../ui/page/Page.tsx';
 import { Loaded, Skeleton } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
-import { newPersonOf, valuesOf } from './person-values.ts';
+import { newPersonOf, personValuesOf } from './person-values.ts';
 import { usePeopleRefresh } from './actions.ts';
 import { PersonForm } from './PersonForm.tsx';
 
@@ -36,7 +36,7 @@ function NewPerson({ fields }: { fields: PersonFields }) {
   const refresh = usePeopleRefresh();
   const attributes = fields.attributes.map(({ name }) => name);
   const form = useForm({
-    initial: valuesOf(undefined, attributes),
+    initial: personValuesOf(undefined, attributes),
     submit: (values) => api('POST /users', { body: newPersonOf(values, attributes) }),
     onDone: async ({ id }, { firstName, lastName }) => {
       await refresh();

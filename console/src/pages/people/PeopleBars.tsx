@@ -3,7 +3,7 @@ import { roles } from '@soundings/contract/roles.ts';
 import { ArrowDownToLine, ArrowUpFromLine, FilterX, X } from 'lucide-react';
 import { useText } from '../../text/text.tsx';
 import { Button, IconButton } from '../../ui/Button.tsx';
-import { GroupCombobox } from '../../ui/form/GroupCombobox.tsx';
+import { GroupCombobox } from '../../ui/form/group-combobox/GroupCombobox.tsx';
 import { ToolbarGap, ToolbarText } from '../../ui/page/Page.tsx';
 import { SearchField } from '../../ui/form/SearchField.tsx';
 import { Select } from '../../ui/form/Select.tsx';

@@ -2,17 +2,17 @@
 import type { PersonRow } from '@soundings/contract/console/people.ts';
 import { type ReactNode, useState } from 'react';
 import type { Windows } from '../../hooks/windows.ts';
-import { type Translate, useFormat, useText } from '../../text/text.tsx';
+import { type Translator, useFormat, useText } from '../../text/text.tsx';
 import { Avatar } from '../../ui/Avatar.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Checkbox } from '../../ui/form/Field.tsx';
 import { Locked } from '../../ui/Locked.tsx';
 import type { Column } from '../../ui/table/DataTable.tsx';
 import { LazyTable } from '../../ui/table/LazyTable.tsx';
+import { personName } from './names.ts';
 import type { PeopleSelection } from './selection.ts';
-import { nameOf } from './names.ts';
 import css from './people.module.css';
-import { type Doing, PersonDialogs } from './PersonDialogs.tsx';
+import { type OpenPersonDialog, PersonDialogs } from './PersonDialogs.tsx';
 import { PersonMenu } from './PersonMenu.tsx';
 
 type TableProps = {
@@ -26,7 +26,7 @@ type TableProps = {
 export function PeopleTable({ windows, selection, ...shared }: TableProps) {
   const t = useText();
   const { day } = useFormat();
-  const [doing, setDoing] = useState<Doing>();
+  const [doing, setDoing] = useState<OpenPersonDialog>();
   const columns: Column<PersonRow>[] = [
     {
       key: 'choose',
@@ -35,7 +35,7 @@ export function PeopleTable({ windows, selection, ...shared }: TableProps) {
       width: 40,
       cell: (row) => (
         <Checkbox
-          label={t('people.chooseOne', { name: nameOf(row) })}
+          label={t('people.chooseOne', { name: personName(row) })}
           value={selection.has(row.id)}
           disabled={selection.isAll}
           onChange={(isOn) => selection.toggle(row.id, isOn)}
@@ -68,7 +68,7 @@ export function PeopleTable({ windows, selection, ...shared }: TableProps) {
   );
 }
 
-function factColumns(t: Translate, day: (iso: string) => string): Column<PersonRow>[] {
+function factColumns(t: Translator, day: (iso: string) => string): Column<PersonRow>[] {
   return [
     {
       key: 'name',
@@ -77,8 +77,8 @@ function factColumns(t: Translate, day: (iso: string) => string): Column<PersonR
       sortable: true,
       cell: (row) => (
         <span className={css['person']}>
-          <Avatar name={nameOf(row)} quiet={!row.active} />
-          <span className={row.active ? css['name'] : css['gone']}>{nameOf(row)}</span>
+          <Avatar name={personName(row)} quiet={!row.active} />
+          <span className={row.active ? css['name'] : css['gone']}>{personName(row)}</span>
         </span>
       ),
       beside: (row) => row.managed && <Locked reason={t('people.lockedReason')} />,

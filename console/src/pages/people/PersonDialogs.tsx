@@ -10,9 +10,9 @@ import { FormDialog, useDialogForm } from '../../ui/dialog/FormDialog.tsx';
 import { TextField } from '../../ui/form/Field.tsx';
 import { type PersonAction, type SelectedPerson, usePeopleRefresh } from './actions.ts';
 import { LinkDialog } from './LinkDialog.tsx';
-import { nameOf } from './names.ts';
+import { personName } from './names.ts';
 
-export type Doing = { what: PersonAction; person: SelectedPerson };
+export type OpenPersonDialog = { what: PersonAction; person: SelectedPerson };
 type DialogProps = { person: SelectedPerson; onClose: () => void };
 
 const dialogs = {
@@ -25,7 +25,13 @@ const dialogs = {
 };
 
 /** Shows the dialog of the current action, if any. */
-export function PersonDialogs({ doing, onClose }: { doing: Doing | undefined; onClose: () => void }) {
+export function PersonDialogs({
+  doing,
+  onClose,
+}: {
+  doing: OpenPersonDialog | undefined;
+  onClose: () => void;
+}) {
   if (!doing) return null;
   const ActionDialog = dialogs[doing.what];
   return <ActionDialog person={doing.person} onClose={onClose} />;
@@ -34,7 +40,7 @@ export function PersonDialogs({ doing, onClose }: { doing: Doing | undefined; on
 function AdoptDialog({ person, onClose }: DialogProps) {
   const t = useText();
   const refresh = usePeopleRefresh();
-  const name = nameOf(person);
+  const name = personName(person);
   const form = useDialogForm({
     initial: { externalId: person.externalId ?? '' },
     warn: false,
@@ -85,7 +91,7 @@ function AdoptDialog({ person, onClose }: DialogProps) {
 function ReleaseDialog({ person, onClose }: DialogProps) {
   const t = useText();
   const refresh = usePeopleRefresh();
-  const name = nameOf(person);
+  const name = personName(person);
   const id = person.externalId ?? '';
   return (
     <ConfirmDialog
@@ -111,7 +117,7 @@ function RemoveDialog({ person, onClose }: DialogProps) {
   const t = useText();
   const refresh = useRefresh();
   const navigate = useNavigate();
-  const name = nameOf(person);
+  const name = personName(person);
   return (
     <ConfirmDialog
       onClose={onClose}
@@ -140,7 +146,7 @@ function SessionsDialog({ person, onClose }: DialogProps) {
   return (
     <ConfirmDialog
       onClose={onClose}
-      title={t('people.endSessionsTitle', { name: nameOf(person) })}
+      title={t('people.endSessionsTitle', { name: personName(person) })}
       text={t('people.endSessionsText')}
       confirm={t('people.endSessions')}
       onConfirm={async () => {
@@ -158,7 +164,7 @@ function TwoFactorDialog({ person, onClose }: DialogProps) {
   return (
     <ConfirmDialog
       onClose={onClose}
-      title={t('people.turnOffTwoFactorTitle', { name: nameOf(person) })}
+      title={t('people.turnOffTwoFactorTitle', { name: personName(person) })}
       text={t('people.turnOffTwoFactorText')}
       confirm={t('people.turnOffTwoFactorConfirm')}
       danger

@@ -1,11 +1,6 @@
 // The form for a person. For managed people it has only the fields that the HR system does not manage.
 import type { Person, PersonFields, PersonGroup } from '@soundings/contract/console/people.ts';
-import {
-  maxAttributeLength,
-  maxEmailLength,
-  maxExternalIdLength,
-  maxNameLength,
-} from '@soundings/contract/limits.ts';
+import { maxAttributeLength, maxEmailLength, maxExternalIdLength, maxNameLength } from '@soundings/contract/limits.ts';
 import { membershipKinds } from '@soundings/contract/memberships.ts';
 import { roles } from '@soundings/contract/roles.ts';
 import type { ReactNode } from 'react';
@@ -15,14 +10,14 @@ import { useText } from '../../text/text.tsx';
 import { SwitchField, TextField } from '../../ui/form/Field.tsx';
 import { SelectField } from '../../ui/form/Select.tsx';
 import { FieldRow, Form, type FormState } from '../../ui/form/Form.tsx';
-import { GroupCombobox } from '../../ui/form/GroupCombobox.tsx';
+import { GroupCombobox } from '../../ui/form/group-combobox/GroupCombobox.tsx';
 import { Locked } from '../../ui/Locked.tsx';
 import { ComboboxField } from '../../ui/form/Combobox.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { TimezoneField } from '../session/TimezoneField.tsx';
-import css from './people.module.css';
 import { Details } from './PersonProfile.tsx';
 import { attributeField, isKindManaged, type PersonValues } from './person-values.ts';
+import css from './people.module.css';
 
 type PersonFormProps = {
   form: FormState<PersonValues>;

@@ -16,7 +16,7 @@ import { useText } from '../../text/text.tsx';
 import { useErrorText } from '../../ui/faults.ts';
 import { Menu } from '../../ui/floating/Menu.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
-import { nameOf } from './names.ts';
+import { personName } from './names.ts';
 import { type PersonAction, type SelectedPerson, usePeopleRefresh } from './actions.ts';
 
 type PersonOfMenu = SelectedPerson & {
@@ -44,7 +44,7 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
   const noLink = !active ? t('people.linkInactive') : email === null ? t('people.linkNoEmail') : undefined;
   return (
     <Menu
-      label={t('people.actions', { name: nameOf(person) })}
+      label={t('people.actions', { name: personName(person) })}
       items={[
         isInList && { label: t('people.open'), icon: UserRound, to: `/people/${person.id}` },
         { label: t('people.link'), icon: KeyRound, onSelect: () => onDo('link'), ...disabledFor(noLink) },
@@ -97,7 +97,7 @@ function useSetActive(person: PersonOfMenu) {
     try {
       await api('PATCH /users/{userId}', { params: { userId: person.id }, body: { active } });
       await refresh();
-      const name = nameOf(person);
+      const name = personName(person);
       toast({
         text: t(active ? 'people.activated' : 'people.deactivated', { name }),
         ...(!isUndo && { undo: () => void setActive(!active, true) }),

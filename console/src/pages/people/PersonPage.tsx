@@ -15,11 +15,11 @@ import { Page } from '../../ui/page/Page.tsx';
 import { Padded } from '../../ui/page/Section.tsx';
 import { Loaded, Skeleton } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
-import { nameOf } from './names.ts';
+import { personName } from './names.ts';
 import css from './people.module.css';
-import { changesOf, valuesOf } from './person-values.ts';
+import { changesOf, personValuesOf } from './person-values.ts';
 import { usePeopleRefresh } from './actions.ts';
-import { type Doing, PersonDialogs } from './PersonDialogs.tsx';
+import { type OpenPersonDialog, PersonDialogs } from './PersonDialogs.tsx';
 import { PersonForm } from './PersonForm.tsx';
 import { PersonMenu } from './PersonMenu.tsx';
 import { PersonProfile } from './PersonProfile.tsx';
@@ -52,7 +52,7 @@ function PendingRole({ person }: { person: Person }) {
   const confirm = async () => {
     await api('POST /users/{userId}/confirm', { params: { userId: person.id } });
     await refresh();
-    toast({ text: t('people.roleConfirmed', { name: nameOf(person) }) });
+    toast({ text: t('people.roleConfirmed', { name: personName(person) }) });
   };
   return (
     <Padded>
@@ -70,11 +70,11 @@ function PendingRole({ person }: { person: Person }) {
 function Known({ person, fields }: { person: Person; fields: PersonFields }) {
   const t = useText();
   const [isEditing, setEditing] = useState(false);
-  const [doing, setDoing] = useState<Doing>();
+  const [doing, setDoing] = useState<OpenPersonDialog>();
   const edit = () => setEditing(true);
   return (
     <Page
-      title={nameOf(person)}
+      title={personName(person)}
       subtitle={<Marks person={person} />}
       crumbs={[{ label: t('people.title'), to: '/people' }]}
       actions={
@@ -133,7 +133,7 @@ function Editing({ person, fields, onEnd }: { person: Person; fields: PersonFiel
   // The state when editing began, so that refetched data does not look like input.
   const [before] = useState(person);
   const form = useForm({
-    initial: valuesOf(before, attributes),
+    initial: personValuesOf(before, attributes),
     submit: (values) =>
       api('PATCH /users/{userId}', {
         params: { userId: person.id },

@@ -7,5 +7,5 @@ type Named = {
   externalId: string | null;
 };
 
-export const nameOf = ({ id, firstName, lastName, email, externalId }: Named): string =>
+export const personName = ({ id, firstName, lastName, email, externalId }: Named): string =>
   `${firstName} ${lastName}`.trim() || email || externalId || `#${id}`;

@@ -1,7 +1,7 @@
 // The form of a person: what it shows, and that only changes are sent.
 import type { Person } from '@soundings/contract/console/people.ts';
 import { expect, test } from 'vitest';
-import { attributeField, changesOf, newPersonOf, valuesOf } from './person-values.ts';
+import { attributeField, changesOf, newPersonOf, personValuesOf } from './person-values.ts';
 
 const membership = (id: number, managed: boolean) => ({ id, name: `g${id}`, managed });
 const person = {
@@ -27,11 +27,11 @@ const person = {
 const attributes = ['gender', 'a/b~c', 'constructor'];
 
 test('an unchanged form sends no changes', () => {
-  expect(changesOf(valuesOf(person, attributes), person, attributes)).toEqual({});
+  expect(changesOf(personValuesOf(person, attributes), person, attributes)).toEqual({});
 });
 
 test('groups that the HR system sends are not in the form, and are kept when others change', () => {
-  const values = valuesOf(person, attributes);
+  const values = personValuesOf(person, attributes);
   expect(values['memberships/memberOf']).toEqual([2]);
   expect(values['memberships/interestOf']).toEqual([3]);
   const changed = { ...values, 'memberships/memberOf': [2, 9] };
@@ -40,7 +40,7 @@ test('groups that the HR system sends are not in the form, and are kept when oth
 
 test('cleared fields and attributes are sent as null; others are not sent', () => {
   const values = {
-    ...valuesOf(person, attributes),
+    ...personValuesOf(person, attributes),
     email: ' ',
     lastName: 'Borg',
     [attributeField('gender')]: '',
@@ -53,7 +53,7 @@ test('cleared fields and attributes are sent as null; others are not sent', () =
 });
 
 test('attributes can have any name', () => {
-  const values = valuesOf(person, attributes);
+  const values = personValuesOf(person, attributes);
   expect(values[attributeField('constructor')]).toBe('');
   expect(attributeField('a/b~c')).toBe('attributes/a~1b~0c');
   const named = { ...values, [attributeField('a/b~c')]: 'x' };
@@ -61,7 +61,7 @@ test('attributes can have any name', () => {
 });
 
 test('a new person is sent with every field, and without invented values', () => {
-  expect(newPersonOf({ ...valuesOf(undefined, ['gender']), firstName: 'Eva' }, ['gender'])).toEqual({
+  expect(newPersonOf({ ...personValuesOf(undefined, ['gender']), firstName: 'Eva' }, ['gender'])).toEqual({
     firstName: 'Eva',
     lastName: '',
     email: null,

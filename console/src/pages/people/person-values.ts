@@ -31,7 +31,7 @@ export const attributeOf = ({ attributes }: Person, name: string): string | unde
 export const isManagedField = (name: string): boolean => (managedFields as readonly string[]).includes(name);
 
 /** Returns the values for a person, or empty values for a new one. Omits memberships that the HR system manages. */
-export function valuesOf(person: Person | undefined, attributes: string[]): PersonValues {
+export function personValuesOf(person: Person | undefined, attributes: string[]): PersonValues {
   const shown = (kind: MembershipKind) =>
     (person?.memberships[kind] ?? [])
       .filter(({ managed }) => !isKindManaged(person, kind, managed))
@@ -59,7 +59,8 @@ export const isKindManaged = (person: Person | undefined, kind: MembershipKind, 
 
 const orNull = (text: string) => (text.trim() === '' ? null : text);
 
-function whole(values: PersonValues, attributes: string[], person?: Person): NewPerson {
+/** Returns all values as the service reads them. `person`: whose managed memberships stay. */
+export function newPersonOf(values: PersonValues, attributes: string[], person?: Person): NewPerson {
   const managedIds = (kind: MembershipKind) =>
     (person?.memberships[kind] ?? [])
       .filter(({ managed }) => isKindManaged(person, kind, managed))
@@ -83,13 +84,10 @@ function whole(values: PersonValues, attributes: string[], person?: Person): New
   };
 }
 
-export const newPersonOf = (values: PersonValues, attributes: string[]): NewPerson =>
-  whole(values, attributes);
-
 /** Returns only the changed fields, so that changes by other users in the meantime stay. */
 export function changesOf(values: PersonValues, person: Person, attributes: string[]): PersonChanges {
-  const before = valuesOf(person, attributes);
-  const { memberships = {}, attributes: given = {}, ...fields } = whole(values, attributes, person);
+  const before = personValuesOf(person, attributes);
+  const { memberships = {}, attributes: given = {}, ...fields } = newPersonOf(values, attributes, person);
   const isChanged = (name: keyof PersonValues) =>
     JSON.stringify(values[name]) !== JSON.stringify(before[name]);
   const pick = <T extends object>(all: T, fieldOf: (key: string) => keyof PersonValues) =>

@@ -6,7 +6,7 @@ import { addressOf } from '../../api.ts';
 import { useAddress, useData } from '../../hooks/data.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
-import { GroupCombobox } from '../../ui/form/GroupCombobox.tsx';
+import { GroupCombobox } from '../../ui/form/group-combobox/GroupCombobox.tsx';
 import { Select } from '../../ui/form/Select.tsx';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { Page } from '../../ui/page/Page.tsx';
@@ -48,22 +48,7 @@ function OneReport({ start }: { start: Start }) {
     <Page
       title={t('reports.title')}
       waits={!report.data && !isGone}
-      actions={
-        !isGone && (
-          <>
-            <LinkButton
-              href={addressOf('GET /results/groups/{groupId}/report.pdf', request)}
-              download
-              icon={Download}
-            >
-              {t('reports.pdf')}
-            </LinkButton>
-            <Button kind="primary" icon={Printer} onClick={() => print()}>
-              {t('reports.print')}
-            </Button>
-          </>
-        )
-      }
+      actions={!isGone && <Actions request={request} />}
       toolbar={
         <>
           {start.groups > 1 && (
@@ -103,6 +88,25 @@ function OneReport({ start }: { start: Start }) {
         <Loaded response={report}>{(read) => <ReportSheet report={read} />}</Loaded>
       )}
     </Page>
+  );
+}
+
+/** Saving the report as PDF, and printing it. `request`: which report. */
+function Actions({ request }: { request: { params: object; query: object } }) {
+  const t = useText();
+  return (
+    <>
+      <LinkButton
+        href={addressOf('GET /results/groups/{groupId}/report.pdf', request)}
+        download
+        icon={Download}
+      >
+        {t('reports.pdf')}
+      </LinkButton>
+      <Button kind="primary" icon={Printer} onClick={() => print()}>
+        {t('reports.print')}
+      </Button>
+    </>
   );
 }
 

@@ -1,9 +1,14 @@
 // A report as a sheet of paper: on screen as wide as there is room, in print exactly one A4 page.
-import type { Report, ReportMark, ReportRow, ReportSection } from '@soundings/contract/console/reports.ts';
+import type {
+  PrintedReport,
+  ReportMark,
+  ReportRow,
+  ReportSection,
+} from '@soundings/contract/console/reports.ts';
 import { cx } from '../../ui/cx.ts';
 import css from './report.module.css';
 
-export function ReportSheet({ report }: { report: Report }) {
+export function ReportSheet({ report }: { report: PrintedReport }) {
   return (
     <article className={css['sheet']} lang={report.language}>
       <header className={css['head']}>
@@ -34,7 +39,7 @@ export function ReportSheet({ report }: { report: Report }) {
   );
 }
 
-function Findings({ findings, response }: Report) {
+function Findings({ findings, response }: PrintedReport) {
   return (
     <div className={css['band']}>
       <section>
@@ -60,7 +65,7 @@ function Findings({ findings, response }: Report) {
   );
 }
 
-function Kpis({ kpis }: Report) {
+function Kpis({ kpis }: PrintedReport) {
   if (kpis.items.length === 0) return null;
   const { heads } = kpis;
   const isCompared = heads.compared !== '';
@@ -196,7 +201,7 @@ function Questions({ items, ...head }: ReportSection<ReportRow>) {
   );
 }
 
-function Comments({ items, ...head }: Report['comments']) {
+function Comments({ items, ...head }: PrintedReport['comments']) {
   if (items.length === 0 && head.note === '') return null;
   return (
     <section>

@@ -3,13 +3,14 @@ import type { ResultsStart } from '@soundings/contract/console/results.ts';
 import { EyeOff, Waves } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useData } from '../../hooks/data.ts';
-import { hasRole, useSession } from '../../session.tsx';
+import { hasRole } from '@soundings/contract/roles.ts';
+import { useSession } from '../../session.tsx';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { Page } from '../../ui/page/Page.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
-import { FirstSteps } from './FirstSteps.tsx';
+import { FirstSteps } from './overview/FirstSteps.tsx';
 
 /** Loads what every results page needs first. Without a group or a week, shows what to do instead. */
 export function Started({
@@ -22,7 +23,7 @@ export function Started({
   const t = useText();
   const language = useLanguage();
   const start = useData('GET /results', { query: { language } });
-  const isAdministrator = hasRole(useSession(), 'Administrator');
+  const isAdministrator = hasRole(useSession().user, 'Administrator');
   const { sentence } = useWeekText();
   if (start.data?.group && start.data.weeks.length > 0)
     return children({ ...start.data, group: start.data.group });

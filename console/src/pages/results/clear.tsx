@@ -1,7 +1,7 @@
 // What shows whether a change or difference is clear: arrows and colours for clear ones, words for all others, and an explanation.
 import type {
   BestEstimate,
-  Change,
+  FigureChange,
   ChosenComparison,
   Difference,
 } from '@soundings/contract/console/results.ts';
@@ -23,7 +23,7 @@ export function ChangeMark({
   brief,
   isMarked,
 }: {
-  change: Change | null;
+  change: FigureChange | null;
   since: string;
   brief?: boolean;
   /** The figure beside it already says that it is based on handed-out links. */
@@ -116,13 +116,13 @@ export function ComparisonSelect(props: {
 }
 
 /** A row of figures in a popup: what it is, and its text. */
-export type Detail = [label: string, text: string | undefined];
+export type FigureDetail = [label: string, text: string | undefined];
 
 /** Returns how a difference is described: its value, the sign and whether it is clear. */
 export function useDifferenceDetail(): (
   difference: Difference | null,
   comparison: ChosenComparison,
-) => Detail | undefined {
+) => FigureDetail | undefined {
   const t = useText();
   const signed = useSigned();
   const nameOf = useComparisonName();

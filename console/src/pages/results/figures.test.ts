@@ -1,16 +1,16 @@
 // Calculations for charts and pages of results: axes, gaps, changes and colours. A line never crosses a withheld value.
-import type { Change, HeatRow, RollingFigure, Verdict } from '@soundings/contract/console/results.ts';
+import type { FigureChange, HeatRow, RollingFigure, Verdict } from '@soundings/contract/console/results.ts';
 import { describe, expect, test } from 'vitest';
 import {
   bandPathOf,
-  boundsOf as axisOf,
+  axisOf,
   labelsThatFit,
   markedPoints,
   pathOf,
   lineSegmentsOf,
 } from '../../ui/charts/scale.ts';
 import {
-  boundsOf,
+  colourBoundsOf,
   clearPoints,
   differenceBounds,
   directionOf,
@@ -20,7 +20,7 @@ import {
   intervalOf,
   lastComments,
   lastRolling,
-  partsOf,
+  barPartsOf,
   pointsOf,
   rollingOn,
 } from './figures.ts';
@@ -78,7 +78,7 @@ describe('a line', () => {
   });
 });
 
-const change = (by: number, verdict: Verdict = by > 0 ? 'up' : 'down'): Change => ({
+const change = (by: number, verdict: Verdict = by > 0 ? 'up' : 'down'): FigureChange => ({
   by,
   since: '2026-09-14',
   questions: 4,
@@ -246,8 +246,8 @@ describe('a colour', () => {
 
   test('is not weakened by one outlier', () => {
     const scores = [...Array.from({ length: 60 }, (_, i) => 60 + (i % 20)), 3];
-    expect(boundsOf(scores)).toEqual({ low: 60, high: 80 });
-    expect(boundsOf([])).toEqual({ low: 40, high: 90 });
+    expect(colourBoundsOf(scores)).toEqual({ low: 60, high: 80 });
+    expect(colourBoundsOf([])).toEqual({ low: 40, high: 90 });
   });
 });
 
@@ -257,7 +257,7 @@ describe('the parts of a distribution', () => {
   const distribution = (...keys: (number | string)[]) =>
     keys.map((key, i) => ({ key: String(key), count: i + 1 }));
   const partsFor = (type: 1 | 2 | 3 | 4, ...keys: (number | string)[]) =>
-    partsOf(type, scale, distribution(...keys), labels).map(({ label, count }) => [label, count]);
+    barPartsOf(type, scale, distribution(...keys), labels).map(({ label, count }) => [label, count]);
 
   test('are the values, pairs for scales of ten, the three groups of the eNPS, and yes and no', () => {
     expect(partsFor(1, 5, 1)).toEqual([

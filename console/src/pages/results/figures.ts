@@ -10,16 +10,8 @@ import type {
   RollingFigure,
   Verdict,
 } from '@soundings/contract/console/results.ts';
-import {
-  agreementScale,
-  type QuestionType,
-  recommendation,
-  scaleOf,
-  type ScaledType,
-  tenStepScale,
-  yesNo,
-} from '@soundings/contract/question-types.ts';
-import type { Part } from '../../ui/charts/StackedBar.tsx';
+import { agreementScale, type QuestionType, recommendation, type ScaledType, scaleOf, tenStepScale, yesNo } from '@soundings/contract/question-types.ts';
+import type { BarPart } from '../../ui/charts/StackedBar.tsx';
 import type { Point, Range } from '../../ui/charts/scale.ts';
 
 /** Converts 0 to 1 into a score from 0 to 100. */
@@ -118,7 +110,7 @@ export function heatStep(value: number, low: number, high: number): number {
 }
 
 /** Returns the colour bounds for scores: those of 95%, in steps of five, so that an outlier does not make all others pale. */
-export function boundsOf(scores: number[]): { low: number; high: number } {
+export function colourBoundsOf(scores: number[]): { low: number; high: number } {
   if (scores.length === 0) return { low: 40, high: 90 };
   const sorted = scores.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] as number;
@@ -177,12 +169,12 @@ const steps = [1, 3, 5, 7, 9];
  * Returns the answers on a scale as parts of a bar, lowest agreement first: five values singly, ten in pairs, recommendations
  * as detractors, passives and promoters. `labels`: texts for the latter. Other types have no bar, and don't compile.
  */
-export function partsOf(
+export function barPartsOf(
   type: ScaledType,
   scale: ResultQuestion['scale'],
   distribution: NonNullable<QuestionFigures['distribution']>,
   labels: { detractors: string; passives: string; promoters: string },
-): Part[] {
+): BarPart[] {
   const countOf = (keys: number[]) =>
     distribution.reduce((sum, { key, count }) => sum + (keys.includes(Number(key)) ? count : 0), 0);
   const of = (name: string) => distribution.find(({ key }) => key === name)?.count ?? 0;

@@ -2,7 +2,12 @@
 import type { PageRoute } from '../../page-route.ts';
 
 export const resultsRoutes: PageRoute[] = [
-  { path: '/', minimumRole: 'Manager', load: () => import('./OverviewPage.tsx'), name: 'OverviewPage' },
+  {
+    path: '/',
+    minimumRole: 'Manager',
+    load: () => import('./overview/OverviewPage.tsx'),
+    name: 'OverviewPage',
+  },
   {
     path: '/heat-map',
     minimumRole: 'Manager',
@@ -19,8 +24,8 @@ export const resultsRoutes: PageRoute[] = [
   {
     path: '/results/questions/$questionId',
     minimumRole: 'Manager',
-    load: () => import('./QuestionPage.tsx'),
-    name: 'QuestionPage',
+    load: () => import('./question/QuestionResultsPage.tsx'),
+    name: 'QuestionResultsPage',
   },
   {
     path: '/comments',

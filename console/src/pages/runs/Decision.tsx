@@ -5,7 +5,7 @@ import { isLargeRemoval } from '@soundings/contract/limits.ts';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { useRefresh } from '../../hooks/data.ts';
-import { type Translate, useText } from '../../text/text.tsx';
+import { type Translator, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Consequences } from '../../ui/dialog/Consequences.tsx';
 import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
@@ -22,7 +22,7 @@ function removalOf({ summary, people }: Run): { people: number; groups: number }
 }
 
 /** Returns the title of the dialog, its button, and what must be typed. */
-function textsOf(t: Translate, run: Run) {
+function textsOf(t: Translator, run: Run) {
   const { people, groups } = removalOf(run);
   if (people === 0 && groups === 0) return { title: t('runs.applyTitle'), confirm: t('runs.applyConfirm') };
   const ofAll = t('runs.ofPeople', { removed: people, count: run.people });
@@ -95,7 +95,7 @@ export function Decision({ run }: { run: Run }) {
   );
 }
 
-function Cost({ run, t }: { run: Run; t: Translate }) {
+function Cost({ run, t }: { run: Run; t: Translator }) {
   const { summary, lostCount, managersRemoved } = run;
   const kinds = ['users', 'groups'] as const;
   const verbs = ['deleted', 'updated', 'created'] as const;

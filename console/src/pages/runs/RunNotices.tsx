@@ -1,6 +1,6 @@
 // Notices about a run: why it awaits approval or was refused, and its consequences.
 import type { Run, RunFault } from '@soundings/contract/console/runs.ts';
-import { type Translate, useFormat, useText } from '../../text/text.tsx';
+import { type Translator, useFormat, useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
 import css from './runs.module.css';
@@ -144,5 +144,5 @@ function NewIds({ notices }: { notices: RunFault[] }) {
   });
 }
 
-const More = ({ t, count }: { t: Translate; count: number }) =>
+const More = ({ t, count }: { t: Translator; count: number }) =>
   count > 0 ? <li>{t('runs.more', { count })}</li> : null;

@@ -17,7 +17,7 @@ import { RunChanges } from './RunChanges.tsx';
 import { RunNotices } from './RunNotices.tsx';
 import { RunTotals } from './RunTotals.tsx';
 import css from './runs.module.css';
-import { sourceText, StateBadge, stateOf } from './texts.tsx';
+import { sourceText, StateBadge, runStateOf } from './texts.tsx';
 
 export function RunPage() {
   const t = useText();
@@ -67,7 +67,7 @@ function Subtitle({ run }: { run: Run }) {
   ];
   return (
     <span className={css['subtitle']}>
-      <StateBadge state={stateOf(run)} dot />
+      <StateBadge state={runStateOf(run)} dot />
       {labels.map((label) => (
         <span key={label}>· {label}</span>
       ))}

@@ -16,7 +16,7 @@ import { LazyTable } from '../../ui/table/LazyTable.tsx';
 import { NameCell, useSharedColumns } from './columns.tsx';
 import { useLiveRuns } from './live.ts';
 import css from './runs.module.css';
-import { countText, sourceText, StateBadge, stateOf } from './texts.tsx';
+import { countText, sourceText, StateBadge, runStateOf } from './texts.tsx';
 
 type Filter = 'outcome' | 'source' | 'dryRun' | 'search';
 
@@ -145,7 +145,7 @@ function Source({ run }: { run: RunRow }) {
 
 function Came({ run }: { run: RunRow }) {
   const t = useText();
-  const state = stateOf(run);
+  const state = runStateOf(run);
   return (
     <>
       <StateBadge state={state} dot />

@@ -1,14 +1,14 @@
 // Texts and badges that runs and files share: states, sources, and numbers of changes.
 import type { FileState, Run, RunRow } from '@soundings/contract/console/runs.ts';
 import type { Counts, Summary } from '@soundings/contract/organization.ts';
-import { type Translate, useFormat, useText } from '../../text/text.tsx';
+import { type Translator, useFormat, useText } from '../../text/text.tsx';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import css from './runs.module.css';
 
 /** Returns the state of a run or file for display. A run that an administrator rejected is not one with errors. */
 export type State = FileState | 'rejected';
 
-export const stateOf = ({ outcome, decidedAt }: Pick<RunRow, 'outcome' | 'decidedAt'>): State =>
+export const runStateOf = ({ outcome, decidedAt }: Pick<RunRow, 'outcome' | 'decidedAt'>): State =>
   outcome === 'refused' && decidedAt !== null ? 'rejected' : outcome;
 
 const tones: Record<State, Tone> = {
@@ -33,7 +33,7 @@ export function StateBadge({ state, dot }: { state: State; dot?: boolean }) {
 
 /** Returns the source: "API · nightly", "SFTP · nightly", "Console · Ada Admin". */
 export function sourceText(
-  t: Translate,
+  t: Translator,
   {
     source = 'file',
     via,
@@ -113,7 +113,7 @@ export const countsOf = (summary: Summary | null, kind: 'users' | 'groups'): Cou
 const managersShown = 5;
 
 /** Returns which managers a run removes: "2 managers are removed: …". */
-export function managersNamed(t: Translate, { count, names }: Run['managersRemoved']): string {
+export function managersNamed(t: Translator, { count, names }: Run['managersRemoved']): string {
   const shown = names.slice(0, managersShown).join(', ');
   return count > managersShown
     ? t('runs.managersAndMore', { count, names: shown, more: count - managersShown })

@@ -6,7 +6,7 @@ import css from './charts.module.css';
 import {
   bandPathOf,
   type Bounds,
-  boundsOf,
+  axisOf,
   labelsThatFit,
   markedPoints,
   pathOf,
@@ -72,7 +72,7 @@ function plotOf(
   width: number,
   height: number,
 ): Plot {
-  const bounds = boundsOf(covers ? [covers.low, covers.high] : series.flatMap(valuesIn), limits);
+  const bounds = axisOf(covers ? [covers.low, covers.high] : series.flatMap(valuesIn), limits);
   const inner = { width: Math.max(0, width - left - right), height: height - top - bottom };
   const last = Math.max(1, weeks.length - 1);
   return {

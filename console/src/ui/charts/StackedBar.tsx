@@ -3,7 +3,7 @@ import type { CSSProperties } from 'react';
 import { useFormat } from '../../text/text.tsx';
 import css from './charts.module.css';
 
-export type Part = {
+export type BarPart = {
   key: string;
   label: string;
   count: number;
@@ -12,7 +12,7 @@ export type Part = {
 };
 
 /** `parts`: in order. Parts that no one chose take no space, but are read out. */
-export function StackedBar({ label, parts }: { label: string; parts: readonly Part[] }) {
+export function StackedBar({ label, parts }: { label: string; parts: readonly BarPart[] }) {
   const { percent } = useFormat();
   const all = parts.reduce((sum, { count }) => sum + count, 0);
   const share = (count: number) => (all > 0 ? count / all : 0);

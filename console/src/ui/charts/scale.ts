@@ -22,7 +22,7 @@ export function valuesIn(series: {
 export type Bounds = { low: number; high: number; ticks: number[] };
 
 /** Returns round bounds around values, within limits, with ticks at round steps. */
-export function boundsOf(values: readonly number[], limits: { low: number; high: number }): Bounds {
+export function axisOf(values: readonly number[], limits: { low: number; high: number }): Bounds {
   const [lowest, highest] =
     values.length > 0 ? [Math.min(...values), Math.max(...values)] : [limits.low, limits.high];
   const span = highest - lowest;

@@ -7,18 +7,8 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { ConfirmDialog } from '../dialog/ConfirmDialog.tsx';
 import { useErrorText, useFaultText } from '../faults.ts';
 import css from './Form.module.css';
-import { type Refusal, refusalOf } from './form-faults.ts';
-import {
-  begin,
-  type FormModel,
-  isDirty,
-  refused,
-  responded,
-  saved,
-  sending,
-  withValue,
-  withValues,
-} from './form-model.ts';
+import { refusalOf, type RefusedForm } from './form-faults.ts';
+import { begin, type FormModel, isDirty, refused, responded, saved, sending, withValue, withValues } from './form-model.ts';
 import { Notice } from '../page/Notice.tsx';
 
 type Options<Values, Response> = {
@@ -42,7 +32,7 @@ export type FieldState<Value> = {
 function useRefusal() {
   const faultText = useFaultText();
   const errorText = useErrorText();
-  return (error: unknown, names: ReadonlySet<string>): Refusal =>
+  return (error: unknown, names: ReadonlySet<string>): RefusedForm =>
     !(error instanceof ApiError) || error.status === 0 || error.status >= 500
       ? { wrong: {}, whole: errorText(error) }
       : refusalOf(error.problem.details, names, faultText);

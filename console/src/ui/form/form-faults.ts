@@ -16,14 +16,14 @@ export function fieldAt(path: string, names: ReadonlySet<string>): string | unde
 }
 
 /** The messages of a request that was refused: by field name, the first of each field, and for the form as a whole. */
-export type Refusal = { wrong: Record<string, string>; whole: string | undefined };
+export type RefusedForm = { wrong: Record<string, string>; whole: string | undefined };
 
 /** Returns each message at its field; those of no field together, without repetitions. */
 export function refusalOf<One extends Fault>(
   faults: readonly One[],
   names: ReadonlySet<string>,
   textOf: (fault: One) => string,
-): Refusal {
+): RefusedForm {
   const wrong: Record<string, string> = {};
   const whole = new Set<string>();
   for (const fault of faults) {

@@ -10,7 +10,7 @@ import { byteOrderMark, csvRow } from '../../base/csv.ts';
 import { Fault, faultAtField, invalidParameter } from '../../base/errors.ts';
 import { dayFault } from '../../base/field-faults.ts';
 import type { Log } from '../../base/log.ts';
-import type { Sealer } from '../../base/sealer.ts';
+import type { Sealer } from '../../base/crypto/sealer.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
 import { mailRejected, noEmail, noMailServer } from '../../mail/mail-faults.ts';
 import { hostKeys } from '../../sftp/host-keys.ts';

@@ -10,7 +10,7 @@ import { createToken, revokeToken } from '../../accounts/tokens.ts';
 import { inTransaction } from '../../db/db.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { askPeople, noon } from '../../testing/asking.ts';
-import { answer, importLines, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, question, round } from '../../testing/surveys.ts';
 import { openLog } from '../../base/log.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
@@ -252,7 +252,7 @@ describe('the report', () => {
     await importLines(world, own.id, [
       question('mood', 1),
       round('2026-W40', 'all', ['mood'], Object.fromEntries(people.map((one) => [one, ['all']]))),
-      ...people.map((one) => answer('2026-W40', 'all', one, 'mood', 4)),
+      ...people.map((one) => answerLine('2026-W40', 'all', one, 'mood', 4)),
     ]);
     const { userId } = await signInAs('User', own);
     const clean = await readReport(request);

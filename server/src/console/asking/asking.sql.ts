@@ -1,10 +1,10 @@
 // SQL of the console's survey pages: reading, and queueing the closing of a week.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
-import { canWriteTo } from '../../rounds/links.ts';
+import { canWriteTo } from '../../rounds/links.sql.ts';
 
 /** Returns for each question how many weeks asked it, and the last of them. */
-export async function selectAskedWeeks(
+export async function selectAskedWeekCounts(
   db: Db,
   accountId: AccountId,
 ): Promise<{ questionId: number; weeks: number; last: Week }[]> {
@@ -68,7 +68,7 @@ export async function selectKpisWithValues(db: Db, accountId: AccountId): Promis
   return new Set(rows.map(({ id }) => id));
 }
 
-export type OpenWeekRow = {
+export type OpenWeekShown = {
   week: Week;
   threshold: number;
   step: number;
@@ -88,12 +88,12 @@ export type OpenWeekRow = {
 };
 
 /** Returns the open weeks; `canMail`: whether a mail server is configured. */
-export async function selectOpenWeeks(
+export async function selectOpenWeekRows(
   db: Db,
   accountId: AccountId,
   canMail: boolean,
-): Promise<OpenWeekRow[]> {
-  return db<OpenWeekRow[]>`
+): Promise<OpenWeekShown[]> {
+  return db<OpenWeekShown[]>`
     select w.week                            as "week",
            w.threshold                       as "threshold",
            w.is_live                         as "isLive",
@@ -155,7 +155,7 @@ export async function selectOpenRounds(db: Db, accountId: AccountId): Promise<Op
     order  by r.week, r.schedule_id`;
 }
 
-/** Returns the people whose email was last rejected by the mail server. Reminders don't count (rounds/messages.sql.ts). */
+/** Returns the people whose email was last rejected by the mail server. Reminders don't count (rounds/messages/messages.sql.ts). */
 export async function selectRefusedPeople(
   db: Db,
   accountId: AccountId,

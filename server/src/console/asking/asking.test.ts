@@ -1,10 +1,10 @@
 // Questions, schedules and weeks in the console: who has access, which fields are refused, what is logged, and that an open week
 // never reveals who has answered.
 import type {
-  KpiPage,
+  KpiView,
   Library,
   OpenWeek,
-  QuestionPage,
+  QuestionView,
   Rounds,
   ScheduleBody,
   ScheduleCheck,
@@ -118,7 +118,7 @@ describe('the library', () => {
     });
     expect(body.questions.find(({ key }) => key === 'workload-off')).toMatchObject({ weeks: 0, last: null });
     const id = asked.questionIds.get('workload-amount')!;
-    const page = await request<QuestionPage>('GET', `/library/questions/${id}`);
+    const page = await request<QuestionView>('GET', `/library/questions/${id}`);
     expect(page.body.askedIn).toMatchObject([
       { isOpen: true, groups: [{ name: 'Everybody' }], schedules: [{ id: asked.scheduleId }] },
     ]);
@@ -129,21 +129,21 @@ describe('the library', () => {
     const created = await request<{ id: number }>('POST', '/library/questions', { body: canteen });
     expect(created.status).toBe(200);
     const path = `/library/questions/${created.body.id}`;
-    const { version: seen } = (await request<QuestionPage>('GET', path)).body;
+    const { version: seen } = (await request<QuestionView>('GET', path)).body;
     const texts = { text: 'How is our canteen?', translations: {}, options: canteen.options };
     const changed = await request<{ version: string }>('PUT', path, { body: { ...texts, version: seen } });
     expect(changed.status).toBe(200);
     const late = await request('PUT', path, { body: { ...texts, text: 'How is it?', version: seen } });
     expect([late.status, late.body.details[0]?.type]).toEqual([409, 'changed since']);
     const { version } = changed.body;
-    const page = (await request<QuestionPage>('GET', path)).body;
+    const page = (await request<QuestionView>('GET', path)).body;
     expect(page).toMatchObject({ text: 'How is our canteen?', languages: ['en'], partly: ['sv'] });
     const fewer = await request('PUT', path, {
       body: { ...texts, version, options: [...canteen.options, { id: 'new', text: 'New' }] },
     });
     expect([fewer.status, paths(fewer)]).toEqual([409, ['/options']]);
     expect((await request('PUT', `${path}/retired`, { body: { isRetired: true } })).status).toBe(204);
-    expect((await request<QuestionPage>('GET', path)).body.isRetired).toBe(true);
+    expect((await request<QuestionView>('GET', path)).body.isRetired).toBe(true);
     expect(await logged()).toEqual(['question created', 'question changed', 'question retired']);
   });
 
@@ -212,7 +212,7 @@ describe('the library', () => {
 
   test('saves KPIs that consist only of questions with a value', async () => {
     const [scaled, free] = ['workload-amount', 'works-well'].map((key) => asked.questionIds.get(key)!);
-    const kpis = async () => (await request<{ kpis: KpiPage[] }>('GET', '/library/kpis')).body.kpis;
+    const kpis = async () => (await request<{ kpis: KpiView[] }>('GET', '/library/kpis')).body.kpis;
     const translations = { sv: 'Arbetsplats' };
     const kpi = { id: 'place', name: 'Workplace', translations, imageUrl: null, questionIds: [scaled] };
     expect((await request('POST', '/library/kpis', { body: kpi })).status).toBe(204);

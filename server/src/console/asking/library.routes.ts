@@ -1,24 +1,16 @@
 // The console: the question library, and KPIs.
-import type { KpiPage, LibraryQuestion, QuestionPage } from '@soundings/contract/console/asking.ts';
+import type { KpiView, LibraryQuestion, QuestionView } from '@soundings/contract/console/asking.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
-import { audit, type AuditAction } from '../../accounts/audit.ts';
+import type { AuditAction } from '@soundings/contract/audit-actions.ts';
+import { audit } from '../../accounts/audit.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
-import {
-  addQuestion,
-  changeQuestion,
-  type Kpi,
-  type NewQuestion,
-  questionNotFound,
-  retireQuestion,
-  saveKpi,
-  selectKpis,
-  selectQuestions,
-} from '../../questions/questions.ts';
-import { type Schedule, selectSchedules } from '../../rounds/schedules.ts';
+import { type Kpi, type NewQuestion, selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
+import { addQuestion, changeQuestion, questionNotFound, retireQuestion, saveKpi } from '../../questions/questions.ts';
+import { type Schedule, selectSchedules } from '../../rounds/schedules.sql.ts';
 import {
   type AskedInWeek,
   selectAskedIn,
-  selectAskedWeeks,
+  selectAskedWeekCounts,
   selectGroupNames,
   selectKpisWithValues,
 } from './asking.sql.ts';
@@ -160,7 +152,7 @@ async function libraryOf(db: Db, { accountId }: Who): Promise<{ questions: Libra
   const [questions, kpis, asked] = await Promise.all([
     selectQuestions(db, accountId),
     selectKpis(db, accountId),
-    selectAskedWeeks(db, accountId),
+    selectAskedWeekCounts(db, accountId),
   ]);
   const timesOf = new Map(asked.map((one) => [one.questionId, one]));
   return {
@@ -178,7 +170,7 @@ async function libraryOf(db: Db, { accountId }: Who): Promise<{ questions: Libra
   };
 }
 
-async function questionPage(db: Db, who: Who, questionId: number): Promise<QuestionPage> {
+async function questionPage(db: Db, who: Who, questionId: number): Promise<QuestionView> {
   const { accountId } = who;
   const { questions } = await libraryOf(db, who);
   const question = questions.find(({ id }) => id === questionId);
@@ -213,7 +205,7 @@ function askedWeek(
   { week, isOpen, groupIds, groupCount, scheduleIds }: AskedInWeek,
   names: ReadonlyMap<number, string>,
   schedules: Schedule[],
-): QuestionPage['askedIn'][number] {
+): QuestionView['askedIn'][number] {
   const nameOf = (wanted: number) => schedules.find(({ id }) => id === wanted)?.name ?? null;
   return {
     ...named(week),
@@ -224,7 +216,7 @@ function askedWeek(
   };
 }
 
-async function kpiPages(db: Db, { accountId }: Who): Promise<KpiPage[]> {
+async function kpiPages(db: Db, { accountId }: Who): Promise<KpiView[]> {
   const [kpis, questions, valued, schedules] = await Promise.all([
     selectKpis(db, accountId),
     selectQuestions(db, accountId),

@@ -1,7 +1,7 @@
 // What the console's survey pages share: names of weeks, questions with all their texts, and texts of the answering page. Pure.
 import type {
   LibraryQuestion,
-  PageTexts as Spoken,
+  AnsweringPageTexts,
   QuestionTexts,
   WeekName,
 } from '@soundings/contract/console/asking.ts';
@@ -11,7 +11,7 @@ import { lastDay, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { pageTexts } from '../../answers/page-texts.ts';
 import { Fault } from '../../base/errors.ts';
 import { scaleTexts } from '../../questions/library-texts.ts';
-import type { Question } from '../../questions/questions.ts';
+import type { Question } from '../../questions/questions.sql.ts';
 
 export const named = (week: Week): WeekName => ({ week, last: lastDay(week), name: weekName(week) });
 
@@ -54,7 +54,7 @@ export function languagesIn({
 }
 
 /** Returns the texts of the answering page in a language. */
-export function spokenIn(language: string): Spoken {
+export function spokenIn(language: string): AnsweringPageTexts {
   const t = pageTexts.in(language);
   return {
     scales: Object.fromEntries(scaledTypes.map((type) => [String(type), scaleTexts(type, language)])),

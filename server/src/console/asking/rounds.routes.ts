@@ -4,24 +4,25 @@ import { addWeeks, dayIn, isDay, type Week, weekName, weekOf } from '@soundings/
 import { audit } from '../../accounts/audit.ts';
 import { csvRow } from '../../base/csv.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
-import { selectQuestions } from '../../questions/questions.ts';
+import { selectQuestions } from '../../questions/questions.sql.ts';
 import { type ExportedLink, exportLinks } from '../../rounds/links.ts';
 import { weekClosed, weekNotFound } from '../../rounds/rounds.ts';
 import { endOf } from '../../rounds/send-times.ts';
-import { audiencesOf, selectSchedules } from '../../rounds/schedules.ts';
+import { audiencesOf } from '../../rounds/schedules.ts';
+import { selectSchedules } from '../../rounds/schedules.sql.ts';
 import { calendarsOf } from '../../rounds/calendar.ts';
 import {
   addClosing,
   type OpenRound,
-  type OpenWeekRow,
+  type OpenWeekShown,
   selectClosedWeeks,
   selectGroupNames,
   selectIsOpen,
   selectOpenRounds,
-  selectOpenWeeks,
+  selectOpenWeekRows,
   selectRefusedPeople,
 } from './asking.sql.ts';
-import { type MessageCount, selectMessageCounts } from '../../rounds/messages.ts';
+import { selectMessageCounts, type MessageCount } from '../../rounds/messages/messages.sql.ts';
 import type { AskingDependencies } from './asking-dependencies.ts';
 import { named, questionTextsOf } from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
@@ -75,7 +76,7 @@ async function csvOf(links: ExportedLink[]): Promise<string> {
 async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): Promise<Rounds> {
   const { accountId } = who;
   const [weeks, rounds, messages, refusals, closed, coming] = await Promise.all([
-    selectOpenWeeks(pool, accountId, hasMail),
+    selectOpenWeekRows(pool, accountId, hasMail),
     selectOpenRounds(pool, accountId),
     selectMessageCounts(pool, accountId, hasMail ? now : 0),
     selectRefusedPeople(pool, accountId),
@@ -109,7 +110,7 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
 }
 
 function openWeek(
-  { week, threshold, isLive, asked, isFailing, ...row }: OpenWeekRow,
+  { week, threshold, isLive, asked, isFailing, ...row }: OpenWeekShown,
   timezone: string,
   now: number,
 ): Omit<OpenWeek, 'rounds' | 'stillDue' | 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
@@ -131,7 +132,7 @@ function participationOf({
   step,
   participation,
   participationOn,
-}: Pick<OpenWeekRow, 'answered' | 'step' | 'participation' | 'participationOn'>): Participation {
+}: Pick<OpenWeekShown, 'answered' | 'step' | 'participation' | 'participationOn'>): Participation {
   if (answered !== null) return { state: 'exact', count: answered };
   if (participationOn === null) return { state: 'notYet' };
   if (participation === null) return { state: 'tooFew', step };
@@ -139,7 +140,7 @@ function participationOf({
 }
 
 function mailsOf(
-  { withoutEmail, linkable }: OpenWeekRow,
+  { withoutEmail, linkable }: OpenWeekShown,
   messages: MessageCount[],
 ): Pick<OpenWeek, 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
   const invitations = (...states: MessageCount['state'][]) =>

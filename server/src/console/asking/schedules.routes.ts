@@ -1,34 +1,37 @@
 // The console: schedules, the calendar of what they have asked and will ask, and test emails.
 import type {
-  Schedule as ScheduleView,
+  ScheduleView,
   ScheduleCheck,
   SchedulePreview,
   Schedules,
 } from '@soundings/contract/console/asking.ts';
 import { addWeeks, dayIn, weekName, weekOf, weeksFrom } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
-import { audit, type AuditAction } from '../../accounts/audit.ts';
+import { audit } from '../../accounts/audit.ts';
+import type { AuditAction } from '@soundings/contract/audit-actions.ts';
 import { pageTexts } from '../../answers/page-texts.ts';
 import { Fault } from '../../base/errors.ts';
 import { type AccountId, type Db, inTransaction, type Transaction } from '../../db/db.ts';
 import { mailRejected, noEmail, noMailServer } from '../../mail/mail-faults.ts';
-import { selectKpis, type Question, selectQuestions } from '../../questions/questions.ts';
-import { invitationOf } from '../../rounds/invitation.ts';
+import { type Question, selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
+import { invitationOf } from '../../rounds/messages/invitation.ts';
 import { dayDue } from '../../rounds/send-times.ts';
 import {
   audiencesOf,
   changeSchedule,
   createSchedule,
-  type NewSchedule,
   pauseSchedule,
   removeSchedule,
-  type Schedule,
   scheduleById,
   scheduleFaults,
+} from '../../rounds/schedules.ts';
+import {
   selectSchedules,
   selectScheduleWeeks,
+  type NewSchedule,
+  type Schedule,
   type ScheduleWeek,
-} from '../../rounds/schedules.ts';
+} from '../../rounds/schedules.sql.ts';
 import { type CalendarEntry, calendarOf, calendarOfDraft, calendarsOf } from '../../rounds/calendar.ts';
 import type { AskingDependencies } from './asking-dependencies.ts';
 import { selectGroupNames, selectTester } from './asking.sql.ts';

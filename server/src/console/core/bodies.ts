@@ -4,7 +4,7 @@ import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Fault } from '../../base/errors.ts';
-import { fieldAt, missing, notOneOf, tooLong } from '../../base/field-faults.ts';
+import { fieldNameAt, missing, notOneOf, tooLong } from '../../base/field-faults.ts';
 import { parseJson } from '../../base/json.ts';
 
 type Found = { keyword: string; instancePath: string; params: Record<string, unknown>; message: string };
@@ -43,17 +43,17 @@ function detailsOf({ keyword, instancePath: path, params, message: problem }: Fo
     case 'type':
       return one('wrong type', `This must be of the type ${String(params['type'])}.`);
     case 'maxLength':
-      return [{ ...tooLong(fieldAt(path), Number(limit)), path }];
+      return [{ ...tooLong(fieldNameAt(path), Number(limit)), path }];
     case 'minLength':
       return limit === '1'
-        ? [{ ...missing(fieldAt(path)), path }]
+        ? [{ ...missing(fieldNameAt(path)), path }]
         : one('missing field', `Use at least ${limit} characters.`);
     case 'minimum':
       return one('out of range', `This must be at least ${limit}.`);
     case 'maximum':
       return one('out of range', `This must be at most ${limit}.`);
     case 'enum':
-      return [{ ...notOneOf(fieldAt(path), (params['allowedValues'] as unknown[]).map(String)), path }];
+      return [{ ...notOneOf(fieldNameAt(path), (params['allowedValues'] as unknown[]).map(String)), path }];
     case 'anyOf':
       return one('invalid value', 'This value is not allowed.');
     default:

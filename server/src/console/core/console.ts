@@ -17,11 +17,12 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Actor } from '../../accounts/audit.ts';
-import { notSignedIn, sessionOf, type SignedIn } from '../../auth/sessions.ts';
+import type { SignedIn } from '../../auth/sessions.sql.ts';
+import { notSignedIn, sessionOf } from '../../auth/sessions.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { cookieOf } from '../../http/cookies.ts';
-import { acceptedEncoding, compress } from '../../http/encoding.ts';
+import { acceptedEncoding, compress } from '../../http/responses/encoding.ts';
 import { queryReader } from '../../http/query.ts';
 import type { Server } from '../../http/server.ts';
 import { bodyReader } from './bodies.ts';
@@ -77,7 +78,11 @@ export function requireProof({ isProved }: Who): void {
 }
 
 /** Returns the caller as an actor for the audit log. */
-export const actorOf = ({ userId, address }: Who): Actor => ({ origin: 'console', userId, address });
+export const actorOf = ({ userId, address }: Who): Extract<Actor, { origin: 'console' }> => ({
+  origin: 'console',
+  userId,
+  address,
+});
 
 /** The largest JSON body, in bytes. A question library in three languages is far smaller. */
 const bodyLimit = 1024 * 1024;

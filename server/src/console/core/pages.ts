@@ -5,7 +5,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { consolePages } from '@soundings/contract/console/pages.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { acceptedEncoding } from '../../http/encoding.ts';
+import { acceptedEncoding } from '../../http/responses/encoding.ts';
 import type { Server } from '../../http/server.ts';
 
 const types: Record<string, string> = {

@@ -23,13 +23,12 @@ import {
   adoptGroup,
   changeGroup,
   createGroup,
-  type GroupRow,
-  selectGroups,
   moveGroup,
   planMove,
   releaseGroup,
   removeGroup,
 } from '../../people/groups.ts';
+import { selectGroups, type GroupRow } from '../../people/groups.sql.ts';
 import { parentsIn, ancestorsOf } from '../../people/tree.ts';
 import { deleteGroupResults } from '../../results/published-figures.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';

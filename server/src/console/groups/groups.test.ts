@@ -11,7 +11,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { subgroupsOf } from '../../people/tree.ts';
 import { type SendRequest, signIn } from '../../testing/signed-in.ts';
-import { importLines, answer as answerLine, question, round } from '../../testing/surveys.ts';
+import { importLines, answerLine, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
 let world: World;

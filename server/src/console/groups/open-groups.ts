@@ -3,7 +3,7 @@
 import { hasRole } from '@soundings/contract/roles.ts';
 import type { Db } from '../../db/db.ts';
 import { groupNotFound } from '../../people/faults.ts';
-import { selectGroupsOpenTo } from '../../people/groups.ts';
+import { selectGroupsOpenTo } from '../../people/groups.sql.ts';
 import type { Who } from '../core/console.ts';
 
 /** Returns the ids of the groups that the caller may see; undefined: all of the account. */

@@ -1,4 +1,5 @@
 // The console: opening, closing and removing kinds of segments, for administrators.
+import { selectKinds } from '../../rounds/segments/segments.sql.ts';
 import type { SegmentKinds } from '@soundings/contract/console/segments.ts';
 import { maxSegmentKinds } from '@soundings/contract/limits.ts';
 import { randomUUID } from 'node:crypto';
@@ -8,7 +9,7 @@ import { largeSegment } from '../../results/segments/simulate.ts';
 import { simulateOpening } from '../../results/segments/simulated-account.ts';
 import type { SimulateKind } from '../../results/segments/simulation-thread.ts';
 import { deleteGroupResults } from '../../results/published-figures.ts';
-import { closeKind, kindsOf, type NewKind, openKind, removeKind } from '../../rounds/segments/segments.ts';
+import { closeKind, type NewKind, openKind, removeKind } from '../../rounds/segments/segments.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 
@@ -49,7 +50,7 @@ const kindOf = ({ crossOf, ...kind }: Omit<NewKind, 'crossOf'> & { crossOf: numb
 });
 
 async function kindsFor(pool: Pool, { accountId }: Who): Promise<SegmentKinds> {
-  const [kinds, account] = await Promise.all([kindsOf(pool, accountId), accountById(pool, accountId)]);
+  const [kinds, account] = await Promise.all([selectKinds(pool, accountId), accountById(pool, accountId)]);
   const names = new Map(kinds.map(({ id, name }) => [id, name]));
   return {
     kinds: kinds.map(({ crossOf, openedAt, closedAt, ...kind }) => ({

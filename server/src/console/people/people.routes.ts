@@ -10,9 +10,12 @@ import type {
 import { createHash } from 'node:crypto';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { notifyAdministrators, notifyPerson } from '../../accounts/account-notices.ts';
-import { audit, type AuditAction } from '../../accounts/audit.ts';
-import { deleteSessionsOf, revokeAccess } from '../../auth/sessions.ts';
-import { addGivenMail, linkHours, createSignInLink, signInAddress } from '../../auth/sign-in-links.ts';
+import { audit } from '../../accounts/audit.ts';
+import type { AuditAction } from '@soundings/contract/audit-actions.ts';
+import { revokeAccess } from '../../auth/sessions.ts';
+import { deleteSessionsOf } from '../../auth/sessions.sql.ts';
+import { linkHours, createSignInLink, signInAddress } from '../../auth/sign-in-links.ts';
+import { addGivenMail } from '../../auth/sign-in-links.sql.ts';
 import { turnOffTwoFactor } from '../../auth/two-factor.ts';
 import { changedSince, Fault } from '../../base/errors.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
@@ -22,13 +25,13 @@ import { attributesOf } from '../../people/attributes.changes.ts';
 import { userNotFound } from '../../people/faults.ts';
 import { adoptUser, handOver, releaseUser } from '../../people/handover.ts';
 import { changeUser, createUser, removeUser } from '../../people/users.ts';
-import { eraseUserChanges } from '../../sync/runs.ts';
+import { eraseUserChanges } from '../../sync/runs.sql.ts';
 import { actorOf, type Console, Download, requireProof, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import {
   selectFoundIds,
   selectGroupsOfPerson,
-  selectPeople,
+  selectPeopleWindow,
   selectPerson,
   selectRunsOfPerson,
   selectSheet,
@@ -53,7 +56,7 @@ function serveReading(console: Console, { pool, canMail }: PeopleDependencies): 
   console.serve('GET /users', async ({ accountId }, { query }) => {
     const { offset, limit, ...rest } = query;
     const [filters, sorting] = sortingOf(rest);
-    return selectPeople(await pool, accountId, {
+    return selectPeopleWindow(await pool, accountId, {
       filters,
       sorting,
       offset: Number(offset),

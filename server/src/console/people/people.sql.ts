@@ -62,7 +62,7 @@ function orderOf(db: Db, { sort, isDown }: Sorting): Fragment {
 }
 
 /** Returns a window of the people who match filters, and how many match in total. */
-export async function selectPeople(
+export async function selectPeopleWindow(
   db: Db,
   accountId: AccountId,
   {

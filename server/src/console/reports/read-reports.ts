@@ -11,13 +11,8 @@ import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import {
-  type KpiTexts,
-  shownQuestions,
-  rateOf,
-  selectValuedKpis,
-  type ShownQuestion,
-} from '../../results/data/read-results.ts';
+import { rateOf, type ShownQuestion, shownQuestions } from '../../results/data/read-results.ts';
+import { type KpiTexts, selectValuedKpis } from '../../results/data/results.sql.ts';
 import {
   type ComparedWith,
   kpiDifferenceShown,
@@ -43,7 +38,7 @@ import {
 } from '../results/reading.ts';
 import type { Weeks } from '../results/weeks.ts';
 import type { ReportData, ReportKpi, ReportQuestion } from './report-data.ts';
-import { selectGroupRates, selectNewestComments } from './reports.sql.ts';
+import { selectRatesOfGroups, selectNewestCommentsOfGroups } from './reports.sql.ts';
 
 /** How many groups are read at once. More would need more memory, without being faster. */
 const groupsAtOnce = 100;
@@ -165,12 +160,11 @@ async function readSome(pool: Pool, shared: Shared, ids: readonly number[]): Pro
     readingsShown(
       pool,
       who.accountId,
-      all,
+      { groupIds: all, questionIds: scaled.map(({ id }) => id) },
       neededFor(window),
-      scaled.map(({ id }) => id),
     ),
-    selectGroupRates(pool, who.accountId, ids, window),
-    selectNewestComments(pool, who.accountId, ids, window, mostComments),
+    selectRatesOfGroups(pool, who.accountId, ids, window),
+    selectNewestCommentsOfGroups(pool, who.accountId, ids, window, mostComments),
   ]);
   const ratesOf = Map.groupBy(rates, ({ groupId }) => groupId);
   const commentsOf = Map.groupBy(comments, ({ groupId }) => groupId);

@@ -3,13 +3,13 @@ import { periodNamed } from '@soundings/contract/periods.ts';
 import { hasResults, type ReportData } from './report-data.ts';
 import { pageOf } from './report-page.ts';
 import { pdfOf } from './report-pdf.ts';
-import { periodTitle, reportTexts } from './report-text.ts';
+import { periodTitle, printedReportTexts } from './report-text.ts';
 
 export type ReportFile = { name: string; bytes: Uint8Array };
 
 /** Returns the report of a group as PDF. */
 export async function reportFile(data: ReportData, language: string): Promise<ReportFile> {
-  const t = reportTexts.in(language);
+  const t = printedReportTexts.in(language);
   const { page, report } = pageOf(data, language);
   const title = t('page', { group: data.group.name, period: report.period.title });
   const bytes = await pdfOf(page, { title, language, author: data.company, day: data.day });
@@ -21,7 +21,7 @@ export async function* reportFiles(
   reports: AsyncIterable<ReportData>,
   language: string,
 ): AsyncGenerator<ReportFile> {
-  const t = reportTexts.in(language);
+  const t = printedReportTexts.in(language);
   const names = new Set<string>();
   const without: string[] = [];
   let period = '';
@@ -46,7 +46,7 @@ export async function* reportFiles(
 
 /** Returns the name of a report's file, without its extension: without characters that a file system refuses. */
 const fileName = ({ group, period }: ReportData, language: string): string =>
-  reportTexts
+  printedReportTexts
     .in(language)('fileName', {
       group: [...group.name.normalize('NFC')].slice(0, 80).join(''),
       period: period.name,

@@ -1,16 +1,23 @@
 import { expect, test } from 'vitest';
 import { fontMetrics } from './fonts.ts';
 import type { ReportData } from './report-data.ts';
-import { type Element, layoutReport, type Line, type Page, pageHeight, pageWidth } from './report-layout.ts';
-import { reportOf } from './report-text.ts';
+import {
+  type Element,
+  layoutReport,
+  type TextLine,
+  type Page,
+  pageHeight,
+  pageWidth,
+} from './report-layout.ts';
+import { reportTextOf } from './report-text.ts';
 import { anyKpi, anyQuestion, anyReport } from './reports.fixture.ts';
 
 const page = (data: ReportData, language = 'en') =>
-  layoutReport(reportOf(data, language), fontMetrics, {
+  layoutReport(reportTextOf(data, language), fontMetrics, {
     otherScript: 'other script',
     leftOut: (shown) => (data.comments.total > shown ? `${data.comments.total - shown} left out` : ''),
   });
-const linesIn = (elements: readonly Element[]): Line[] =>
+const linesIn = (elements: readonly Element[]): TextLine[] =>
   elements.flatMap(({ lines, children }) => [...lines, ...linesIn(children)]);
 const textOf = ({ elements }: Page) =>
   linesIn(elements)

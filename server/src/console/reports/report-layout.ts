@@ -1,6 +1,11 @@
 // The layout of a report on one A4 page: where each text, line and shape is. Comments fill the space that the rest leaves. Pure.
-import type { Report, ReportMark, ReportRow, ReportSection } from '@soundings/contract/console/reports.ts';
-import { linesOf, type Metrics, readableText, replacedText, type Weight } from './text-lines.ts';
+import type {
+  PrintedReport,
+  ReportMark,
+  ReportRow,
+  ReportSection,
+} from '@soundings/contract/console/reports.ts';
+import { wrappedLines, type Metrics, readableText, replacedText, type Weight } from './text-lines.ts';
 
 /** A4 in points. */
 export const [pageWidth, pageHeight] = [595.28, 841.89];
@@ -8,7 +13,7 @@ export const [pageWidth, pageHeight] = [595.28, 841.89];
 export type Colour = 'ink' | 'soft' | 'line' | 'well' | 'accent' | 'wash' | 'up' | 'down';
 
 /** A text on one line. `y`: its baseline. With `align: 'right'`, it ends at `x`. */
-export type Line = {
+export type TextLine = {
   text: string;
   x: number;
   y: number;
@@ -22,17 +27,17 @@ export type Line = {
 export type Element = {
   tag: 'H1' | 'H2' | 'P' | 'L' | 'LI' | 'LBody' | 'Table' | 'TR' | 'TH' | 'TD' | 'Sect';
   scope?: 'Row' | 'Column';
-  lines: Line[];
+  lines: TextLine[];
   children: Element[];
 };
 
 /** Decoration. All that it shows is also text. */
-export type Shape =
+export type DecorationShape =
   | { kind: 'box'; x: number; y: number; width: number; height: number; radius: number; colour: Colour }
   | { kind: 'triangle'; x: number; y: number; up: boolean; colour: Colour };
 
 /** `shown`: how many comments fit. */
-export type Page = { elements: Element[]; shapes: Shape[]; shown: number };
+export type Page = { elements: Element[]; shapes: DecorationShape[]; shown: number };
 
 const [left, top, bottom] = [48, 46, 38];
 const right = pageWidth - left;
@@ -54,11 +59,11 @@ const styles = {
 } as const satisfies Record<string, Style>;
 
 /** Collects what is on the page. `y` is where the next element begins. */
-type Sheet = { metrics: Metrics; shapes: Shape[]; y: number };
+type Sheet = { metrics: Metrics; shapes: DecorationShape[]; y: number };
 
 /** Lays out a report. `report.comments`: the newest comments, of `total` in the period; `leftOut`: the note about the others. */
 export function layoutReport(
-  report: Report,
+  report: PrintedReport,
   metrics: Metrics,
   { otherScript, leftOut }: { otherScript: string; leftOut: (shown: number) => string },
 ): Page {
@@ -84,7 +89,7 @@ export function layoutReport(
   };
 }
 
-const element = (tag: Element['tag'], lines: Line[], children: Element[] = []): Element => ({
+const element = (tag: Element['tag'], lines: TextLine[], children: Element[] = []): Element => ({
   tag,
   lines,
   children,
@@ -95,11 +100,11 @@ function set(
   text: string,
   style: Style,
   sheet: Sheet,
-  { x = left, width = wide, most = 1, align = 'left' as Line['align'] } = {},
-): Line[] {
+  { x = left, width = wide, most = 1, align = 'left' as TextLine['align'] } = {},
+): TextLine[] {
   const { size, weight, colour, leading } = style;
   const { metrics } = sheet;
-  const lines = linesOf(replacedText(text, metrics), { width, size, weight, most }, metrics);
+  const lines = wrappedLines(replacedText(text, metrics), { width, size, weight, most }, metrics);
   return lines.map((line) => {
     sheet.y += leading;
     // The baseline leaves a quarter of the leading for descenders.
@@ -114,12 +119,12 @@ const setAt = (
   sheet: Sheet,
   y: number,
   more: Parameters<typeof set>[3],
-): Line[] => set(text, style, { ...sheet, y }, more);
+): TextLine[] => set(text, style, { ...sheet, y }, more);
 
 const rule = (sheet: Sheet, x = left, width = wide) =>
   void sheet.shapes.push({ kind: 'box', x, y: sheet.y, width, height: 0.6, radius: 0, colour: 'line' });
 
-function headOf({ company, group, about, period }: Report, sheet: Sheet): Element[] {
+function headOf({ company, group, about, period }: PrintedReport, sheet: Sheet): Element[] {
   const half = { x: right, width: 190, align: 'right' as const };
   const aside = { ...sheet, y: top };
   const periodLines = [
@@ -144,7 +149,7 @@ function headOf({ company, group, about, period }: Report, sheet: Sheet): Elemen
 const band = { gap: 24, side: 150 };
 
 /** The findings on the left, the response on the right. */
-function findingsOf({ findings, response }: Report, sheet: Sheet): Element[] {
+function findingsOf({ findings, response }: PrintedReport, sheet: Sheet): Element[] {
   const aside = { ...sheet };
   const width = response === null ? wide : wide - band.side - band.gap;
   const head = element('H2', set(findings.title, styles.heading, sheet));
@@ -168,7 +173,7 @@ function findingsOf({ findings, response }: Report, sheet: Sheet): Element[] {
   return [head, element('L', [], items), ...side];
 }
 
-function responseOf(response: NonNullable<Report['response']>, sheet: Sheet): Element[] {
+function responseOf(response: NonNullable<PrintedReport['response']>, sheet: Sheet): Element[] {
   const [x, width] = [right - band.side, band.side];
   const head = element('H2', set(response.title, styles.heading, sheet, { x, width }));
   const rate = element('P', set(response.rate, styles.rate, sheet, { x, width }));
@@ -192,14 +197,14 @@ const columns = {
 };
 const rowHeight = 17;
 
-function kpisOf({ kpis }: Report, sheet: Sheet): Element[] {
+function kpisOf({ kpis }: PrintedReport, sheet: Sheet): Element[] {
   if (kpis.items.length === 0) return [];
   const { heads } = kpis;
   const start = sheet.y;
   const title = element('H2', set(kpis.title, styles.heading, sheet));
   const note = setAt(kpis.note, styles.note, sheet, start + 3, { x: right, width: 250, align: 'right' });
   const headY = sheet.y;
-  const head = (text: string, at: { x: number; width: number }, align: Line['align']): Element => ({
+  const head = (text: string, at: { x: number; width: number }, align: TextLine['align']): Element => ({
     ...element('TH', text === '' ? [] : setAt(text, styles.note, sheet, headY, { ...at, align })),
     scope: 'Column',
   });
@@ -224,7 +229,7 @@ function kpisOf({ kpis }: Report, sheet: Sheet): Element[] {
 function kpiRow(row: ReportRow, sheet: Sheet): Element {
   rule(sheet);
   const y = sheet.y + 2;
-  const cell = (text: string, style: Style, at: { x: number; width: number }, align: Line['align']) =>
+  const cell = (text: string, style: Style, at: { x: number; width: number }, align: TextLine['align']) =>
     text === '' ? [] : setAt(text, style, sheet, y, { ...at, align });
   const name = element('TH', [
     ...cell(row.name, styles.strong, columns.name, 'left'),
@@ -267,7 +272,7 @@ function chart({ score, margin, compared }: ReportRow, { shapes, y }: Sheet): vo
 }
 
 /** Sets a change or difference that ends at `x`, with an arrow if it is clear. */
-function mark(change: ReportMark | null, sheet: Sheet, y: number, x: number): Line[] {
+function mark(change: ReportMark | null, sheet: Sheet, y: number, x: number): TextLine[] {
   if (change === null) return [];
   const { text, verdict } = change;
   if (verdict === 'unclear')
@@ -280,7 +285,7 @@ function mark(change: ReportMark | null, sheet: Sheet, y: number, x: number): Li
 }
 
 /** The strongest questions on the left, the weakest on the right. */
-function questionsOf({ strongest, weakest }: Report, sheet: Sheet): Element[] {
+function questionsOf({ strongest, weakest }: PrintedReport, sheet: Sheet): Element[] {
   const width = (wide - band.gap) / 2;
   const aside = { ...sheet };
   const elements = [
@@ -325,7 +330,7 @@ function questionList(
 const commentLines = 6;
 
 function commentsOf(
-  comments: Report['comments'],
+  comments: PrintedReport['comments'],
   sheet: Sheet,
   { end, otherScript, leftOut }: { end: number; otherScript: string; leftOut: (shown: number) => string },
 ): { elements: Element[]; shown: number } {
@@ -337,7 +342,7 @@ function commentsOf(
   const items: Element[] = [];
   for (const { text, source } of comments.items) {
     const list = lists[0].y <= lists[1].y ? lists[0] : lists[1];
-    const own = { ...sheet, y: list.y, shapes: [] as Shape[] };
+    const own = { ...sheet, y: list.y, shapes: [] as DecorationShape[] };
     const space = { x: list.x + 9, width: width - 9 };
     const shownText = readableText(text, metrics);
     const style = shownText === undefined ? styles.note : styles.body;
@@ -365,7 +370,7 @@ function commentsOf(
 }
 
 /** The foot: how anonymity is kept, what marks mean, and when the report was created. It stands at the end of the page. */
-function footOf({ anonymity, legend, created }: Report, metrics: Metrics) {
+function footOf({ anonymity, legend, created }: PrintedReport, metrics: Metrics) {
   const draw = (sheet: Sheet): Element[] => {
     rule(sheet);
     sheet.y += 8;

@@ -1,14 +1,14 @@
 // A report in words, with as many of its comments as its page has room for.
-import type { Report } from '@soundings/contract/console/reports.ts';
+import type { PrintedReport } from '@soundings/contract/console/reports.ts';
 import { fontMetrics } from './fonts.ts';
 import type { ReportData } from './report-data.ts';
 import { layoutReport, type Page } from './report-layout.ts';
-import { leftOutText, reportOf, reportTexts } from './report-text.ts';
+import { leftOutText, reportTextOf, printedReportTexts } from './report-text.ts';
 
-export function pageOf(data: ReportData, language: string): { report: Report; page: Page } {
-  const whole = reportOf(data, language);
+export function pageOf(data: ReportData, language: string): { report: PrintedReport; page: Page } {
+  const whole = reportTextOf(data, language);
   const leftOut = (shown: number) => leftOutText(data.comments.total - shown, language);
-  const otherScript = reportTexts.in(language)('otherScript');
+  const otherScript = printedReportTexts.in(language)('otherScript');
   const page = layoutReport(whole, fontMetrics, { otherScript, leftOut });
   const items = whole.comments.items.slice(0, page.shown);
   return { report: { ...whole, comments: { ...whole.comments, items, note: leftOut(page.shown) } }, page };

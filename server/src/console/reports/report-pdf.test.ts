@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { needs } from '../../testing/programs.ts';
+import { needs } from '../../testing/processes/programs.ts';
 import type { ReportData } from './report-data.ts';
 import { reportFile, reportFiles } from './report-files.ts';
 import { anyReport } from './reports.fixture.ts';

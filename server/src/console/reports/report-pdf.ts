@@ -4,11 +4,11 @@ import { fontOf } from './fonts.ts';
 import {
   type Colour,
   type Element,
-  type Line,
+  type TextLine,
   type Page,
   pageHeight,
   pageWidth,
-  type Shape,
+  type DecorationShape,
 } from './report-layout.ts';
 
 const colours: Record<Colour, string> = {
@@ -79,13 +79,13 @@ function structureOf(pdf: Pdf, { tag, scope, lines, children }: Element): PDFKit
   return pdf.struct(tag, options as never, [...content, ...children.map((one) => structureOf(pdf, one))]);
 }
 
-function write(pdf: Pdf, { text, x, y, size, weight, colour, align }: Line, end: string): void {
+function write(pdf: Pdf, { text, x, y, size, weight, colour, align }: TextLine, end: string): void {
   pdf.font(weight).fontSize(size).fillColor(colours[colour]);
   const start = align === 'right' ? x - pdf.widthOfString(text) : x;
   pdf.text(text + end, start, y, { lineBreak: false, baseline: 'alphabetic' });
 }
 
-function draw(pdf: Pdf, shape: Shape): void {
+function draw(pdf: Pdf, shape: DecorationShape): void {
   if (shape.kind === 'box') {
     const { x, y, width, height, radius } = shape;
     if (radius > 0) pdf.roundedRect(x, y, width, height, radius);

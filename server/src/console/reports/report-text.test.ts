@@ -1,48 +1,48 @@
 import { periodNamed } from '@soundings/contract/periods.ts';
 import { describe, expect, test } from 'vitest';
-import { reportOf } from './report-text.ts';
+import { reportTextOf } from './report-text.ts';
 import { anyKpi, anyQuestion, anyReport } from './reports.fixture.ts';
 
 const change = { by: -0.11, since: '2026-08-10', questions: 5, verdict: 'down' as const, handedOut: false };
 
 describe('a report in words', () => {
   test('names its week and dates, in both languages', () => {
-    expect(reportOf(anyReport(), 'en').period).toEqual({
+    expect(reportTextOf(anyReport(), 'en').period).toEqual({
       name: '2026-W38',
       title: 'Week 38, 2026',
       dates: '14 – 20 September 2026',
     });
-    const quarter = reportOf(anyReport({ period: periodNamed('2026-Q3')!, isLive: true }), 'sv').period;
+    const quarter = reportTextOf(anyReport({ period: periodNamed('2026-Q3')!, isLive: true }), 'sv').period;
     expect(quarter.title).toBe('Kvartal 3, 2026');
     expect(quarter.dates).toBe('29 juni–27 september 2026, preliminärt resultat');
   });
 
   test('says its findings as sentences, with the year of weeks of another year', () => {
-    expect(reportOf(anyReport(), 'en').findings.items).toEqual([
+    expect(reportTextOf(anyReport(), 'en').findings.items).toEqual([
       'Workload fell 11 points since week 33, most in Barnkläder.',
       '“My manager gives me feedback that helps me in my work” rose 7 points since week 33.',
     ]);
     const [old] = anyReport().findings.map((one) =>
       one.kind === 'kpi' ? { ...one, mostIn: null, change: { ...change, since: '2025-12-01' } } : one,
     );
-    expect(reportOf(anyReport({ findings: [old!] }), 'sv').findings.items).toEqual([
+    expect(reportTextOf(anyReport({ findings: [old!] }), 'sv').findings.items).toEqual([
       'Workload har gått ned 11 poäng sedan vecka 49, 2025.',
     ]);
     const difference = { value: 0.6, by: 0.084, verdict: 'up' as const, handedOut: false };
     const kpi = { id: 'a', name: 'Growth' };
     const findings = [{ kind: 'difference' as const, kpi, difference }];
-    expect(reportOf(anyReport({ findings }), 'en').findings.items).toEqual([
+    expect(reportTextOf(anyReport({ findings }), 'en').findings.items).toEqual([
       'Growth is 8 points above Nordwind.',
     ]);
     const comparison = { kind: 'halfYear' as const, group: null, available: [] };
-    expect(reportOf(anyReport({ findings, comparison }), 'en').findings.items).toEqual([
+    expect(reportTextOf(anyReport({ findings, comparison }), 'en').findings.items).toEqual([
       'Growth is 8 points above its score half a year ago.',
     ]);
-    expect(reportOf(anyReport({ findings: [] }), 'en').findings.items).toEqual(['No clear change.']);
+    expect(reportTextOf(anyReport({ findings: [] }), 'en').findings.items).toEqual(['No clear change.']);
   });
 
   test('marks only what is clear, and says what is withheld', () => {
-    const [clear, unclear, withheld] = reportOf(
+    const [clear, unclear, withheld] = reportTextOf(
       anyReport({
         kpis: [
           anyKpi(1, { rolling: { ...anyKpi(1).rolling, value: 0.512, margin: 0.043, change } }),
@@ -66,7 +66,7 @@ describe('a report in words', () => {
     const marked = { ...change, handedOut: true };
     const difference = { value: 0.6, by: 0.084, verdict: 'up' as const, handedOut: true };
     const [plain] = anyReport().findings;
-    const report = reportOf(
+    const report = reportTextOf(
       anyReport({
         findings: [{ ...plain, kind: 'kpi', kpi: { id: 'a', name: 'Growth' }, mostIn: null, change: marked }],
         kpis: [anyKpi(1, { rolling: { ...anyKpi(1).rolling, change: marked }, difference })],
@@ -80,9 +80,9 @@ describe('a report in words', () => {
   });
 
   test('explains the asterisk only if there is one', () => {
-    expect(reportOf(anyReport(), 'en').legend).not.toContain('handed out');
+    expect(reportTextOf(anyReport(), 'en').legend).not.toContain('handed out');
     const rates = anyReport().rates.map((one) => ({ ...one, handedOut: true }));
-    const report = reportOf(anyReport({ rates }), 'en');
+    const report = reportTextOf(anyReport({ rates }), 'en');
     expect(report.legend).toContain('* Partly based on links or cards that the employer handed out.');
     expect(report.response!.text).toBe('389 of 474 people answered *');
   });
@@ -90,7 +90,7 @@ describe('a report in words', () => {
   test('counts people: of a week, on average of a quarter, and only a rate where numbers are not known', () => {
     const [rate] = anyReport().rates as [ReturnType<typeof anyReport>['rates'][number]];
     const of = (rates: (typeof rate)[], period: string) =>
-      reportOf(anyReport({ rates, period: periodNamed(period)! }), 'en').response;
+      reportTextOf(anyReport({ rates, period: periodNamed(period)! }), 'en').response;
     expect(of([rate], '2026-W38')).toMatchObject({ rate: '82%', text: '389 of 474 people answered' });
     const other = { ...rate, week: '2026-09-07', asked: 426, answered: 311 };
     expect(of([other, rate], '2026-Q3')!.text).toBe('On average 350 of 450 people answered, in 2 weeks');
@@ -102,7 +102,7 @@ describe('a report in words', () => {
   test('lists no question as both strong and weak', () => {
     for (const count of [0, 1, 2, 3, 5, 6, 7]) {
       const questions = Array.from({ length: count }, (_, i) => ({ ...anyQuestion(i), text: `Q${i}` }));
-      const { strongest, weakest } = reportOf(anyReport({ questions }), 'en');
+      const { strongest, weakest } = reportTextOf(anyReport({ questions }), 'en');
       const names = [...strongest.items, ...weakest.items].map(({ name }) => name);
       expect([count, names.length, new Set(names).size]).toEqual([
         count,
@@ -116,7 +116,7 @@ describe('a report in words', () => {
 
   test('says the thresholds, or that the survey is not anonymous', () => {
     const text = (figures: number) =>
-      reportOf(anyReport({ thresholds: { figures, comments: figures * 2 } }), 'en').anonymity.text;
+      reportTextOf(anyReport({ thresholds: { figures, comments: figures * 2 } }), 'en').anonymity.text;
     expect(text(7)).toContain('at least 7 people');
     expect(text(7)).toContain('at least 14 people');
     expect(text(1)).toContain('not anonymous');

@@ -1,7 +1,7 @@
 // Puts a report into words: what its page and its PDF say. Pure.
-import type { Report, ReportMark, ReportRow } from '@soundings/contract/console/reports.ts';
+import type { PrintedReport, ReportMark, ReportRow } from '@soundings/contract/console/reports.ts';
 import type {
-  Change,
+  FigureChange,
   Difference,
   Finding,
   RateFigure,
@@ -17,8 +17,8 @@ import type { Arguments } from './text/arguments.ts';
 import en from './text/en/report.json' with { type: 'json' };
 import sv from './text/sv/report.json' with { type: 'json' };
 
-export const reportTexts = catalogue<typeof en, Arguments['report']>({ en, sv });
-type Texts = ReturnType<typeof reportTexts.in>;
+export const printedReportTexts = catalogue<typeof en, Arguments['report']>({ en, sv });
+type Texts = ReturnType<typeof printedReportTexts.in>;
 
 /** How many KPIs, and how many questions of each kind, a page has room for. */
 const [mostKpis, mostQuestions] = [12, 3];
@@ -27,8 +27,8 @@ const [mostKpis, mostQuestions] = [12, 3];
 type TextContext = { t: Texts; locale: string; year: string };
 
 /** Returns the report in a language, with all of its newest comments. */
-export function reportOf(data: ReportData, language: string): Report {
-  const t = reportTexts.in(language);
+export function reportTextOf(data: ReportData, language: string): PrintedReport {
+  const t = printedReportTexts.in(language);
   const context = { t, locale: localeOf(language), year: sixDigits(data.period.last).slice(0, 4) };
   const { comparison, kpis, comments } = data;
   const compared = comparedWith(data, t);
@@ -74,7 +74,7 @@ export function reportOf(data: ReportData, language: string): Report {
 
 /** Returns the note about comments that a report leaves out; empty if there are none. */
 export const leftOutText = (count: number, language: string): string =>
-  count > 0 ? reportTexts.in(language)('commentsLeftOut', { count }) : '';
+  count > 0 ? printedReportTexts.in(language)('commentsLeftOut', { count }) : '';
 
 /** Returns what is compared with; empty if there is nothing, or no figure of it. */
 function comparedWith({ comparison, kpis, questions }: ReportData, t: Texts): string {
@@ -95,7 +95,7 @@ export function periodTitle({ kind, first, name }: Period, t: Texts): string {
   return kind === 'week' ? t('week', { number, year }) : t('quarter', { quarter: name.slice(-1), year });
 }
 
-function periodOf({ period, isLive }: ReportData, { t, locale }: TextContext): Report['period'] {
+function periodOf({ period, isLive }: ReportData, { t, locale }: TextContext): PrintedReport['period'] {
   const title = periodTitle(period, t);
   const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
   const dates = format.formatRange(new Date(period.first), new Date(lastDay(period.last)));
@@ -105,7 +105,7 @@ function periodOf({ period, isLive }: ReportData, { t, locale }: TextContext): R
 }
 
 /** Returns how many of those asked answered: in a week, or on average in the weeks of a quarter. */
-function responseOf({ rates, period }: ReportData, { t, locale }: TextContext): Report['response'] {
+function responseOf({ rates, period }: ReportData, { t, locale }: TextContext): PrintedReport['response'] {
   const shown = rates.filter(({ value }) => value !== null);
   if (shown.length === 0) return null;
   const mark = shown.some(({ handedOut }) => handedOut) ? ' *' : '';
@@ -209,7 +209,7 @@ function questionsOf(
   questions: readonly ReportQuestion[],
   compared: string,
   context: TextContext,
-): Pick<Report, 'strongest' | 'weakest'> {
+): Pick<PrintedReport, 'strongest' | 'weakest'> {
   const { t } = context;
   const sorted = questions.toSorted((a, b) => b.value - a.value || (a.text < b.text ? -1 : 1));
   const weak = Math.min(mostQuestions, Math.floor(sorted.length / 2));
@@ -259,7 +259,7 @@ const comparedOf = (difference: Difference | null, t: Texts): Pick<ReportRow, 'c
     : { compared: difference.value * 100, difference: markOf(difference, t) };
 
 /** Returns "+4" for a clear change or difference, and words for others, with an asterisk for what was partly handed out. */
-function markOf(change: Change | Difference | null, t: Texts): ReportMark | null {
+function markOf(change: FigureChange | Difference | null, t: Texts): ReportMark | null {
   if (change === null) return null;
   const { by, verdict, handedOut } = change;
   const mark = handedOut ? ' *' : '';

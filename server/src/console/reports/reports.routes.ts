@@ -8,7 +8,7 @@ import { idIn } from '../core/ids.ts';
 import { groupNamed, readGroups, readWeeks } from '../results/reading.ts';
 import { periodIn, readReports, type ReportsWanted } from './read-reports.ts';
 import type { ReportFile } from './report-files.ts';
-import { reportTexts } from './report-text.ts';
+import { printedReportTexts } from './report-text.ts';
 import type { CreateReports } from './report-threads.ts';
 
 type ReportDependencies = { pool: Promise<Pool>; createReports: CreateReports; now: () => number };
@@ -52,7 +52,7 @@ export function serveReports(console: Console, { pool, createReports, now }: Rep
     // Waits for the first file, so that an error is sent as such, and not as a broken archive.
     const first = await firstOf(files);
     await note(who, period.name);
-    const name = reportTexts.in(wanted.language)('filesName', { period: period.name });
+    const name = printedReportTexts.in(wanted.language)('filesName', { period: period.name });
     return new Download(`${name}.zip`, 'application/zip', endingWith(files, zipOf(continued(first, files))));
   });
 }

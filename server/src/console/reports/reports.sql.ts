@@ -1,11 +1,12 @@
 // SQL of reports: the response rates and comments of several groups in one statement each. Only published figures.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../../db/db.ts';
-import type { MarkedComment } from '../../results/data/comments-shown.ts';
-import type { WeekRate, Window } from '../../results/data/read-results.ts';
+import type { MarkedComment } from '../../results/data/comments.sql.ts';
+import type { WeekRate } from '../../results/data/read-results.ts';
+import type { Window } from '../../results/data/window.ts';
 
 /** Returns the response rates of groups in a window, oldest first. */
-export async function selectGroupRates(
+export async function selectRatesOfGroups(
   db: Db,
   accountId: AccountId,
   groupIds: readonly number[],
@@ -26,7 +27,7 @@ export async function selectGroupRates(
 }
 
 /** Returns the newest comments that are shown in each group, in the order of the comments page, and how many there are. */
-export async function selectNewestComments(
+export async function selectNewestCommentsOfGroups(
   db: Db,
   accountId: AccountId,
   groupIds: readonly number[],

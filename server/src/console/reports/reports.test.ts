@@ -1,6 +1,6 @@
 // Reports over HTTP and by the command: their figures are those of the results pages, users get only groups that they have access to,
 // and comments only where they are shown.
-import type { Report } from '@soundings/contract/console/reports.ts';
+import type { PrintedReport } from '@soundings/contract/console/reports.ts';
 import type { GroupResults, QuestionResults } from '@soundings/contract/console/results.ts';
 import type { MembershipKind } from '@soundings/contract/memberships.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
@@ -13,9 +13,9 @@ import { beginSession } from '../../auth/sessions.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportCommands } from '../../cli/reports.ts';
 import { apply, unit } from '../../testing/organizations.ts';
-import { needs } from '../../testing/programs.ts';
+import { needs } from '../../testing/processes/programs.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
-import { answer, importLines, kpi, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, kpi, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 import { asAdministrator, readReports } from './read-reports.ts';
 
@@ -59,7 +59,7 @@ function history(): object[] {
       round(weekName(week), 'top', ['a', 'b', 'c', 'd'], people),
       ...Object.entries(people).flatMap(([person, [place]], i) =>
         ['a', 'b', 'c', 'd'].map((key, k) =>
-          answer(
+          answerLine(
             weekName(week),
             'top',
             person,
@@ -87,7 +87,7 @@ async function get<T>(request: SendRequest, path: string): Promise<T> {
   return body;
 }
 const reportOf = (request: SendRequest, name: string, query = '') =>
-  get<Report>(request, `/results/groups/${idOf.get(name)}/report?${query}`);
+  get<PrintedReport>(request, `/results/groups/${idOf.get(name)}/report?${query}`);
 const score = (value: number) => Math.round(value * 100);
 
 test.each(['top', 'north', 'south'])(

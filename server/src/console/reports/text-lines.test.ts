@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fontMetrics } from './fonts.ts';
-import { linesOf, type Metrics, readableText, replacedText } from './text-lines.ts';
+import { wrappedLines, type Metrics, readableText, replacedText } from './text-lines.ts';
 
 /** Each character is as wide as its size, and only ASCII and å exist. */
 const plain: Metrics = {
@@ -8,7 +8,7 @@ const plain: Metrics = {
   widthOf: (text) => [...text].length,
 };
 const lines = (text: string, width: number, most: number) =>
-  linesOf(text, { width, size: 1, weight: 'regular', most }, plain);
+  wrappedLines(text, { width, size: 1, weight: 'regular', most }, plain);
 
 test('a text is broken between words, and words that are too long in themselves', () => {
   expect(lines('one two three', 7, 9)).toEqual(['one two', 'three']);

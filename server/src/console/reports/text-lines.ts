@@ -52,7 +52,7 @@ const plainText = (text: string) =>
 type Space = { width: number; size: number; weight: Weight; most: number };
 
 /** Breaks a text into at most `most` lines. If there is more, the last line ends with an ellipsis. Long words are broken. */
-export function linesOf(text: string, { width, size, weight, most }: Space, metrics: Metrics): string[] {
+export function wrappedLines(text: string, { width, size, weight, most }: Space, metrics: Metrics): string[] {
   const fits = (line: string) => metrics.widthOf(line, weight) * size <= width;
   const lines: string[] = [];
   let line = '';

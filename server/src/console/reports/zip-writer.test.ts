@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { needs } from '../../testing/programs.ts';
-import { zipOf, type ZipEntry } from './zip-writer.ts';
+import { needs } from '../../testing/processes/programs.ts';
+import { zipOf, type ArchivedFile } from './zip-writer.ts';
 
-async function* entriesOf(entries: ZipEntry[]) {
+async function* entriesOf(entries: ArchivedFile[]) {
   yield* entries;
 }
-async function archive(entries: ZipEntry[]): Promise<Buffer> {
+async function archive(entries: ArchivedFile[]): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of zipOf(entriesOf(entries))) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-const entries: ZipEntry[] = [
+const entries: ArchivedFile[] = [
   { name: 'Åsele – rapport.txt', bytes: Buffer.from('å ä ö') },
   { name: 'empty.txt', bytes: Buffer.alloc(0) },
   { name: 'large.bin', bytes: Buffer.alloc(300_000, 'abc') },

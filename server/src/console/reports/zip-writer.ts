@@ -1,7 +1,7 @@
 // Writes a ZIP archive chunk by chunk, with files that are already compressed, such as PDFs: they are stored as they are (APPNOTE 6.3).
 import { crc32 } from 'node:zlib';
 
-export type ZipEntry = { name: string; bytes: Uint8Array };
+export type ArchivedFile = { name: string; bytes: Uint8Array };
 
 /** The time of all files: 1 January 1980, the first that the format has. So the same files give the same archive. */
 const [time, day] = [0, 0x21];
@@ -12,7 +12,7 @@ const version = 20;
 const [mostFiles, mostBytes] = [0xffff, 0xffff_ffff];
 
 /** Yields the bytes of an archive with these files, each as soon as it is there. Throws if there are too many for the format. */
-export async function* zipOf(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Uint8Array> {
+export async function* zipOf(entries: AsyncIterable<ArchivedFile>): AsyncGenerator<Uint8Array> {
   const directory: Buffer[] = [];
   let offset = 0;
   for await (const { name, bytes } of entries) {

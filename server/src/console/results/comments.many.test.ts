@@ -7,7 +7,7 @@ import { mostCompared } from '../../results/data/comments-shown.ts';
 import { openWords } from '../../results/data/words-thread.ts';
 import { apply, unit } from '../../testing/organizations.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
-import { answer, importLines, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
 const now = Date.parse('2026-11-18T12:00:00Z');
@@ -40,7 +40,7 @@ beforeAll(async () => {
     [
       question('mood', 1, { text: 'Happy?' }),
       round(week, 'company', ['mood'], Object.fromEntries(people.map((one) => [one, ['dock']]))),
-      ...people.map((one) => answer(week, 'company', one, 'mood', 3)),
+      ...people.map((one) => answerLine(week, 'company', one, 'mood', 3)),
     ],
     now,
   );

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readCsv } from '../../testing/csv.ts';
 import { apply, unit } from '../../testing/organizations.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
-import { answer, importLines, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
 const now = Date.parse('2026-11-18T12:00:00Z');
@@ -46,11 +46,11 @@ beforeAll(async () => {
     ...Object.entries(asked).flatMap(([person, [group = '']]) =>
       ['mood', 'tools'].map((key) => {
         const i = Number(person.slice(group.length));
-        return answer(week, 'company', person, key, 1 + (i % 5), texts[group]!(i));
+        return answerLine(week, 'company', person, key, 1 + (i % 5), texts[group]!(i));
       }),
     ),
     round(week, 'cellar', ['damp'], cellar),
-    ...Object.keys(cellar).map((person) => answer(week, 'cellar', person, 'damp', 3, 'A secret leak')),
+    ...Object.keys(cellar).map((person) => answerLine(week, 'cellar', person, 'damp', 3, 'A secret leak')),
   ]);
   const questions = [
     question('mood', 1, { text: 'Happy?' }),

@@ -2,13 +2,9 @@
 import type { CommentWords, FoundComments } from '@soundings/contract/console/results.ts';
 import type { Pool } from '../../db/db.ts';
 import { questionNotFound } from '../../questions/questions.ts';
-import {
-  type CommentScope,
-  commentsShown,
-  type FoundComments as Found,
-  type StandingWord,
-  wordsShown,
-} from '../../results/data/comments-shown.ts';
+import { commentsShown, type MatchedComments, wordsShown } from '../../results/data/comments-shown.ts';
+import type { CommentScope } from '../../results/data/comments.sql.ts';
+import type { StandingWord } from '../../results/words.ts';
 import { allTime, readResults } from '../../results/data/read-results.ts';
 import type { Words } from '../../results/data/words-thread.ts';
 import type { Who } from '../core/console.ts';
@@ -44,7 +40,7 @@ const readFound = (
   { group, scope }: Scope,
   { search, word }: Wanted,
   page: Page,
-): Promise<Found> => commentsShown(pool, accountId, group.id, { ...scope, search, word }, page);
+): Promise<MatchedComments> => commentsShown(pool, accountId, group.id, { ...scope, search, word }, page);
 
 /** Returns the comments shown for a group. Throws a Fault if the caller may not see the group. */
 export async function readComments(pool: Pool, who: Who, wanted: Wanted, page: Page): Promise<FoundComments> {

@@ -5,7 +5,8 @@ import { isScaled } from '@soundings/contract/question-types.ts';
 import { hasRole } from '@soundings/contract/roles.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import type { Pool } from '../../db/db.ts';
-import type { ShownQuestion, Window } from '../../results/data/read-results.ts';
+import type { ShownQuestion } from '../../results/data/read-results.ts';
+import type { Window } from '../../results/data/window.ts';
 import {
   type ComparedWith,
   neededFor,
@@ -66,7 +67,7 @@ export async function readComparing(
   const parent = parentFor(groups, groupId, allowed);
   const ids = [...questions].filter(({ type }) => isScaled(type)).map(({ id }) => id);
   const groupIds = [groupId, comparison.group?.id, parent?.id].filter((id) => id !== undefined);
-  const readings = await readingsShown(pool, who.accountId, groupIds, neededFor(window), ids);
+  const readings = await readingsShown(pool, who.accountId, { groupIds, questionIds: ids }, neededFor(window));
   const of = (group: ResultGroup | null) => readings.get(group?.id ?? 0) ?? noReadings;
   return {
     statistics,

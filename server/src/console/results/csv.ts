@@ -16,7 +16,7 @@ import type { SegmentAnswers, SegmentMap } from '@soundings/contract/console/seg
 import { type HeatFilters, shownRows } from '@soundings/contract/heat-rows.ts';
 import { isScaled, recommendation, yesNo } from '@soundings/contract/question-types.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
-import { byteOrderMark, type Cell, csvRow } from '../../base/csv.ts';
+import { byteOrderMark, type CsvCell, csvRow } from '../../base/csv.ts';
 import { catalogue } from '../../base/texts.ts';
 import type { Arguments } from './text/arguments.ts';
 import en from './text/en/tables.json' with { type: 'json' };
@@ -27,16 +27,17 @@ export const tableTexts = catalogue<typeof en, Arguments['tables']>({ en, sv });
 type Texts = ReturnType<typeof tableTexts.in>;
 
 /** Returns the text of a CSV file with these rows. */
-const tableOf = (rows: Cell[][]): string => byteOrderMark + rows.map(csvRow).join('');
+const tableOf = (rows: CsvCell[][]): string => byteOrderMark + rows.map(csvRow).join('');
 
 /** Returns a score from 0 to 100 with one decimal; a word if it is withheld; null if it was not asked. */
-const score = (value: number | null | undefined, t: Texts): Cell =>
+const score = (value: number | null | undefined, t: Texts): CsvCell =>
   value === undefined ? null : value === null ? t('withheld') : Math.round(value * 1000) / 10;
 
-const scoreIn = (figures: Figure[], week: string, t: Texts): Cell => score(figureIn(figures, week)?.value, t);
+const scoreIn = (figures: Figure[], week: string, t: Texts): CsvCell =>
+  score(figureIn(figures, week)?.value, t);
 
 /** Returns the last cell of a row: the columns whose figure is partly based on links or cards from the employer (P14). */
-const handedOutCell = (columns: readonly { name: string; handedOut: boolean | undefined }[]): Cell =>
+const handedOutCell = (columns: readonly { name: string; handedOut: boolean | undefined }[]): CsvCell =>
   columns
     .filter(({ handedOut }) => handedOut)
     .map(({ name }) => name)
@@ -44,13 +45,13 @@ const handedOutCell = (columns: readonly { name: string; handedOut: boolean | un
 
 const figureIn = (figures: readonly Figure[], week: string) => figures.find((one) => one.week === week);
 
-const weekCells = ({ week }: { week: string }): Cell[] => [weekName(week), { day: week }];
+const weekCells = ({ week }: { week: string }): CsvCell[] => [weekName(week), { day: week }];
 
 /** Returns a change or difference in points with one decimal; null if there is none. */
-const points = (by: number | null | undefined): Cell =>
+const points = (by: number | null | undefined): CsvCell =>
   by === null || by === undefined ? null : Math.round(by * 1000) / 10;
 
-const verdict = (one: { verdict: Verdict } | null | undefined, t: Texts): Cell =>
+const verdict = (one: { verdict: Verdict } | null | undefined, t: Texts): CsvCell =>
   one ? t(`verdict.${one.verdict}`) : null;
 
 /** Returns a row for each week of a group: its response and its KPIs, rolling and of the week alone. */
@@ -75,7 +76,7 @@ export const groupTable = ({ weeks, kpis, rates }: GroupResults, t: Texts): stri
         scoreIn(rates, week, t),
         rate?.answered ?? null,
         rate?.asked ?? null,
-        ...kpis.flatMap(({ values, rolling }): Cell[] => {
+        ...kpis.flatMap(({ values, rolling }): CsvCell[] => {
           const own = rolling.find((one) => one.week === week);
           return [
             scoreIn(rolling, week, t),
@@ -102,7 +103,7 @@ export type HeatTableFilters = HeatFilters & {
 };
 
 /** Why a row has no difference for a KPI: not asked (empty), withheld, or nothing to compare its value with. */
-const wordFor = (value: HeatRow['values'][number] | undefined, t: Texts): Cell =>
+const wordFor = (value: HeatRow['values'][number] | undefined, t: Texts): CsvCell =>
   value === 'none' ? null : typeof value === 'number' ? t('incomparable') : t('withheld');
 
 /** Returns a row for the company and for each group that matches: scores with their clear changes, or differences from the comparison. */
@@ -121,7 +122,7 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, t: Texts): st
     isDifference ? `${name}, ${t('difference', { name: from })}` : name,
   );
   const second = kpis.map(({ name }) => `${name}, ${t(isDifference ? 'isClear' : 'clearChange')}`);
-  const cellsOf = (row: HeatRow, kpi: number): Cell[] => {
+  const cellsOf = (row: HeatRow, kpi: number): CsvCell[] => {
     if (!isDifference) {
       const value = row.values[kpi];
       return [score(value === 'none' ? undefined : value, t), points(row.changes[kpi])];
@@ -142,7 +143,7 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, t: Texts): st
       ...headers.flatMap((header, kpi) => [header, second[kpi] as string]),
       t('handedOut'),
     ],
-    ...[...(company ? [company] : []), ...others].map((row): Cell[] => [
+    ...[...(company ? [company] : []), ...others].map((row): CsvCell[] => [
       row.name,
       pathOf(row.parentId),
       row.people,
@@ -177,7 +178,7 @@ export const trendTable = ({ kpi, weeks, series }: Trend, t: Texts): string =>
     ],
     ...weeks.map(({ week }) => [
       ...weekCells({ week }),
-      ...series.flatMap(({ values, rolling }): Cell[] => {
+      ...series.flatMap(({ values, rolling }): CsvCell[] => {
         const own = scoreIn(values, week, t);
         if (!kpi) return [own];
         const margin = points(rolling.find((one) => one.week === week)?.margin);
@@ -201,7 +202,7 @@ export function segmentHeatTable(
   const { kpis } = map;
   return tableOf([
     [kind.name, t('rate'), t('answered'), t('asked'), ...kpis.map(({ name }) => name), t('handedOut')],
-    ...shownRows(map, { sort }, compare).map((row): Cell[] => [
+    ...shownRows(map, { sort }, compare).map((row): CsvCell[] => [
       row.name,
       score(row.rate, t),
       row.answered ?? null,
@@ -235,7 +236,7 @@ export function questionTable({ question, figures, comparison }: QuestionResults
       t('handedOut'),
       ...(hasScore ? [t('changeHandedOut'), t('differenceHandedOut')] : []),
     ],
-    ...figures.map(({ week, value, answers, enps, distribution, handedOut, ...own }): Cell[] => [
+    ...figures.map(({ week, value, answers, enps, distribution, handedOut, ...own }): CsvCell[] => [
       ...weekCells({ week }),
       hasScore ? score(value, t) : null,
       answers ?? t('withheld'),
@@ -270,7 +271,7 @@ function answerText({ type, options, scale }: ResultQuestion, key: string, t: Te
 const keysOf = (figures: readonly QuestionFigures[]): string[] =>
   figures.findLast(({ distribution }) => distribution !== null)?.distribution?.map(({ key }) => key) ?? [];
 
-const countsOf = (distribution: QuestionFigures['distribution'], keys: string[], t: Texts): Cell[] =>
+const countsOf = (distribution: QuestionFigures['distribution'], keys: string[], t: Texts): CsvCell[] =>
   keys.map((key) =>
     distribution ? (distribution.find((one) => one.key === key)?.count ?? 0) : t('withheld'),
   );
@@ -289,7 +290,7 @@ export function segmentAnswersTable({ kind, question, week, rows }: SegmentAnswe
       ...keys.map((key) => answerText(question, key, t)),
       t('handedOut'),
     ],
-    ...rows.map(({ name, figures: { value, margin, answers, distribution, handedOut } }): Cell[] => [
+    ...rows.map(({ name, figures: { value, margin, answers, distribution, handedOut } }): CsvCell[] => [
       ...(week ? weekCells(week) : []),
       name,
       ...(hasScore ? [score(value, t), points(margin)] : []),
@@ -320,7 +321,7 @@ export const commentTable = ({ group, rows }: ExportedComments, t: Texts): strin
       t('answersHere'),
       t('handedOut'),
     ],
-    ...rows.map((row): Cell[] => [
+    ...rows.map((row): CsvCell[] => [
       ...weekCells(row),
       group.join(' / '),
       row.question,

@@ -1,7 +1,7 @@
 // Key drivers as CSV: a row for each KPI, with shares in percent. Pure.
 import type { Drivers } from '@soundings/contract/console/drivers.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
-import { byteOrderMark, type Cell, csvRow } from '../../base/csv.ts';
+import { byteOrderMark, type CsvCell, csvRow } from '../../base/csv.ts';
 import { catalogue } from '../../base/texts.ts';
 import type { Arguments } from './text/arguments.ts';
 import en from './text/en/drivers.json' with { type: 'json' };
@@ -18,16 +18,16 @@ export function driverTable(
   { outcome, groups, weeks, drivers, leftOut, handedOut }: Drivers,
   t: Texts,
 ): string {
-  const about = (name: string): Cell[] => [outcome?.name ?? null, name];
+  const about = (name: string): CsvCell[] => [outcome?.name ?? null, name];
   const [first, last] = [weeks[0], weeks.at(-1)];
-  const basis: Cell[] = [
+  const basis: CsvCell[] = [
     groups,
     weeks.length,
     first ? weekName(first.week) : null,
     last ? weekName(last.week) : null,
     handedOut ? t('yes') : null,
   ];
-  const rows: Cell[][] = [
+  const rows: CsvCell[][] = [
     [
       t('outcome'),
       t('kpi'),
@@ -43,7 +43,7 @@ export function driverTable(
       t('lastWeek'),
       t('handedOut'),
     ],
-    ...drivers.map(({ name, weight, low, high, isClear, correlation }): Cell[] => [
+    ...drivers.map(({ name, weight, low, high, isClear, correlation }): CsvCell[] => [
       ...about(name),
       percent(weight),
       percent(low),
@@ -53,9 +53,9 @@ export function driverTable(
       null,
       ...basis,
     ]),
-    ...leftOut.map(({ name, reason }): Cell[] => [
+    ...leftOut.map(({ name, reason }): CsvCell[] => [
       ...about(name),
-      ...Array<Cell>(5).fill(null),
+      ...Array<CsvCell>(5).fill(null),
       t(`reason.${reason}`),
       ...basis,
     ]),

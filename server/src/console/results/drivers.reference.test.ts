@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { computeDrivers, type DriverResult } from '../../results/statistics/drivers.ts';
 import { randomFrom } from '../../simulation/random.ts';
 import { apply, unit } from '../../testing/organizations.ts';
-import { recomputed as run } from '../../testing/reference/python.ts';
+import { recomputed } from '../../testing/reference/python.ts';
 import { sharedData } from '../../testing/shared.ts';
 import { signInNew } from '../../testing/signed-in.ts';
-import { answer, importLines, kpi, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, kpi, question, round } from '../../testing/surveys.ts';
 import { openWorld, type World } from '../../testing/world.ts';
 
 const noPython = 'SKIPPED: python3 with numpy is not installed.';
@@ -28,8 +28,8 @@ type Asks = {
   outcomes: Record<string, { questions: number[]; without: string[] }>;
 };
 
-const recomputed = (feed: string, groups: unknown, asks: Asks) =>
-  run<Record<string, Recomputed>>('drivers.py', [feed, JSON.stringify(groups), JSON.stringify(asks)]);
+const driversOf = (feed: string, groups: unknown, asks: Asks) =>
+  recomputed<Record<string, Recomputed>>('drivers.py', [feed, JSON.stringify(groups), JSON.stringify(asks)]);
 
 type Computed = {
   explained: number | null;
@@ -88,7 +88,7 @@ describe('a generated company', () => {
         round(week, 'company', asked[i]!, Object.fromEntries(people.map(({ id, name }) => [id, [name]]))),
         ...people.flatMap(({ id, team }) =>
           asked[i]!.filter(() => random.chance(0.85)).map((key) =>
-            answer(week, 'company', id, key, valueOf(team, key)),
+            answerLine(week, 'company', id, key, valueOf(team, key)),
           ),
         ),
         // A question that only one division is asked.
@@ -107,7 +107,7 @@ describe('a generated company', () => {
         ...(i === 0
           ? people
               .filter(({ team }) => team % 4 === 0)
-              .map(({ id }) => answer(week, 'division-0', id, 'rare', 3))
+              .map(({ id }) => answerLine(week, 'division-0', id, 'rare', 3))
           : []),
       ];
     });
@@ -146,7 +146,7 @@ describe('a generated company', () => {
         ]),
       ),
     };
-    const reference = await recomputed(feed, JSON.parse(await get('/v1/groups')), asks);
+    const reference = await driversOf(feed, JSON.parse(await get('/v1/groups')), asks);
     skip(reference === undefined, noPython);
     // The company withholds some figures, so the rules about groups matter.
     expect(rows.some(({ status }) => status === 'withheld')).toBe(true);
@@ -211,7 +211,7 @@ describe(`the Civil Service People Survey${skipped}`, () => {
       const feed = rows.map(({ question: metricId, ...row }) =>
         JSON.stringify({ ...row, metricId: String(metricId), monday: '2020-10-05', status: 'shown' }),
       );
-      const reference = await recomputed(
+      const reference = await driversOf(
         feed.join('\n'),
         codes.map((_, i) => ({ id: i + 1, subgroups: [] })),
         {

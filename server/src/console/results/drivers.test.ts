@@ -8,7 +8,7 @@ import { computeDrivers } from '../../results/statistics/drivers.ts';
 import { randomFrom } from '../../simulation/random.ts';
 import { apply, unit } from '../../testing/organizations.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
-import { answer, importLines, kpi, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, kpi, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
 const weeks = ['2026-10-26', '2026-11-02', '2026-11-09'];
@@ -60,7 +60,9 @@ function answersOf(week: string, index: number): object[] {
   };
   return [
     round(week, 'company', asked, Object.fromEntries(people.map(({ id, team }) => [id, [team]]))),
-    ...people.flatMap(({ id, t }) => asked.map((key) => answer(week, 'company', id, key, valueOf(key, t)))),
+    ...people.flatMap(({ id, t }) =>
+      asked.map((key) => answerLine(week, 'company', id, key, valueOf(key, t))),
+    ),
   ];
 }
 

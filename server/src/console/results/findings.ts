@@ -1,7 +1,7 @@
 // What stands first on an overview: at most three findings, chosen by fixed rules (docs/administrators/statistics.md). Never a change or difference
 // that is not clear. Pure.
 import type {
-  Change,
+  FigureChange,
   Difference,
   Finding,
   GroupResults,
@@ -15,7 +15,7 @@ const most = 3;
 type Kpis = readonly Pick<GroupResults['kpis'][number], 'id' | 'name' | 'rolling' | 'difference'>[];
 
 /** Returns the clear ones, those furthest from 0 first. */
-const clearest = <T>(all: readonly T[], of: (one: T) => Change | Difference | null): T[] => {
+const clearest = <T>(all: readonly T[], of: (one: T) => FigureChange | Difference | null): T[] => {
   const sizeOf = (one: T) => Math.abs(of(one)?.by ?? 0);
   return all
     .filter((one) => (of(one)?.verdict ?? 'unclear') !== 'unclear')
@@ -29,8 +29,8 @@ export const mostChanged = (kpis: Kpis): Kpis[number] | undefined => clearest(kp
 
 /** Returns the subgroup with the largest clear change in the same direction, if any. */
 export const mostIn = (
-  subgroups: readonly { group: ResultGroup; change: Change | null }[],
-  { verdict }: Change,
+  subgroups: readonly { group: ResultGroup; change: FigureChange | null }[],
+  { verdict }: FigureChange,
 ): ResultGroup | null =>
   clearest(subgroups, ({ change }) => change).find(({ change }) => change?.verdict === verdict)?.group ??
   null;

@@ -5,7 +5,8 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../../db/db.ts';
 import { ancestorsOf } from '../../people/tree.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import { type KpiTexts, rateOf, selectValuedKpis, selectWeekRates } from '../../results/data/read-results.ts';
+import { rateOf } from '../../results/data/read-results.ts';
+import { selectValuedKpis, selectWeekRates, type KpiTexts } from '../../results/data/results.sql.ts';
 import {
   kpiCell,
   type KpiCell,
@@ -74,7 +75,7 @@ async function readCells(
   const questionsOf = new Map(statistics.kpis.map(({ id, questionIds }) => [id, questionIds]));
   const ids = [...new Set(valued.flatMap(({ id }) => questionsOf.get(id) ?? []))];
   const window = neededForWeek(week, statistics, kind);
-  const readings = await readingsShown(pool, accountId, undefined, window, ids);
+  const readings = await readingsShown(pool, accountId, { groupIds: undefined, questionIds: ids }, window);
   const of = (groupId: number | null | undefined) => readings.get(groupId ?? 0) ?? noReadings;
   const all = rows.map(({ id: groupId }): [number, KpiCell[]] => {
     const other = kind === 'company' ? ancestorsOf(groupId, parents).at(-1) : parents.get(groupId);

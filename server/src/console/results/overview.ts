@@ -1,17 +1,21 @@
 // The overview of a group: its KPIs and response rate over several weeks, and the results of its last week.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
-import type { Change, GroupResults, ResultGroup, ResultsStart } from '@soundings/contract/console/results.ts';
+import type {
+  FigureChange,
+  GroupResults,
+  ResultGroup,
+  ResultsStart,
+} from '@soundings/contract/console/results.ts';
 import type { Pool } from '../../db/db.ts';
-import { selectNewestComments } from '../../results/data/comments-shown.ts';
+import { selectNewestComments } from '../../results/data/comments.sql.ts';
 import {
-  type KpiTexts,
-  selectValuedKpis,
   readKpiValues,
   readRates,
   readResults,
   type ShownQuestion,
-  type Window,
 } from '../../results/data/read-results.ts';
+import { selectValuedKpis, type KpiTexts } from '../../results/data/results.sql.ts';
+import type { Window } from '../../results/data/window.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import {
   kpiDifferenceShown,
@@ -159,8 +163,8 @@ async function readMostIn(
   const { week } = rolling;
   const ids = children.map(({ id }) => id);
   const window = neededFor({ first: week, last: week });
-  const readings = await readingsShown(pool, accountId, ids, window, kpi.questionIds);
-  const changeIn = ({ id }: ResultGroup): Change | null =>
+  const readings = await readingsShown(pool, accountId, { groupIds: ids, questionIds: kpi.questionIds }, window);
+  const changeIn = ({ id }: ResultGroup): FigureChange | null =>
     rollingFigure(kpi, week, readings.get(id) ?? noReadings, statistics)?.change ?? null;
   return mostIn(
     children.map((group) => ({ group, change: changeIn(group) })),

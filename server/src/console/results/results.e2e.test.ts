@@ -1,7 +1,7 @@
 // Results of the demo company in a browser: every figure equals the data interface, withheld figures have a text, arrows and colours
 // are only on clear changes, tables and their CSV agree, and a manager sees only their own groups.
 import type {
-  Change,
+  FigureChange,
   GroupResults,
   HeatMap,
   QuestionResults,
@@ -86,13 +86,13 @@ const score = (value: number) => Math.round(value * 100);
 const margin = (value: number | null) =>
   value === null ? '' : `± ${score(value) || Math.round(value * 1000) / 10}`;
 /** A change or difference in points; a clear one is in tenths below one point. */
-function points({ by, verdict }: Pick<Change, 'by' | 'verdict'>): string {
+function points({ by, verdict }: Pick<FigureChange, 'by' | 'verdict'>): string {
   const whole = Math.abs(score(by));
   const shown = whole === 0 && verdict !== 'unclear' ? Math.abs(Math.round(by * 1000) / 10) : whole;
   return shown === 0 ? '±0' : `${by > 0 ? '+' : '−'}${shown}`;
 }
 /** What is said about a change; nothing without one. */
-const wordsOf = (change: Change | null): string =>
+const wordsOf = (change: FigureChange | null): string =>
   change ? (change.verdict === 'unclear' ? 'no clear change' : points(change)) : '';
 const lastShown = (rolling: RollingFigure[]) => rolling.findLast(({ value }) => value !== null);
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();

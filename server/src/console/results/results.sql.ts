@@ -2,15 +2,15 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 
-export type WeekRow = {
+export type WeekOfResults = {
   week: Week;
   state: 'final' | 'live' | 'open';
   thresholds: { figures: number; distribution: number; comments: number };
 };
 
 /** Returns the weeks in which the account asks or has asked questions, oldest first. */
-export async function selectWeeks(db: Db, accountId: AccountId): Promise<WeekRow[]> {
-  return db<WeekRow[]>`
+export async function selectWeeks(db: Db, accountId: AccountId): Promise<WeekOfResults[]> {
+  return db<WeekOfResults[]>`
     select week as "week",
            case when closed_at is not null then 'final' when shown_at is not null then 'live' else 'open' end as "state",
            json_build_object('figures', threshold, 'distribution', distribution_threshold, 'comments', comment_threshold)

@@ -26,7 +26,7 @@ import { randomFrom } from '../../simulation/random.ts';
 import { type RandomHistory, randomHistory } from '../../testing/attacks/histories.ts';
 import { apply, unit } from '../../testing/organizations.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
-import { answer, importLines, kpi, question, round, skip } from '../../testing/surveys.ts';
+import { answerLine, importLines, kpi, question, round, skip } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
 const now = Date.parse('2026-11-18T12:00:00Z');
@@ -124,7 +124,7 @@ function linesOf({ questions, kpis, weeks }: RandomHistory, seed: number): objec
         const type = types.get(id) as QuestionType;
         const text = comment === null ? undefined : `${comment} of ${week}`;
         if (skipped || (type === 7 && text === undefined)) lines.push(skip(...where));
-        else lines.push(answer(...where, valueOf(type, between), text));
+        else lines.push(answerLine(...where, valueOf(type, between), text));
       }
     }
   }
@@ -338,7 +338,7 @@ describe('access to results', () => {
         kpi('energy', ['mood'], { name: '=Energy' }),
         round('2026-W45', 'company', ['mood'], all),
         ...Object.keys(all).map((name, i) =>
-          answer(
+          answerLine(
             '2026-W45',
             'company',
             name,

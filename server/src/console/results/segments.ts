@@ -1,4 +1,5 @@
 // Results by segment: the heat map of a kind, trends of segments, and the answers to a question by segment. Administrators only.
+import { selectKinds, selectSegments } from '../../rounds/segments/segments.sql.ts';
 import type { RollingFigure } from '@soundings/contract/console/results.ts';
 import type {
   NamedKind,
@@ -15,10 +16,8 @@ import {
   rateOf,
   readRates,
   readResults,
-  selectKpi,
-  selectValuedKpis,
-  selectWeekRates,
 } from '../../results/data/read-results.ts';
+import { selectKpi, selectValuedKpis, selectWeekRates } from '../../results/data/results.sql.ts';
 import {
   kpiCell,
   neededFor,
@@ -29,7 +28,7 @@ import {
   rollingFigure,
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
-import { kindsOf, segmentNotFound, segmentsNotFound, segmentsOf } from '../../rounds/segments/segments.ts';
+import { segmentNotFound, segmentsNotFound } from '../../rounds/segments/segments.ts';
 import type { Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { figuresOf, questionHead, readWeeks, weekIn } from './reading.ts';
@@ -46,8 +45,8 @@ async function readKind(
   { kindId, language }: { kindId: string; language: string },
 ): Promise<{ kind: NamedKind; segments: NamedKind[] }> {
   const [kinds, segments] = await Promise.all([
-    kindsOf(pool, accountId),
-    segmentsOf(pool, accountId, idIn(kindId)),
+    selectKinds(pool, accountId),
+    selectSegments(pool, accountId, idIn(kindId)),
   ]);
   const kind = kinds.find(({ id }) => id === idIn(kindId));
   if (!kind) throw segmentsNotFound();
@@ -79,7 +78,12 @@ export async function readSegmentMap(pool: Pool, who: Who, wanted: MapWanted): P
   const ids = [...new Set(valued.flatMap(({ id }) => questionsOf.get(id) ?? []))];
   const segmentIds = segments.map(({ id }) => id);
   const window = neededForWeek(week, statistics, 'none', ids);
-  const readings = await readingsShown(pool, accountId, segmentIds, window, ids, 'segment');
+  const readings = await readingsShown(
+    pool,
+    accountId,
+    { groupIds: segmentIds, questionIds: ids, kind: 'segment' },
+    window,
+  );
   const cellsOf = (segmentId: number) =>
     valued.map(({ id }) =>
       kpiCell(
@@ -102,30 +106,40 @@ export async function readSegmentMap(pool: Pool, who: Who, wanted: MapWanted): P
       kpis: valued
         .filter((_, i) => isAsked[i])
         .map((kpi) => ({ id: kpi.id, name: kpiNameIn(kpi, wanted.language) })),
-      rows: segments.map(({ id, name }) => {
-        const rate = rateIn.get(id);
-        const own = (cells.get(id) ?? []).filter((_, i) => isAsked[i]);
-        const marked = own.flatMap(({ handedOut }, i) => (handedOut ? [i] : []));
-        return {
-          id,
-          name,
-          parentId: null,
-          level: 1,
-          people: rate?.asked ?? 0,
-          ...(rate && { rate: rate.value }),
-          ...(rate &&
-            rate.asked !== null &&
-            rate.answered !== null && { asked: rate.asked, answered: rate.answered }),
-          values: own.map(({ value }) => value),
-          changes: own.map(() => null),
-          differences: own.map(() => null),
-          clear: [],
-          handedOut: [...(rate?.handedOut ? (['rate'] as const) : []), ...marked],
-          changesHandedOut: [],
-          differencesHandedOut: [],
-        };
-      }),
+      rows: segments.map((segment) =>
+        mapRow(
+          segment,
+          (cells.get(segment.id) ?? []).filter((_, i) => isAsked[i]),
+          rateIn.get(segment.id),
+        ),
+      ),
     },
+  };
+}
+
+function mapRow(
+  { id, name }: { id: number; name: string },
+  cells: ReturnType<typeof kpiCell>[],
+  rate: ReturnType<typeof rateOf> | undefined,
+): SegmentMap['map']['rows'][number] {
+  const marked = cells.flatMap(({ handedOut }, i) => (handedOut ? [i] : []));
+  return {
+    id,
+    name,
+    parentId: null,
+    level: 1,
+    people: rate?.asked ?? 0,
+    ...(rate && { rate: rate.value }),
+    ...(rate &&
+      rate.asked !== null &&
+      rate.answered !== null && { asked: rate.asked, answered: rate.answered }),
+    values: cells.map(({ value }) => value),
+    changes: cells.map(() => null),
+    differences: cells.map(() => null),
+    clear: [],
+    handedOut: [...(rate?.handedOut ? (['rate'] as const) : []), ...marked],
+    changesHandedOut: [],
+    differencesHandedOut: [],
   };
 }
 
@@ -191,10 +205,8 @@ export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted
     const readings = await readingsShown(
       pool,
       accountId,
-      segmentIds,
+      { groupIds: segmentIds, questionIds: found.questionIds, kind: 'segment' },
       neededFor(window),
-      found.questionIds,
-      'segment',
     );
     return (segmentId) =>
       axis.flatMap(({ week }) => {
@@ -239,10 +251,8 @@ export async function readSegmentAnswers(
     readingsShown(
       pool,
       accountId,
-      segments.map(({ id }) => id),
+      { groupIds: segments.map(({ id }) => id), questionIds: [question.id], kind: 'segment' },
       window,
-      [question.id],
-      'segment',
     ),
   ]);
   return {

@@ -2,7 +2,8 @@
 import type { RollingFigure, Trend } from '@soundings/contract/console/results.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn, kpiNotFound } from '../../questions/questions.ts';
-import { selectKpi, readKpiValues, readRates } from '../../results/data/read-results.ts';
+import { readKpiValues, readRates } from '../../results/data/read-results.ts';
+import { selectKpi } from '../../results/data/results.sql.ts';
 import {
   neededFor,
   noReadings,
@@ -61,7 +62,7 @@ async function readRolling(
   const statistics = await statisticsShown(pool, accountId, window);
   const kpi = statistics.kpis.find(({ id }) => id === kpiId);
   if (!kpi) return () => [];
-  const readings = await readingsShown(pool, accountId, groupIds, neededFor(window), kpi.questionIds);
+  const readings = await readingsShown(pool, accountId, { groupIds, questionIds: kpi.questionIds }, neededFor(window));
   return (groupId) =>
     axis.flatMap(
       ({ week }) => rollingFigure(kpi, week, readings.get(groupId) ?? noReadings, statistics) ?? [],

@@ -1,7 +1,7 @@
 // Weeks as the console's results pages name them. Pure.
 import type { ResultWeek } from '@soundings/contract/console/results.ts';
 import { addWeeks, sixDigits, type Week, weeksFrom } from '@soundings/contract/weeks.ts';
-import type { WeekRow } from './results.sql.ts';
+import type { WeekOfResults } from './results.sql.ts';
 
 /** The weeks of an account, and which of them have results to show. */
 export type Weeks = {
@@ -19,7 +19,7 @@ export type Weeks = {
 };
 
 /** Builds the weeks from rows, oldest first. */
-export function weeksOf(rows: readonly WeekRow[]): Weeks {
+export function weeksOf(rows: readonly WeekOfResults[]): Weeks {
   const states = new Map(rows.map((row) => [row.week, row]));
   const named = (week: Week): ResultWeek => {
     const row = states.get(week);

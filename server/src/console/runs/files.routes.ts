@@ -8,25 +8,20 @@ import { audit } from '../../accounts/audit.ts';
 import { Fault } from '../../base/errors.ts';
 import { type AccountId, inTransaction, type Pool } from '../../db/db.ts';
 import { columnsOfFile } from '../../files/preview.ts';
-import {
-  confirmColumns,
-  confirmValues,
-  deleteColumnMapping,
-  deleteValueMapping,
-  selectValues,
-} from '../../files/mappings.ts';
+import { confirmColumns, confirmValues, deleteColumnMapping, deleteValueMapping } from '../../files/mappings.ts';
+import { selectValueMappings } from '../../files/mappings.sql.ts';
 import { endedEarly } from '../../http/multipart.ts';
 import { fileNameOf } from '../../sheets/file-names.ts';
 import { fileNotFound, openUpload, recordRefusal, tooLarge, type Upload } from '../../files/store.ts';
 import { actorOf, type Console, requireProof, type Who } from '../core/console.ts';
 import { type FileFound, selectFilePage, selectFileRows, selectMappingList } from './files.sql.ts';
 import { idIn } from '../core/ids.ts';
-import { windowOf, withRemedies } from './remedies.ts';
+import { rowWindowOf, withRemedies } from './remedies.ts';
 import { type Decider, repeatFile } from '../../files/approval.ts';
 
 export function serveFiles(console: Console, pool: Promise<Pool>): void {
   console.serve('GET /files', async ({ accountId }, { query }) =>
-    selectFileRows(await pool, accountId, query.search ?? null, windowOf(query)),
+    selectFileRows(await pool, accountId, query.search ?? null, rowWindowOf(query)),
   );
 
   console.serve('POST /files', async (who, { query, request }) =>
@@ -61,7 +56,7 @@ export function serveFiles(console: Console, pool: Promise<Pool>): void {
 
   console.serve('GET /mappings', async ({ accountId }) => ({
     columns: await selectMappingList(await pool, accountId),
-    values: await selectValues(await pool, accountId),
+    values: await selectValueMappings(await pool, accountId),
   }));
 
   console.serve('DELETE /mappings/{mappingId}', async (who, { params }) =>

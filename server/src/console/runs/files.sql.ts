@@ -2,7 +2,7 @@
 import type { FileDetails, FileRow, Mapping } from '@soundings/contract/console/runs.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { AccountId, Db } from '../../db/db.ts';
-import type { Window } from './runs.sql.ts';
+import type { RowWindow } from './runs.sql.ts';
 
 const fileColumns = (db: Db) => db`
   f.file_id                                             as "fileId",
@@ -47,7 +47,7 @@ export async function selectFileRows(
   db: Db,
   accountId: AccountId,
   search: string | null,
-  { offset, limit }: Window,
+  { offset, limit }: RowWindow,
 ): Promise<{ total: number; underWay: number; rows: FileRow[] }> {
   const [[counts], rows] = await Promise.all([
     db<{ total: number; underWay: number }[]>`

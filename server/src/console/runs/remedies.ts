@@ -2,10 +2,16 @@
 import type { RunFault } from '@soundings/contract/console/runs.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { remedyOf } from '../../files/catalogue.ts';
-import type { Window } from './runs.sql.ts';
+import type { RowWindow } from './runs.sql.ts';
 
 /** Returns the requested window, with at most a hundred rows. */
-export const windowOf = ({ offset = '0', limit = '100' }: { offset?: string; limit?: string }): Window => ({
+export const rowWindowOf = ({
+  offset = '0',
+  limit = '100',
+}: {
+  offset?: string;
+  limit?: string;
+}): RowWindow => ({
   offset: Number(offset),
   limit: Math.min(Number(limit), 100),
 });

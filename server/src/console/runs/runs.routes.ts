@@ -20,12 +20,12 @@ import {
   selectRunChanges,
   selectRunRows,
 } from './runs.sql.ts';
-import { windowOf, withRemedies } from './remedies.ts';
+import { rowWindowOf, withRemedies } from './remedies.ts';
 import type { Arguments } from './text/arguments.ts';
 import en from './text/en/faulty-rows.json' with { type: 'json' };
 import sv from './text/sv/faulty-rows.json' with { type: 'json' };
 import { inSlices } from '../core/slices.ts';
-import { type Decider, rejectRun } from '../../files/approval.ts';
+import { rejectRun } from '../../files/approval.ts';
 
 /** How many groups with lost results, and how many removed managers, a run names at most. */
 const maxLost = 100;
@@ -37,7 +37,7 @@ export function serveRuns(console: Console, pool: Promise<Pool>, approve: Approv
   console.serve('GET /runs', async ({ accountId }, { query }) => {
     const { outcome = null, source = null, dryRun, search = null } = query;
     const filter = { outcome, source, dryRun: dryRun === undefined ? null : dryRun === 'true', search };
-    return selectRunRows(await pool, accountId, filter, windowOf(query));
+    return selectRunRows(await pool, accountId, filter, rowWindowOf(query));
   });
 
   console.serve('GET /runs/{runId}', async ({ accountId }, { params, query }) =>
@@ -47,18 +47,18 @@ export function serveRuns(console: Console, pool: Promise<Pool>, approve: Approv
   console.serve('GET /runs/{runId}/changes', async ({ accountId }, { params, query }) => {
     const { runId } = await foundRun(await pool, accountId, params.runId);
     const { action = null, entity = null, search = null } = query;
-    return selectRunChanges(await pool, accountId, runId, { action, entity, search }, windowOf(query));
+    return selectRunChanges(await pool, accountId, runId, { action, entity, search }, rowWindowOf(query));
   });
 
   console.serve('POST /runs/{runId}/approval', async (who, { params, body }) => {
     const { runId, outcome } = await foundRun(await pool, who.accountId, params.runId);
     if (outcome !== 'pending') throw runNotPending(runId, outcome);
-    await approve(who.accountId, runId, { by: deciderOf(who), ...body });
+    await approve(who.accountId, runId, { by: actorOf(who), ...body });
   });
 
   console.serve('POST /runs/{runId}/rejection', async (who, { params }) => {
     const { runId } = await foundRun(await pool, who.accountId, params.runId);
-    await rejectRun(await pool, who.accountId, runId, deciderOf(who));
+    await rejectRun(await pool, who.accountId, runId, actorOf(who));
   });
 
   const exported = async (who: Who, runId: string, kind: 'faults' | 'changes' | 'report') =>
@@ -108,8 +108,6 @@ async function* reportJson(run: RunFound, rows: RunChange[]): AsyncGenerator<str
 }
 
 const csvType = 'text/csv; charset=utf-8';
-
-const deciderOf = (who: Who) => actorOf(who) as Decider;
 
 /** Returns a run. Throws a Fault if the account has no such run. */
 async function foundRun(pool: Pool, accountId: AccountId, runId: string): Promise<RunFound> {

@@ -11,7 +11,7 @@ export type RunFilter = {
   /** Part of the name of the file or of the token. */
   search: string | null;
 };
-export type Window = { offset: number; limit: number };
+export type RowWindow = { offset: number; limit: number };
 
 const filtered = (db: Db, accountId: AccountId, { outcome, source, dryRun, search }: RunFilter) => db`
   from   runs r
@@ -50,7 +50,7 @@ export async function selectRunRows(
   db: Db,
   accountId: AccountId,
   filter: RunFilter,
-  { offset, limit }: Window,
+  { offset, limit }: RowWindow,
 ): Promise<{ total: number; rows: RunRow[] }> {
   const [[count], rows] = await Promise.all([
     db<{ total: number }[]>`select count(r.account_id)::integer as total ${filtered(db, accountId, filter)}`,
@@ -200,7 +200,7 @@ export async function selectRunChanges(
   accountId: AccountId,
   runId: string,
   filter: ChangeFilter,
-  { offset, limit }: Window,
+  { offset, limit }: RowWindow,
 ): Promise<{ total: number; rows: RunChange[] }> {
   const [[count], rows] = await Promise.all([
     db<{ total: number }[]>`

@@ -21,7 +21,7 @@ import { defineAttribute } from '../../people/attributes.changes.ts';
 import { createUser } from '../../people/users.ts';
 import { readCsv } from '../../testing/csv.ts';
 import { type SendRequest, signIn } from '../../testing/signed-in.ts';
-import { answer as answerLine, importLines, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, question, round } from '../../testing/surveys.ts';
 import { until } from '../../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 

@@ -1,9 +1,9 @@
-// Password digests that are counted and cost nothing, for tests that sign in often. base/secrets.test.ts tests the real ones.
+// Password digests that are counted and cost nothing, for tests that sign in often. base/crypto/secrets.test.ts tests the real ones.
 
 /** `digests`: how many passwords were compared with one. `meanwhile`: runs during each comparison. */
 export const counted = { digests: 0, meanwhile: async (): Promise<void> => {} };
 
-/** Returns the exports of base/secrets.ts with these digests. Each test file replaces the module itself, by `vi.mock`. */
+/** Returns the exports of base/crypto/secrets.ts with these digests. Each test file replaces the module itself, by `vi.mock`. */
 export const withCountedDigests = (original: object): object => ({
   ...original,
   hashPassword: async (password: string) => `digest of ${password}`,

@@ -3,7 +3,7 @@ import type { Detail } from '@soundings/contract/problem.ts';
 import { createAccount } from '../../accounts/accounts.ts';
 import { type Actor, audit } from '../../accounts/audit.ts';
 import { rejectExpiredFirstStartLink, consumeFirstStartLink } from '../../auth/first-start.ts';
-import { keepPassword, type Person } from '../../auth/sign-in.ts';
+import { keepPassword, type PersonKey } from '../../auth/sign-in.ts';
 import { digestPassword } from '../../auth/passwords.ts';
 import { Fault } from '../../base/errors.ts';
 import { emailFault, type FieldFault, nameFault } from '../../base/field-faults.ts';
@@ -18,7 +18,7 @@ export type FirstStart = {
 };
 
 /** Creates them and returns the administrator. Throws a Fault if the link is expired or used, or with each invalid field. */
-export async function createFirstAccount(pool: Pool, wanted: FirstStart, address: string): Promise<Person> {
+export async function createFirstAccount(pool: Pool, wanted: FirstStart, address: string): Promise<PersonKey> {
   const { secret, account, administrator } = wanted;
   refuseFields(wanted);
   await rejectExpiredFirstStartLink(pool, secret);

@@ -24,7 +24,7 @@ import {
 
 useService();
 
-vi.mock('../../base/secrets.ts', async (original) =>
+vi.mock('../../base/crypto/secrets.ts', async (original) =>
   (await import('./digests.fixture.ts')).withCountedDigests(await original<object>()),
 );
 

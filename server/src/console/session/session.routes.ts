@@ -4,18 +4,16 @@ import type { FastifyRequest } from 'fastify';
 import { notifyPerson } from '../../accounts/account-notices.ts';
 import { audit } from '../../accounts/audit.ts';
 import { rejectExpiredFirstStartLink } from '../../auth/first-start.ts';
+import { endSessionOf, rejectEndedSession } from '../../auth/sessions.ts';
 import {
   deleteSession,
-  endSessionOf,
   deleteSessionsOf,
   updateSessionProved,
-  rejectEndedSession,
   selectSessions,
-} from '../../auth/sessions.ts';
+} from '../../auth/sessions.sql.ts';
 import { browserOf } from '../../auth/browser-names.ts';
 import { requestSignInLink, linkOf, setPasswordByLink } from '../../auth/sign-in-links.ts';
 import {
-  selectAccountsThere,
   begin,
   type Browser,
   digestPasswordOf,
@@ -24,6 +22,7 @@ import {
   signIn,
 } from '../../auth/sign-in.ts';
 import { openSignInThrottle, recordAttempt, type SignInThrottle } from '../../auth/sign-in-throttle.ts';
+import { selectAccountsThere } from '../../auth/sign-in.sql.ts';
 import {
   beginTwoFactor,
   confirmTwoFactor,
@@ -32,13 +31,13 @@ import {
 } from '../../auth/two-factor.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import type { Sealer } from '../../base/sealer.ts';
+import type { Sealer } from '../../base/crypto/sealer.ts';
 import { inTransaction, type Pool } from '../../db/db.ts';
 import { changeUser } from '../../people/users.ts';
 import { actorOf, type Console } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
-import { selectAskedWeeks, selectProfile, selectSessionFacts } from './session.sql.ts';
 import { createFirstAccount } from './first-account.ts';
+import { selectProfile, selectSessionFacts, selectWeeksAskedOfUser } from './session.sql.ts';
 
 export type SessionDependencies = {
   pool: Promise<Pool>;
@@ -199,7 +198,7 @@ function serveProfile(
 
   console.serve('GET /profile/weeks', async (who) => {
     const before = weekOf(dayIn(who.timezone, now()));
-    return selectAskedWeeks(await pool, who, { before, most: weeksShown });
+    return selectWeeksAskedOfUser(await pool, who, { before, most: weeksShown });
   });
 }
 

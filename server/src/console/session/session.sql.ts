@@ -1,5 +1,5 @@
 // SQL of the session and the profile: reading only.
-import type { AskedWeek, Profile, Session } from '@soundings/contract/console/session.ts';
+import type { OwnAskedWeek, Profile, Session } from '@soundings/contract/console/session.ts';
 import { lastDay, type Week, weekName } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 
@@ -58,11 +58,11 @@ export async function selectProfile(db: Db, { accountId, userId }: Person): Prom
  * Returns what the user's current groups were asked in the last `most` weeks before `before`: each question once per week, in the
  * user's language if there is a translation. Returns only texts, nothing about answers.
  */
-export async function selectAskedWeeks(
+export async function selectWeeksAskedOfUser(
   db: Db,
   { accountId, userId }: Person,
   { before, most }: { before: Week; most: number },
-): Promise<AskedWeek[]> {
+): Promise<OwnAskedWeek[]> {
   const rows = await db<{ week: Week; questions: string[] }[]>`
     with asked_of as (
       select distinct a.week, q.question_id

@@ -3,8 +3,8 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AccountId, Pool } from '../../db/db.ts';
-import { selectQuestions } from '../../questions/questions.ts';
-import { folded, matchesOf, type Range, wordKey, wordMatches } from '../comment-text.ts';
+import { selectQuestions } from '../../questions/questions.sql.ts';
+import { caseFolded, matchesOf, type TextRange, wordKey, wordMatches } from '../comment-text.ts';
 import type { StandingWord } from '../words.ts';
 import type { FindWords, Words } from './words-thread.ts';
 import {
@@ -15,26 +15,22 @@ import {
   selectCommentPage,
   selectCommentsByQuestion,
   selectComparedComments,
-  selectNewestComments,
   selectVersion,
   type Span,
 } from './comments.sql.ts';
 import type { Window } from './window.ts';
 
-export type { CellCount, CommentScope, MarkedComment, StandingWord };
-export { selectNewestComments };
-
 /** `search`: a part of the text; `word`: a whole word. Both ignore case and Unicode form. `undefined` means no restriction. */
 export type CommentFilter = CommentScope & { search: string | undefined; word: string | undefined };
 
 /** `marks`: what matched the search and the word, in order and without overlaps. */
-export type FoundComment = MarkedComment & { marks: Range[] };
+export type MatchedComment = MarkedComment & { marks: TextRange[] };
 
-export type FoundComments = {
+export type MatchedComments = {
   total: number;
   /** In the order of their cards: the one with the newest comment first. */
   questions: { id: number; comments: number }[];
-  rows: FoundComment[];
+  rows: MatchedComment[];
   /** How many comments are shown in each week of a question, whatever is searched for. */
   cells: CellCount[];
 };
@@ -49,7 +45,7 @@ export async function commentsShown(
   groupId: number,
   { window, questionIds, search, word }: CommentFilter,
   span: Span,
-): Promise<FoundComments> {
+): Promise<MatchedComments> {
   const cells = await selectCommentCounts(pool, accountId, groupId, { window, questionIds });
   const ordered = inCardOrder(cells);
   const scope = { window, questionIds: ordered.map(({ id }) => id) };
@@ -60,7 +56,7 @@ export async function commentsShown(
     return { total, questions: ordered, rows: rows.map((row) => ({ ...row, marks: [] })), cells };
   }
   const counts = new Map<number, number>();
-  const rows: FoundComment[] = [];
+  const rows: MatchedComment[] = [];
   let total = 0;
   for await (const batch of selectCommentsByQuestion(pool, accountId, groupId, scope)) {
     for (const [i, row] of batch.entries()) {
@@ -92,8 +88,8 @@ function inCardOrder(cells: readonly CellCount[]): { id: number; comments: numbe
 function matcherOf(
   search: string | undefined,
   word: string | undefined,
-): ((text: string) => Range[] | undefined) | undefined {
-  const sought = folded(search?.trim() ?? '');
+): ((text: string) => TextRange[] | undefined) | undefined {
+  const sought = caseFolded(search?.trim() ?? '');
   const key = wordKey(word?.trim() ?? '');
   if (sought === '' && key === '') return undefined;
   return (text) => {
@@ -106,8 +102,8 @@ function matcherOf(
 }
 
 /** Returns ranges in order, with overlapping ones joined. */
-function merged(ranges: readonly Range[]): Range[] {
-  const joined: Range[] = [];
+function merged(ranges: readonly TextRange[]): TextRange[] {
+  const joined: TextRange[] = [];
   for (const [first, end] of ranges.toSorted((a, b) => a[0] - b[0])) {
     const last = joined.at(-1);
     if (last && first < last[1]) last[1] = Math.max(last[1], end);

@@ -2,7 +2,7 @@
 // from every response at once.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type Db, inBatches, type Pool } from '../../db/db.ts';
-import { batch, groupsIn, type Scope } from './results.sql.ts';
+import { batch, groupsInScope, type GroupScope } from './results.sql.ts';
 import type { Window } from './window.ts';
 
 export type CommentRow = { questionId: number; groupId: number; week: Week; text: string };
@@ -35,19 +35,19 @@ const marked = (db: Db) => db`
            c.text        as "text",
            g.handed_out  as "handedOut"`;
 
-const one = (groupId: number): Scope => ({ groupId, withSubgroups: false });
+const one = (groupId: number): GroupScope => ({ groupId, withSubgroups: false });
 
 /** Yields the comments shown in the groups by question, group and week, in their published order. */
 export function selectComments(
   pool: Pool,
   accountId: AccountId,
-  scope: Scope,
+  scope: GroupScope,
   window: Window,
   questionIds: number[] | undefined,
 ): AsyncIterable<CommentRow[]> {
   return inBatches(
     pool<CommentRow[]>`
-    with ${groupsIn(pool, accountId, scope)}
+    with ${groupsInScope(pool, accountId, scope)}
     select g.question_id as "questionId",
            g.group_id    as "groupId",
            g.week        as "week",
@@ -69,10 +69,10 @@ export async function selectNewestComments(
   const found = db`from ${commentsIn(db, accountId, window, questionIds)}`;
   const [counted, rows] = await Promise.all([
     db<{ total: number }[]>`
-    with ${groupsIn(db, accountId, one(groupId))}
+    with ${groupsInScope(db, accountId, one(groupId))}
     select count(*)::integer as "total" ${found}`,
     db<MarkedComment[]>`
-    with ${groupsIn(db, accountId, one(groupId))}
+    with ${groupsInScope(db, accountId, one(groupId))}
     select ${marked(db)}
     ${found}
     order  by g.week desc, g.position, g.question_id
@@ -91,36 +91,28 @@ export async function selectCommentCounts(
   { window, questionIds }: CommentScope,
 ): Promise<CellCount[]> {
   return db<CellCount[]>`
-    with ${groupsIn(db, accountId, one(groupId))}
+    with ${groupsInScope(db, accountId, one(groupId))}
     select g.question_id as "questionId", g.week as "week", count(*)::integer as "comments"
     from   ${commentsIn(db, accountId, window, questionIds)}
     group  by g.question_id, g.week`;
 }
 
-/** Returns the comments shown in a group, question by question in the order of `questionIds`, newest week first. */
-const byQuestion = (
+/**
+ * Returns the comments shown in a group, or a part of them, question by question in the order of `questionIds`, newest week first. A
+ * statement that has not run yet, so that it can also be read in batches.
+ */
+export const selectCommentPage = (
   db: Db,
   accountId: AccountId,
   groupId: number,
   { window, questionIds }: { window: Window; questionIds: number[] },
-  span: Span | undefined,
+  span?: Span,
 ) => db<MarkedComment[]>`
-    with ${groupsIn(db, accountId, one(groupId))}
+    with ${groupsInScope(db, accountId, one(groupId))}
     select ${marked(db)}
     from   ${commentsIn(db, accountId, window, questionIds)}
     order  by array_position(${questionIds}::integer[], g.question_id), g.week desc, g.position
     ${span ? db`offset ${span.offset} limit ${span.limit}` : db``}`;
-
-/** Returns a part of the comments shown in a group, by question in the order of `questionIds`, newest week first. */
-export async function selectCommentPage(
-  db: Db,
-  accountId: AccountId,
-  groupId: number,
-  scope: { window: Window; questionIds: number[] },
-  span: Span,
-): Promise<MarkedComment[]> {
-  return byQuestion(db, accountId, groupId, scope, span);
-}
 
 /** Yields all of them in the same order. */
 export const selectCommentsByQuestion = (
@@ -128,8 +120,7 @@ export const selectCommentsByQuestion = (
   accountId: AccountId,
   groupId: number,
   scope: { window: Window; questionIds: number[] },
-): AsyncIterable<MarkedComment[]> =>
-  inBatches(byQuestion(pool, accountId, groupId, scope, undefined), batch);
+): AsyncIterable<MarkedComment[]> => inBatches(selectCommentPage(pool, accountId, groupId, scope), batch);
 
 /** `isHere`: whether the comment is shown in the group, not only in the company. */
 export type ComparedComment = { questionId: number; text: string; isHere: boolean };

@@ -29,7 +29,9 @@ import {
   tree,
   w45,
   withSurvey,
-  world, useService } from './data.fixture.ts';
+  world,
+  useService,
+} from './data.fixture.ts';
 
 useService();
 

@@ -1,7 +1,13 @@
 // For tests of the data interface: a service, a company with surveys, requests whose responses are checked against the schema of
 // their operation, and the checks for every endpoint that takes a group.
-import { dataOperations, type KpiValues, type ResponseRateValues } from '@soundings/contract/data.ts';
-import type { AskedQuestionsValues, ResultsValues, Value } from '@soundings/contract/data.ts';
+import {
+  type AskedQuestionsValues,
+  dataOperations,
+  type KpiValues,
+  type ResponseRateValues,
+  type ResultsValues,
+  type Value,
+} from '@soundings/contract/data.ts';
 import type { Operation } from '@soundings/contract/operation.ts';
 import { Problem } from '@soundings/contract/problem.ts';
 import { Compile } from 'typebox/compile';
@@ -9,9 +15,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changeAccount } from '../../accounts/accounts.ts';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';
-import { selectQuestions } from '../../questions/questions.ts';
+import { selectQuestions } from '../../questions/questions.sql.ts';
 import { apply, unit } from '../../testing/organizations.ts';
-import { answer, importLines, kpi, later, question, round, skip } from '../../testing/surveys.ts';
+import { answerLine, importLines, kpi, later, question, round, skip } from '../../testing/surveys.ts';
 import { type JsonResponse, openWorld, type TestAccount, type World } from '../../testing/world.ts';
 
 /**
@@ -21,7 +27,6 @@ import { type JsonResponse, openWorld, type TestAccount, type World } from '../.
 export const clock = { now: later };
 export let world: World;
 export let company: Company;
-
 
 /** Starts a service with the company for a test file, and stops it at its end. */
 export function useService(): void {
@@ -147,7 +152,7 @@ export const peopleOf = (groups: string[], count = 6) =>
 /** The answers of people such as north1, north2, … to a question. undefined: no answer. */
 export const answersOf = (week: string, to: string, group: string, key: string, values: unknown[]) =>
   values.flatMap((value, i) =>
-    value === undefined ? [] : [answer(week, to, `${group}${i + 1}`, key, value)],
+    value === undefined ? [] : [answerLine(week, to, `${group}${i + 1}`, key, value)],
   );
 
 export const six = <T>(value: T): T[] => Array.from({ length: 6 }, () => value);
@@ -193,7 +198,7 @@ const companyLines = [
   ]),
   ...['north', 'south', 'tech'].flatMap((group) =>
     six(0).map((_, i) =>
-      answer('2026-W45', 'company', `${group}${i + 1}`, 'words', undefined, `Words of ${group}`),
+      answerLine('2026-W45', 'company', `${group}${i + 1}`, 'words', undefined, `Words of ${group}`),
     ),
   ),
   ...answersOf('2026-W45', 'sales', 'north', 'local', six(3)),

@@ -20,7 +20,9 @@ import {
   six,
   w45,
   w46,
-  withSurvey, useService } from './data.fixture.ts';
+  withSurvey,
+  useService,
+} from './data.fixture.ts';
 
 useService();
 

@@ -1,13 +1,12 @@
 // The data interface in every detail (§2.1, §4.1, decisions E6, E8 and A1 to A17): groups, KPIs and response rates,
 // by endpoint, then by status.
-import type { KpiValues, ResponseRateValues } from '@soundings/contract/data.ts';
-import type { Kpi } from '@soundings/contract/data.ts';
+import type { Kpi, KpiValues, ResponseRateValues } from '@soundings/contract/data.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
 import { createToken } from '../../accounts/tokens.ts';
 import { migrations } from '../../db/migrate.ts';
 import { apply, unit } from '../../testing/organizations.ts';
-import { answer, kpi, question, round, skip } from '../../testing/surveys.ts';
+import { answerLine, kpi, question, round, skip } from '../../testing/surveys.ts';
 import {
   allWeeks,
   answersOf,
@@ -28,7 +27,9 @@ import {
   tree,
   w45,
   withSurvey,
-  world, useService } from './data.fixture.ts';
+  world,
+  useService,
+} from './data.fixture.ts';
 
 useService();
 
@@ -301,7 +302,9 @@ describe('GET /v1/responserates/values', () => {
           ...keys.map((key) => question(key, 1)),
           round('2026-W46', 'five', keys, Object.fromEntries(people.map((person) => [person, ['five']]))),
           ...done.map(({ person, key }, i) =>
-            i % 4 === 0 ? skip('2026-W46', 'five', person, key) : answer('2026-W46', 'five', person, key, 3),
+            i % 4 === 0
+              ? skip('2026-W46', 'five', person, key)
+              : answerLine('2026-W46', 'five', person, key, 3),
           ),
         ],
       );

@@ -1,6 +1,6 @@
 // What the feed adds to published figures: rolling values, standard errors and changes.
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { Kpi } from '../../questions/questions.ts';
+import type { Kpi } from '../../questions/questions.sql.ts';
 import type { Measured } from '../statistics/measures.ts';
 import { isShown, type Readings } from '../statistics/readings.ts';
 import { kpiChange, latestOf, questionChange, rollingOf, valueOf } from '../statistics/rolling.ts';
@@ -68,4 +68,3 @@ export function questionFeedMeasures(
     changeHandedOut: change?.handedOut ?? null,
   };
 }
-

@@ -1,10 +1,10 @@
 // SQL of the flat feed: one row per group, week and metric.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, inBatches, type Pool } from '../../db/db.ts';
-import { batch, groupsIn, type Scope } from './results.sql.ts';
+import { batch, groupsInScope, type GroupScope } from './results.sql.ts';
 import type { Window } from './window.ts';
 
-export type FeedRow = {
+export type StoredFeedRow = {
   metricId: string;
   groupId: number;
   week: Week;
@@ -25,12 +25,12 @@ const askedInOpenWeeks = (pool: Pool, accountId: AccountId, { first, last }: Win
 export function selectKpiFeed(
   pool: Pool,
   accountId: AccountId,
-  scope: Scope,
+  scope: GroupScope,
   { first, last }: Window,
-): AsyncIterable<FeedRow[]> {
+): AsyncIterable<StoredFeedRow[]> {
   return inBatches(
-    pool<FeedRow[]>`
-    with ${groupsIn(pool, accountId, scope)}
+    pool<StoredFeedRow[]>`
+    with ${groupsInScope(pool, accountId, scope)}
     select v.kpi_id           as "metricId",
            v.group_id         as "groupId",
            v.week             as "week",
@@ -55,12 +55,12 @@ export function selectKpiFeed(
 export function selectRateFeed(
   pool: Pool,
   accountId: AccountId,
-  scope: Scope,
+  scope: GroupScope,
   { first, last }: Window,
-): AsyncIterable<FeedRow[]> {
+): AsyncIterable<StoredFeedRow[]> {
   return inBatches(
-    pool<FeedRow[]>`
-    with ${groupsIn(pool, accountId, scope)}
+    pool<StoredFeedRow[]>`
+    with ${groupsInScope(pool, accountId, scope)}
     select ''                as "metricId",
            r.group_id        as "groupId",
            r.week            as "week",
@@ -84,12 +84,12 @@ export function selectRateFeed(
 export function selectQuestionFeed(
   pool: Pool,
   accountId: AccountId,
-  scope: Scope,
+  scope: GroupScope,
   { first, last }: Window,
-): AsyncIterable<FeedRow[]> {
+): AsyncIterable<StoredFeedRow[]> {
   return inBatches(
-    pool<FeedRow[]>`
-    with ${groupsIn(pool, accountId, scope)}
+    pool<StoredFeedRow[]>`
+    with ${groupsInScope(pool, accountId, scope)}
     select r.question_id::text as "metricId",
            r.group_id          as "groupId",
            r.week              as "week",
@@ -115,9 +115,13 @@ export function selectQuestionFeed(
 export type NamedGroup = { id: number; externalId: string | null; name: string; segmentKind: string | null };
 
 /** Returns the groups or segments of a scope with their names. */
-export async function selectNames(pool: Pool, accountId: AccountId, scope: Scope): Promise<NamedGroup[]> {
+export async function selectNames(
+  pool: Pool,
+  accountId: AccountId,
+  scope: GroupScope,
+): Promise<NamedGroup[]> {
   return pool<NamedGroup[]>`
-    with ${groupsIn(pool, accountId, scope)}
+    with ${groupsInScope(pool, accountId, scope)}
     select s.group_id as "id", g.external_id as "externalId", g.name as "name", null::text as "segmentKind"
     from   scope s
     join   groups g on g.account_id = ${accountId} and g.group_id = s.group_id

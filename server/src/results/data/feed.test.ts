@@ -18,10 +18,10 @@ import { changeAccount } from '../../accounts/accounts.ts';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';
 import { createGroup } from '../../people/groups.ts';
-import { selectQuestions } from '../../questions/questions.ts';
+import { selectQuestions } from '../../questions/questions.sql.ts';
 import { readCsv } from '../../testing/csv.ts';
 import { apply, unit } from '../../testing/organizations.ts';
-import { answer, importLines, kpi, later, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, kpi, later, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 import { closeWeekNow } from '../close-week.ts';
 import { showLiveWeeks } from '../live-week.ts';
@@ -62,7 +62,7 @@ const asked = (sizes: Record<string, number>) =>
     Object.entries(sizes).flatMap(([group, size]) => teamOf(group, size).map((one) => [one, [group]])),
   );
 const answered = (week: string, to: string, group: string, key: string, values: unknown[]) =>
-  teamOf(group, values.length).map((one, i) => answer(week, to, one, key, values[i]));
+  teamOf(group, values.length).map((one, i) => answerLine(week, to, one, key, values[i]));
 
 const everyType = ['mood', 'tens', 'advise', 'bus', 'lunch', 'tools', 'words'];
 const options = [
@@ -295,7 +295,13 @@ describe('the rows', () => {
     };
     expect(rows.slice(0, 4)).toEqual([
       { metric: 'kpi', metricId: '007', metricName: '@007', ...place, ...shown(0.9, null, true) },
-      { metric: 'kpi', metricId: 'energy', metricName: 'Energy, all', ...place, ...shown(7 / 24, null, true) },
+      {
+        metric: 'kpi',
+        metricId: 'energy',
+        metricName: 'Energy, all',
+        ...place,
+        ...shown(7 / 24, null, true),
+      },
       { metric: 'responserate', metricId: '', metricName: 'Response rate', ...place, ...shown(1, null) },
       {
         metric: 'question',
@@ -315,7 +321,13 @@ describe('the rows', () => {
     ...notMeasured,
     ...(isKpi && { rolling: expect.closeTo(value) as number }),
   });
-  const notMeasured = { rolling: null, standardError: null, change: null, isClear: null, changeHandedOut: null };
+  const notMeasured = {
+    rolling: null,
+    standardError: null,
+    change: null,
+    isClear: null,
+    changeHandedOut: null,
+  };
 
   test('leave out groupExternalId for groups without one', async () => {
     const { account, group } = await openCompany();

@@ -3,25 +3,13 @@
 import type { Kind } from '@soundings/contract/data.ts';
 import { type FeedMetric, feedMetrics } from '@soundings/contract/feed-rows.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
-import type { StreamedResponse } from '../../http/responses.ts';
-import { kpiNameIn, selectKpis, selectQuestions } from '../../questions/questions.ts';
+import type { StreamedResponse } from '../../http/responses/responses.ts';
+import { kpiNameIn } from '../../questions/questions.ts';
+import { selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
 import { byteOrderMark, textCell } from '../../base/csv.ts';
-import {
-  type FeedRow,
-  type NamedGroup,
-  selectKpiFeed,
-  selectNames,
-  selectQuestionFeed,
-  selectRateFeed,
-} from './feed.sql.ts';
-import { type ResultsQuery, findScope, streamedResponse, type Pools, type Reader } from './results.ts';
-import {
-  neededForWeek,
-  noReadings,
-  readingsShown,
-  type Statistics,
-  statisticsShown,
-} from './statistics-shown.ts';
+import { type NamedGroup, selectKpiFeed, selectNames, selectQuestionFeed, selectRateFeed, type StoredFeedRow } from './feed.sql.ts';
+import { findScope, type Pools, type Reader, type ResultsQuery, streamedResponse } from './results.ts';
+import { neededForWeek, noReadings, readingsShown, type Statistics, statisticsShown } from './statistics-shown.ts';
 import { type FeedMeasures, kpiFeedMeasures, noMeasures, questionFeedMeasures } from './feed-measures.ts';
 import { translatedQuestion } from './shape.ts';
 
@@ -77,7 +65,14 @@ export async function feedResponse(
           const group = groupById.get(row.groupId);
           if (!group) continue; // created since this response began
           const metricName = metricNames[metric].get(row.metricId) ?? '';
-          const line = { ...row, metric, metricName, group, weekName: weekName(row.week), ...measuresOf(row) };
+          const line = {
+            ...row,
+            metric,
+            metricName,
+            group,
+            weekName: weekName(row.week),
+            ...measuresOf(row),
+          };
           text += lineOf(line, isOfSegments);
         }
         yield text;
@@ -99,8 +94,8 @@ async function readMeasures(
     rows,
     statistics,
     kind,
-  }: { metric: FeedMetric; rows: readonly FeedRow[]; statistics: Statistics; kind: Kind },
-): Promise<(row: FeedRow) => FeedMeasures> {
+  }: { metric: FeedMetric; rows: readonly StoredFeedRow[]; statistics: Statistics; kind: Kind },
+): Promise<(row: StoredFeedRow) => FeedMeasures> {
   const kpis = new Map(statistics.kpis.map((kpi) => [kpi.id, kpi]));
   const metricIds = [...new Set(rows.map(({ metricId }) => metricId))];
   const ids =
@@ -112,25 +107,25 @@ async function readMeasures(
   if (metric === 'responserate' || first === undefined || last === undefined) return () => noMeasures;
   const window = { first: neededForWeek(first, statistics, 'none', ids).first, last };
   const groupIds = [...new Set(rows.map(({ groupId }) => groupId))];
-  const readings = await readingsShown(pool, accountId, groupIds, window, ids, kind);
+  const readings = await readingsShown(pool, accountId, { groupIds, questionIds: ids, kind }, window);
   const shownOf = (measures: FeedMeasures) =>
     kind === 'segment' ? { ...measures, change: null, isClear: null } : measures;
   return ({ metricId, groupId, week, isOpen }) => {
     const own = readings.get(groupId) ?? noReadings;
     if (isOpen) return noMeasures;
-    if (metric === 'question')
-      return shownOf(questionFeedMeasures(Number(metricId), week, own, statistics));
+    if (metric === 'question') return shownOf(questionFeedMeasures(Number(metricId), week, own, statistics));
     const kpi = kpis.get(metricId);
     return kpi ? shownOf(kpiFeedMeasures(kpi, week, own, statistics)) : noMeasures;
   };
 }
 
-type Line = FeedRow & FeedMeasures & {
-  metric: FeedMetric;
-  metricName: string;
-  group: NamedGroup;
-  weekName: string;
-};
+type Line = StoredFeedRow &
+  FeedMeasures & {
+    metric: FeedMetric;
+    metricName: string;
+    group: NamedGroup;
+    weekName: string;
+  };
 
 /** Returns the status of a figure. Figures without an answer count, such as KPI values, are shown if they have a value. */
 const statusOf = ({ isOpen, value, answers }: Line) =>

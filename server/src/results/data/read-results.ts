@@ -3,20 +3,10 @@
 import type { AnswerData } from '@soundings/contract/data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
-import { selectQuestions } from '../../questions/questions.ts';
-import { type LatestFigures, selectLatestFigures } from './latest-figures.sql.ts';
-import { type KpiTexts, type Scope, selectKpi, selectValuedKpis, selectWeekRates } from './results.sql.ts';
+import { selectQuestions } from '../../questions/questions.sql.ts';
 import { selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
 import { answerData, translatedQuestion, type TranslatedQuestion } from './shape.ts';
 import type { Window } from './window.ts';
-
-export type { KpiTexts, LatestFigures, Scope, Window };
-export {
-  selectKpi,
-  selectLatestFigures,
-  selectValuedKpis,
-  selectWeekRates,
-};
 
 /** All possible weeks. */
 export const allTime: Window = { first: '0001-01-01', last: '9999-12-27' };
@@ -34,7 +24,7 @@ export async function readKpiValues(
   kpiId: string,
   window: Window,
 ): Promise<WeekValue[]> {
-  const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, window);
+  const rows = await selectGroupKpiValues(pool, accountId, { groupId, kpiId }, window);
   return rows.flatMap(({ week, value, handedOut }) =>
     week === null ? [] : [{ week, value, handedOut: handedOut === true }],
   );
@@ -47,7 +37,7 @@ export async function readRates(
   groupId: number,
   window: Window,
 ): Promise<WeekRate[]> {
-  const rows = await selectGroupRates(pool, accountId, groupId, window);
+  const rows = await selectGroupRates(pool, accountId, { groupId }, window);
   return rows.flatMap(({ week, value, asked, answered, handedOut }) =>
     week === null ? [] : [rateOf({ week, value, asked, answered, handedOut: handedOut === true })],
   );
@@ -68,7 +58,8 @@ export async function readResults(
   window: Window,
   questions: ReadonlyMap<number, TranslatedQuestion>,
 ): Promise<{ questionId: number; week: Week; data: AnswerData; handedOut: boolean }[]> {
-  const rows = (await selectGroupResults(pool, accountId, groupId, window, [...questions.keys()])) ?? [];
+  const wanted = { groupId, questionIds: [...questions.keys()] };
+  const rows = (await selectGroupResults(pool, accountId, wanted, window)) ?? [];
   return rows.flatMap((row) => {
     const question = questions.get(row.questionId);
     if (!question) return [];

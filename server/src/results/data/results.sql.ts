@@ -9,7 +9,7 @@ import type { Window } from './window.ts';
  * A group, with its descendants if `withSubgroups`, or a segment, which has none. `kind`: which of the two; undefined: either. All
  * groups, or all segments, if `groupId` is undefined.
  */
-export type Scope = { groupId: number | undefined; withSubgroups: boolean; kind?: Kind | undefined };
+export type GroupScope = { groupId: number | undefined; withSubgroups: boolean; kind?: Kind | undefined };
 
 /** Returns the group or segment with an id, as a table with the column group_id. IDs of segments are never those of groups. */
 export const groupWithId = (db: Db, accountId: AccountId, groupId: number, kind?: Kind) => db`
@@ -19,7 +19,7 @@ export const groupWithId = (db: Db, accountId: AccountId, groupId: number, kind?
      select segment_id from segments
      where  account_id = ${accountId} and segment_id = ${groupId} and ${kind !== 'group'})`;
 
-function startOf(db: Db, accountId: AccountId, { groupId, kind }: Scope) {
+function startOf(db: Db, accountId: AccountId, { groupId, kind }: GroupScope) {
   if (groupId !== undefined) return groupWithId(db, accountId, groupId, kind);
   return kind === 'segment'
     ? db`select segment_id from segments where account_id = ${accountId}`
@@ -27,7 +27,7 @@ function startOf(db: Db, accountId: AccountId, { groupId, kind }: Scope) {
 }
 
 /** Returns the CTE `scope` with the groups or segments of a scope, to start a statement with. */
-export const groupsIn = (db: Db, accountId: AccountId, scope: Scope) => db`
+export const groupsInScope = (db: Db, accountId: AccountId, scope: GroupScope) => db`
   recursive scope (group_id) as (
     ${startOf(db, accountId, scope)}
     union  all
@@ -41,9 +41,9 @@ export const groupsIn = (db: Db, accountId: AccountId, scope: Scope) => db`
 export const batch = 2_000;
 
 /** Returns the ids of the groups or segments in a scope, ascending. Empty if the group or segment does not exist. */
-export async function selectScope(db: Db, accountId: AccountId, scope: Scope): Promise<number[]> {
+export async function selectScope(db: Db, accountId: AccountId, scope: GroupScope): Promise<number[]> {
   const rows = await db<{ id: number }[]>`
-    with ${groupsIn(db, accountId, scope)}
+    with ${groupsInScope(db, accountId, scope)}
     select group_id as id from scope order by group_id`;
   return rows.map(({ id }) => id);
 }
@@ -90,7 +90,7 @@ export type Marked = { week: Week | null; value: number | null; handedOut: boole
 export const selectKpiValues = (
   pool: Pool,
   accountId: AccountId,
-  scope: Scope,
+  scope: GroupScope,
   kpiId: string,
   window: Window | undefined,
 ): AsyncIterable<ValueRow[]> => {
@@ -133,7 +133,7 @@ export async function selectWeekRates(
 export const selectRates = (
   pool: Pool,
   accountId: AccountId,
-  scope: Scope,
+  scope: GroupScope,
   window: Window | undefined,
 ): AsyncIterable<ValueRow[]> =>
   selectValues(
@@ -154,8 +154,11 @@ export const selectRates = (
 function selectValues(
   pool: Pool,
   accountId: AccountId,
-  scope: Scope,
-  { values, preferred }: { values: ReturnType<typeof groupsIn>; preferred: ReturnType<typeof groupsIn> },
+  scope: GroupScope,
+  {
+    values,
+    preferred,
+  }: { values: ReturnType<typeof groupsInScope>; preferred: ReturnType<typeof groupsInScope> },
   window: Window | undefined,
 ): AsyncIterable<ValueRow[]> {
   const found = pool`
@@ -163,7 +166,7 @@ function selectValues(
   const recent = pool`(select max(w.week) - 28 from weeks w where w.account_id = ${accountId})`;
   return inBatches(
     pool<ValueRow[]>`
-    with ${groupsIn(pool, accountId, scope)}
+    with ${groupsInScope(pool, accountId, scope)}
     select s.group_id as "groupId", v.week as "week", v.value as "value"
     from   scope s
     cross  join lateral (${
@@ -195,13 +198,13 @@ export type ResultRow = {
 export function selectResults(
   pool: Pool,
   accountId: AccountId,
-  scope: Scope,
+  scope: GroupScope,
   { first, last }: Window,
   questionIds: number[] | undefined,
 ): AsyncIterable<ResultRow[]> {
   return inBatches(
     pool<ResultRow[]>`
-    with ${groupsIn(pool, accountId, scope)}
+    with ${groupsInScope(pool, accountId, scope)}
     select r.question_id as "questionId",
            r.group_id    as "groupId",
            r.week        as "week",
@@ -221,15 +224,15 @@ export function selectResults(
 export type AskedRow = { groupId: number; week: Week; questionIds: string };
 
 /** Yields what was asked of the groups, ordered by group and week, including open weeks. */
-export function selectAsked(
+export function selectAskedOfGroups(
   pool: Pool,
   accountId: AccountId,
-  scope: Scope,
+  scope: GroupScope,
   { first, last }: Window,
 ): AsyncIterable<AskedRow[]> {
   return inBatches(
     pool<AskedRow[]>`
-    with ${groupsIn(pool, accountId, scope)}
+    with ${groupsInScope(pool, accountId, scope)}
     select a.group_id     as "groupId",
            a.week         as "week",
            array_to_string(a.question_ids, ',') as "questionIds"

@@ -1,19 +1,38 @@
 // Builds the responses of the data interface (§4.1), from published figures only. Large responses are streamed while their rows
 // are read, so that they take no more memory than small ones. Responses for a single group need a single statement.
+import { dayIn, fourDigits, type Week } from '@soundings/contract/weeks.ts';
 import type { Kind } from '@soundings/contract/data.ts';
 import type { Numbers } from '@soundings/contract/operation.ts';
-import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
-import { StreamedResponse } from '../../http/responses.ts';
+import { StreamedResponse } from '../../http/responses/responses.ts';
 import { groupNotFound } from '../../people/faults.ts';
-import { kpiNotFound, selectQuestions } from '../../questions/questions.ts';
+import { selectQuestions } from '../../questions/questions.sql.ts';
+import { kpiNotFound } from '../../questions/questions.ts';
 import { segmentNotFound } from '../../rounds/segments/segments.ts';
 import { type CommentRow, selectComments } from './comments.sql.ts';
-import { type AskedRow, type KpiHead, type ResultRow, type Scope, selectAsked, selectGroupIdOf, selectKpi, selectKpiValues, selectRates, selectResults, selectScope, type ValueRow } from './results.sql.ts';
-import { selectGroupAsked, selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
+import {
+  type AskedRow,
+  type KpiHead,
+  type ResultRow,
+  type GroupScope,
+  selectAskedOfGroups,
+  selectGroupIdOf,
+  selectKpi,
+  selectKpiValues,
+  selectRates,
+  selectResults,
+  selectScope,
+  type ValueRow,
+} from './results.sql.ts';
+import {
+  selectGroupAsked,
+  selectGroupKpiValues,
+  selectGroupRates,
+  selectGroupResults,
+} from './single-group.sql.ts';
 import {
   answerData,
   grouped,
@@ -21,7 +40,6 @@ import {
   nested,
   questionList,
   valueList,
-  weekKey,
   translatedQuestion,
   type TranslatedQuestion,
 } from './shape.ts';
@@ -58,7 +76,12 @@ export async function kpiValuesResponse(
   const { accountId } = reader;
   if (!query.withSubgroups) {
     const groupId = idIn(query.groupId);
-    const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, query.window, query.kind);
+    const rows = await selectGroupKpiValues(
+      pool,
+      accountId,
+      { groupId, kpiId, kind: query.kind },
+      query.window,
+    );
     if (!rows[0]) throw await scopeNotFound(pool, accountId, query);
     if (!rows[0].kpi) throw kpiNotFound();
     return textOf(kpiChunks(rows[0].kpi, inOneBatch(valuesOf(groupId, rows)), reader));
@@ -94,7 +117,7 @@ export async function ratesResponse(
   const { accountId } = reader;
   if (!query.withSubgroups) {
     const groupId = idIn(query.groupId);
-    const rows = await selectGroupRates(pool, accountId, groupId, query.window, query.kind);
+    const rows = await selectGroupRates(pool, accountId, { groupId, kind: query.kind }, query.window);
     if (!rows[0]) throw await scopeNotFound(pool, accountId, query);
     return textOf(rateChunks(inOneBatch(valuesOf(groupId, rows)), reader));
   }
@@ -132,8 +155,9 @@ export async function resultsResponse(
   const { questionIds, language, comments, granular } = wanted;
   const window = query.window ?? lastWeeks(dayIn(reader.timezone, query.now));
   if (!query.withSubgroups && !comments && !granular) {
+    const one = { groupId: idIn(query.groupId), kind: query.kind, questionIds };
     const [rows, questions] = await Promise.all([
-      selectGroupResults(pool, accountId, idIn(query.groupId), window, questionIds, query.kind),
+      selectGroupResults(pool, accountId, one, window),
       translatedQuestions(pool, accountId, language),
     ]);
     if (!rows) throw await scopeNotFound(pool, accountId, query);
@@ -168,7 +192,7 @@ async function* resultChunks(
       const question = questions.get(row.questionId);
       if (!question) return []; // created since this response began; the next response has it, with another version
       included.set(row.questionId, question);
-      const keys = [String(row.questionId), String(row.groupId), weekKey(row.week)];
+      const keys = [String(row.questionId), String(row.groupId), fourDigits(row.week)];
       return [{ keys, text: answerData(question, row, granular) }];
     }),
   );
@@ -202,7 +226,7 @@ export async function askedQuestionsResponse(
   }
   const [scope, questions] = await Promise.all([findScope(pool, accountId, query), allQuestions]);
   return streamedResponse(reader, query, () =>
-    askedChunks(selectAsked(reads, accountId, scope, window), questions),
+    askedChunks(selectAskedOfGroups(reads, accountId, scope, window), questions),
   );
 }
 
@@ -212,7 +236,7 @@ async function* askedChunks(rows: AsyncIterable<AskedRow[]>, questions: Readonly
   yield* nested(
     leavesOf(rows, undefined, ({ groupId, week, questionIds }) => {
       lists.add(questionIds);
-      return [{ keys: [String(groupId), weekKey(week)], text: `[${questionIds}]` }];
+      return [{ keys: [String(groupId), fourDigits(week)], text: `[${questionIds}]` }];
     }),
   );
   const ids = new Set([...lists].flatMap((list) => list.split(',').map(Number)));
@@ -243,7 +267,7 @@ async function* commentLeaves(batches: AsyncIterable<CommentRow[]>): AsyncGenera
   for await (const rows of batches) {
     const leaves: Leaf[] = [];
     for (const { questionId, groupId, week, text } of rows) {
-      const next = [String(questionId), String(groupId), weekKey(week)];
+      const next = [String(questionId), String(groupId), fourDigits(week)];
       if (texts.length > 0 && next.join() !== keys.join()) {
         leaves.push(leaf());
         texts = [];
@@ -269,8 +293,12 @@ async function translatedQuestions(
 export async function findScope(
   pool: Pool,
   accountId: AccountId,
-  { groupId, withSubgroups, kind }: Pick<ResultsQuery, 'withSubgroups' | 'kind'> & { groupId: string | undefined },
-): Promise<Scope> {
+  {
+    groupId,
+    withSubgroups,
+    kind,
+  }: Pick<ResultsQuery, 'withSubgroups' | 'kind'> & { groupId: string | undefined },
+): Promise<GroupScope> {
   if (groupId === undefined) return { groupId, withSubgroups, kind };
   const scope = { groupId: idIn(groupId), withSubgroups, kind };
   const groups = await selectScope(pool, accountId, { ...scope, withSubgroups: false });

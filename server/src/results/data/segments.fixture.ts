@@ -1,5 +1,5 @@
 // For tests of reading segments: writes kinds, segments and their figures as closing a week does.
-import { raiseVersion } from '../../accounts/accounts.ts';
+import { raiseVersion } from '../../accounts/accounts.sql.ts';
 import { inTransaction, type Pool } from '../../db/db.ts';
 
 /** A figure of a question: the mean and the number of answers; null: withheld. */

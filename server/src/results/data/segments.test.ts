@@ -28,27 +28,32 @@ useService();
 async function openSites({ account, question }: Company) {
   const mood = question['mood'] as number;
   const week = '2026-11-02';
-  return writeSegments(world.pool, account.id, { name: 'Site', attribute: 'site' }, {
-    Stockholm: {
-      results: [
-        { questionId: mood, week, value: 0.5, answers: 9, handedOut: true },
-        {
-          questionId: question['bus'] as number,
-          week,
-          value: 0.75,
-          answers: 8,
-          distribution: { yes: 6, no: 2 },
-        },
-      ],
-      rates: [{ week, value: 0.9, asked: 10, answered: 9 }],
-      kpis: [{ kpiId: 'energy', week, value: 0.5 }],
+  return writeSegments(
+    world.pool,
+    account.id,
+    { name: 'Site', attribute: 'site' },
+    {
+      Stockholm: {
+        results: [
+          { questionId: mood, week, value: 0.5, answers: 9, handedOut: true },
+          {
+            questionId: question['bus'] as number,
+            week,
+            value: 0.75,
+            answers: 8,
+            distribution: { yes: 6, no: 2 },
+          },
+        ],
+        rates: [{ week, value: 0.9, asked: 10, answered: 9 }],
+        kpis: [{ kpiId: 'energy', week, value: 0.5 }],
+      },
+      '=Lund': {
+        results: [{ questionId: mood, week, value: null, answers: null }],
+        rates: [{ week, value: null }],
+        kpis: [{ kpiId: 'energy', week, value: null }],
+      },
     },
-    '=Lund': {
-      results: [{ questionId: mood, week, value: null, answers: null }],
-      rates: [{ week, value: null }],
-      kpis: [{ kpiId: 'energy', week, value: null }],
-    },
-  });
+  );
 }
 
 /** The account of this file with segments, and the IDs of these. */
@@ -252,7 +257,10 @@ describe('404', () => {
 
   test('a segment of another account gets the same response as one that does not exist', async () => {
     for (const address of endpoints) {
-      for (const more of ['', '&kind=segment', '&includeSubgroups=true'].slice(0, /feed/.test(address) ? 2 : 3)) {
+      for (const more of ['', '&kind=segment', '&includeSubgroups=true'].slice(
+        0,
+        /feed/.test(address) ? 2 : 3,
+      )) {
         const of = async (id: number) => {
           const { status, body } = await get<Problem>(company.account, `${address}groupId=${id}${more}`);
           return { status, body: { ...body, id: '' } };
@@ -268,7 +276,10 @@ describe('404', () => {
 
   test('a group with kind=segment, and a segment with kind=group', async () => {
     for (const address of endpoints) {
-      for (const query of [`groupId=${sites.group['north']}&kind=segment`, `groupId=${sites.stockholm}&kind=group`]) {
+      for (const query of [
+        `groupId=${sites.group['north']}&kind=segment`,
+        `groupId=${sites.stockholm}&kind=group`,
+      ]) {
         expect([query, (await get(sites.account, address + query)).status]).toEqual([query, 404]);
       }
     }
@@ -287,7 +298,11 @@ describe('404', () => {
 test('403: a token without the scope data reads no segment', async () => {
   const own = await openAccount();
   const { token } = await createToken(world.pool, own.id, { name: 'HR', scopes: ['organization', 'files'] });
-  for (const address of ['/v1/groups?kind=segment', `/v1/results?groupId=1&kind=segment`, '/v1/feed?kind=segment']) {
+  for (const address of [
+    '/v1/groups?kind=segment',
+    `/v1/results?groupId=1&kind=segment`,
+    '/v1/feed?kind=segment',
+  ]) {
     const { status } = await world.request('GET', address, { headers: { authorization: token } });
     expect([address, status]).toEqual([address, 403]);
   }

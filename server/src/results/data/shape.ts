@@ -2,8 +2,8 @@
 // current batch of rows in memory.
 import type { Numbers } from '@soundings/contract/operation.ts';
 import { isChoice, isScaled, type QuestionType, recommendation } from '@soundings/contract/question-types.ts';
-import { fourDigits, sixDigits, type Week } from '@soundings/contract/weeks.ts';
-import type { Option } from '../../questions/questions.ts';
+import { sixDigits, type Week } from '@soundings/contract/weeks.ts';
+import type { AnswerOption } from '../../questions/questions.sql.ts';
 import { type Distribution, enpsOf, individualsOf } from '../../questions/types.ts';
 
 /** A question with its texts in the requested language, or in its own language if there is no translation. */
@@ -21,7 +21,7 @@ export function translatedQuestion(
     type: QuestionType;
     text: string;
     translations: Record<string, string>;
-    options: Option[];
+    options: AnswerOption[];
   },
   language: string | undefined,
 ): TranslatedQuestion {
@@ -113,9 +113,6 @@ export function answerData(
   }
   return `${text}}`;
 }
-
-/** Returns the key of a week in results and asked questions. */
-export const weekKey: (week: Week) => string = fourDigits;
 
 /** Returns the JSON of questions in the format of §2.1. */
 export const questionList = (questions: Iterable<TranslatedQuestion>): string =>

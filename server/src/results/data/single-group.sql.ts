@@ -6,16 +6,17 @@ import type { AccountId, Db } from '../../db/db.ts';
 import { type AskedRow, groupWithId, type KpiHead, type Marked, type ResultRow } from './results.sql.ts';
 import type { Window } from './window.ts';
 
+/** `kind`: undefined if it may be either. */
+export type GroupOrSegment = { groupId: number; kind?: Kind | undefined };
+
 export type GroupValueRow = Marked & { kpi: KpiHead | null };
 
 /** Returns the KPI and its values in a group or segment by week; without a window, the latest one. One row of nulls if there are no values. */
 export async function selectGroupKpiValues(
   db: Db,
   accountId: AccountId,
-  groupId: number,
-  kpiId: string,
+  { groupId, kpiId, kind }: GroupOrSegment & { kpiId: string },
   window: Window | undefined,
-  kind?: Kind,
 ): Promise<GroupValueRow[]> {
   const rows = await db<(KpiHead & Marked)[]>`
     select k.kpi_id    as "id",
@@ -46,9 +47,8 @@ export type GroupRateRow = Marked & { asked: number | null; answered: number | n
 export async function selectGroupRates(
   db: Db,
   accountId: AccountId,
-  groupId: number,
+  { groupId, kind }: GroupOrSegment,
   window: Window | undefined,
-  kind?: Kind,
 ): Promise<GroupRateRow[]> {
   return db<GroupRateRow[]>`
     select v.week as "week", v.value as "value", v.asked as "asked", v.answered as "answered", v.handed_out as "handedOut"
@@ -65,14 +65,12 @@ export async function selectGroupRates(
 /** A result with its `handedOut` mark (P14), which the data interface does not return. */
 export type GroupResultRow = ResultRow & { handedOut: boolean };
 
-/** Returns the results of a group or segment by question and week; undefined if it does not exist. */
+/** Returns the results of a group or segment by question and week; undefined if it does not exist. `questionIds` undefined: of all. */
 export async function selectGroupResults(
   db: Db,
   accountId: AccountId,
-  groupId: number,
+  { groupId, kind, questionIds }: GroupOrSegment & { questionIds: number[] | undefined },
   { first, last }: Window,
-  questionIds: number[] | undefined,
-  kind?: Kind,
 ): Promise<GroupResultRow[] | undefined> {
   const rows = await db<(Omit<GroupResultRow, 'questionId'> & { questionId: number | null })[]>`
     select r.question_id  as "questionId",

@@ -18,17 +18,22 @@ export type ReadingsRow = {
   handedOut: string;
 };
 
+/** `groupIds`: undefined means all. `kind`: whether they are groups, the default, or segments. */
+export type ReadingsWanted = {
+  groupIds: readonly number[] | undefined;
+  questionIds: readonly number[];
+  kind?: Kind;
+};
+
 /**
- * Returns the published figures of questions in groups, or segments, that exist, including withheld ones; `groupIds` undefined: of all.
+ * Returns the published figures of questions in groups, or segments, that exist, including withheld ones.
  * `offset 0` makes PostgreSQL look the rows up group by group; otherwise it may read those of all groups and weeks.
  */
 export async function selectReadings(
   db: Db,
   accountId: AccountId,
-  groupIds: readonly number[] | undefined,
+  { groupIds, questionIds, kind = 'group' }: ReadingsWanted,
   { first, last }: Window,
-  questionIds: readonly number[],
-  kind: Kind,
 ): Promise<ReadingsRow[]> {
   const existing =
     kind === 'group' ? db`groups` : db`(select account_id, segment_id as group_id from segments)`;

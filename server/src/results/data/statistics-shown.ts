@@ -2,19 +2,34 @@
 // figures and the few parameters that the account stores per question, KPI and week (docs/administrators/statistics.md).
 import type {
   BestEstimate,
-  Change,
-  Comparison,
+  FigureChange,
   Difference,
   RollingFigure,
   Verdict,
 } from '@soundings/contract/console/results.ts';
-import type { Kind } from '@soundings/contract/data.ts';
+import type { Comparison } from '@soundings/contract/comparisons.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
-import { type Kpi, selectKpis } from '../../questions/questions.ts';
+import { selectKpis, type Kpi } from '../../questions/questions.sql.ts';
 import { type Cutoff, isClear, type Tested } from '../statistics/marks.ts';
-import { marginOfMeasured, marginOf, type Measured, meanVariance, shrunk, smallGroup, testOf } from '../statistics/measures.ts';
-import { type AskedWeeks, comparableWeeks, earliestComparable, isShown, type Reading, type Readings, type ShownReading } from '../statistics/readings.ts';
+import {
+  marginOfMeasured,
+  marginOf,
+  type Measured,
+  meanVariance,
+  shrunk,
+  smallGroup,
+  testOf,
+} from '../statistics/measures.ts';
+import {
+  type AskedWeeks,
+  comparableWeeks,
+  earliestComparable,
+  isShown,
+  type Reading,
+  type Readings,
+  type ShownReading,
+} from '../statistics/readings.ts';
 import {
   type Compared,
   type Differing,
@@ -36,7 +51,7 @@ import { maxKpiWeeks } from '../statistics/rotation.ts';
 import { kpiWeeksOf } from '../statistics/statistics.ts';
 import { selectKpiStatistics, selectQuestionStatistics } from '../statistics/statistics.sql.ts';
 import { variationIn } from '../statistics/history.ts';
-import { selectAskedWeeks, selectReadings } from './statistics-shown.sql.ts';
+import { type ReadingsWanted, selectAskedWeeks, selectReadings } from './statistics-shown.sql.ts';
 import type { Window } from './window.ts';
 
 /** What is known about the figures of an account in a span of weeks. */
@@ -110,19 +125,14 @@ export async function statisticsShown(pool: Pool, accountId: AccountId, window: 
 
 const listOf = (text: string): (number | null)[] => JSON.parse(`[${text}]`) as (number | null)[];
 
-/**
- * Returns the readings of questions in a window, by group, or by segment; `groupIds` undefined: of all. Those without readings are
- * missing.
- */
+/** Returns the readings of questions in a window, by group or by segment. Those without readings are missing. */
 export async function readingsShown(
   pool: Pool,
   accountId: AccountId,
-  groupIds: readonly number[] | undefined,
+  wanted: ReadingsWanted,
   window: Window,
-  questionIds: readonly number[],
-  kind: Kind = 'group',
 ): Promise<Map<number, Readings>> {
-  const rows = await selectReadings(pool, accountId, groupIds, window, questionIds, kind);
+  const rows = await selectReadings(pool, accountId, wanted, window);
   const weeks = new Map<number, Week>();
   const weekAt = (days: number): Week => {
     const known = weeks.get(days) ?? addWeeks(window.first, days / 7);
@@ -174,7 +184,16 @@ export function rollingFigure(
   if (latest.length === 0) {
     if (!isAskedIn(readings, questionIds, window)) return undefined;
     const { first: firstWeek, last: lastWeek } = window;
-    return { week, value: null, handedOut: false, questions: 0, firstWeek, lastWeek, margin: null, change: null };
+    return {
+      week,
+      value: null,
+      handedOut: false,
+      questions: 0,
+      firstWeek,
+      lastWeek,
+      margin: null,
+      change: null,
+    };
   }
   const { factor, cutoffOf } = statistics.kpiAt(id, week);
   const { variationOf, asked } = statistics;
@@ -192,10 +211,7 @@ export function rollingFigure(
   };
 }
 
-function shownChange(
-  change: Compared,
-  cutoff: Cutoff | undefined,
-): Change {
+function shownChange(change: Compared, cutoff: Cutoff | undefined): FigureChange {
   const { by, since, questions, handedOut } = change;
   return { by, since, questions, verdict: verdictOf(change, cutoff), handedOut };
 }
@@ -262,7 +278,7 @@ export function kpiEstimate(
 /** The interval, change, difference and best estimate of a question in a week. */
 export type QuestionMeasures = {
   margin: number | null;
-  change: Change | null;
+  change: FigureChange | null;
   difference: Difference | null;
   bestEstimate: BestEstimate | null;
 };
@@ -276,7 +292,8 @@ export function questionMeasures(
   statistics: Statistics,
 ): QuestionMeasures {
   const reading = readings.get(questionId)?.find((one) => one.week === week);
-  if (!reading || !isShown(reading)) return { margin: null, change: null, difference: null, bestEstimate: null };
+  if (!reading || !isShown(reading))
+    return { margin: null, change: null, difference: null, bestEstimate: null };
   const { asked, variationOf, questionCutoff } = statistics;
   const latest = { questionId, reading };
   const variation = variationOf(questionId, week);

@@ -10,7 +10,7 @@ import { randomFrom } from '../../simulation/random.ts';
 import { apply, unit } from '../../testing/organizations.ts';
 import { recomputed } from '../../testing/reference/python.ts';
 import { sharedData } from '../../testing/shared.ts';
-import { answer, importLines, kpi, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, kpi, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 import { emptyHistory, variationIn } from '../statistics/history.ts';
 import { kpiDifference } from '../statistics/rolling.ts';
@@ -106,7 +106,7 @@ describe('a generated company', () => {
           const [low, high] = key === 'c' ? [1, 10] : key === 'd' ? [0, 10] : [1, 5];
           const onScale = Math.round((low + high) / 2 + (level * (high - low)) / 4);
           const value = key === 'e' ? level > 0 : Math.max(low, Math.min(high, onScale));
-          return isAnswered ? [answer(week, 'company', id, key, value)] : [];
+          return isAnswered ? [answerLine(week, 'company', id, key, value)] : [];
         }),
       ),
     ];
@@ -202,7 +202,12 @@ describe('a generated company', () => {
     const window = { first: firstWeek, last };
     const statistics = await statisticsShown(world.pool, id, window);
     const questionIds = Object.keys(published.questions).map(Number);
-    const readings = await readingsShown(world.pool, id, undefined, neededFor(window), questionIds);
+    const readings = await readingsShown(
+      world.pool,
+      id,
+      { groupIds: undefined, questionIds },
+      neededFor(window),
+    );
     const parentOf = (groupId: number) => published.groups[groupId] ?? null;
     const topOf = (groupId: number): number | null => {
       const parent = parentOf(groupId);
@@ -276,10 +281,10 @@ describe('a generated company', () => {
       // Everything that the description explains occurs.
       const values = valuesIn(reference);
       const some = (pattern: RegExp, is: (value: unknown) => boolean) =>
-        expect([pattern, values.filter(([path, value]) => pattern.test(path) && is(value)).length > 0]).toEqual([
+        expect([
           pattern,
-          true,
-        ]);
+          values.filter(([path, value]) => pattern.test(path) && is(value)).length > 0,
+        ]).toEqual([pattern, true]);
       const isPositive = (value: unknown) => (value as number) > 0;
       for (const name of ['steadyShare', 'sharedMovement', 'groupVariance', 'bestEstimate/weight'])
         some(new RegExp(`/${name}$`), isPositive);
@@ -328,7 +333,12 @@ describe(`the Civil Service People Survey${skipped}`, () => {
       const own = scores.map(([code, measure, value]) => {
         const place = codes.indexOf(code);
         const answers = 8 + 13 * (place % 17);
-        return figureOf(place + 2, measures.indexOf(measure) + 1, Math.round(Number(value) * answers), answers);
+        return figureOf(
+          place + 2,
+          measures.indexOf(measure) + 1,
+          Math.round(Number(value) * answers),
+          answers,
+        );
       });
       const wholes = measures.map((_, i) => {
         const parts = own.filter((one) => one.question === i + 1);

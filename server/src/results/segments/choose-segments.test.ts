@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../../simulation/random.ts';
 import { randomSegmentWorld } from '../../testing/attacks/segment-worlds.ts';
 import { cases } from '../../testing/house/cases.ts';
-import { chooseCells, setsOf } from '../disclosure.ts';
+import { chooseCells, setsOf } from '../disclosure/disclosure.ts';
 import { chooseSegments, segmentsHandedOut, type SegmentSet } from './choose-segments.ts';
 
 /** A company in which everyone is in a team of this size. Teams are cells, and all of them are in group 1. */

@@ -1,6 +1,6 @@
 // Decides which people the figures of segments are based on, after the disclosure procedure has chosen the cells of all groups
 // (disclosure.ts). Pure. It knows which people count in which cells and segments, but never what anyone answered (P3).
-import type { Cells } from '../disclosure.ts';
+import type { Cells } from '../disclosure/disclosure.ts';
 import { cellsWithoutExchange, type Part } from './exchanges.ts';
 
 /** The people who count in a segment, each once. A segment of a kind can have several sets, one for each question of a class. */

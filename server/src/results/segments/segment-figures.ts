@@ -4,7 +4,7 @@ import { freeText, isDistributionOnly, type QuestionType } from '@soundings/cont
 import {
   type Company,
   type ChosenFigures,
-  type Loaded,
+  type QuestionWithAnswers,
   ownLinksIn,
   type Result,
   resultOf,
@@ -18,7 +18,7 @@ import { chooseSegments, segmentsHandedOut, type SegmentSet } from './choose-seg
  * results, and those of questions of different types with the same text are withheld (decisions/0027).
  */
 export function segmentResults(
-  asked: readonly Loaded[],
+  asked: readonly QuestionWithAnswers[],
   { company, chosen: { cells } }: Pick<ChosenFigures, 'company' | 'chosen'>,
   turnout: Turnout,
 ): Result[][] {
@@ -59,7 +59,11 @@ function segmentsAsked(questionId: number, { data, segmentsOfRound }: Turnout): 
  * Returns the people who answered each question in each segment, by kind. The key of a set combines a segment and the index of a
  * question, like those of groups.
  */
-function setsOfKinds(asked: readonly Loaded[], company: Company, turnout: Turnout): SegmentSet[][] {
+function setsOfKinds(
+  asked: readonly QuestionWithAnswers[],
+  company: Company,
+  turnout: Turnout,
+): SegmentSet[][] {
   const { respondents, keyOf, answersOf } = company;
   const everyone = respondents.map((_, person) => person);
   const people = new Map<number, number[]>();

@@ -1,5 +1,5 @@
 // The people that response rates of segments are based on. Pure.
-import type { Cells } from '../disclosure.ts';
+import type { Cells } from '../disclosure/disclosure.ts';
 import type { Assignment, Turnout, WeekRound } from '../turnout.ts';
 import { chooseSegments, segmentsHandedOut } from './choose-segments.ts';
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { randomSegmentWorld, type SegmentWorld } from '../../testing/attacks/segment-worlds.ts';
 import { heaviestPerson } from '../../testing/attacks/weights.ts';
-import { chooseCells } from '../disclosure.ts';
+import { chooseCells } from '../disclosure/disclosure.ts';
 import { chooseSegments, type SegmentSet } from './choose-segments.ts';
 
 const attacks = Number(process.env['SEGMENT_ATTACKS'] ?? 150);

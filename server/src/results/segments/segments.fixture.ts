@@ -1,4 +1,5 @@
 // For tests of segments: a company of three teams whose people have attributes, a schedule that asks them, and what is published.
+import { selectSegments } from '../../rounds/segments/segments.sql.ts';
 import { afterAll, beforeAll } from 'vitest';
 import { changeAccount, createAccount } from '../../accounts/accounts.ts';
 import { saveAnswers } from '../../answers/answering.ts';
@@ -6,11 +7,12 @@ import { type Db, inTransaction, type Pool } from '../../db/db.ts';
 import { defineAttribute } from '../../people/attributes.changes.ts';
 import { createGroup } from '../../people/groups.ts';
 import { createUser } from '../../people/users.ts';
-import { defineKpis, defineLibrary, selectQuestions } from '../../questions/questions.ts';
+import { defineKpis, defineLibrary } from '../../questions/questions.ts';
+import { selectQuestions } from '../../questions/questions.sql.ts';
 import { newLinks } from '../../rounds/links.ts';
 import { openDueRounds } from '../../rounds/opening.ts';
 import { createSchedule } from '../../rounds/schedules.ts';
-import { type NewKind, openKind, segmentsOf } from '../../rounds/segments/segments.ts';
+import { type NewKind, openKind } from '../../rounds/segments/segments.ts';
 import { askedWeek, mondays, noon } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { closeWeek } from '../close-week.ts';
@@ -149,7 +151,7 @@ export async function resultsOf(
 
 export const idsOf = async (db: Db, id: number, of: 'groups' | 'segments'): Promise<number[]> =>
   of === 'segments'
-    ? (await segmentsOf(db, id)).map((one) => one.id)
+    ? (await selectSegments(db, id)).map((one) => one.id)
     : (await db<{ id: number }[]>`select group_id as id from groups where account_id = ${id}`).map(
         (row) => row.id,
       );
@@ -160,7 +162,7 @@ export async function byValue(
   question: number,
   week = askedWeek,
 ): Promise<Record<string, Omit<Row, 'groupId' | 'questionId'>>> {
-  const names = new Map((await segmentsOf(pool, acme.id)).map(({ id, value }) => [id, value]));
+  const names = new Map((await selectSegments(pool, acme.id)).map(({ id, value }) => [id, value]));
   const rows = (await resultsOf(acme, 'segments', week)).filter(
     ({ questionId }) => questionId === acme.questionIds[question],
   );

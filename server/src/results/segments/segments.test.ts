@@ -1,17 +1,18 @@
 // Segments from the opening of a week to its closing: people count where they were when it opened, groups show the same as without
 // segments, and nothing that leads to a person is stored.
+import { selectKinds, selectSegments } from '../../rounds/segments/segments.sql.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { describe, expect, test } from 'vitest';
 import { openLink } from '../../answers/answering.ts';
 import { inTransaction, openPool } from '../../db/db.ts';
 import { changeUser, removeUser } from '../../people/users.ts';
 import { newLinks } from '../../rounds/links.ts';
-import { closeKind, kindsOf, removeKind, segmentsOf } from '../../rounds/segments/segments.ts';
+import { closeKind, removeKind } from '../../rounds/segments/segments.ts';
 import { keyAt, unwrap } from '../../sealing/epoch-keys.ts';
 import { keyIn } from '../../sealing/key-file.ts';
 import { contextOf, WeekKey } from '../../sealing/week-key.ts';
 import { askedWeek, noon } from '../../testing/asking.ts';
-import { answer, importLines, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, question, round } from '../../testing/surveys.ts';
 import { tablesOf } from '../../testing/tables.ts';
 import { closeWeek, closeWeekNow } from '../close-week.ts';
 import { deleteGroupResults } from '../published-figures.ts';
@@ -92,7 +93,7 @@ async function waiting(): Promise<number> {
 }
 
 const ratesOf = async (acme: Staff) => {
-  const names = new Map((await segmentsOf(pool, acme.id)).map(({ id, value }) => [id, value]));
+  const names = new Map((await selectSegments(pool, acme.id)).map(({ id, value }) => [id, value]));
   const rows = await pool<{ groupId: number; people: number; asked: number; answered: number }[]>`
     select group_id as "groupId", people, asked, answered from response_rates where account_id = ${acme.id}`;
   return Object.fromEntries(
@@ -121,7 +122,7 @@ describe('figures of segments', () => {
     expect(JSON.parse(Stockholm?.distribution as string)).toMatchObject({ time: 20 });
     const kpis = await pool<{ groupId: number; value: number | null }[]>`
       select group_id as "groupId", value from kpi_values where account_id = ${acme.id} and kpi_id = 'mood'`;
-    const stockholm = (await segmentsOf(pool, acme.id)).find(({ value }) => value === 'Stockholm');
+    const stockholm = (await selectSegments(pool, acme.id)).find(({ value }) => value === 'Stockholm');
     // 5 of 5 and 5 of 10.
     expect(kpis.find(({ groupId }) => groupId === stockholm!.id)?.value).toBeCloseTo((1 + 4 / 9) / 2);
     // Team c, where no one answered, is left out: five of its people are in no segment, and everyone elsewhere is in one.
@@ -146,7 +147,7 @@ describe('figures of segments', () => {
 
   test('exist for values of enough people only: those of fewer are in no table', async () => {
     const acme = await closedStaff();
-    const values = (await segmentsOf(pool, acme.id)).map(({ value }) => value);
+    const values = (await selectSegments(pool, acme.id)).map(({ value }) => value);
     expect(values).toEqual(['Malmö', 'Stockholm', '40 and over', 'under 40']);
     const rows = (await tablesOf(pool)).filter((row) => !row.startsWith('users '));
     expect(rows.filter((row) => /Kiruna|Lund/.test(row))).toEqual([]);
@@ -197,15 +198,15 @@ describe('figures of segments', () => {
 
   test('do not exist for a week with live results', async () => {
     const acme = await closedStaff({ publication: 'live' });
-    expect(await segmentsOf(pool, acme.id)).toEqual([]);
+    expect(await selectSegments(pool, acme.id)).toEqual([]);
     expect(await resultsOf(acme, 'segments')).toEqual([]);
   });
 
   test('of one account are not among those of another', async () => {
     const [acme, other] = [await closedStaff(), await closedStaff({}, [])];
-    expect(await segmentsOf(pool, other.id)).toEqual([]);
-    expect(await kindsOf(pool, other.id)).toEqual([]);
-    const [kind] = await kindsOf(pool, acme.id);
+    expect(await selectSegments(pool, other.id)).toEqual([]);
+    expect(await selectKinds(pool, other.id)).toEqual([]);
+    const [kind] = await selectKinds(pool, acme.id);
     for (const change of [closeKind, removeKind]) {
       await expect(
         inTransaction(pool, (tx) => change(tx, other.id, command, kind!.id, deleteGroupResults)),
@@ -235,7 +236,7 @@ describe('while a week is open', () => {
     await close(still);
     await close(moving);
     expect(await byValue(moving, 0)).toEqual(await byValue(still, 0));
-    expect((await segmentsOf(pool, moving.id)).map(({ value }) => value)).toEqual(['Malmö', 'Stockholm']);
+    expect((await selectSegments(pool, moving.id)).map(({ value }) => value)).toEqual(['Malmö', 'Stockholm']);
   });
 
   test('a kind that is closed keeps its figures of that week, and one that is removed gets none', async () => {
@@ -285,7 +286,7 @@ describe('while a week is open', () => {
     const rows =
       await pool`select respondent from assignments where account_id = ${acme.id} and sealed_segments is not null`;
     expect(rows).toHaveLength(60);
-    expect((await segmentsOf(pool, acme.id)).map(({ value }) => value)).toEqual(['Malmö', 'Stockholm']);
+    expect((await selectSegments(pool, acme.id)).map(({ value }) => value)).toEqual(['Malmö', 'Stockholm']);
   });
 });
 
@@ -386,13 +387,13 @@ test('the people of a history file count in no segment, even if they are users w
     [
       question('old', 1),
       round(name, 'top', ['old'], Object.fromEntries(people.map((one) => [one, ['top']]))),
-      ...people.map((one) => answer(name, 'top', one, 'old', 4)),
+      ...people.map((one) => answerLine(name, 'top', one, 'old', 4)),
     ],
     noon,
   );
   const results = await pool`select 1 from results where account_id = ${acme.id} and answers is not null`;
   expect(results).not.toHaveLength(0);
-  expect(await segmentsOf(pool, acme.id)).toEqual([]);
+  expect(await selectSegments(pool, acme.id)).toEqual([]);
   const sealed =
     await pool`select 1 from assignments where account_id = ${acme.id} and sealed_segments is not null`;
   expect(sealed).toHaveLength(0);
@@ -400,8 +401,8 @@ test('the people of a history file count in no segment, even if they are users w
 
 test('a kind that is removed takes its segments and all their figures with it, and nothing else', async () => {
   const acme = await closedStaff();
-  const [kind] = await kindsOf(pool, acme.id);
-  const gone = new Set((await segmentsOf(pool, acme.id, kind!.id)).map(({ id }) => id));
+  const [kind] = await selectKinds(pool, acme.id);
+  const gone = new Set((await selectSegments(pool, acme.id, kind!.id)).map(({ id }) => id));
   const groups = await groupFigures(acme);
   await inTransaction(pool, (tx) => removeKind(tx, acme.id, command, kind!.id, deleteGroupResults));
   const left = await pool<{ id: number }[]>`

@@ -1,7 +1,7 @@
 // Simulates which figures a kind of segments would show before it is opened. Pure. It draws who answers, several times, and decides on
 // counts only, like closing a week does. No answers are involved.
 import { valuesToUse } from '../../rounds/segments/segment-values.ts';
-import { chooseCells, setsOf } from '../disclosure.ts';
+import { chooseCells, setsOf } from '../disclosure/disclosure.ts';
 import { chooseSegments, type SegmentSet } from './choose-segments.ts';
 
 /** An account's active people as a week would ask them now. */

@@ -2,7 +2,7 @@
 import type { AccountId, Db } from '../../db/db.ts';
 
 /** Returns the groups that active people are members of. */
-export async function selectMemberships(
+export async function selectAllMemberships(
   db: Db,
   accountId: AccountId,
 ): Promise<{ userId: number; memberOf: number[] }[]> {

@@ -1,19 +1,14 @@
 // Reads what a simulation of a kind of segments needs: the account's people as a week would ask them now.
+import { selectKinds } from '../../rounds/segments/segments.sql.ts';
 import { maxSegmentsOfKind } from '@soundings/contract/limits.ts';
 import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { ancestorsOf } from '../../people/tree.ts';
-import { selectParents } from '../../rounds/rounds.ts';
-import {
-  checkedKind,
-  divisionOf,
-  kindsOf,
-  type NewKind,
-  valuesOfPeople,
-} from '../../rounds/segments/segments.ts';
+import { selectParents } from '../../rounds/rounds.sql.ts';
+import { checkedKind, divisionOf, type NewKind, valuesOfPeople } from '../../rounds/segments/segments.ts';
 import type { SimulatedAccount, SimulatedKind } from './simulate.ts';
-import { selectMemberships, selectRecentRates } from './simulated-account.sql.ts';
+import { selectAllMemberships, selectRecentRates } from './simulated-account.sql.ts';
 
 /** How many past weeks tell who is likely to answer, and how likely anyone is if there are none. */
 const rateWeeks = 8;
@@ -32,11 +27,11 @@ export async function simulateOpening(
 ): Promise<SimulatedKind> {
   const checked = await checkedKind(pool, accountId, kind);
   const { threshold, timezone } = await accountById(pool, accountId);
-  const all = await kindsOf(pool, accountId);
+  const all = await selectKinds(pool, accountId);
   const open = all.filter(({ closedAt }) => closedAt === null);
   const divisions = [...open, checked].map((one) => divisionOf(one, all));
   const [members, parents, rates] = [
-    await selectMemberships(pool, accountId),
+    await selectAllMemberships(pool, accountId),
     await selectParents(pool, accountId),
     await selectRecentRates(pool, accountId, rateWeeks),
   ];

@@ -1,7 +1,7 @@
 // The segments in which the people of an open week count, as they were frozen when its rounds were opened. Only closing reads them.
+import { selectSegments } from '../../rounds/segments/segments.sql.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../../db/db.ts';
-import { segmentsOf } from '../../rounds/segments/segments.ts';
 import type { WeekKey } from '../../sealing/week-key.ts';
 import type { WeekData } from '../turnout.ts';
 import { selectSealedSegments } from './week-segments.sql.ts';
@@ -17,7 +17,7 @@ export async function withSegments<Data extends Pick<WeekData, 'assignments'>>(
   key: WeekKey,
   data: Data,
 ): Promise<Data & Pick<WeekData, 'segmentKinds'>> {
-  const segments = await segmentsOf(tx, accountId);
+  const segments = await selectSegments(tx, accountId);
   if (segments.length === 0) return data;
   const existing = new Set(segments.map(({ id }) => id));
   const segmentIdsOf = new Map<string, number[]>();

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { recomputed } from '../../testing/reference/python.ts';
 import { randomSegmentWorld } from '../../testing/attacks/segment-worlds.ts';
 import { heaviestPerson } from '../../testing/attacks/weights.ts';
-import { chooseCells } from '../disclosure.ts';
+import { chooseCells } from '../disclosure/disclosure.ts';
 import { chooseSegments } from './choose-segments.ts';
 
 const worlds = Array.from({ length: 20 }, (_, i) => randomSegmentWorld(50_000 + i, [8, 30]));

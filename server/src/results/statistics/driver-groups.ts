@@ -26,7 +26,7 @@ export type LeftOutReason = 'sameQuestions' | 'fewFigures' | 'fewGroups' | 'cons
 export type LeftOut = { kpiId: string; reason: LeftOutReason };
 
 /** The groups and KPIs that can be used. `values`: row by row for each group, the KPIs in order, and then the outcome. */
-export type Readings = {
+export type DriverReadings = {
   groupIds: number[];
   kpiIds: string[];
   values: Float64Array;
@@ -69,7 +69,7 @@ type Row = { groupId: number; outcome: Reading; kpis: (Reading | undefined)[] };
  * Returns the readings of disjoint groups: those in which the outcome and all chosen KPIs are shown, and no group below them is such
  * a group. `groupIds` has fewer than `minimumGroups` groups if there are too few even without any KPI; then `kpiIds` is empty.
  */
-export function readingsOf({ parents, figures, kpis, outcome }: DriverInput): Readings {
+export function readingsOf({ parents, figures, kpis, outcome }: DriverInput): DriverReadings {
   const parentOf = new Map(parents);
   const leftOut: LeftOut[] = [];
   const other = kpis

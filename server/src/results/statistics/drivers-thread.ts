@@ -1,6 +1,6 @@
 // Computes key drivers on a thread, because half a second of computing would block other requests. At most one at a time; the last
 // results are kept, because the same figures always have the same result.
-import { Digest } from '../../base/digest.ts';
+import { Digest } from '../../base/crypto/digest.ts';
 import { computeOnThread, keepResults } from '../../jobs/threads.ts';
 import type { DriverInput } from './driver-groups.ts';
 import type { DriverResult } from './drivers.ts';

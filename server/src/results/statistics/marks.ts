@@ -1,6 +1,6 @@
 // Which changes and differences are clear: controls the false discovery rate over everything that is looked at together
 // (Benjamini and Hochberg 1995), with weights (Genovese, Roeder and Wasserman 2006). Pure.
-import type { Comparison } from '@soundings/contract/console/results.ts';
+import type { Comparison } from '@soundings/contract/comparisons.ts';
 
 /** What is tested: changes since the questions were last asked, and differences from each kind of comparison. */
 export type Tested = 'change' | Exclude<Comparison, 'none'>;

@@ -4,7 +4,7 @@ import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomFrom } from '../../simulation/random.ts';
 import { apply, unit } from '../../testing/organizations.ts';
-import { answer, importLines, kpi, question, round } from '../../testing/surveys.ts';
+import { answerLine, importLines, kpi, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 import { areStatisticsDue, computeAllStatistics, computeStatistics } from './statistics.ts';
 
@@ -37,7 +37,7 @@ function linesOf(number: number): object[] {
   return [
     round(week, 'all', questions, people),
     ...Object.keys(people).flatMap((name) =>
-      questions.map((key) => answer(week, 'all', name, key, 1 + Math.floor(random.next() * 5))),
+      questions.map((key) => answerLine(week, 'all', name, key, 1 + Math.floor(random.next() * 5))),
     ),
   ];
 }

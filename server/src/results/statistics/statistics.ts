@@ -2,11 +2,12 @@
 // and KPI (docs/administrators/statistics.md). Closing a week never waits for it.
 import type { QuestionType } from '@soundings/contract/question-types.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
-import { accountById, lockAccount, raiseVersion } from '../../accounts/accounts.ts';
+import { accountById, lockAccount } from '../../accounts/accounts.ts';
+import { raiseVersion } from '../../accounts/accounts.sql.ts';
 import { type AccountId, type Db, inTransaction, onConnection, type Pool } from '../../db/db.ts';
-import { selectKpis, selectQuestions } from '../../questions/questions.ts';
+import { selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
 import type { Distribution } from '../../questions/types.ts';
-import { selectParents } from '../../rounds/rounds.ts';
+import { selectParents } from '../../rounds/rounds.sql.ts';
 import { comparableWeeks, type Reading } from './readings.ts';
 import { rotationWeeks } from './rotation.ts';
 import {

@@ -6,13 +6,17 @@ export type Division =
   { attribute: string; bands: readonly number[] | null } | { cross: readonly [Division, Division] };
 
 /** Attribute values by name. */
-export type Attributes = Readonly<Record<string, string | null | undefined>>;
+export type ValuesByAttribute = Readonly<Record<string, string | null | undefined>>;
 
 /**
  * Returns the segment of a kind that a person is in, such as "Stockholm", "30–39" or "Stockholm · 30–39"; undefined if none: without
  * a value, or with a value that is not a date or lies after the Monday of the week, if the kind has bands.
  */
-export function segmentValueOf(kind: Division, attributes: Attributes, week: Week): string | undefined {
+export function segmentValueOf(
+  kind: Division,
+  attributes: ValuesByAttribute,
+  week: Week,
+): string | undefined {
   if ('cross' in kind) {
     const values = kind.cross.map((part) => segmentValueOf(part, attributes, week));
     return values.includes(undefined) ? undefined : values.join(' · ');

@@ -1,11 +1,12 @@
 // Opening, closing and removing kinds of segments: what is refused, what is recorded, and in which order they are.
+import { selectKinds } from './segments.sql.ts';
 import { maxSegmentKinds } from '@soundings/contract/limits.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../../accounts/accounts.ts';
 import { inTransaction } from '../../db/db.ts';
 import { defineAttribute, removeAttribute } from '../../people/attributes.changes.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
-import { closeKind, kindsOf, type NewKind, openKind, removeKind } from './segments.ts';
+import { closeKind, type NewKind, openKind, removeKind } from './segments.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -41,7 +42,7 @@ describe('opening a kind', () => {
     const site = await open(id, kind(' Site '));
     const age = await open(id, kind('Age', { attribute: 'born', bands: [30, 50] }));
     await open(id, kind('Site and age', { attribute: null, crossOf: [site, age] }));
-    expect(await kindsOf(database.pool, id)).toMatchObject([
+    expect(await selectKinds(database.pool, id)).toMatchObject([
       { id: site, name: 'Site', attribute: 'site', bands: null, crossOf: null, closedAt: null, segments: 0 },
       { id: age, name: 'Age', attribute: 'born', bands: [30, 50] },
       { name: 'Site and age', attribute: null, crossOf: [site, age] },
@@ -70,7 +71,7 @@ describe('opening a kind', () => {
     await expect(open(id, kind('Site'))).rejects.toMatchObject({ code: 'segments taken' });
     await close(id, first);
     await open(id, kind('Site'));
-    expect((await kindsOf(database.pool, id)).map(({ closedAt }) => closedAt === null)).toEqual([
+    expect((await selectKinds(database.pool, id)).map(({ closedAt }) => closedAt === null)).toEqual([
       false,
       true,
     ]);
@@ -80,7 +81,7 @@ describe('opening a kind', () => {
     const id = await company();
     for (let i = 0; i < maxSegmentKinds; i++) await open(id, kind(`k${i}`));
     await expect(open(id, kind('more'))).rejects.toMatchObject({ code: 'too many segments' });
-    await close(id, (await kindsOf(database.pool, id))[0]!.id);
+    await close(id, (await selectKinds(database.pool, id))[0]!.id);
     await open(id, kind('more'));
   });
 
@@ -115,7 +116,7 @@ test('a kind can be neither closed nor removed while a combination needs it, nor
   expect(await removeSite()).toBe(0);
   await remove(id, cross);
   await remove(id, a);
-  expect((await kindsOf(database.pool, id)).map(({ name }) => name)).toEqual(['b']);
+  expect((await selectKinds(database.pool, id)).map(({ name }) => name)).toEqual(['b']);
 });
 
 test('every change is recorded in the audit log', async () => {

@@ -2,7 +2,8 @@
 // open later. Removing it deletes its figures.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { maxSegmentBands, maxSegmentKinds } from '@soundings/contract/limits.ts';
-import { lockAccount, raiseVersion } from '../../accounts/accounts.ts';
+import { raiseVersion } from '../../accounts/accounts.sql.ts';
+import { lockAccount } from '../../accounts/accounts.ts';
 import { type Actor, audit } from '../../accounts/audit.ts';
 import { Fault, faultAtField } from '../../base/errors.ts';
 import { nameFault, refuseField } from '../../base/field-faults.ts';
@@ -13,15 +14,11 @@ import { attributesIn, type Division, segmentValueOf } from './segment-values.ts
 import {
   deleteKind,
   insertKind,
-  type Segment,
   type SegmentKind,
   selectAttributeValues,
   selectKinds,
-  selectSegments,
   updateClosed,
 } from './segments.sql.ts';
-
-export type { Segment, SegmentKind };
 
 /** A kind to open. `bands`: for an attribute that contains dates. `crossOf`: two open kinds to combine, in place of an attribute. */
 export type NewKind = {
@@ -30,13 +27,6 @@ export type NewKind = {
   bands: number[] | null;
   crossOf: [number, number] | null;
 };
-
-/** Returns the kinds of an account in the order in which they were opened, closed ones included. */
-export const kindsOf = (db: Db, accountId: AccountId): Promise<SegmentKind[]> => selectKinds(db, accountId);
-
-/** Returns the segments of an account, or of one kind, by kind and value. Segments exist from the first week in which they were asked. */
-export const segmentsOf = (db: Db, accountId: AccountId, kindId?: number): Promise<Segment[]> =>
-  selectSegments(db, accountId, kindId);
 
 /** Returns what a kind divides people by. Throws if a kind that it combines does not exist, which the rules of removing prevent. */
 export function divisionOf(

@@ -15,7 +15,7 @@ import {
   type Statistics,
 } from '../../results/data/statistics-shown.ts';
 import { classFigures, type Result, type ShownComment } from '../../results/figures.ts';
-import { type Rate, responseRates } from '../../results/response-rates.ts';
+import { type Rate, responseRates } from '../../results/disclosure/response-rates.ts';
 import { minimumGroups, readingsOf } from '../../results/statistics/driver-groups.ts';
 import { computeDrivers } from '../../results/statistics/drivers.ts';
 import { emptyHistory, variationIn, type WeekFigures } from '../../results/statistics/history.ts';

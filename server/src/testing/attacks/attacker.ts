@@ -1,18 +1,8 @@
 // The attacker of privacy.md: finds out which people each figure rests on, and searches for figures that, multiplied and added
 // up, reveal something about a few people alone.
-import {
-  agreementScale,
-  freeText,
-  isDistributionOnly,
-  isScaled,
-  type QuestionType,
-  recommendation,
-  type ScaledType,
-  tenStepScale,
-  yesNo,
-} from '@soundings/contract/question-types.ts';
-import { type Loaded, classFigures, type Result } from '../../results/figures.ts';
-import { responseRates } from '../../results/response-rates.ts';
+import { agreementScale, freeText, isDistributionOnly, isScaled, type QuestionType, recommendation, type ScaledType, tenStepScale, yesNo } from '@soundings/contract/question-types.ts';
+import { responseRates } from '../../results/disclosure/response-rates.ts';
+import { classFigures, type QuestionWithAnswers, type Result } from '../../results/figures.ts';
 import { type Thresholds, type Turnout, turnoutOf, type WeekAnswer } from '../../results/turnout.ts';
 import { type RandomHistory, type RandomWeek, weekData } from './histories.ts';
 
@@ -93,7 +83,7 @@ function knownOfClass(asked: Asked[], turnout: Turnout): KnownOfQuestion[] {
   // questions, each person chooses a different option.
   const step = asked.some(({ type }) => isScaled(type)) ? 40 : names.length;
   for (let start = 0; start < names.length; start += step) {
-    const marked = asked.map(({ id, type, answers }): Loaded => ({
+    const marked = asked.map(({ id, type, answers }): QuestionWithAnswers => ({
       question: { id, type, options: isScaled(type) ? [] : names },
       answers: answers.map((answer): WeekAnswer => {
         const i = names.indexOf(answer.respondent);

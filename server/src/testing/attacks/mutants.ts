@@ -1,5 +1,10 @@
 // Mutants of the disclosure procedure: disclosure.ts without one of its rules. An attack that does not break them proves nothing.
-import type { chooseCells, chooseDistributions, GroupSet, Cells } from '../../results/disclosure.ts';
+import type {
+  chooseCells,
+  chooseDistributions,
+  GroupSet,
+  Cells,
+} from '../../results/disclosure/disclosure.ts';
 
 /** The two functions that decide what is shown. */
 export type Procedure = { chooseCells: typeof chooseCells; chooseDistributions: typeof chooseDistributions };

@@ -7,7 +7,7 @@ import {
   yesNo,
 } from '@soundings/contract/question-types.ts';
 import type { KpiValue, Result, ShownComment } from '../../results/figures.ts';
-import type { Rate } from '../../results/response-rates.ts';
+import type { Rate } from '../../results/disclosure/response-rates.ts';
 import type { WeekAnswer, WeekData } from '../../results/turnout.ts';
 import { weekData } from './histories.ts';
 import { boundsOf, type World, type WorldQuestion } from './second-worlds.ts';

@@ -1,6 +1,6 @@
 // Random companies with kinds of segments. The same seed gives the same company.
 import { type Random, randomFrom } from '../../simulation/random.ts';
-import { type GroupSet, setsOf } from '../../results/disclosure.ts';
+import { type GroupSet, setsOf } from '../../results/disclosure/disclosure.ts';
 import type { SegmentSet } from '../../results/segments/choose-segments.ts';
 
 export type SegmentWorld = { count: number; threshold: number; groups: GroupSet[]; kinds: SegmentSet[][] };

@@ -1,8 +1,8 @@
 // Twins of a week: other answers of the same people that lead to the same published figures. Someone who sees only what is published
 // can't distinguish a week from its twin, so nothing that is computed from published figures may differ between them.
 import { isScaled, multipleChoice, singleChoice } from '@soundings/contract/question-types.ts';
-import { chooseCells } from '../../results/disclosure.ts';
-import { chooseClass, companyOf, type Loaded } from '../../results/figures.ts';
+import { chooseCells } from '../../results/disclosure/disclosure.ts';
+import { chooseClass, companyOf, type QuestionWithAnswers } from '../../results/figures.ts';
 import { turnoutOf, type WeekAnswer, type WeekData, type WeekQuestion } from '../../results/turnout.ts';
 import type { Random } from '../../simulation/random.ts';
 import { boundsOf } from './second-worlds.ts';
@@ -40,7 +40,7 @@ export function twinOf(
   for (const alike of classes) {
     const asked = alike
       .filter(({ id }) => answers.has(id))
-      .map((question): Loaded => ({ question, answers: [...(answers.get(question.id) ?? [])] }));
+      .map((question): QuestionWithAnswers => ({ question, answers: [...(answers.get(question.id) ?? [])] }));
     if (asked.length === 0) continue;
     const company = companyOf(asked, turnoutOf(data));
     const { cells, distributionCells } = chooseClass(company, data.thresholds);

@@ -12,10 +12,10 @@ import { makeDemo } from '../../demo/demo.ts';
 import { AnswerKeys } from '../../sealing/answer-keys.ts';
 import { openSimulationPool, type ServeAnswering } from '../../simulation/simulation.ts';
 import { noon } from '../asking.ts';
-import { databaseAt, demoTemplateName as template, templateName } from '../postgres.ts';
+import { databaseAt, demoTemplateName, templateName } from '../postgres.ts';
 import { openWorld, type testConfig, type World } from '../world.ts';
 
-const unfinished = `${template}_unfinished`;
+const unfinished = `${demoTemplateName}_unfinished`;
 const weeks = 6;
 /** Any number, the same in every test file. */
 const lockKey = 5_017_302;
@@ -34,7 +34,7 @@ const password = 'sounding the depths';
 /** Its time is always noon on a Wednesday (testing/asking.ts), and that week is open. */
 export async function openDemoWorld(overrides: Partial<typeof testConfig> = {}): Promise<DemoWorld> {
   await makeTemplate();
-  const world = await openWorld(openLog('error'), overrides, () => noon, template);
+  const world = await openWorld(openLog('error'), overrides, () => noon, demoTemplateName);
   const [account] = await world.pool<{ id: number }[]>`select account_id as id from accounts`;
   const accountId = account?.id as number;
   const email = 'demo@lavmark.example';
@@ -68,7 +68,7 @@ async function makeTemplate(): Promise<void> {
   const admin = openPool(server, 1);
   try {
     await admin`select pg_advisory_lock(${lockKey})`;
-    const [present] = await admin`select 1 from pg_database where datname = ${template}`;
+    const [present] = await admin`select 1 from pg_database where datname = ${demoTemplateName}`;
     if (present) return;
     await admin.unsafe(`drop database if exists ${unfinished} with (force)`);
     await admin.unsafe(`create database ${unfinished} template ${templateName}`);
@@ -82,7 +82,7 @@ async function makeTemplate(): Promise<void> {
     } finally {
       await pool.end({ timeout: 5 });
     }
-    await admin.unsafe(`alter database ${unfinished} rename to ${template}`);
+    await admin.unsafe(`alter database ${unfinished} rename to ${demoTemplateName}`);
   } finally {
     await admin.end();
   }

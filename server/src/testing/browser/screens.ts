@@ -19,7 +19,7 @@ import { openSimulationPool } from '../../simulation/simulation.ts';
 import { findBrowser, launchBrowser } from './chromium.ts';
 import { addressOf, followRequests, settled } from './console-pages.ts';
 import { makeScene, type PageIds } from './console-scene.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../processes/free-port.ts';
 import { openSmtp } from '../smtp.ts';
 
 const folder = fileURLToPath(new URL('../../../../docs/screens/', import.meta.url));

@@ -1,5 +1,5 @@
 // Where and when a question was asked, and which schedules ask it.
-import type { AskedWeek, QuestionPage } from '@soundings/contract/console/asking.ts';
+import type { AskedWeek, QuestionView } from '@soundings/contract/console/asking.ts';
 import { Link } from '@tanstack/react-router';
 import { CalendarX2 } from 'lucide-react';
 import { useText } from '../../../text/text.tsx';
@@ -11,7 +11,7 @@ import { type Column, DataTable } from '../../../ui/table/DataTable.tsx';
 import css from '../asking.module.css';
 import { useDays } from '../texts.ts';
 
-export function AskedIn({ question }: { question: QuestionPage }) {
+export function AskedIn({ question }: { question: QuestionView }) {
   const t = useText();
   const { schedules, askedIn, weeks } = question;
   return (

@@ -1,6 +1,7 @@
 // The dialog to create a KPI, or to change its name, image and questions.
-import type { KpiPage } from '@soundings/contract/console/asking.ts';
+import type { KpiView } from '@soundings/contract/console/asking.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
+import { writingDirectionOf } from '@soundings/contract/texts.ts';
 import { useEffect, useState } from 'react';
 import { api, isConflict } from '../../../api.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
@@ -11,10 +12,10 @@ import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import { QuestionPicker } from './QuestionPicker.tsx';
-import { directionOf, keyOf, useKpiName } from '../texts.ts';
+import { questionKeyOf, useKpiName } from '../texts.ts';
 import { useLanguageNames } from '../../../text/languages.ts';
 
-function useKpiForm(kpi: KpiPage | undefined, onClose: () => void): FormState<Values> {
+function useKpiForm(kpi: KpiView | undefined, onClose: () => void): FormState<Values> {
   const t = useText();
   const refresh = useRefresh();
   return useDialogForm<Values>({
@@ -54,7 +55,7 @@ function useKpiForm(kpi: KpiPage | undefined, onClose: () => void): FormState<Va
 }
 
 /** `kpi`: undefined creates a new one. */
-export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose: () => void }) {
+export function KpiDialog({ kpi, onClose }: { kpi: KpiView | undefined; onClose: () => void }) {
   const t = useText();
   const kpiName = useKpiName();
   const library = useData('GET /library');
@@ -114,7 +115,7 @@ const translationsIn = (names: Record<string, string>): Record<string, string> =
       .filter(([, name]) => name !== ''),
   );
 
-type NamesProps = { form: FormState<Values>; kpi: KpiPage | undefined; languages: readonly string[] };
+type NamesProps = { form: FormState<Values>; kpi: KpiView | undefined; languages: readonly string[] };
 
 /** A field for each language in which the account has questions or the KPI has a name. */
 function Names({ form, kpi, languages }: NamesProps) {
@@ -133,7 +134,7 @@ function Names({ form, kpi, languages }: NamesProps) {
             label={t('asking.kpiNameIn', { language: nameOf(code) })}
             placeholder={form.values.name}
             lang={code}
-            dir={directionOf(code)}
+            dir={writingDirectionOf(code)}
             optional
           />
         );
@@ -158,7 +159,7 @@ function IdField({ form }: { form: IdForm }) {
   const t = useText();
   const [suggested, setSuggested] = useState('');
   const { set, values } = form;
-  const fromName = keyOf(values.name);
+  const fromName = questionKeyOf(values.name);
   useEffect(() => {
     setSuggested(fromName);
     if (values.id === suggested && values.id !== fromName) set('id', fromName);

@@ -1,5 +1,5 @@
 // The KPIs of the account, each with its questions.
-import type { KpiPage } from '@soundings/contract/console/asking.ts';
+import type { KpiView } from '@soundings/contract/console/asking.ts';
 import { Gauge, Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useData } from '../../../hooks/data.ts';
@@ -18,7 +18,7 @@ import { useKpiName } from '../texts.ts';
 export function KpisPage() {
   const t = useText();
   const response = useData('GET /library/kpis');
-  const [edited, setEdited] = useState<KpiPage | 'new'>();
+  const [edited, setEdited] = useState<KpiView | 'new'>();
   return (
     <Page
       title={t('asking.kpis')}
@@ -45,7 +45,7 @@ export function KpisPage() {
   );
 }
 
-function KpiSection({ kpi, onEdit }: { kpi: KpiPage; onEdit: () => void }) {
+function KpiSection({ kpi, onEdit }: { kpi: KpiView; onEdit: () => void }) {
   const t = useText();
   const name = useKpiName()(kpi);
   const { id, hasValues, questions, schedules, imageUrl } = kpi;

@@ -6,14 +6,14 @@ import { useText } from '../../../text/text.tsx';
 import { TextField } from '../../../ui/form/Field.tsx';
 import { SelectField } from '../../../ui/form/Select.tsx';
 import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
-import { type Draft, type Shape, typeOf, withBase } from './question-draft.ts';
-import { keyOf, useKpiName } from '../texts.ts';
+import { questionKeyOf, useKpiName } from '../texts.ts';
+import { type Draft, type DraftShape, typeOf, withBase } from './question-draft.ts';
 import { useLanguageNames } from '../../../text/languages.ts';
 
 type Props = {
   form: FormState<Draft>;
-  shape: Shape;
-  setShape: (shape: Shape) => void;
+  shape: DraftShape;
+  setShape: (shape: DraftShape) => void;
   library: Library;
 };
 
@@ -75,7 +75,7 @@ function KeyField({ form }: { form: FormState<Draft> }) {
   const t = useText();
   const [suggested, setSuggested] = useState('');
   const { value = '', ...field } = form.field('key');
-  const fromText = keyOf(form.values['text'] ?? '');
+  const fromText = questionKeyOf(form.values['text'] ?? '');
   const { set } = form;
   useEffect(() => {
     setSuggested(fromText);

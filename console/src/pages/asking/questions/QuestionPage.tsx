@@ -1,5 +1,5 @@
 // A question: its texts in all languages side by side, a preview, and where it was asked. Also the page for a new question.
-import type { Library, PageTexts, QuestionPage as Question } from '@soundings/contract/console/asking.ts';
+import type { AnsweringPageTexts, Library, QuestionView } from '@soundings/contract/console/asking.ts';
 import { agreementScale, isChoice, isScaled, type QuestionType } from '@soundings/contract/question-types.ts';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Archive, ArchiveRestore, ChartColumn } from 'lucide-react';
@@ -22,7 +22,7 @@ import { Loaded } from '../../../ui/page/States.tsx';
 import { useToast } from '../../../ui/floating/Toast.tsx';
 import css from '../asking.module.css';
 import { AskedIn } from './AskedIn.tsx';
-import { bodyOf, type Draft, draftOf, previewOf, type Shape, typeOf } from './question-draft.ts';
+import { type Draft, type DraftShape, previewOf, questionBodyOf, questionDraftOf, typeOf } from './question-draft.ts';
 import { KeyFields, TypeFields } from './NewQuestionFields.tsx';
 import { QuestionPreview } from './QuestionPreview.tsx';
 import { Translations } from './Translations.tsx';
@@ -49,9 +49,9 @@ export function QuestionPage() {
   );
 }
 
-type TextsByLanguage = Record<string, PageTexts>;
+type TextsByLanguage = Record<string, AnsweringPageTexts>;
 
-const shapeOf = ({ language, languages, partly, options }: Question): Shape => ({
+const shapeOf = ({ language, languages, partly, options }: QuestionView): DraftShape => ({
   base: language,
   languages: [...new Set([language, ...languages, ...partly, 'en', 'sv', 'de'])],
   options: options.length,
@@ -62,7 +62,7 @@ function Editor({
   texts,
   library,
 }: {
-  question: Question;
+  question: QuestionView;
   texts: TextsByLanguage;
   library: Library;
 }) {
@@ -73,11 +73,11 @@ function Editor({
   const [shape, setShape] = useState(() => shapeOf(question));
   const [version, setVersion] = useState(question.version);
   const form = useForm<Draft, { version: string }>({
-    initial: draftOf(question),
+    initial: questionDraftOf(question),
     submit: (draft) =>
       api('PUT /library/questions/{questionId}', {
         params: { questionId: question.id },
-        body: { ...bodyOf(draft, shape), version },
+        body: { ...questionBodyOf(draft, shape), version },
       }).catch(async (error: unknown) => {
         if (isConflict(error)) await refresh('GET /library/questions/{questionId}');
         throw error;
@@ -89,7 +89,7 @@ function Editor({
     },
   });
   const discard = () => {
-    form.reset(draftOf(question));
+    form.reset(questionDraftOf(question));
     setShape(shapeOf(question));
     setVersion(question.version);
   };
@@ -126,7 +126,7 @@ function Editor({
   );
 }
 
-function Subtitle({ question: { key, type, isRetired } }: { question: Question }) {
+function Subtitle({ question: { key, type, isRetired } }: { question: QuestionView }) {
   const t = useText();
   return (
     <span className={css['inline']}>
@@ -136,7 +136,7 @@ function Subtitle({ question: { key, type, isRetired } }: { question: Question }
   );
 }
 
-function Actions({ question }: { question: Question }) {
+function Actions({ question }: { question: QuestionView }) {
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
@@ -196,7 +196,7 @@ function Actions({ question }: { question: Question }) {
 }
 
 /** The fields that can't be changed once the question is created, and why. */
-function Fixed({ question, library }: { question: Question; library: Library }) {
+function Fixed({ question, library }: { question: QuestionView; library: Library }) {
   const t = useText();
   const kpiName = useKpiName();
   const { nameOf } = useLanguageNames();
@@ -226,7 +226,7 @@ function Fixed({ question, library }: { question: Question; library: Library }) 
   );
 }
 
-type PreviewProps = { form: FormState<Draft>; shape: Shape; type: QuestionType; texts: TextsByLanguage };
+type PreviewProps = { form: FormState<Draft>; shape: DraftShape; type: QuestionType; texts: TextsByLanguage };
 
 function Preview({ form, shape, type, texts }: PreviewProps) {
   const t = useText();
@@ -246,7 +246,7 @@ function Preview({ form, shape, type, texts }: PreviewProps) {
           <QuestionPreview
             question={previewOf(form.values, shape, type, language)}
             language={language}
-            texts={(texts[language] ?? texts['en']) as PageTexts}
+            texts={(texts[language] ?? texts['en']) as AnsweringPageTexts}
           />
         </Section>
       </div>
@@ -270,7 +270,7 @@ function NewEditor({ texts, library }: { texts: TextsByLanguage; library: Librar
   const toast = useToast();
   const refresh = useRefresh();
   const base = library.language;
-  const [shape, setShape] = useState<Shape>({
+  const [shape, setShape] = useState<DraftShape>({
     base,
     languages: [...new Set([base, 'en', 'sv', 'de'])],
     options: 3,
@@ -281,7 +281,7 @@ function NewEditor({ texts, library }: { texts: TextsByLanguage; library: Librar
       const type = typeOf(draft);
       return api('POST /library/questions', {
         body: {
-          ...bodyOf(draft, { ...shape, options: isChoice(type) ? shape.options : 0 }),
+          ...questionBodyOf(draft, { ...shape, options: isChoice(type) ? shape.options : 0 }),
           key: draft['key'] ?? '',
           type,
           language: shape.base,

@@ -1,23 +1,16 @@
 // A small static preview of a question as the answering page shows it, in its own language.
-import type { PageTexts } from '@soundings/contract/console/asking.ts';
-import {
-  freeText,
-  isChoice,
-  multipleChoice,
-  type QuestionType,
-  scaleOf,
-  yesNo,
-} from '@soundings/contract/question-types.ts';
+import type { AnsweringPageTexts } from '@soundings/contract/console/asking.ts';
+import { freeText, isChoice, multipleChoice, type QuestionType, scaleOf, yesNo } from '@soundings/contract/question-types.ts';
+import { writingDirectionOf } from '@soundings/contract/texts.ts';
 import css from './QuestionPreview.module.css';
-import { directionOf } from '../texts.ts';
 
 export type Previewed = { type: QuestionType; text: string; options: { id: string; text: string }[] };
 
-type PreviewProps = { question: Previewed; language: string; texts: PageTexts; place?: string };
+type PreviewProps = { question: Previewed; language: string; texts: AnsweringPageTexts; place?: string };
 
 export function QuestionPreview({ question, language, texts, place }: PreviewProps) {
   return (
-    <div className={css['card']} lang={language} dir={directionOf(language)}>
+    <div className={css['card']} lang={language} dir={writingDirectionOf(language)}>
       {place && <p className={css['place']}>{place}</p>}
       <p className={css['text']}>{question.text || '…'}</p>
       <Answers {...question} texts={texts} />
@@ -38,7 +31,7 @@ export function QuestionPreview({ question, language, texts, place }: PreviewPro
   );
 }
 
-function Answers({ type, options, texts }: Previewed & { texts: PageTexts }) {
+function Answers({ type, options, texts }: Previewed & { texts: AnsweringPageTexts }) {
   const scale = texts.scales[String(type)] ?? [];
   if (scaleOf(type)?.labels === 'ends') return <Numbers scale={scale} />;
   const rows = isChoice(type)

@@ -1,5 +1,6 @@
 // The texts of a question: a column for each language, a row for each text.
 import { isChoice, type QuestionType } from '@soundings/contract/question-types.ts';
+import { writingDirectionOf } from '@soundings/contract/texts.ts';
 import { Plus, Trash2, X } from 'lucide-react';
 import { useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
@@ -10,14 +11,13 @@ import { Locked } from '../../../ui/Locked.tsx';
 import { AddCombobox } from '../../../ui/form/Combobox.tsx';
 import css from './Translations.module.css';
 import { FieldError } from '../FieldError.tsx';
-import { type Draft, fieldOf, type Shape, suggestedId, withoutOption } from './question-draft.ts';
-import { directionOf } from '../texts.ts';
+import { type Draft, type DraftShape, fieldOf, suggestedId, withoutOption } from './question-draft.ts';
 import { useLanguageNames } from '../../../text/languages.ts';
 
 type TranslationsProps = {
   form: FormState<Draft>;
-  shape: Shape;
-  setShape: (shape: Shape) => void;
+  shape: DraftShape;
+  setShape: (shape: DraftShape) => void;
   type: QuestionType;
   /** Whether the question is new. The ids of an existing question's options can't be changed. */
   isNew: boolean;
@@ -89,7 +89,7 @@ function Head({ code, form, shape, setShape }: Shared & { code: string }) {
 
 type CellProps = {
   form: FormState<Draft>;
-  shape: Shape;
+  shape: DraftShape;
   code: string;
   label: string;
   option?: number;
@@ -107,7 +107,7 @@ function Cell({ form, shape, code, label, option, lines }: CellProps) {
       hideLabel
       multiline={lines}
       lang={code}
-      dir={directionOf(code)}
+      dir={writingDirectionOf(code)}
     />
   );
 }

@@ -2,13 +2,13 @@
 import type { LibraryQuestion } from '@soundings/contract/console/asking.ts';
 import type { QuestionType } from '@soundings/contract/question-types.ts';
 import type { Previewed } from './QuestionPreview.tsx';
-import { keyOf } from '../texts.ts';
+import { questionKeyOf } from '../texts.ts';
 
 /** Fields: `text`, `translations/sv`, `options/0/id`, `options/0/text`, `options/0/translations/sv`, and more for new questions. */
 export type Draft = Record<string, string>;
 
 /** `language`: the language of the text itself. */
-export type Shape = { base: string; languages: string[]; options: number };
+export type DraftShape = { base: string; languages: string[]; options: number };
 
 const at = (place: string, language: string, base: string) =>
   language === base ? `${place}text` : `${place}translations/${language}`;
@@ -17,7 +17,7 @@ const at = (place: string, language: string, base: string) =>
 export const fieldOf = (option: number | undefined, language: string, base: string): string =>
   at(option === undefined ? '' : `options/${option}/`, language, base);
 
-export function draftOf({ text, translations, options }: LibraryQuestion): Draft {
+export function questionDraftOf({ text, translations, options }: LibraryQuestion): Draft {
   const texts = (place: string, one: { text: string; translations?: Record<string, string> }) => [
     [`${place}text`, one.text],
     ...Object.entries(one.translations ?? {}).map(([code, translation]) => [
@@ -36,10 +36,10 @@ export const typeOf = (draft: Draft): QuestionType => Number(draft['type']) as Q
 
 /** Returns the id of an option whose id field is empty, from its text. */
 export const suggestedId = (draft: Draft, option: number): string =>
-  keyOf(draft[`options/${option}/text`] ?? '');
+  questionKeyOf(draft[`options/${option}/text`] ?? '');
 
 /** Returns the request body, without empty translations. */
-export function bodyOf(draft: Draft, { base, languages, options }: Shape) {
+export function questionBodyOf(draft: Draft, { base, languages, options }: DraftShape) {
   const textsAt = (place: string) => ({
     text: draft[`${place}text`] ?? '',
     translations: Object.fromEntries(
@@ -62,7 +62,7 @@ export function bodyOf(draft: Draft, { base, languages, options }: Shape) {
 /** Returns the question as the answering page shows it in a language, with untranslated texts in the question's own language. */
 export function previewOf(
   draft: Draft,
-  { base, options }: Shape,
+  { base, options }: DraftShape,
   type: QuestionType,
   language: string,
 ): Previewed {
@@ -76,7 +76,7 @@ export function previewOf(
 }
 
 /** Returns the draft with another base language. All texts keep their own language. */
-export function withBase(draft: Draft, { base, options }: Shape, next: string): Draft {
+export function withBase(draft: Draft, { base, options }: DraftShape, next: string): Draft {
   const places = ['', ...Array.from({ length: options }, (_, i) => `options/${i}/`)];
   const texts = places.flatMap((place) => [
     [`${place}translations/${base}`, draft[`${place}text`] ?? ''],

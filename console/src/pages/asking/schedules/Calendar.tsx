@@ -1,5 +1,5 @@
 // The calendar: schedules by week, with what was sent to how many people, and what is scheduled.
-import type { CalendarCell, Schedule, Schedules } from '@soundings/contract/console/asking.ts';
+import type { CalendarCell, ScheduleView, Schedules } from '@soundings/contract/console/asking.ts';
 import { Link } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import { useEffect, useRef } from 'react';
@@ -11,7 +11,7 @@ import css from './Calendar.module.css';
 import { useDays, useKpiName, useQuestionText } from '../texts.ts';
 
 /** `schedules`: the schedules to show. For a single one, its name is shown elsewhere. */
-export function Calendar({ data, schedules }: { data: Schedules; schedules: Schedule[] }) {
+export function Calendar({ data, schedules }: { data: Schedules; schedules: ScheduleView[] }) {
   const t = useText();
   const around = useRef<HTMLDivElement>(null);
   const isAlone = schedules.length === 1 && data.schedules.length !== 1;
@@ -96,7 +96,7 @@ function Head({ data: { weeks } }: { data: Schedules }) {
   );
 }
 
-type CellProps = { cell: CalendarCell; schedule: Schedule; data: Schedules };
+type CellProps = { cell: CalendarCell; schedule: ScheduleView; data: Schedules };
 
 function Cell({ cell, schedule, data }: CellProps) {
   const t = useText();

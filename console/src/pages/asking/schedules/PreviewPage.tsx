@@ -1,4 +1,5 @@
 // A preview of what people will see when a schedule asks, in each language. Nothing can be answered here.
+import { writingDirectionOf } from '@soundings/contract/texts.ts';
 import type { QuestionTexts, SchedulePreview } from '@soundings/contract/console/asking.ts';
 import { useParams } from '@tanstack/react-router';
 import { EyeOff } from 'lucide-react';
@@ -14,7 +15,7 @@ import { ToggleGroup } from '../../../ui/form/ToggleGroup.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import css from './PreviewPage.module.css';
 import { QuestionPreview } from '../questions/QuestionPreview.tsx';
-import { directionOf, useDays } from '../texts.ts';
+import { useDays } from '../texts.ts';
 import { useLanguageNames } from '../../../text/languages.ts';
 
 export function PreviewPage() {
@@ -71,7 +72,7 @@ function Preview({ preview }: { preview: SchedulePreview }) {
       ) : (
         <Padded>
           <Notice>{t('asking.previewKept')}</Notice>
-          <div className={css['page']} lang={language} dir={directionOf(language)}>
+          <div className={css['page']} lang={language} dir={writingDirectionOf(language)}>
             <p className={css['company']}>{company}</p>
             <p className={css['greeting']}>{texts.greeting}</p>
             <p className={css['soft']}>{texts.asks}</p>

@@ -9,7 +9,7 @@ import { Notice } from '../../../ui/page/Notice.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { Skeleton } from '../../../ui/page/States.tsx';
 import css from '../asking.module.css';
-import { bodyOf, type ScheduleDraft } from './schedule-draft.ts';
+import { scheduleBodyOf, type ScheduleDraft } from './schedule-draft.ts';
 import { useDays, useQuestionText } from '../texts.ts';
 
 /** How long typing must pause, in ms. */
@@ -18,12 +18,12 @@ const typingPause = 350;
 function useCheck(draft: ScheduleDraft, scheduleId: number | undefined): ScheduleCheck | undefined {
   const [check, setCheck] = useState<ScheduleCheck>();
   // A draft without a name is checked too.
-  const body = JSON.stringify({ ...bodyOf(draft), name: draft.name || '–' });
+  const body = JSON.stringify({ ...scheduleBodyOf(draft), name: draft.name || '–' });
   useEffect(() => {
     const stopping = new AbortController();
     const timer = setTimeout(() => {
       api('POST /schedules-check', {
-        body: JSON.parse(body) as ReturnType<typeof bodyOf>,
+        body: JSON.parse(body) as ReturnType<typeof scheduleBodyOf>,
         query: scheduleId === undefined ? {} : { scheduleId },
         signal: stopping.signal,
       }).then(setCheck, () => {}); // errors of the form itself are shown when it is submitted

@@ -1,23 +1,16 @@
 // The fields of a schedule: questions, audience, timing and reminder.
 import type { Library } from '@soundings/contract/console/asking.ts';
 import { useText } from '../../../text/text.tsx';
-import {
-  CheckboxField,
-  DateField,
-  NumberField,
-  RadioField,
-  SwitchField,
-  TextField,
-} from '../../../ui/form/Field.tsx';
+import { CheckboxField, DateField, NumberField, RadioField, SwitchField, TextField } from '../../../ui/form/Field.tsx';
 import { SelectField } from '../../../ui/form/Select.tsx';
 import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
-import { GroupCombobox } from '../../../ui/form/GroupCombobox.tsx';
+import { GroupCombobox } from '../../../ui/form/group-combobox/GroupCombobox.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { FieldError } from '../FieldError.tsx';
-import css from '../asking.module.css';
 import { QuestionPicker } from '../questions/QuestionPicker.tsx';
 import type { ScheduleDraft } from './schedule-draft.ts';
 import { useDays, useKpiName } from '../texts.ts';
+import css from '../asking.module.css';
 
 type Props = { form: FormState<ScheduleDraft>; library: Library };
 

@@ -1,5 +1,5 @@
 // A schedule: its fields, what it does, and its past weeks. Also the page for a new schedule.
-import type { Library, Schedule, Schedules } from '@soundings/contract/console/asking.ts';
+import type { Library, ScheduleView, Schedules } from '@soundings/contract/console/asking.ts';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Eye, Pause, Play, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -20,7 +20,7 @@ import css from '../asking.module.css';
 import { Calendar } from './Calendar.tsx';
 import { ScheduleEffect } from './ScheduleEffect.tsx';
 import { ScheduleFields } from './ScheduleFields.tsx';
-import { bodyOf, draftOf, emptyDraft, type ScheduleDraft } from './schedule-draft.ts';
+import { scheduleBodyOf, scheduleDraftOf, emptyDraft, type ScheduleDraft } from './schedule-draft.ts';
 import { TestMailDialog } from './TestMailDialog.tsx';
 import { useRepetition } from '../texts.ts';
 
@@ -46,7 +46,7 @@ export function SchedulePage() {
   );
 }
 
-type EditorProps = { schedule: Schedule; data: Schedules; library: Library };
+type EditorProps = { schedule: ScheduleView; data: Schedules; library: Library };
 
 function Editor({ schedule, data, library }: EditorProps) {
   const t = useText();
@@ -55,11 +55,11 @@ function Editor({ schedule, data, library }: EditorProps) {
   const repetition = useRepetition();
   const [version, setVersion] = useState(schedule.version);
   const form = useForm<ScheduleDraft, { version: string }>({
-    initial: draftOf(schedule),
+    initial: scheduleDraftOf(schedule),
     submit: (draft) =>
       api('PUT /schedules/{scheduleId}', {
         params: { scheduleId: schedule.id },
-        body: { ...bodyOf(draft), version },
+        body: { ...scheduleBodyOf(draft), version },
       }).catch(async (error: unknown) => {
         if (isConflict(error)) await refresh('GET /schedules');
         throw error;
@@ -71,7 +71,7 @@ function Editor({ schedule, data, library }: EditorProps) {
     },
   });
   const discard = () => {
-    form.reset(draftOf(schedule));
+    form.reset(scheduleDraftOf(schedule));
     setVersion(schedule.version);
   };
   return (
@@ -121,7 +121,7 @@ function Foot({ busy, isDirty, discard }: { busy: boolean; isDirty: boolean; dis
   );
 }
 
-function Actions({ schedule, hasMail }: { schedule: Schedule; hasMail: boolean }) {
+function Actions({ schedule, hasMail }: { schedule: ScheduleView; hasMail: boolean }) {
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
@@ -193,7 +193,7 @@ function NewEditor({ library, today }: { library: Library; today: string }) {
   const navigate = useNavigate();
   const form = useForm<ScheduleDraft, { id: number }>({
     initial: emptyDraft(today),
-    submit: (draft) => api('POST /schedules', { body: bodyOf(draft) }),
+    submit: (draft) => api('POST /schedules', { body: scheduleBodyOf(draft) }),
     onDone: ({ id }, { name }) => {
       toast({ text: t('asking.scheduleCreated', { name }) });
       void refresh('GET /schedules', 'GET /rounds').then(() => navigate({ to: `/schedules/${id}` }));

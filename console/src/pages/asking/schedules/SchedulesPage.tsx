@@ -1,5 +1,5 @@
 // The schedules: questions, audience, next date and last round. Also the calendar of all schedules.
-import type { Schedule, Schedules } from '@soundings/contract/console/asking.ts';
+import type { ScheduleView, Schedules } from '@soundings/contract/console/asking.ts';
 import { CalendarClock, Plus } from 'lucide-react';
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
@@ -83,7 +83,7 @@ function List({ data }: { data: Schedules }) {
 }
 
 /** Returns "5 questions from 8 KPIs", or the number of fixed questions. */
-function useWhat(): (schedule: Pick<Schedule, 'questionIds' | 'kpiIds' | 'perWeek'>) => string {
+function useWhat(): (schedule: Pick<ScheduleView, 'questionIds' | 'kpiIds' | 'perWeek'>) => string {
   const t = useText();
   return ({ questionIds, kpiIds, perWeek }) =>
     questionIds.length > 0
@@ -91,7 +91,7 @@ function useWhat(): (schedule: Pick<Schedule, 'questionIds' | 'kpiIds' | 'perWee
       : t('asking.someOfKpis', { count: perWeek ?? 0, kpis: t('asking.kpiCount', { count: kpiIds.length }) });
 }
 
-function useColumns({ groups }: Schedules): Column<Schedule>[] {
+function useColumns({ groups }: Schedules): Column<ScheduleView>[] {
   const t = useText();
   const repetition = useRepetition();
   const what = useWhat();
@@ -154,7 +154,7 @@ function TwoLines({ lead, detail }: { lead: string; detail: string }) {
   );
 }
 
-function Next({ schedule: { next, isLate, isPaused } }: { schedule: Schedule }) {
+function Next({ schedule: { next, isLate, isPaused } }: { schedule: ScheduleView }) {
   const t = useText();
   const days = useDays();
   const { full } = useWeekText();
@@ -163,7 +163,7 @@ function Next({ schedule: { next, isLate, isPaused } }: { schedule: Schedule }) 
   return <TwoLines lead={days.day(next.day)} detail={isLate ? t('asking.late') : full(next)} />;
 }
 
-function Last({ schedule: { last } }: { schedule: Schedule }) {
+function Last({ schedule: { last } }: { schedule: ScheduleView }) {
   const t = useText();
   const { full } = useWeekText();
   if (!last) return <span className={css['soft']}>{t('asking.notYet')}</span>;

@@ -1,5 +1,5 @@
 // A schedule draft: the values of the form, and the request body.
-import type { Schedule, ScheduleBody } from '@soundings/contract/console/asking.ts';
+import type { ScheduleView, ScheduleBody } from '@soundings/contract/console/asking.ts';
 
 export type ScheduleDraft = Omit<
   ScheduleBody,
@@ -39,7 +39,7 @@ export const emptyDraft = (today: string): ScheduleDraft => ({
   untilDay: '',
 });
 
-export const draftOf = (schedule: Schedule): ScheduleDraft => ({
+export const scheduleDraftOf = (schedule: ScheduleView): ScheduleDraft => ({
   name: schedule.name,
   kind: schedule.questionIds.length > 0 ? 'fixed' : 'kpis',
   questionIds: schedule.questionIds,
@@ -61,7 +61,7 @@ export const draftOf = (schedule: Schedule): ScheduleDraft => ({
 });
 
 /** Empty numbers are sent as 0, so that the service reports what is required. */
-export function bodyOf(draft: ScheduleDraft): ScheduleBody {
+export function scheduleBodyOf(draft: ScheduleDraft): ScheduleBody {
   const { kind, hasReminder, questionIds, kpiIds, perWeek, everyWeeks, repeatWeeks, untilDay, ...rest } =
     draft;
   const isFixed = kind === 'fixed';

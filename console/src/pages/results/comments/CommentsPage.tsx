@@ -8,15 +8,15 @@ import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
-import { GroupCombobox } from '../../../ui/form/GroupCombobox.tsx';
+import { GroupCombobox } from '../../../ui/form/group-combobox/GroupCombobox.tsx';
 import { Page, ToolbarGap, ToolbarText } from '../../../ui/page/Page.tsx';
 import { SearchField } from '../../../ui/form/SearchField.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 import { Failed, Skeleton } from '../../../ui/page/States.tsx';
 import { CommentCards } from './CommentCards.tsx';
-import { CommentWords } from './CommentWords.tsx';
 import { CsvLink } from '../CsvLink.tsx';
 import { Started } from '../Started.tsx';
+import { CommentWordsSection } from './CommentWordsSection.tsx';
 import css from '../results.module.css';
 
 export function CommentsPage() {
@@ -82,7 +82,7 @@ function Comments({ start }: { start: Start }) {
         </>
       }
     >
-      <CommentWords
+      <CommentWordsSection
         scope={{ groupId, questionId: address.question, week: address.week }}
         chosen={address.word}
         onChoose={(word) => setAddress({ word })}

@@ -11,13 +11,13 @@ import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
-import { GroupCombobox } from '../../../ui/form/GroupCombobox.tsx';
+import { GroupCombobox } from '../../../ui/form/group-combobox/GroupCombobox.tsx';
 import { Page, ToolbarGap } from '../../../ui/page/Page.tsx';
 import { ToggleGroup } from '../../../ui/form/ToggleGroup.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import { ClearHelp, ComparisonSelect } from '../clear.tsx';
-import { boundsOf, differenceBounds, heatFigure, score } from '../figures.ts';
+import { colourBoundsOf, differenceBounds, heatFigure, score } from '../figures.ts';
 import { HeatNotes, HeatSubtitle } from './HeatNotes.tsx';
 import { HeatTable } from './HeatTable.tsx';
 import { CsvLink } from '../CsvLink.tsx';
@@ -187,7 +187,7 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
     const scores = map.rows.flatMap(({ values }) =>
       values.filter((value) => typeof value === 'number').map(score),
     );
-    return { rows: shown, bounds: isDifference ? differenceBounds : boundsOf(scores) };
+    return { rows: shown, bounds: isDifference ? differenceBounds : colourBoundsOf(scores) };
   }, [map, address, sort, language, isDifference]);
   const of = map.rows.length - (company ? 1 : 0);
   if (map.kpis.length === 0) return <Empty title={t('results.noKpis')} text={t('results.noKpisText')} />;

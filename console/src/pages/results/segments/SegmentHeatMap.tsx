@@ -10,7 +10,7 @@ import { Empty } from '../../../ui/page/Empty.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
-import { boundsOf, heatFigure, score } from '../figures.ts';
+import { colourBoundsOf, heatFigure, score } from '../figures.ts';
 import { HeatNotes, HeatSubtitle } from '../heat-map/HeatNotes.tsx';
 import { HeatTable } from '../heat-map/HeatTable.tsx';
 import { CsvLink } from '../CsvLink.tsx';
@@ -74,7 +74,7 @@ function Content({ read: { kind, map }, sort, onSort }: ContentProps) {
     const scores = map.rows.flatMap(({ values }) =>
       values.filter((value) => typeof value === 'number').map(score),
     );
-    return { rows: shownRows(map, { sort }, compare), bounds: boundsOf(scores) };
+    return { rows: shownRows(map, { sort }, compare), bounds: colourBoundsOf(scores) };
   }, [map, sort, language]);
   if (map.rows.every(({ rate, values }) => rate === undefined && values.every((value) => value === 'none')))
     return <Empty title={t('results.noSegments')} text={t('results.noSegmentsText', { name: kind.name })} />;

@@ -2,13 +2,14 @@
 import type { ResultWeek } from '@soundings/contract/console/results.ts';
 import type { SegmentKindRow } from '@soundings/contract/console/segments.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
-import { hasRole, useSession } from '../../../session.tsx';
+import { hasRole } from '@soundings/contract/roles.ts';
+import { useSession } from '../../../session.tsx';
 import { useText } from '../../../text/text.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 
 /** Returns the kinds that have segments, for administrators; none for others, and while they are loading. */
 export function useKinds(): SegmentKindRow[] {
-  const isAdministrator = hasRole(useSession(), 'Administrator');
+  const isAdministrator = hasRole(useSession().user, 'Administrator');
   const { data } = useData('GET /segments', undefined, { when: isAdministrator });
   return (data?.kinds ?? []).filter(({ segments }) => segments > 0);
 }

@@ -2,7 +2,7 @@
 import type { ResultsStart } from '@soundings/contract/console/results.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { useLanguage, useText } from '../../../text/text.tsx';
-import { GroupCombobox } from '../../../ui/form/GroupCombobox.tsx';
+import { GroupCombobox } from '../../../ui/form/group-combobox/GroupCombobox.tsx';
 import { Page, ToolbarGap } from '../../../ui/page/Page.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';

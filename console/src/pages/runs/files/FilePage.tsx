@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router';
 import { Columns3, Download } from 'lucide-react';
 import { addressOf } from '../../../api.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
-import { type Translate, useFormat, useLanguage, useText } from '../../../text/text.tsx';
+import { type Translator, useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
@@ -13,8 +13,8 @@ import { Loaded, Skeleton } from '../../../ui/page/States.tsx';
 import { ColumnsDialog } from './ColumnsDialog.tsx';
 import { FaultTable } from '../FaultTable.tsx';
 import { useLiveFiles } from '../live.ts';
-import css from '../runs.module.css';
 import { Deltas, sourceText, StateBadge } from '../texts.tsx';
+import css from '../runs.module.css';
 
 const isDone = ({ state }: FileDetails) => state !== 'waiting' && state !== 'processing';
 
@@ -162,7 +162,7 @@ function Outcome({ file }: { file: FileDetails }) {
   );
 }
 
-function textOf(t: Translate, { isKept, place, state }: FileDetails): string {
+function textOf(t: Translator, { isKept, place, state }: FileDetails): string {
   if (!isKept) return t('files.text.notKept');
   if (place !== null) return t('files.text.inQueue', { place });
   return t(`files.text.${state}`);

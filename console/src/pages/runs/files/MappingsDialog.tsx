@@ -9,7 +9,7 @@ import { IconButton } from '../../../ui/Button.tsx';
 import { ConfirmDialog } from '../../../ui/dialog/ConfirmDialog.tsx';
 import { Dialog } from '../../../ui/dialog/Dialog.tsx';
 import css from './files.module.css';
-import { useMeaningText, useValueText } from './meanings.ts';
+import { useMeaningText, useMappedValueText } from './meanings.ts';
 
 type Props = {
   open: boolean;
@@ -95,7 +95,7 @@ function ConfirmedValue({ mapping }: { mapping: ValueMapping }) {
   const t = useText();
   const { day } = useFormat();
   const columns = useMeaningText();
-  const valueText = useValueText();
+  const valueText = useMappedValueText();
   const { field, value, meaning, confirmedBy, confirmedAt } = mapping;
   return (
     <p>

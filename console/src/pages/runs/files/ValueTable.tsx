@@ -11,7 +11,7 @@ import { Badge } from '../../../ui/Badge.tsx';
 import { Button } from '../../../ui/Button.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 import css from './files.module.css';
-import { useValueText } from './meanings.ts';
+import { useMappedValueText } from './meanings.ts';
 
 /** The chosen meanings by `choiceKey`. */
 export type ValueChoices = ReadonlyMap<string, ValueMeaning>;
@@ -62,7 +62,7 @@ type Props = {
 
 export function ValueTable({ column, field, choices, onChoose }: Props) {
   const t = useText();
-  const valueText = useValueText();
+  const valueText = useMappedValueText();
   const options = valueMeanings[field].map((value) => ({
     value: value as ValueMeaning | 'unset',
     label: valueText(field, value),

@@ -13,7 +13,7 @@ export function useMeaningText(): (meaning: string) => string {
 }
 
 /** Returns "Active" for `yes` of a status. */
-export function useValueText(): (field: ValueField, meaning: ValueMeaning) => string {
+export function useMappedValueText(): (field: ValueField, meaning: ValueMeaning) => string {
   const t = useText();
   return (field, meaning) => {
     if (meaning === 'ignore') return t('files.value.ignore');

@@ -1,5 +1,5 @@
 // The questions that your groups were asked in past weeks, without any answers.
-import type { AskedWeek } from '@soundings/contract/console/session.ts';
+import type { OwnAskedWeek } from '@soundings/contract/console/session.ts';
 import { CalendarDays } from 'lucide-react';
 import { useData } from '../../../hooks/data.ts';
 import { useLanguage, useText } from '../../../text/text.tsx';
@@ -31,7 +31,7 @@ export function PastWeeks() {
   );
 }
 
-function Week({ week: { week, from, to, questions }, isOpen }: { week: AskedWeek; isOpen: boolean }) {
+function Week({ week: { week, from, to, questions }, isOpen }: { week: OwnAskedWeek; isOpen: boolean }) {
   const t = useText();
   const { short } = useWeekText();
   const language = useLanguage();

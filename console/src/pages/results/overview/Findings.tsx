@@ -1,0 +1,35 @@
+// What stands first on the overview: up to three findings as sentences, each linked to its evidence.
+import type { GroupResults } from '@soundings/contract/console/results.ts';
+import { Link } from '@tanstack/react-router';
+import { ArrowRight } from 'lucide-react';
+import { useText } from '../../../text/text.tsx';
+import { Section } from '../../../ui/page/Section.tsx';
+import { ClearHelp } from '../clear.tsx';
+import { directionOf, lastRolling } from '../figures.ts';
+import { findingTexts } from './findings.ts';
+import { HandedOut } from '../HandedOut.tsx';
+import { useWeekNames } from '../texts.ts';
+import css from '../results.module.css';
+
+export function Findings({ results }: { results: GroupResults }) {
+  const t = useText();
+  const { sentence } = useWeekNames(results.weeks.at(-1));
+  const shown = findingTexts(results.findings, results, { t, weekText: sentence });
+  const changes = results.kpis.flatMap(({ rolling }) => lastRolling(rolling)?.change ?? []);
+  const isCalm = changes.length > 0 && changes.every((change) => !directionOf(change));
+  return (
+    <Section title={t('results.findings')} actions={<ClearHelp />}>
+      <ul className={css['findings']}>
+        {isCalm && <li>{t('results.noClearKpi')}</li>}
+        {shown.map(({ key, text, handedOut, to, params, search }) => (
+          <li key={key}>
+            <Link className={css['plain']} to={to} params={params as never} search={search as never}>
+              {text} <ArrowRight aria-hidden size={15} strokeWidth={1.75} />
+            </Link>
+            {handedOut && <HandedOut />}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

@@ -1,0 +1,112 @@
+// The sentences of findings, in English and Swedish, and what they lead to. A finding is never about a change that is not clear.
+import { type CompiledText, translator } from '@soundings/contract/texts.ts';
+import type { Finding } from '@soundings/contract/console/results.ts';
+import compile from 'icu-minify/compile';
+import { describe, expect, test } from 'vitest';
+import en from '../../../text/en/results.json' with { type: 'json' };
+import sv from '../../../text/sv/results.json' with { type: 'json' };
+import type { Translator } from '../../../text/text.tsx';
+import { findingTexts } from './findings.ts';
+
+const textsIn = (language: 'en' | 'sv') => {
+  const texts: Record<string, string> = { en, sv }[language];
+  const compiled = (key: string): CompiledText => compile(texts[key] as string);
+  return {
+    t: translator(language, compiled) as unknown as Translator,
+    weekText: (week: string) => ({ en: 'week 38', sv: 'vecka 38' })[language] + (week === since ? '' : '?'),
+  };
+};
+
+const since = '2026-09-14';
+const workload = { id: 'workload', name: 'Workload' };
+const change = (by: number, verdict: 'up' | 'down' | 'unclear') => ({
+  by,
+  since,
+  questions: 4,
+  verdict,
+  handedOut: false,
+});
+const lavmark = { id: 1, name: 'Lavmark' };
+const clothing = { id: 7, name: 'Clothing' };
+const fall: Finding = { kind: 'kpi', kpi: workload, change: change(-0.114, 'down'), mostIn: clothing };
+const response: Finding = { kind: 'response', week: '2026-11-16', answered: 389, asked: 474 };
+const question: Finding = {
+  kind: 'question',
+  question: { id: 12, text: 'I have enough time.' },
+  week: '2026-11-16',
+  change: change(0.01, 'up'),
+};
+const differenceOf = (by: number, verdict: 'up' | 'down' | 'unclear'): Finding => ({
+  kind: 'difference',
+  kpi: workload,
+  difference: { value: 0.6, by, verdict, handedOut: false },
+});
+
+const about = {
+  group: { id: 3, name: 'Shops', people: 474 },
+  path: [lavmark],
+  company: lavmark,
+  comparison: { kind: 'company', group: lavmark, available: ['company', 'none'] },
+} as Parameters<typeof findingTexts>[1];
+const read = (findings: Finding[], language: 'en' | 'sv' = 'en', of = about) =>
+  findingTexts(findings, of, textsIn(language));
+const sentences = (...findings: Finding[]) =>
+  (['en', 'sv'] as const).map((language) => read(findings, language).map(({ text }) => text));
+
+describe('a finding', () => {
+  test('is a sentence', () => {
+    expect(sentences(fall, question, response)).toEqual([
+      [
+        'Workload fell 11 points since week 38, most in Clothing.',
+        '“I have enough time.” rose 1 point since week 38.',
+        '82% answered (389 of 474).',
+      ],
+      [
+        'Workload har gått ned 11 poäng sedan vecka 38, mest i Clothing.',
+        '”I have enough time.” har gått upp 1 poäng sedan vecka 38.',
+        '82 % svarade (389 av 474).',
+      ],
+    ]);
+    expect(sentences({ ...fall, mostIn: null } as Finding, differenceOf(0.05, 'up'))).toEqual([
+      ['Workload fell 11 points since week 38.', 'Workload is 5 points higher than in Lavmark.'],
+      ['Workload har gått ned 11 poäng sedan vecka 38.', 'Workload ligger 5 poäng högre än i Lavmark.'],
+    ]);
+  });
+
+  test('compares with half a year ago if that is chosen', () => {
+    const comparison = { kind: 'halfYear' as const, group: null, available: ['halfYear' as const] };
+    const [finding] = read([differenceOf(-0.05, 'down')], 'en', { ...about, comparison });
+    expect(finding).toMatchObject({
+      text: 'Workload is 5 points lower than half a year ago.',
+      search: { kpi: 'workload', groups: '3', weeks: 52 },
+    });
+  });
+
+  test('leads to its evidence: a trend, also of the group that it names, or the question', () => {
+    expect(read([fall, question, response]).map(({ to, params, search }) => [to, params, search])).toEqual([
+      ['/trends', undefined, { kpi: 'workload', groups: '3,7' }],
+      ['/results/questions/$questionId', { questionId: '12' }, { group: 3, week: '2026-11-16' }],
+      ['/trends', undefined, { of: 'response', groups: '3' }],
+    ]);
+  });
+
+  test('leads to the group that is compared with only if the caller can see its results', () => {
+    const searchOf = (of: typeof about) => read([differenceOf(0.05, 'up')], 'en', of)[0]?.search;
+    expect(searchOf(about)).toEqual({ kpi: 'workload', groups: '3,1' });
+    expect(searchOf({ ...about, path: [], company: null })).toEqual({ kpi: 'workload', groups: '3' });
+  });
+
+  test('is never about a change or a difference that is not clear, and there are at most three', () => {
+    expect(
+      read([
+        { ...fall, change: change(-0.3, 'unclear') } as Finding,
+        { ...question, change: change(0.3, 'unclear') } as Finding,
+        differenceOf(0.3, 'unclear'),
+        { ...response, answered: 0, asked: 0 } as Finding,
+      ]),
+    ).toEqual([]);
+    const comparison = { ...about.comparison, kind: 'none' as const, group: null };
+    expect(read([differenceOf(0.3, 'up')], 'en', { ...about, comparison })).toEqual([]);
+    expect(read([fall, fall, fall, response])).toHaveLength(3);
+  });
+});

@@ -1,0 +1,154 @@
+// The answers to a question by segment of a kind, in a week.
+import type { ResultQuestion, ResultWeek } from '@soundings/contract/console/results.ts';
+import type { SegmentAnswers } from '@soundings/contract/console/segments.ts';
+import { freeText, isChoice, singleChoice } from '@soundings/contract/question-types.ts';
+import { useAddress, useData } from '../../../hooks/data.ts';
+import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
+import { useWeekText } from '../../../text/weeks.ts';
+import { Toggletip } from '../../../ui/floating/Toggletip.tsx';
+import { Select } from '../../../ui/form/Select.tsx';
+import { Section } from '../../../ui/page/Section.tsx';
+import { Loaded } from '../../../ui/page/States.tsx';
+import { type Column, DataTable } from '../../../ui/table/DataTable.tsx';
+import { Margin } from '../clear.tsx';
+import { score } from '../figures.ts';
+import { CsvLink } from '../CsvLink.tsx';
+import { HandedOut } from '../HandedOut.tsx';
+import css from '../results.module.css';
+import { useKinds, useSegmentReason } from './kinds.tsx';
+
+type Row = SegmentAnswers['rows'][number];
+
+/** A section for administrators of an account with segments; nothing for others. `week`: the week that the page shows. */
+export function SegmentAnswersSection({ question, week }: { question: ResultQuestion; week: ResultWeek }) {
+  const kinds = useKinds();
+  const [address, setAddress] = useAddress<'kind'>();
+  const kind = kinds.find(({ id }) => String(id) === address.kind) ?? kinds[0];
+  // Free text has no figures of segments. Weeks with live results have none until they close.
+  if (!kind || question.type === freeText || week.state !== 'final') return null;
+  return <OfKind question={question} week={week} kind={kind} kinds={kinds} onKind={setAddress} />;
+}
+
+type OfKindProps = {
+  question: ResultQuestion;
+  week: ResultWeek;
+  kind: { id: number; name: string };
+  kinds: readonly { id: number; name: string }[];
+  onKind: (changes: { kind: string }) => void;
+};
+
+function OfKind({ question, week, kind, kinds, onKind }: OfKindProps) {
+  const t = useText();
+  const language = useLanguage();
+  const { sentence } = useWeekText();
+  const params = { kindId: kind.id, questionId: question.id };
+  const query = { week: week.week, language };
+  const read = useData('GET /segments/{kindId}/questions/{questionId}', { params, query } as never);
+  return (
+    <Section
+      title={t('results.bySegment', { week: sentence(week) })}
+      description={t('results.bySegmentText')}
+      actions={
+        <>
+          <Select
+            label={t('results.rows')}
+            value={String(kind.id)}
+            onChange={(id) => onKind({ kind: id })}
+            options={kinds.map(({ id, name }) => ({ value: String(id), label: name }))}
+          />
+          <CsvLink
+            name="GET /segments/{kindId}/questions/{questionId}/csv"
+            params={params}
+            query={{ week: week.week }}
+          />
+        </>
+      }
+      flush
+    >
+      <Loaded response={read}>{(found) => <Rows found={found} />}</Loaded>
+    </Section>
+  );
+}
+
+function Rows({ found }: { found: SegmentAnswers }) {
+  const t = useText();
+  const { number } = useFormat();
+  const { kind, question, rows } = found;
+  const columns: Column<Row>[] = [
+    {
+      key: 'segment',
+      title: kind.name,
+      width: 'minmax(120px, 2fr)',
+      cell: ({ name, figures }) => (
+        <span>
+          {name} {figures.handedOut && <HandedOut />}
+        </span>
+      ),
+    },
+    isChoice(question.type)
+      ? {
+          key: 'chosen',
+          title: t('results.mostChosen'),
+          width: 'minmax(0, 3fr)',
+          cell: ({ figures }) => <Chosen found={found} figures={figures} />,
+        }
+      : {
+          key: 'score',
+          title: t('results.scoreLong'),
+          width: 'minmax(110px, 1fr)',
+          align: 'end',
+          cell: ({ figures: { value, margin } }) =>
+            value === null ? (
+              <Withheld found={found} />
+            ) : (
+              <span>
+                {score(value)} <Margin margin={margin} />
+              </span>
+            ),
+        },
+    {
+      key: 'answers',
+      title: t('results.answersLong'),
+      width: 90,
+      align: 'end',
+      cell: ({ figures: { answers } }) => (answers === null ? '' : number(answers)),
+    },
+  ];
+  return (
+    <DataTable
+      label={t('results.bySegmentLabel', { name: kind.name })}
+      rowHeight={36}
+      rows={rows}
+      rowKey={({ id }) => id}
+      columns={columns}
+      empty={<p className={css['soft']}>{t('results.noSegmentAnswers')}</p>}
+    />
+  );
+}
+
+function Withheld({ found }: { found: SegmentAnswers }) {
+  const t = useText();
+  const reason = useSegmentReason();
+  return (
+    <Toggletip text={reason(found.week)} className={css['hiddenWord']}>
+      {t('results.withheldShort')}
+    </Toggletip>
+  );
+}
+
+/** The three most frequent options with their shares. */
+function Chosen({ found, figures }: { found: SegmentAnswers; figures: Row['figures'] }) {
+  const { percent } = useFormat();
+  const { question } = found;
+  const { distribution, answers } = figures;
+  if (!distribution) return <Withheld found={found} />;
+  const given =
+    question.type === singleChoice ? distribution.reduce((sum, { count }) => sum + count, 0) : (answers ?? 0);
+  const textOf = (key: string) => question.options.find(({ id }) => id === key)?.text ?? key;
+  return distribution
+    .toSorted((a, b) => b.count - a.count)
+    .slice(0, 3)
+    .filter(({ count }) => count > 0)
+    .map(({ key, count }) => `${textOf(key)} ${percent(Math.min(1, count / Math.max(1, given)))}`)
+    .join(' · ');
+}

@@ -1,0 +1,99 @@
+// The list of a GroupCombobox: shows the groups that match the typed text, each with the groups above it. It is open from the start,
+// because the user has already pressed the button.
+import { Combobox as Base } from '@base-ui/react/combobox';
+import { type ReactNode, useState } from 'react';
+import { useFormat, useText } from '../../../text/text.tsx';
+import { OptionItem } from '../../floating/Item.tsx';
+import { ComboboxPopup } from '../../floating/ComboboxPopup.tsx';
+import { findGroups, type GroupOption } from './find-groups.ts';
+import css from './GroupCombobox.module.css';
+import { type GroupComboboxProps, useGroups, useNoneText } from './group-options.ts';
+
+/** The maximum number of groups listed. Typing more narrows the list. */
+const most = 80;
+/** The value for no group. */
+const none = 0;
+
+/** Returns the groups that match the typed text. */
+function useFound({ exclude, allowNone }: GroupComboboxProps, text: string) {
+  const { groups, ...rest } = useGroups();
+  const open = exclude ? groups.filter(({ id }) => !exclude(id)) : groups;
+  const { found, total } = findGroups(open, text, most);
+  const noneItem: GroupOption = { id: none, name: useNoneText(allowNone), people: 0, path: '' };
+  const items: GroupOption[] = allowNone && text.trim() === '' ? [noneItem, ...found] : found;
+  return { ...rest, groups, items, more: total - found.length, noneItem };
+}
+
+type OpenedProps = GroupComboboxProps & {
+  /** The content and the properties of the button. */
+  content: ReactNode;
+  trigger: object;
+};
+
+export function GroupComboboxOpened({ content, trigger, ...props }: OpenedProps) {
+  const [text, setText] = useState('');
+  const found = useFound(props, text);
+  const shared = {
+    items: found.groups,
+    filteredItems: found.items,
+    itemToStringLabel: ({ name }: GroupOption) => name,
+    itemToStringValue: ({ id }: GroupOption) => String(id),
+    isItemEqualToValue: (one: GroupOption, other: GroupOption) => one.id === other.id,
+    inputValue: text,
+    onInputValueChange: setText,
+    onOpenChangeComplete: (isOpen: boolean) => !isOpen && setText(''),
+    autoHighlight: true,
+    defaultOpen: true,
+    disabled: props.disabled,
+    children: (
+      <>
+        <Base.Trigger {...trigger}>{content}</Base.Trigger>
+        <List {...found} label={String(props.label)} />
+      </>
+    ),
+  };
+  if (props.multiple)
+    return (
+      <Base.Root
+        {...shared}
+        multiple
+        value={props.value.map(found.itemOf)}
+        onValueChange={(groups: GroupOption[]) => props.onChange(groups.map(({ id }) => id))}
+      />
+    );
+  const chosen =
+    props.value === undefined ? (props.allowNone ? found.noneItem : null) : found.itemOf(props.value);
+  return (
+    <Base.Root
+      {...shared}
+      value={chosen}
+      onValueChange={(group: GroupOption | null) =>
+        props.onChange(group && group.id !== none ? group.id : undefined)
+      }
+    />
+  );
+}
+
+type ListProps = Pick<ReturnType<typeof useFound>, 'more' | 'isWaiting' | 'error'> & { label: string };
+
+function List({ more, isWaiting, error, label }: ListProps) {
+  const t = useText();
+  const { number } = useFormat();
+  return (
+    <ComboboxPopup
+      label={label}
+      search={t('group.search')}
+      empty={isWaiting ? t('state.loading') : error ? t('error.title') : t('group.noMatch')}
+      more={more > 0 ? t('group.more', { count: more }) : undefined}
+    >
+      {(group: GroupOption) => (
+        <OptionItem key={group.id} of={Base} value={group} hint={group.path || undefined}>
+          <span className={css['line']}>
+            {group.name}
+            {group.id !== none && <span className={css['people']}>{number(group.people)}</span>}
+          </span>
+        </OptionItem>
+      )}
+    </ComboboxPopup>
+  );
+}

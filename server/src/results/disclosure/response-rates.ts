@@ -1,0 +1,137 @@
+// Computes the response rates of a week (decision A12). Pure.
+import { chooseCells, setsOf, tooFewOwnLinks } from './disclosure.ts';
+import { askedInSegments, segmentRates } from '../segments/segment-rates.ts';
+import type { Assignment, Turnout, WeekRound } from '../turnout.ts';
+
+export type Rate = {
+  groupId: number;
+  value: number | null;
+  /** How many people were asked anything in the group; null if the rate is withheld. */
+  people: number | null;
+  /**
+   * How many people the rate is based on, and how many of them answered or skipped anything; null if the rate is withheld. Both are sums
+   * over the cells of the rate, so they can't separate the people of a cell any more than the rate does (P7).
+   */
+  asked: number | null;
+  answered: number | null;
+  /**
+   * Whether the rate is published although, in one of its cells, too few of the people asked are without a handed-out link (P14).
+   * This does not depend on who answered through such a link, which would reveal it about single people.
+   */
+  handedOut: boolean;
+};
+
+/**
+ * Returns the response rate of each group and segment that was asked (decision A12). Call it after all questions of the week have been
+ * recorded in `turnout`. People in a group who were asked different questions, for example because they joined or left between
+ * two rounds, form separate sets in the disclosure procedure. Otherwise rates could separate the people of one cell.
+ */
+export function responseRates(turnout: Turnout): Rate[] {
+  const { data, treeOf, done } = turnout;
+  const assignmentsOf = withoutWithdrawn(turnout.assignmentsOf);
+  const respondents = [...assignmentsOf.keys()];
+  const known = new Map<string, SameQuestions>();
+  const askedBy = (assignments: Assignment[]) =>
+    askedIn(assignments, turnout).map((one) => {
+      const key = `${one.groupId} ${one.questionIds.join()}`;
+      const same = known.get(key) ?? one;
+      known.set(key, same);
+      return same;
+    });
+  // Fast path: most people are asked by one round and share their list of groups with their team.
+  const teams = new Map<number[], Map<number, SameQuestions[]>>();
+  const askedOf = [...assignmentsOf.values()].map((assignments) => {
+    const [{ roundId, groupIds }, ...others] = assignments as [Assignment];
+    if (others.length > 0) return askedBy(assignments);
+    const rounds = teams.get(groupIds) ?? new Map<number, SameQuestions[]>();
+    const asked = rounds.get(roundId) ?? askedBy(assignments);
+    teams.set(groupIds, rounds.set(roundId, asked));
+    return asked;
+  });
+  const combinations = [...known.keys()].toSorted().map((key) => known.get(key) as SameQuestions);
+  const numbers = new Map(combinations.map((one, number) => [one, number]));
+  const sets = setsOf(
+    respondents.length,
+    (person) => (askedOf[person] as SameQuestions[]).map((one) => numbers.get(one) as number),
+    (number) => treeOf((combinations[number] as SameQuestions).groupId),
+  );
+  const doneBy = respondents.map((respondent) => done.get(respondent));
+  const peopleIn = peopleOf(turnout);
+  const totals = new Map<number, Total>();
+  const cells = chooseCells(sets, respondents.length, data.thresholds.figures);
+  const hasOwnLink = respondents.map((respondent) => data.handedOut?.has(respondent) !== true);
+  const isHandedOut = tooFewOwnLinks(hasOwnLink, cells, data.thresholds.figures);
+  const add = (groupId: number, questionIds: readonly number[], people: readonly number[]): Total => {
+    const total = totals.get(groupId) ?? { questions: 0, done: 0, people: 0, answered: 0, handedOut: false };
+    totals.set(groupId, total);
+    total.questions += people.length * questionIds.length;
+    total.people += people.length;
+    for (const person of people) {
+      const has = doneBy[person];
+      if (!has) continue;
+      const count = questionIds.filter((id) => has.has(id)).length;
+      total.done += count;
+      if (count > 0) total.answered++;
+    }
+    return total;
+  };
+  for (const [number, people] of cells.shown) {
+    const { groupId, questionIds } = combinations[number] as SameQuestions;
+    add(groupId, questionIds, people).handedOut ||= isHandedOut(people);
+  }
+  const segments = segmentRates(turnout, [...assignmentsOf.values()], cells, hasOwnLink);
+  for (const { segment, questionIds, people, isHandedOut: isMarked } of segments)
+    if (people) add(segment, questionIds, people).handedOut ||= isMarked;
+  const rated = [
+    ...data.asked.map(({ groupId }) => groupId),
+    ...new Set(segments.map(({ segment }) => segment)),
+  ];
+  return rated.map((groupId) => {
+    const total = totals.get(groupId);
+    if (!total || total.questions === 0)
+      return { groupId, value: null, people: null, asked: null, answered: null, handedOut: false };
+    const { people: asked, answered, handedOut } = total;
+    const people = peopleIn.get(groupId) ?? null;
+    return { groupId, value: total.done / total.questions, people, asked, answered, handedOut };
+  });
+}
+
+/** Returns how many people were asked anything in each group and segment, withdrawn ones included: they may have answered before. */
+function peopleOf(turnout: Turnout): Map<number, number> {
+  const people = new Map<number, number>();
+  for (const assignments of turnout.assignmentsOf.values()) {
+    const groups = askedIn(assignments, turnout).map(({ groupId }) => groupId);
+    const segments = askedInSegments(assignments, turnout).map(({ segment }) => segment);
+    for (const id of [...groups, ...segments]) people.set(id, (people.get(id) ?? 0) + 1);
+  }
+  return people;
+}
+
+/** The questions that the people of a rate were asked and have answered or skipped, and how many people they are. */
+type Total = { questions: number; done: number; people: number; answered: number; handedOut: boolean };
+
+/** Returns the assignments that are not withdrawn. */
+function withoutWithdrawn(all: Map<string, Assignment[]>): Map<string, Assignment[]> {
+  const remaining = [...all].map(
+    ([person, assignments]) => [person, assignments.filter(({ isWithdrawn }) => !isWithdrawn)] as const,
+  );
+  return new Map(remaining.filter(([, assignments]) => assignments.length > 0));
+}
+
+/** People in a group who were asked the same questions by the rounds that asked the whole group. */
+type SameQuestions = { groupId: number; questionIds: number[] };
+
+/** Returns the questions a person was asked in each group by the rounds that asked the whole group. */
+function askedIn(assignments: Assignment[], { roundById }: Turnout): SameQuestions[] {
+  const asked = new Map<number, number[]>();
+  for (const { roundId, groupIds } of assignments) {
+    const { questionIds, aboveIds } = roundById.get(roundId) as WeekRound;
+    for (const group of groupIds) {
+      if (aboveIds.includes(group)) continue;
+      const others = asked.get(group);
+      const all = () => [...new Set([...(others ?? []), ...questionIds])].toSorted((a, b) => a - b);
+      asked.set(group, others ? all() : questionIds);
+    }
+  }
+  return [...asked].map(([groupId, questionIds]) => ({ groupId, questionIds }));
+}

@@ -1,0 +1,117 @@
+// Builds the invitation and reminder emails, and the notice to a previous address that its link was replaced. Pure. The emails
+// contain no colleagues' names and no results, and names written by others never become clickable.
+import { catalogue } from '../../base/texts.ts';
+import { inert } from '../../base/visible-text.ts';
+import { type Block, renderMail } from '../../mail/template.ts';
+import type { Arguments } from './text/arguments.ts';
+import de from './text/de/invitation.json' with { type: 'json' };
+import en from './text/en/invitation.json' with { type: 'json' };
+import sv from './text/sv/invitation.json' with { type: 'json' };
+
+const texts = catalogue<typeof en, Arguments['invitation']>({ en, sv, de });
+type Texts = ReturnType<typeof texts.in>;
+
+/** What an invitation or a reminder contains. */
+export type Invitation = {
+  kind: 'invitation' | 'reminder';
+  /** The person's language. English is used if there are no texts in it. */
+  language: string;
+  company: string;
+  firstName: string;
+  /** How many questions the person is asked in the week. */
+  questions: number;
+  /** The number of answers a group needs for results to be shown. With 1, answers are not anonymous and the email says so (P4). */
+  threshold: number;
+  /** Whether results of the open week are shown. */
+  isLive: boolean;
+};
+
+/**
+ * Returns the email, which is smaller than 20 KB. `address`: the person's answering page; `optOutUrl`: the page on which
+ * reminders are turned off (reminder-opt-out.ts).
+ */
+export function invitationOf(
+  { kind, language, questions, threshold, isLive, ...names }: Invitation,
+  address: string,
+  optOutUrl: string,
+): { subject: string; text: string; html: string; headers: Record<string, string> } {
+  const t = texts.in(language);
+  const company = inert(names.company, 80);
+  const isReminder = kind === 'reminder';
+  const about = { company, questions, minutes: minutesFor(questions) };
+  // With a threshold of 1, response rates can reveal who has answered, so the sentence about managers is left out.
+  const reminder: Block =
+    threshold === 1
+      ? { kind: 'text', text: t('reminder.text') }
+      : { kind: 'note', lead: t('reminder.lead'), text: t('reminder.text') };
+  const content = renderMail({
+    language: texts.languageFor(language),
+    about: company,
+    tone: 'plain',
+    title: greeting(t, names.firstName),
+    blocks: [
+      { kind: 'text', text: t(isReminder ? 'stillAsks' : 'asks', about) },
+      { kind: 'button', text: t('button'), address, hint: t('address') },
+      promise(t, threshold, isLive),
+      ...(isReminder ? [reminder] : []),
+    ],
+    footer: [
+      t('personal'),
+      t('why', { company }),
+      ...(isReminder ? [{ text: t('optOut'), address: optOutUrl }] : []),
+    ],
+  });
+  return {
+    subject: t(isReminder ? 'reminderSubject' : 'subject', about),
+    ...content,
+    // RFC 2369 §3.2 and RFC 8058 §3.1
+    headers: isReminder
+      ? { 'List-Unsubscribe': `<${optOutUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
+      : {},
+  };
+}
+
+/** Returns the time needed in minutes, rounded up: a quarter of a minute per question. */
+const minutesFor = (questions: number) => Math.ceil(questions / 4);
+
+function greeting(t: Texts, name: string): string {
+  const firstName = inert(name, 60);
+  return firstName === '' ? t('greeting') : t('greetingNamed', { firstName });
+}
+
+/** Returns who sees which results, and when: the privacy promise. */
+function promise(t: Texts, threshold: number, isLive: boolean): Block {
+  const isOpen = threshold <= 1;
+  const text = isOpen ? t('open.text') : t('anonymous.text', { threshold });
+  const live = isOpen ? t('live') : t('liveBatches', { threshold });
+  return {
+    kind: 'note',
+    lead: t(isOpen ? 'open.lead' : 'anonymous.lead'),
+    text: isLive ? `${text} ${live}` : text,
+  };
+}
+
+/** Returns the email to a person's previous address, saying that the link sent there no longer works. It contains neither a link nor the new address. */
+export function replacedNotice({
+  language,
+  ...names
+}: Pick<Invitation, 'language' | 'company' | 'firstName'>): {
+  subject: string;
+  text: string;
+  html: string;
+} {
+  const t = texts.in(language);
+  const company = inert(names.company, 80);
+  const content = renderMail({
+    language: texts.languageFor(language),
+    about: company,
+    tone: 'plain',
+    title: greeting(t, names.firstName),
+    blocks: [
+      { kind: 'text', text: t('replaced.text', { company }) },
+      { kind: 'note', lead: t('replaced.lead'), text: t('replaced.check') },
+    ],
+    footer: [t('why', { company })],
+  });
+  return { subject: t('replaced.subject'), ...content };
+}

@@ -1,0 +1,51 @@
+// Replaces personal links after an email address has changed. The old links stop working, and an email notifies each address that
+// they were sent to. Each email is a job of its own, retried until the mail server accepts it.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { Log } from '../../base/log.ts';
+import { type AccountId, inTransaction, type Pool } from '../../db/db.ts';
+import { type Mailer, MailRejected } from '../../mail/mail.ts';
+import { replacedNotice } from './invitation.ts';
+import { addNotices, selectNoticeReader } from './link-notices.sql.ts';
+import { deleteLinksElsewhere } from '../links.sql.ts';
+
+/** The payload of a job that sends a notice. */
+export type LinkNotice = { accountId: AccountId; userId: number; week: Week; to: string };
+
+/**
+ * Deletes a person's links of a week that were sent to addresses other than `address`, and queues an email to each of those
+ * addresses, in one transaction (P13).
+ */
+export async function replaceLinks(
+  pool: Pool,
+  key: { accountId: AccountId; userId: number; week: Week },
+  address: string,
+): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    const previousAddresses = await deleteLinksElsewhere(tx, key, address);
+    if (previousAddresses.length > 0) await addNotices(tx, key, previousAddresses);
+  });
+}
+
+/** Sends a notice. Throws if the email is to be retried; an email that the server rejects permanently is only logged. */
+export async function mailLinkNotice(
+  pool: Pool,
+  mailer: Mailer | undefined,
+  { accountId, userId, week, to }: LinkNotice,
+  log: Log,
+): Promise<void> {
+  // Logs no person: a reminder may have replaced the link, and reminders go to people who have not answered. Logs outlive the week.
+  const about = { accountId };
+  if (!mailer) return log.warn(about, 'Replaced-link notice not sent: SMTP_URL is not set');
+  const reader = await selectNoticeReader(pool, accountId, userId);
+  if (!reader) return; // the person has been removed in the meantime
+  try {
+    await mailer.send({
+      id: `link notice ${accountId} ${userId} ${week} ${to}`,
+      to,
+      ...replacedNotice(reader),
+    });
+  } catch (error) {
+    if (!(error instanceof MailRejected)) throw error;
+    log.warn({ ...about, cause: error.message }, 'The mail server rejected a replaced-link notice');
+  }
+}

@@ -1,0 +1,374 @@
+// SQL of invitations and reminders, of all accounts. Writers: messages.ts, opening.ts; closing a week deletes them.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Db } from '../../db/db.ts';
+
+/** Identifies a message. */
+export type MessageKey = {
+  accountId: AccountId;
+  userId: number;
+  week: Week;
+  scheduleId: number;
+  kind: 'invitation' | 'reminder';
+};
+
+export type DueMessage = MessageKey & {
+  attempts: number;
+  anyHour: boolean;
+  /** The person's time zone, or the account's if the person has none. */
+  timezone: string;
+  accountTimezone: string;
+  language: string;
+  company: string;
+  firstName: string;
+  email: string | null;
+  active: boolean;
+  /** The number of answers a group needs for results to be shown. */
+  threshold: number;
+  /** Whether results of the open week are shown. */
+  isLive: boolean;
+  /** The wrapped key of the week; null if the week has closed. */
+  wrapped: Buffer | null;
+  /** The ids of the questions that the schedule asks in the week. */
+  scheduleAsks: number[];
+  /** For a reminder: whether the person has turned reminders off or already got one this week. */
+  isUnwanted: boolean;
+};
+
+/**
+ * Takes due messages, so that no other process takes them for five minutes. If they have not been sent by then, another process
+ * takes over. A reminder waits until two hours after the invitation, which can be late. `now`: ms since 1970.
+ */
+export async function takeDue(db: Db, now: number, count: number): Promise<DueMessage[]> {
+  return db<DueMessage[]>`
+    with due as (select account_id, user_id, week, schedule_id, kind
+                 from   messages m
+                 where  state = 'waiting' and due_at <= to_timestamp(${now / 1000}::double precision)
+                   and  (kind = 'invitation'
+                         or not exists (select 1
+                                        from   messages o
+                                        where  o.account_id = m.account_id and o.user_id = m.user_id and o.week = m.week
+                                          and  o.kind = 'invitation'
+                                          and  (o.state in ('waiting', 'sending')
+                                                or o.due_at > to_timestamp(${now / 1000 - 7200}::double precision))))
+                 order  by due_at
+                 limit  ${count}
+                 for    update skip locked),
+         taken as (update messages m
+                   set    due_at = to_timestamp(${now / 1000 + 300}::double precision),
+                          late_since = coalesce(m.late_since, m.due_at)
+                   from   due
+                   where  m.account_id = due.account_id and m.user_id = due.user_id and m.week = due.week
+                     and  m.schedule_id = due.schedule_id and m.kind = due.kind
+                   returning m.*)
+    select t.account_id                                as "accountId",
+           t.user_id                                   as "userId",
+           t.week                                      as "week",
+           t.schedule_id                               as "scheduleId",
+           t.kind                                      as "kind",
+           t.attempts                                  as "attempts",
+           t.any_hour                                  as "anyHour",
+           coalesce(u.timezone, a.timezone)            as "timezone",
+           a.timezone                                  as "accountTimezone",
+           coalesce(u.language, a.language)            as "language",
+           a.name                                      as "company",
+           u.first_name                                as "firstName",
+           u.email                                     as "email",
+           u.active                                    as "active",
+           w.threshold                                 as "threshold",
+           w.is_live                                   as "isLive",
+           k.wrapped                                   as "wrapped",
+           coalesce(s.question_ids, '{}')              as "scheduleAsks",
+           ${isUnwanted(db, db`t`)}                    as "isUnwanted"
+    from   taken t
+    join   users u on u.account_id = t.account_id and u.user_id = t.user_id
+    join   accounts a on a.account_id = t.account_id
+    join   weeks w on w.account_id = t.account_id and w.week = t.week
+    left   join week_keys k on k.account_id = t.account_id and k.week = t.week
+    left   join schedule_weeks s on s.account_id = t.account_id and s.schedule_id = t.schedule_id and s.week = t.week
+    order  by t.account_id, t.user_id`;
+}
+
+/** Condition: m is a reminder to someone who has turned reminders off or already got one this week. */
+const isUnwanted = (db: Db, m: ReturnType<Db>) => db`
+  (${m}.kind = 'reminder'
+   and (exists (select 1 from reminder_opt_outs r
+                where  r.account_id = ${m}.account_id and r.user_id = ${m}.user_id)
+        or exists (select 1 from messages o
+                   where  o.account_id = ${m}.account_id and o.user_id = ${m}.user_id and o.week = ${m}.week
+                     and  o.kind = 'reminder' and o.state in ('sending', 'sent', 'unknown'))))`;
+
+/** Returns what people are asked in a week, and their sealed answers so far, in the order of `people`. */
+export async function selectAskedAndSealed(
+  db: Db,
+  people: { accountId: AccountId; week: Week; respondent: string }[],
+): Promise<{ questionIds: number[]; sealed: Buffer[] }[]> {
+  const rows = await db<{ questionIds: number[]; sealed: string[] }[]>`
+    select array(select distinct q.id
+                 from   assignments s
+                 join   rounds r on r.account_id = s.account_id and r.round_id = s.round_id
+                 cross  join unnest(r.question_ids) as q(id)
+                 where  s.account_id = n."accountId" and s.week = n.week and s.respondent = n.respondent) as "questionIds",
+           array(select encode(a.sealed, 'hex')
+                 from   answers a
+                 where  a.account_id = n."accountId" and a.week = n.week and a.respondent = n.respondent
+                 order  by a.import_batch)                                                                as "sealed"
+    from   rows from (jsonb_to_recordset(${db.json(people)}) as ("accountId" integer, week date, respondent uuid))
+           with ordinality as n("accountId", week, respondent, place)
+    order  by n.place`;
+  return rows.map(({ questionIds, sealed }) => ({
+    questionIds,
+    sealed: sealed.map((text) => Buffer.from(text, 'hex')),
+  }));
+}
+
+/**
+ * Records that a message is now being given to the mail server. Returns false if it should no longer be sent, was already given to
+ * the mail server, or the person's answers have changed since the decision to send it; in the last case it is checked again later.
+ * `sealed`: the person's answers at the time of the decision.
+ */
+export async function beginSending(
+  db: Db,
+  key: MessageKey,
+  { respondent, sealed }: { respondent: string; sealed: Buffer[] },
+): Promise<boolean> {
+  const rows = await db`
+    update messages m
+    set    state = 'sending', attempts = attempts + 1, begun_at = now()
+    where  m.account_id = ${key.accountId} and ${isKey(db, key)} and m.state = 'waiting'
+      and  not ${isUnwanted(db, db`m`)}
+      and  ${sealed.map((one) => one.toString('hex'))}::text[]
+             = array(select encode(a.sealed, 'hex')
+                     from   answers a
+                     where  a.account_id = m.account_id and a.week = m.week and a.respondent = ${respondent}
+                     order  by a.import_batch)
+      and  exists (select 1 from users u
+                   where  u.account_id = m.account_id and u.user_id = m.user_id and u.active)
+      and  exists (select 1 from weeks w
+                   where  w.account_id = m.account_id and w.week = m.week and w.closed_at is null)
+    returning 1`;
+  return rows.length > 0;
+}
+
+/**
+ * Records that the mail server accepted a message. An accepted invitation deletes the person's recorded rejection. The outcome of a
+ * reminder is never recorded for a person, because only people who have not answered get one.
+ */
+export async function recordSent(db: Db, key: MessageKey): Promise<void> {
+  await db`
+    with sent as (update messages m
+                  set    state = 'sent'
+                  where  m.account_id = ${key.accountId} and ${isKey(db, key)})
+    delete from mail_refusals
+    where  account_id = ${key.accountId} and user_id = ${key.userId} and ${key.kind} = 'invitation'`;
+}
+
+/** Records that the mail server rejected a message and, for an invitation, also the person's address and the reason. */
+export async function recordRefused(
+  db: Db,
+  key: MessageKey,
+  { address, reason }: { address: string; reason: string },
+): Promise<void> {
+  await db`
+    with refused as (update messages m
+                     set    state = 'refused'
+                     where  m.account_id = ${key.accountId} and ${isKey(db, key)})
+    insert into mail_refusals (account_id, user_id, address, reason)
+    select account_id, user_id, ${address}, ${reason}
+    from   users
+    where  account_id = ${key.accountId} and user_id = ${key.userId} and ${key.kind} = 'invitation'
+    on conflict (account_id, user_id) do update
+    set    at = now(), address = excluded.address, reason = excluded.reason`;
+}
+
+/** Records that the mail server rejected another kind of mail to a person. */
+export async function insertRefusal(
+  db: Db,
+  { accountId, userId }: { accountId: AccountId; userId: number },
+  { address, reason }: { address: string; reason: string },
+): Promise<void> {
+  await db`
+    insert into mail_refusals (account_id, user_id, address, reason)
+    select account_id, user_id, ${address}, ${reason}
+    from   users
+    where  account_id = ${accountId} and user_id = ${userId}
+    on conflict (account_id, user_id) do update
+    set    at = now(), address = excluded.address, reason = excluded.reason`;
+}
+
+/** Records that the delivery status of a message is unknown. */
+export async function recordUnknown(db: Db, key: MessageKey): Promise<void> {
+  await db`
+    update messages m set state = 'unknown' where m.account_id = ${key.accountId} and ${isKey(db, key)}`;
+}
+
+/** Condition: m is this message. The account is checked separately. */
+const isKey = (db: Db, { userId, week, scheduleId, kind }: MessageKey) => db`
+  m.user_id = ${userId} and m.week = ${week} and m.schedule_id = ${scheduleId} and m.kind = ${kind}`;
+
+/**
+ * Postpones messages, each until a time in ms since 1970. Skips messages that are no longer in `state` because another process has
+ * taken them. `isLate`: they should have been sent by now.
+ */
+export async function postpone(
+  db: Db,
+  { state, isLate }: { state: 'waiting' | 'sending'; isLate: boolean },
+  messages: (MessageKey & { until: number })[],
+): Promise<void> {
+  if (messages.length === 0) return;
+  const rows = messages.map(({ until, ...message }) => ({ ...keyOf(message), until: until / 1000 }));
+  await db`
+    with mine as (${placesOf(db, rows, state)})
+    update messages m
+    set    state = 'waiting', due_at = to_timestamp(mine.until),
+           late_since = case when ${isLate}::boolean then m.late_since end
+    from   mine
+    where  m.account_id = mine.account_id and m.ctid = mine.place`;
+}
+
+/** Deletes those of the messages that are still waiting. */
+export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<void> {
+  if (messages.length === 0) return;
+  await db`
+    with mine as (${placesOf(db, messages.map(keyOf), 'waiting')})
+    delete from messages m using mine where m.account_id = mine.account_id and m.ctid = mine.place`;
+}
+
+/** Marks those of the messages that are still waiting as unneeded. */
+export async function recordUnneeded(db: Db, messages: MessageKey[]): Promise<void> {
+  if (messages.length === 0) return;
+  await db`
+    with mine as (${placesOf(db, messages.map(keyOf), 'waiting')})
+    update messages m set state = 'unneeded' from mine
+    where  m.account_id = mine.account_id and m.ctid = mine.place`;
+}
+
+/** Locks those of the messages that are in `state` and not locked by another process, and selects their ctid and `until`. */
+const placesOf = (db: Db, messages: (MessageKey & { until?: number })[], state: 'waiting' | 'sending') => db`
+  select m.ctid as place, m.account_id, n.until
+  from   jsonb_to_recordset(${db.json(messages)})
+           as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text,
+                until double precision)
+  join   messages m on m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
+                   and m.schedule_id = n."scheduleId" and m.kind = n.kind
+  where  m.state = ${state}
+  for    update of m skip locked`;
+
+const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): MessageKey => ({
+  accountId,
+  userId,
+  week,
+  scheduleId,
+  kind,
+});
+
+/**
+ * Marks messages of all accounts as unknown if the process that was sending them stopped before the mail server replied. Returns
+ * their people, with the people's email addresses.
+ */
+export async function endLost(
+  db: Db,
+): Promise<{ accountId: AccountId; userId: number; week: Week; email: string | null }[]> {
+  return db`
+    update messages m
+    set    state = 'unknown'
+    from   users u
+    where  u.account_id = m.account_id and u.user_id = m.user_id
+      and  m.state = 'sending' and m.begun_at < now() - interval '15 minutes'
+    returning m.account_id as "accountId",
+              m.user_id    as "userId",
+              m.week       as "week",
+              u.email      as "email"`;
+}
+
+/**
+ * An open week in which people are asked. `asked`: the number of active people asked. `atLeast`: the minimum number who have answered,
+ * as counted on the day `countedOn` (participation.ts). `answered`: the exact number, only if answers are not anonymous.
+ */
+export type RunningWeek = {
+  week: Week;
+  asked: number;
+  atLeast: number | null;
+  countedOn: string | null;
+  answered: number | null;
+};
+
+/** Returns the open weeks of an account in which people are asked. */
+export async function selectRunningWeeks(db: Db, accountId: AccountId): Promise<RunningWeek[]> {
+  return db<RunningWeek[]>`
+    select w.week             as "week",
+           p.asked            as "asked",
+           w.participation    as "atLeast",
+           w.participation_on as "countedOn",
+           case when w.threshold = 1
+                then (select count(distinct a.respondent)::integer
+                      from   answers a
+                      where  a.account_id = ${accountId} and a.week = w.week) end as "answered"
+    from   weeks w
+    cross  join lateral (select count(*)::integer as asked
+                         from   participants p
+                         join   users u on u.account_id = p.account_id and u.user_id = p.user_id
+                         where  p.account_id = ${accountId} and p.week = w.week and u.active) p
+    where  w.account_id = ${accountId} and w.closed_at is null and p.asked > 0
+    order  by w.week`;
+}
+
+export type MessageCount = {
+  week: Week;
+  kind: 'invitation' | 'reminder';
+  state: 'waiting' | 'sending' | 'sent' | 'refused' | 'unknown' | 'unneeded';
+  count: number;
+  from: Date;
+  until: Date;
+};
+
+/**
+ * Counts the messages of open weeks by kind and state, and returns when they are due. A reminder that should already have been sent
+ * counts as sent, because the number waiting for the mail server would reveal who has not answered (P18). `now`: ms since 1970.
+ */
+export async function selectMessageCounts(
+  db: Db,
+  accountId: AccountId,
+  now: number,
+): Promise<MessageCount[]> {
+  return db<MessageCount[]>`
+    select m.week            as "week",
+           m.kind            as "kind",
+           s.state           as "state",
+           count(*)::integer as "count",
+           min(m.due_at)     as "from",
+           max(m.due_at)     as "until"
+    from   messages m
+    cross  join lateral (select case when m.kind = 'reminder' and m.state = 'waiting'
+                                      and coalesce(m.late_since, m.due_at) <= to_timestamp(${now / 1000}::double precision)
+                                     then 'sent' else m.state end as state) s
+    where  m.account_id = ${accountId}
+    group  by m.week, m.kind, s.state
+    order  by m.week, m.kind, s.state`;
+}
+
+/** Returns the people whose last invitation was rejected, and why. */
+export async function selectRefusals(
+  db: Db,
+  accountId: AccountId,
+): Promise<{ userId: number; at: Date; address: string; reason: string }[]> {
+  return db`
+    select user_id as "userId", at as "at", address as "address", reason as "reason"
+    from   mail_refusals
+    where  account_id = ${accountId}
+    order  by user_id`;
+}
+
+/**
+ * Returns how many invitations of all accounts are overdue, and for how long the oldest one has been. Reminders are not counted:
+ * while the mail server is unavailable, their number would approach that of the people who have not answered (rules.md P18).
+ */
+export async function selectDue(db: Db, now: number): Promise<{ count: number; oldestSeconds: number }> {
+  const [row] = await db<{ count: number; oldestSeconds: number }[]>`
+    select count(account_id)::integer as "count",
+           greatest(extract(epoch from to_timestamp(${now / 1000}::double precision)
+                                       - min(coalesce(late_since, due_at))), 0)::float8 as "oldestSeconds"
+    from   messages
+    where  state = 'waiting' and kind = 'invitation'
+      and  coalesce(late_since, due_at) <= to_timestamp(${now / 1000}::double precision)`;
+  return row!;
+}

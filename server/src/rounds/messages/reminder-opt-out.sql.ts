@@ -1,0 +1,72 @@
+// SQL of turning reminders off. Writers: reminder-opt-out.ts, called by the page on which people do this (answers/answering.routes.ts).
+import type { AccountId, Db } from '../../db/db.ts';
+
+/**
+ * Returns the signing key, and stores `fresh` if there is none yet. Processes that start at the same time can each create one. The
+ * older key is then used for signing, and signatures by the other one stay valid (selectOptOut).
+ */
+export async function takeOptOutKey(db: Db, fresh: Buffer): Promise<Buffer> {
+  const [row] = await db<{ key: Buffer }[]>`
+    with created as (insert into opt_out_keys (key)
+                     select ${fresh}::bytea
+                  where  not exists (select 1 from opt_out_keys)
+                  on conflict do nothing
+                  returning key, created_at)
+    select key     as "key",
+           created_at as "createdAt"
+    from   created
+    union  all
+    select key, created_at from opt_out_keys
+    order  by "createdAt", "key"
+    limit  1`;
+  return row!.key;
+}
+
+/** Returns all signing keys, and the person if they exist. */
+export async function selectOptOut(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+): Promise<{
+  keys: Buffer[];
+  person: { company: string; language: string; hasOptedOut: boolean } | undefined;
+}> {
+  const [row] = await db<
+    { keys: string[]; company: string | null; language: string | null; hasOptedOut: boolean }[]
+  >`
+    select array(select encode(key, 'hex') from opt_out_keys) as "keys",
+           a.name                                          as "company",
+           coalesce(u.language, a.language)                as "language",
+           r.user_id is not null                           as "hasOptedOut"
+    from   (values (1)) one
+    left   join users u on u.account_id = ${accountId} and u.user_id = ${userId}
+    left   join accounts a on a.account_id = u.account_id
+    left   join reminder_opt_outs r on r.account_id = u.account_id and r.user_id = u.user_id`;
+  const { keys, company, language, hasOptedOut } = row!;
+  return {
+    keys: keys.map((key) => Buffer.from(key, 'hex')),
+    person: company === null || language === null ? undefined : { company, language, hasOptedOut },
+  };
+}
+
+/** Turns a person's reminders on or off. Returns false if the person no longer exists. */
+export async function setReminders(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+  wanted: boolean,
+): Promise<boolean> {
+  const [row] = await db<{ isThere: boolean }[]>`
+    with person  as (select account_id, user_id
+                     from   users
+                     where  account_id = ${accountId} and user_id = ${userId}
+                     for    key share),
+         stopped as (insert into reminder_opt_outs (account_id, user_id)
+                     select account_id, user_id from person where not ${wanted}::boolean
+                     on conflict do nothing),
+         resumed as (delete from reminder_opt_outs r
+                     using  person p
+                     where  r.account_id = p.account_id and r.user_id = p.user_id and ${wanted}::boolean)
+    select exists (select 1 from person) as "isThere"`;
+  return row!.isThere;
+}
