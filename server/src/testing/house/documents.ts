@@ -2,6 +2,7 @@
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { settings } from '../../base/config.ts';
+import { consoleRoutes, interfaceRoutes, otherRoutes } from './routes.ts';
 
 const docs = new URL('../../../../docs/', import.meta.url);
 
@@ -9,6 +10,7 @@ const docs = new URL('../../../../docs/', import.meta.url);
 export const documents: Record<string, string> = {
   'operators/configuration.md': configuration(),
   'integrators/errors.md': errors(),
+  'routes.md': routes(),
 };
 
 /** Returns the current content of a document in docs/. */
@@ -55,6 +57,44 @@ and for an exceeded limit \`setting\`, \`limit\` and \`count\`. Warnings use the
 | type | meaning |
 | --- | --- |
 ${rows.join('\n')}
+`;
+}
+
+function routes(): string {
+  const cell = (text: string) => text.replaceAll('|', '\\|');
+  return `# Routes
+
+Generated from \`contract/src\` and \`server/src\` by \`npm run fix\`. Files are in \`server/src\`. \`app.routes.ts\` connects them.
+
+## Interfaces
+
+Requests have a token with the scope. [Interfaces](integrators/interfaces.md) describes them.
+
+| route | what it does | scope | file |
+| --- | --- | --- | --- |
+${interfaceRoutes()
+  .map(({ route, about, scope, file }) => `| \`${route}\` | ${cell(about)} | ${scope} | \`${file}\` |`)
+  .join('\n')}
+
+## Pages and the service itself
+
+\`console/core/pages.ts\` serves the files and addresses of the console.
+
+| route | what it does | file |
+| --- | --- | --- |
+${otherRoutes()
+  .map(({ route, about, file }) => `| \`${route}\` | ${cell(about)} | \`${file}\` |`)
+  .join('\n')}
+
+## The console's API
+
+Requests have the cookie of a session whose user has at least this role. The shapes are in \`contract/src/console\`.
+
+| route | minimum role | file |
+| --- | --- | --- |
+${consoleRoutes()
+  .map(({ route, role, file }) => `| \`${route}\` | ${role} | \`${file}\` |`)
+  .join('\n')}
 `;
 }
 
