@@ -25,15 +25,16 @@ function servedIn(what: string, pattern: RegExp): string {
 }
 
 /** Returns the operations of the three interfaces, with the scope that a token needs. */
-export const interfaceRoutes = (): (Route & { scope: string })[] =>
-  [data, organization, storage].flatMap((module) =>
-    Object.entries(module).flatMap(([name, value]) => {
-      if (!isOperation(value)) return [];
-      const { method, path, summary, scope } = value;
-      const file = servedIn(name, new RegExp(`^import \\{[^}]*\\b${name}\\b[^}]*\\} from '@soundings`, 'm'));
-      return [{ route: `${method} ${path}`, about: summary, file, scope }];
-    }),
-  );
+export function interfaceRoutes(): (Route & { scope: string })[] {
+  const operations = [data, organization, storage]
+    .flatMap((module) => Object.entries(module) as [string, unknown][])
+    .flatMap(([name, value]) => (isOperation(value) ? [{ name, ...value }] : []))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return operations.map(({ name, method, path, summary, scope }) => {
+    const file = servedIn(name, new RegExp(`^import \\{[^}]*\\b${name}\\b[^}]*\\} from '@soundings`, 'm'));
+    return { route: `${method} ${path}`, about: summary, file, scope };
+  });
+}
 
 const isOperation = (value: unknown): value is Operation =>
   typeof value === 'object' && value !== null && 'operationId' in value;
