@@ -1,7 +1,7 @@
 // Generates a company from a seed: the same people, groups and memberships in every run.
 import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
-import { type OrganizationGroup, type User } from '@soundings/contract/organization.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
+import type { OrganizationGroup, User } from '@soundings/contract/organization.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
 
 export type Company = { groups: OrganizationGroup[]; users: User[] };
 

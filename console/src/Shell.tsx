@@ -8,7 +8,7 @@ import { api } from './api.ts';
 import { navigation, type NavigationGroup, type NavigationLink, ownProfile } from './navigation.ts';
 import { useData } from './hooks/data.ts';
 import { applyTheme, storedTheme, type Theme } from './hooks/theme.ts';
-import { hasRole } from '@soundings/contract/roles.ts';
+import { hasRole } from '@soundings/contract/people/roles.ts';
 import { useSession } from './session.tsx';
 import { useFormat, useLanguage, useText } from './text/text.tsx';
 import { useWeekText } from './text/weeks.ts';

@@ -1,5 +1,5 @@
 // The entries of the navigation, and the roles that see them.
-import { hasRole, type Role } from '@soundings/contract/roles.ts';
+import { hasRole, type Role } from '@soundings/contract/people/roles.ts';
 import {
   Activity,
   CalendarClock,

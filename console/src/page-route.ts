@@ -1,5 +1,5 @@
 // How an area lists its pages.
-import type { Role } from '@soundings/contract/roles.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 
 export type PageRoute = {
   /** In the syntax of TanStack Router: /people/$userId. */

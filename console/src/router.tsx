@@ -1,6 +1,16 @@
 // Maps paths to pages. Each area lists its own pages; the code of a page is loaded when it is first shown.
-import { hasRole, type Role } from '@soundings/contract/roles.ts';
-import { type AnyRoute, type AsyncRouteComponent, createRootRoute, createRoute, createRouter, Outlet, type RouteComponent, useLocation, useNavigate } from '@tanstack/react-router';
+import { hasRole, type Role } from '@soundings/contract/people/roles.ts';
+import {
+  type AnyRoute,
+  type AsyncRouteComponent,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Outlet,
+  type RouteComponent,
+  useLocation,
+  useNavigate,
+} from '@tanstack/react-router';
 import { type ComponentType, lazy, useEffect, useState } from 'react';
 import { firstPageOf } from './navigation.ts';
 import type { PageRoute } from './page-route.ts';

@@ -61,7 +61,12 @@ test('on the page of a user, the check waits for them to sign in again, as often
 });
 
 test('if another user signs in instead, the page is reloaded', async () => {
-  expect((await checked(ada, refusal(401), grace)).happened).toEqual(['request', 'sign in', 'request', 'reload']);
+  expect((await checked(ada, refusal(401), grace)).happened).toEqual([
+    'request',
+    'sign in',
+    'request',
+    'reload',
+  ]);
 });
 
 test.each([0, 403, 500, 503])('status %i is an error, and never signs anyone out', async (status) => {

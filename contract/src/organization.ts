@@ -1,9 +1,9 @@
 // The organization interface (§2.2, §4.2): the request, its parts and the report.
-import { Type, type Static, type TObject, type TSchema } from 'typebox';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { NoParameters } from './data.ts';
 import { maxChangesCeiling, maxChangesDefault } from './limits.ts';
 import type { Operation } from './operation.ts';
-import { organizationRoles } from './roles.ts';
+import { organizationRoles } from './people/roles.ts';
 
 const maxChanges = (what: string) =>
   Type.Optional(

@@ -57,7 +57,7 @@ export type ScaledType = TypeWith<{ scale: Scale }>;
 /** A type whose answers are options. */
 export type ChoiceType = TypeWith<{ answer: 'option' | 'options' }>;
 
-const traitsOf: Record<QuestionType, Traits> = traits;
+const traitsOf = (type: QuestionType): Traits => traits[type];
 
 export const questionTypes = Object.keys(traits).map(Number) as QuestionType[];
 /** The lowest and highest number of a type. */
@@ -66,9 +66,9 @@ export const typeNumbers = { minimum: Math.min(...questionTypes), maximum: Math.
 export const isQuestionType = (type: unknown): type is QuestionType =>
   questionTypes.includes(type as QuestionType);
 
-export const scaledTypes = questionTypes.filter((type) => traitsOf[type].scale !== null) as ScaledType[];
+export const scaledTypes = questionTypes.filter((type) => traitsOf(type).scale !== null) as ScaledType[];
 export const choiceTypes = questionTypes.filter((type) =>
-  ['option', 'options'].includes(traitsOf[type].answer),
+  ['option', 'options'].includes(traitsOf(type).answer),
 ) as ChoiceType[];
 
 /** Whether the answers are numbers, which have a mean. Only these types can be used in KPIs. */
@@ -77,12 +77,12 @@ export const isScaled = (type: QuestionType): type is ScaledType => scaledTypes.
 /** Whether the answers are options. */
 export const isChoice = (type: QuestionType): type is ChoiceType => choiceTypes.includes(type as ChoiceType);
 
-export const isDistributionOnly = (type: QuestionType): boolean => traitsOf[type].isDistributionOnly;
+export const isDistributionOnly = (type: QuestionType): boolean => traitsOf(type).isDistributionOnly;
 
-export const answerKindOf = (type: QuestionType): AnswerKind => traitsOf[type].answer;
+export const answerKindOf = (type: QuestionType): AnswerKind => traitsOf(type).answer;
 
 /** Returns the scale of a type; null if its answers are not numbers. */
-export const scaleOf = (type: QuestionType): Scale | null => traitsOf[type].scale;
+export const scaleOf = (type: QuestionType): Scale | null => traitsOf(type).scale;
 
 /** Returns the numbers of types as a text: "1 to 4", "5 and 6". `last`: the word before the last part. */
 export function typesText(types: readonly QuestionType[], last: 'and' | 'or' = 'and'): string {

@@ -8,7 +8,7 @@ import {
   maxExternalIdLength,
   maxNameLength,
 } from '../limits.ts';
-import type { MembershipKind } from '../memberships.ts';
+import type { MembershipKind } from '../people/memberships.ts';
 
 /** A group as the tree shows it. */
 export type TreeGroup = {

@@ -1,7 +1,7 @@
 // Describes the operations of the console. The server checks requests against these descriptions; the browser uses only the
 // types.
 import type { Static, TSchema } from 'typebox';
-import type { Role } from '../roles.ts';
+import type { Role } from '../people/roles.ts';
 
 /** Who may call an operation: anyone, or users who are signed in with at least this role. */
 export type MinimumRole = 'anyone' | Role;

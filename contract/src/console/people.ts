@@ -1,10 +1,10 @@
 // The console: people. For administrators only. Nothing here reveals whether a person has answered.
-import { Type, type Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
 import { maxAttributeLength, maxEmailLength, maxExternalIdLength, maxNameLength } from '../limits.ts';
-import { type MembershipKind, membershipKinds } from '../memberships.ts';
+import { type MembershipKind, membershipKinds } from '../people/memberships.ts';
 import { personSorts } from './person-sorts.ts';
-import { type Role, roles } from '../roles.ts';
+import { type Role, roles } from '../people/roles.ts';
 
 /** A person as lists show them. */
 export type PersonRow = {

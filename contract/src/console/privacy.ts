@@ -1,8 +1,8 @@
 // The console: the privacy report, for works councils and data-protection officers. The service sends codes and values, read from
 // the current settings and data. The console and the soundings command turn them into sentences.
 import { operation } from './operation.ts';
-import type { MembershipKind } from '../memberships.ts';
-import type { Role } from '../roles.ts';
+import type { MembershipKind } from '../people/memberships.ts';
+import type { Role } from '../people/roles.ts';
 
 /** Where the keys of open weeks are wrapped, and which epoch each process of the installation has reached. */
 export type KeyState = {

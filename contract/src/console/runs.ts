@@ -12,7 +12,7 @@ import {
   valueFields,
   type ValueMeaning,
   valueMeanings,
-} from '../meanings.ts';
+} from '../people/meanings.ts';
 import { type RunOutcome, runOutcomes } from './run-outcomes.ts';
 
 export type RunVia = 'https' | 'sftp' | 'console';

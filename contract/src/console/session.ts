@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { operation } from './operation.ts';
 import { maxEmailLength, maxNameLength } from '../limits.ts';
-import type { Role } from '../roles.ts';
+import type { Role } from '../people/roles.ts';
 
 /** The user who is signed in, and their account. */
 export type Session = {

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type QuestionType, questionTypes as types } from '@soundings/contract/question-types.ts';
+import { type QuestionType, questionTypes } from '@soundings/contract/question-types.ts';
 import { compress } from '../http/responses/encoding.ts';
 import { libraryFor } from '../questions/library.ts';
 import type { NewQuestion, Question } from '../questions/questions.sql.ts';
@@ -34,7 +34,7 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
   thresholds: { figures: 5, distribution: 10, comments: 10 },
   isLive: false,
   segments: [],
-  questions: types.map((type, i) => questionOf(type, 101 + i)),
+  questions: questionTypes.map((type, i) => questionOf(type, 101 + i)),
   answers: new Map(),
   isExported: false,
   handedBy: null,
@@ -83,7 +83,7 @@ describe('foreign texts', () => {
   );
   /** Returns every page with `text` in place of each foreign text. */
   const withText = (text: string) => {
-    const questions = types.map((type, i): Question => {
+    const questions = questionTypes.map((type, i): Question => {
       const options = type === 5 || type === 6 ? [{ id: `o${text}`, text, translations: { sv: text } }] : [];
       return {
         id: i + 1,
@@ -145,7 +145,7 @@ describe('foreign texts', () => {
 describe('the size', () => {
   test('is under 32 KB uncompressed for five questions of each type, even in a language with three bytes per letter', () => {
     const long = 'அணியில் எனக்கு என்ன எதிர்பார்க்கப்படுகிறது என்பது தெளிவாக உள்ளதா';
-    for (const type of types) {
+    for (const type of questionTypes) {
       const questions = [1, 2, 3, 4, 5].map((id): Question => {
         const question = questionOf(type, 1_000_000 + id);
         const options = question.options.map((option) => ({
@@ -164,7 +164,7 @@ describe('the size', () => {
   test('is under 30 KB compressed for 50 questions, the maximum, in a language with three bytes per letter', async () => {
     const phrase = 'அணியில் எனக்கு என்ன எதிர்பார்க்கப்படுகிறது என்பது தெளிவாக உள்ளதா'.split(' ');
     const questions = Array.from({ length: 50 }, (_, i): Question => {
-      const question = questionOf(types[i % types.length] as QuestionType, 1_000_000 + i);
+      const question = questionOf(questionTypes[i % questionTypes.length] as QuestionType, 1_000_000 + i);
       // All texts differ: each has its words in a different order.
       const ta = phrase
         .toSorted((a, b) => ((a.length * (i + 7)) % 11) - ((b.length * (i + 7)) % 11))

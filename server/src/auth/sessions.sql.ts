@@ -1,5 +1,5 @@
 // SQL for sessions. Writers: sessions.ts.
-import type { Role } from '@soundings/contract/roles.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
 
 /** Who is signed in, and the facts about the account that every response needs. */

@@ -1,7 +1,7 @@
 // The mappings of an account: what columns with certain headers mean, and what values such as "Leave" mean. They apply to every
 // later file, however it is sent.
 import type { MappedSheet, MappedValue } from '@soundings/contract/console/runs.ts';
-import { valueFields, valueMeanings } from '@soundings/contract/meanings.ts';
+import { valueFields, valueMeanings } from '@soundings/contract/people/meanings.ts';
 import { createHash } from 'node:crypto';
 import { lockAccount } from '../accounts/accounts.ts';
 import type { Account } from '../accounts/accounts.sql.ts';

@@ -86,7 +86,7 @@ function listOf(named: string[], rest: number, t: ReportTexts): string {
 }
 
 /** Returns where something is, as the beginning of a sentence; '' if that is unknown. */
-export function placeText(
+export function sentenceStart(
   sheet: string | undefined,
   row: string | undefined,
   column: string | undefined,
@@ -104,7 +104,7 @@ export function placeText(
 export function causeInMessage(cause: Cause, t: ReportTexts): string {
   const [first, ...others] = cause.faults;
   const isMany = others.length > 0;
-  const place = placeText(first.sheet, isMany ? undefined : rowText(first), first.column, t);
+  const place = sentenceStart(first.sheet, isMany ? undefined : rowText(first), first.column, t);
   const count = isMany ? ` ${t('rows', { count: cause.faults.length })}.` : '';
   const values = valueListText(cause, namedInMessage, t);
   const value = values === '' ? '' : ` ${values}.`;

@@ -12,7 +12,7 @@ import {
   causeInMessage,
   causesOf,
   excess,
-  placeText,
+  sentenceStart,
   rowText,
   rowListText,
   toDo,
@@ -307,11 +307,11 @@ function noticesOf({ notices, noticeCount }: Sanitized, language: string): Block
     const [first, { length: count }] = [warnings[0], warnings];
     if (first.type === 'ignored value') {
       const rows = t('rows', { count: warnings.reduce((sum, one) => sum + (one.count ?? 1), 0) });
-      const place = placeText(first.sheet, undefined, first.column, t);
+      const place = sentenceStart(first.sheet, undefined, first.column, t);
       const values = valueListText({ faults: warnings }, namedInMail, t);
       return [`${place} (${rows}): ${values === '' ? '' : `${values}. `}${t('ignored')}`];
     }
-    const place = placeText(first.sheet, count === 1 ? rowText(first) : undefined, first.column, t);
+    const place = sentenceStart(first.sheet, count === 1 ? rowText(first) : undefined, first.column, t);
     const often = count === 1 ? '' : ` (${t('times', { count })})`;
     return [`${place}${often}${place === '' ? '' : ': '}${toDo(first, language)}`];
   });

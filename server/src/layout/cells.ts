@@ -1,6 +1,6 @@
 // The rows and cells of a table: their texts, their places in the file, and what damages them, such as formula errors and lost
 // digits. Pure.
-import { membershipKinds } from '@soundings/contract/memberships.ts';
+import { membershipKinds } from '@soundings/contract/people/memberships.ts';
 import { quote } from '../base/text.ts';
 import type { Cell } from '../sheets/sheet.ts';
 import { type Column, columnsOf, type Notes, placeIn, type Table } from './tables.ts';

@@ -13,7 +13,7 @@ import {
   type ValueField,
   valueFields,
   type ValueMeaning,
-} from '@soundings/contract/meanings.ts';
+} from '@soundings/contract/people/meanings.ts';
 import { quote } from '../base/text.ts';
 import type { Cell, Sheet } from '../sheets/sheet.ts';
 import type { Kind, Meaning } from './header-aliases.ts';

@@ -1,6 +1,6 @@
 // Groups the rows of a file by person or group, and reads their values. Each value keeps the cell that it comes from. Pure.
 import { maxAttributeLength } from '@soundings/contract/limits.ts';
-import type { ValueField } from '@soundings/contract/meanings.ts';
+import type { ValueField } from '@soundings/contract/people/meanings.ts';
 import { emailFault, type FieldFault, languageFault, lengthFault, phoneFault } from '../base/field-faults.ts';
 import { withCountryPrefix } from '../base/phones.ts';
 import { quote } from '../base/text.ts';

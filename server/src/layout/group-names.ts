@@ -1,5 +1,5 @@
 // Resolves groups that a file gives by name instead of externalId. A name that several groups have is an error. Pure.
-import { membershipKinds } from '@soundings/contract/memberships.ts';
+import { membershipKinds } from '@soundings/contract/people/memberships.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import type { Findings } from '../sync/findings.ts';

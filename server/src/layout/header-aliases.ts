@@ -1,6 +1,6 @@
 // The known headers of columns in six languages, and what each means. Pure. docs/integrators/files.md lists them for users, and a test
 // keeps the two in sync.
-import type { MembershipKind } from '@soundings/contract/memberships.ts';
+import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 
 export type Kind = 'users' | 'groups';
 

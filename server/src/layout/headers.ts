@@ -1,6 +1,6 @@
 // Recognizes the header row of a sheet: whether it lists users or groups, and what each header means. Pure.
 import { maxNameLength } from '@soundings/contract/limits.ts';
-import { membershipKinds } from '@soundings/contract/memberships.ts';
+import { membershipKinds } from '@soundings/contract/people/memberships.ts';
 import type { Cell, Sheet } from '../sheets/sheet.ts';
 import {
   type HeaderMeaning,

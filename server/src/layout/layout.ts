@@ -1,7 +1,7 @@
 // Converts the sheets of a file to the data of an organization request (decision C8). Pure. Rows of one person become one
 // user, cells become values, and each value keeps its place in the file. The sync validates the values.
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import type { Sheet } from '../sheets/sheet.ts';

@@ -1,5 +1,5 @@
 // Reads the groups of each person: the lists of group IDs and names in the cells of their rows. Pure.
-import type { MembershipKind } from '@soundings/contract/memberships.ts';
+import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import { quote } from '../base/text.ts';
 import { placeAt, type Row, rowsOf, textIn } from './cells.ts';
 import { type Entity, isNoted, type Task } from './entities.ts';

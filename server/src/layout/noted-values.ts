@@ -1,6 +1,6 @@
 // Warns about cells that were not read as written: unknown values, phone numbers without a country code, placeholders and
 // unreadable values. One warning for each column, or for each of its values, with counts. Pure.
-import type { ValueField } from '@soundings/contract/meanings.ts';
+import type { ValueField } from '@soundings/contract/people/meanings.ts';
 import { formatName } from '../base/field-faults.ts';
 import { quote } from '../base/text.ts';
 import { placeAt, type Row, textIn } from './cells.ts';

@@ -1,10 +1,10 @@
 // How the cells of a column are read. Each rule has a small table.
 import type { Detail } from '@soundings/contract/problem.ts';
-import type { ValueMeaning } from '@soundings/contract/meanings.ts';
+import type { ValueMeaning } from '@soundings/contract/people/meanings.ts';
 import { describe, expect, test } from 'vitest';
 import type { Cell } from '../sheets/sheet.ts';
 import { mappingKey } from './values.ts';
-import { type User, lay, layValid, layForAccount, only } from './layout.fixture.ts';
+import { lay, layForAccount, layValid, only, type User } from './layout.fixture.ts';
 
 describe('values', () => {
   const valueOf = (header: string, cell: Cell) => {

@@ -1,8 +1,8 @@
 // Reads the values of cells as people write them: ids, yes and no, phone numbers, roles, languages (docs/integrators/files.md). Pure. The
 // sync checks whether a value is allowed.
 import { isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
-import type { ValueField, ValueMeaning } from '@soundings/contract/meanings.ts';
-import type { OrganizationRole } from '@soundings/contract/roles.ts';
+import type { ValueField, ValueMeaning } from '@soundings/contract/people/meanings.ts';
+import type { OrganizationRole } from '@soundings/contract/people/roles.ts';
 import type { Cell } from '../sheets/sheet.ts';
 
 /** The text that clears a value. An empty cell keeps the current value. */

@@ -2,9 +2,9 @@
 // all of them at once.
 import type { PersonChanges } from '@soundings/contract/console/people.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { managedFields, managedKinds } from '@soundings/contract/managed-fields.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
-import { roles } from '@soundings/contract/roles.ts';
+import { managedFields, managedKinds } from '@soundings/contract/people/managed-fields.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
+import { roles } from '@soundings/contract/people/roles.ts';
 import { emailKey } from '@soundings/contract/formats.ts';
 import { Fault } from '../base/errors.ts';
 import {

@@ -1,7 +1,7 @@
 // SQL for creating and changing users manually, one at a time, and for handing many over. Writers: users.ts, handover.ts, administrators.ts.
 // sync/sync.sql.ts writes managed people.
-import type { MembershipKind } from '@soundings/contract/memberships.ts';
-import type { Role } from '@soundings/contract/roles.ts';
+import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** The fields of a person. */

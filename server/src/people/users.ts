@@ -2,7 +2,7 @@
 // that pushes and files manage can't be changed here.
 import type { PersonChanges } from '@soundings/contract/console/people.ts';
 import { emailKey, normalisePhone } from '@soundings/contract/formats.ts';
-import { membershipKinds } from '@soundings/contract/memberships.ts';
+import { membershipKinds } from '@soundings/contract/people/memberships.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { managedFault, userNotFound } from './faults.ts';

@@ -1,8 +1,22 @@
 // Validates questions and KPIs entered manually or imported from past surveys, and reports each fault at its field. Pure.
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { choiceTypes, isChoice, isQuestionType, type QuestionType, typeNumbers, typesText } from '@soundings/contract/question-types.ts';
-import { type FieldFault, fieldNameAt, languageFault, lengthFault, missing, nameFault } from '../base/field-faults.ts';
+import {
+  choiceTypes,
+  isChoice,
+  isQuestionType,
+  type QuestionType,
+  typeNumbers,
+  typesText,
+} from '@soundings/contract/question-types.ts';
+import {
+  type FieldFault,
+  fieldNameAt,
+  languageFault,
+  lengthFault,
+  missing,
+  nameFault,
+} from '../base/field-faults.ts';
 import type { AnswerOption, Kpi, NewQuestion } from './questions.sql.ts';
 
 const wrong = (path: string, type: DetailType, message: string): Detail => ({ type, message, path });
@@ -74,7 +88,12 @@ export const unwantedOptions = wrong(
   `Only questions of types ${typesText(choiceTypes)} can have options.`,
 );
 
-function optionFaults(type: QuestionType, options: AnswerOption[], language: string, origin: Origin): Detail[] {
+function optionFaults(
+  type: QuestionType,
+  options: AnswerOption[],
+  language: string,
+  origin: Origin,
+): Detail[] {
   if (!isChoice(type)) {
     return options.length === 0 ? [] : [unwantedOptions];
   }

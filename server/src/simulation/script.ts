@@ -92,12 +92,7 @@ function secondThought(answers: Said[], questions: AskedQuestion[]): Said | unde
   return { ...answer, value: (answer.value as number) - 1 };
 }
 
-function answerOf(
-  context: AnswerContext,
-  one: AskedRespondent,
-  question: AskedQuestion,
-  week: Week,
-): Said {
+function answerOf(context: AnswerContext, one: AskedRespondent, question: AskedQuestion, week: Week): Said {
   const { random, sentiment, pen, character } = context;
   const { id: questionId, type, topic } = question;
   if (type === freeText) {

@@ -18,7 +18,12 @@ import { type NewSchedule, selectSchedules } from '../rounds/schedules.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { Character } from './sentiment.ts';
 import { type AskedQuestion, type AskedRespondent, type Said, scriptsOf } from './script.ts';
-import { selectRoundsOf, selectSimulatedGroups, selectSimulatedPeople, type SimulatedPerson } from './simulation.sql.ts';
+import {
+  selectRoundsOf,
+  selectSimulatedGroups,
+  selectSimulatedPeople,
+  type SimulatedPerson,
+} from './simulation.sql.ts';
 import { visitAll } from './visits.ts';
 import { anyCompany } from './any-company.ts';
 

@@ -1,6 +1,6 @@
 // The current state of an account, as far as a plan needs it. Types only.
-import type { MembershipKind } from '@soundings/contract/memberships.ts';
-import type { Role } from '@soundings/contract/roles.ts';
+import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 import type { Attribute } from '../people/attributes.ts';
 
 export type CurrentGroup = {

@@ -4,7 +4,7 @@ import { emailKey } from '@soundings/contract/formats.ts';
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
 import type { User } from '@soundings/contract/organization.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { membershipKinds } from '@soundings/contract/memberships.ts';
+import { membershipKinds } from '@soundings/contract/people/memberships.ts';
 import { quote } from '../base/text.ts';
 import { attributeFault } from '../people/attributes.ts';
 import { treeFaults } from '../people/tree.ts';

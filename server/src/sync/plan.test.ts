@@ -1,10 +1,10 @@
 // The fingerprint of a sent user differs whenever the user would be stored differently.
-import { type User } from '@soundings/contract/organization.ts';
-import { membershipKinds } from '@soundings/contract/memberships.ts';
-import fc from 'fast-check';
+import type { User } from '@soundings/contract/organization.ts';
+import { membershipKinds } from '@soundings/contract/people/memberships.ts';
 import { expect, test } from 'vitest';
 import { fingerprintOf } from './plan.ts';
 import { cases } from '../testing/house/cases.ts';
+import fc from 'fast-check';
 
 const groups = ['a', 'b', 'c', 'new'];
 const idOf = (name: string) => (name === 'new' ? null : groups.indexOf(name) + 1);

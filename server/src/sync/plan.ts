@@ -1,16 +1,16 @@
 // Plans the changes that turn the current state into the state that was sent (§3, decisions B6 to B12). Pure. The request must
 // have no faults.
 import { emailKey } from '@soundings/contract/formats.ts';
-import {
-  type Change,
-  type Counts,
-  type Organization,
-  type OrganizationGroup,
-  type Summary,
-  type User,
+import type {
+  Change,
+  Counts,
+  Organization,
+  OrganizationGroup,
+  Summary,
+  User,
 } from '@soundings/contract/organization.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
-import type { Role } from '@soundings/contract/roles.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 import { Digest } from '../base/crypto/digest.ts';
 import type { SentOrganization } from './check.ts';
 import type { CurrentState, CurrentUser, GroupKey, Target, UserDetails } from './current-state.ts';

@@ -1,8 +1,8 @@
 // The expected state of an organization after a request, for properties.test.ts. This is an independent implementation of
 // decisions B3 and B6 to B12 that shares no code with the product.
-import { type Settings } from '@soundings/contract/organization.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
-import type { Role } from '@soundings/contract/roles.ts';
+import type { Settings } from '@soundings/contract/organization.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 
 // Managed groups and users are identified by "m:" and their externalId, manual ones by "h:" and their name.
 

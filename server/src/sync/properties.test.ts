@@ -1,10 +1,9 @@
 // Guarantees for any organization and any sequence of requests and manual edits, compared with an independent implementation of
 // the decisions (properties.fixture.ts).
-import { type Report } from '@soundings/contract/organization.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
-import { organizationRoles } from '@soundings/contract/roles.ts';
+import type { Report } from '@soundings/contract/organization.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
+import { organizationRoles } from '@soundings/contract/people/roles.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
-import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
@@ -31,6 +30,7 @@ import {
   unique,
   type UserState,
 } from './properties.fixture.ts';
+import * as fc from 'fast-check';
 
 let database: TestDatabase;
 beforeAll(async () => {

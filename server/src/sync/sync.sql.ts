@@ -1,6 +1,6 @@
 // SQL that reads the current state for a plan and applies the plan, with a fixed number of statements for any number of people.
 // Writes managed users and groups, and all memberships in managed groups.
-import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
 import type { Administrator, CurrentGroup, CurrentUser, UserDetails } from './current-state.ts';
 import type { WeeksOfGroup } from './plan-warnings.ts';

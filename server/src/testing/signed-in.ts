@@ -1,5 +1,5 @@
 // Requests to the console's API as a signed-in user.
-import type { Role } from '@soundings/contract/roles.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { beginSession } from '../auth/sessions.ts';
 import { inTransaction } from '../db/db.ts';

@@ -16,7 +16,7 @@ import { Notice } from '../../ui/page/Notice.tsx';
 import { Loaded, Skeleton } from '../../ui/page/States.tsx';
 import { type GroupAction, type SelectedGroup, useGroupsRefresh } from './actions.ts';
 import { MoveDialog } from './MoveDialog.tsx';
-import type { Tree } from './tree.ts';
+import type { Tree } from './tree/tree.ts';
 
 export type OpenGroupDialog =
   | { what: 'add'; group?: SelectedGroup }

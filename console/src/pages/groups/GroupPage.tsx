@@ -4,7 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { Pencil, Plus } from 'lucide-react';
 import { Fragment, type ReactNode, useMemo, useState } from 'react';
 import { useData } from '../../hooks/data.ts';
-import { hasRole } from '@soundings/contract/roles.ts';
+import { hasRole } from '@soundings/contract/people/roles.ts';
 import { useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
@@ -18,9 +18,9 @@ import { Section } from '../../ui/page/Section.tsx';
 import { Loaded, Skeleton } from '../../ui/page/States.tsx';
 import { DataTable } from '../../ui/table/DataTable.tsx';
 import { GroupDialogs, type OpenGroupDialog } from './GroupDialogs.tsx';
-import { People, useGroupItems } from './GroupRow.tsx';
+import { People, useGroupItems } from './tree/GroupRow.tsx';
 import { GroupPeople } from './GroupPeople.tsx';
-import { buildTree, type Tree, type TreeRow, treeRowOf } from './tree.ts';
+import { buildTree, type Tree, type TreeRow, treeRowOf } from './tree/tree.ts';
 import css from './GroupPage.module.css';
 
 export function GroupPage() {

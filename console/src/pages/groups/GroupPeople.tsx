@@ -1,7 +1,7 @@
 // The people of a group by kind of membership: how many, and the first ones by name.
 import type { GroupDetails } from '@soundings/contract/console/groups.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
-import { hasRole } from '@soundings/contract/roles.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
+import { hasRole } from '@soundings/contract/people/roles.ts';
 import { Link } from '@tanstack/react-router';
 import { useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';

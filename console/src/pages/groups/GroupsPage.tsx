@@ -3,7 +3,7 @@ import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 import { FolderTree, Plus } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { useAddress, useData } from '../../hooks/data.ts';
-import { hasRole } from '@soundings/contract/roles.ts';
+import { hasRole } from '@soundings/contract/people/roles.ts';
 import { useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
@@ -12,11 +12,11 @@ import { Page, ToolbarText } from '../../ui/page/Page.tsx';
 import { SearchField } from '../../ui/form/SearchField.tsx';
 import { Loaded, Skeleton } from '../../ui/page/States.tsx';
 import { GroupDialogs, type OpenGroupDialog } from './GroupDialogs.tsx';
-import { GroupTree } from './GroupTree.tsx';
-import { DragGhost, MovingBar } from './GroupRow.tsx';
-import { type Drag, useDragging } from './dragging.ts';
-import { useExpandedGroups } from './expanding.ts';
-import { buildTree, found, mayMove, type Tree, treeRowOf, visibleRows } from './tree.ts';
+import { GroupTree } from './tree/GroupTree.tsx';
+import { DragGhost, MovingBar } from './tree/GroupRow.tsx';
+import { type Drag, useDragging } from './tree/dragging.ts';
+import { useExpandedGroups } from './tree/expanding.ts';
+import { buildTree, found, mayMove, type Tree, treeRowOf, visibleRows } from './tree/tree.ts';
 
 export function GroupsPage() {
   const t = useText();

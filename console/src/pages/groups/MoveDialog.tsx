@@ -13,7 +13,7 @@ import { Notice } from '../../ui/page/Notice.tsx';
 import { Failed, Skeleton } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import { type SelectedGroup, useGroupsRefresh } from './actions.ts';
-import { mayMove, type Tree } from './tree.ts';
+import { mayMove, type Tree } from './tree/tree.ts';
 import css from './MoveDialog.module.css';
 
 /** Returns a function that moves a group, with Undo. Undo fails if someone else has moved the group since. */

@@ -1,5 +1,5 @@
 // The toolbar of the people list: its filters, or the actions on the selected people.
-import { roles } from '@soundings/contract/roles.ts';
+import { roles } from '@soundings/contract/people/roles.ts';
 import { ArrowDownToLine, ArrowUpFromLine, FilterX, X } from 'lucide-react';
 import { useText } from '../../text/text.tsx';
 import { Button, IconButton } from '../../ui/Button.tsx';
@@ -7,8 +7,8 @@ import { GroupCombobox } from '../../ui/form/group-combobox/GroupCombobox.tsx';
 import { ToolbarGap, ToolbarText } from '../../ui/page/Page.tsx';
 import { SearchField } from '../../ui/form/SearchField.tsx';
 import { Select } from '../../ui/form/Select.tsx';
-import type { PeopleSelection } from './selection.ts';
-import type { PeopleFilters } from './filters.ts';
+import type { PeopleSelection } from './list/selection.ts';
+import type { PeopleFilters } from './list/filters.ts';
 
 type BarProps = { filters: PeopleFilters; found: number | undefined };
 

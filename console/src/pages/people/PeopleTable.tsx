@@ -10,10 +10,10 @@ import { Locked } from '../../ui/Locked.tsx';
 import type { Column } from '../../ui/table/DataTable.tsx';
 import { LazyTable } from '../../ui/table/LazyTable.tsx';
 import { personName } from './names.ts';
-import type { PeopleSelection } from './selection.ts';
-import css from './people.module.css';
+import type { PeopleSelection } from './list/selection.ts';
 import { type OpenPersonDialog, PersonDialogs } from './PersonDialogs.tsx';
 import { PersonMenu } from './PersonMenu.tsx';
+import css from './people.module.css';
 
 type TableProps = {
   windows: Windows<PersonRow, unknown>;

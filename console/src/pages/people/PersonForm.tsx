@@ -1,8 +1,13 @@
 // The form for a person. For managed people it has only the fields that the HR system does not manage.
 import type { Person, PersonFields, PersonGroup } from '@soundings/contract/console/people.ts';
-import { maxAttributeLength, maxEmailLength, maxExternalIdLength, maxNameLength } from '@soundings/contract/limits.ts';
-import { membershipKinds } from '@soundings/contract/memberships.ts';
-import { roles } from '@soundings/contract/roles.ts';
+import {
+  maxAttributeLength,
+  maxEmailLength,
+  maxExternalIdLength,
+  maxNameLength,
+} from '@soundings/contract/limits.ts';
+import { membershipKinds } from '@soundings/contract/people/memberships.ts';
+import { roles } from '@soundings/contract/people/roles.ts';
 import type { ReactNode } from 'react';
 import { useData } from '../../hooks/data.ts';
 import { useLanguageNames } from '../../text/languages.ts';

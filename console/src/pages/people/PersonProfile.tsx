@@ -1,6 +1,6 @@
 // The profile of a person, section by section.
 import type { Person, PersonFields, PersonGroup } from '@soundings/contract/console/people.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useLanguageNames } from '../../text/languages.ts';
@@ -10,10 +10,10 @@ import { Button } from '../../ui/Button.tsx';
 import { DescriptionList } from '../../ui/page/DescriptionList.tsx';
 import { Locked } from '../../ui/Locked.tsx';
 import { Section } from '../../ui/page/Section.tsx';
-import css from './people.module.css';
-import { attributeOf, isManagedField, isKindManaged } from './person-values.ts';
+import { attributeOf, isKindManaged, isManagedField } from './person-values.ts';
 import type { PersonAction } from './actions.ts';
 import { PersonRuns } from './PersonRuns.tsx';
+import css from './people.module.css';
 
 type ProfileProps = { person: Person; fields: PersonFields; onDo: (what: PersonAction) => void };
 

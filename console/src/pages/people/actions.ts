@@ -1,5 +1,5 @@
 // The actions on a person.
-import type { Role } from '@soundings/contract/roles.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 import { useRefresh } from '../../hooks/data.ts';
 
 export type PersonAction = 'adopt' | 'release' | 'remove' | 'link' | 'sessions' | 'twoFactor';

@@ -1,8 +1,8 @@
 // The values of the person form, and the request bodies with them.
 import type { NewPerson, Person, PersonChanges } from '@soundings/contract/console/people.ts';
-import { managedFields, managedKinds } from '@soundings/contract/managed-fields.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
-import type { Role } from '@soundings/contract/roles.ts';
+import { managedFields, managedKinds } from '@soundings/contract/people/managed-fields.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 
 /** Keyed by the paths that the service reports in faults, such as memberships/memberOf or attributes/gender. */
 export type PersonValues = {

@@ -3,7 +3,7 @@ import type { ResultsStart } from '@soundings/contract/console/results.ts';
 import { EyeOff, Waves } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useData } from '../../hooks/data.ts';
-import { hasRole } from '@soundings/contract/roles.ts';
+import { hasRole } from '@soundings/contract/people/roles.ts';
 import { useSession } from '../../session.tsx';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';

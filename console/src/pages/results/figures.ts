@@ -10,7 +10,15 @@ import type {
   RollingFigure,
   Verdict,
 } from '@soundings/contract/console/results.ts';
-import { agreementScale, type QuestionType, recommendation, type ScaledType, scaleOf, tenStepScale, yesNo } from '@soundings/contract/question-types.ts';
+import {
+  agreementScale,
+  type QuestionType,
+  recommendation,
+  type ScaledType,
+  scaleOf,
+  tenStepScale,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 import type { BarPart } from '../../ui/charts/StackedBar.tsx';
 import type { Point, Range } from '../../ui/charts/scale.ts';
 

@@ -1,6 +1,6 @@
 // What happens after signing in: stores the session, and shows the requested page.
 import type { Session } from '@soundings/contract/console/session.ts';
-import { hasRole } from '@soundings/contract/roles.ts';
+import { hasRole } from '@soundings/contract/people/roles.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { firstPageOf } from '../../navigation.ts';

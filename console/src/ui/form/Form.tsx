@@ -8,7 +8,17 @@ import { ConfirmDialog } from '../dialog/ConfirmDialog.tsx';
 import { useErrorText, useFaultText } from '../faults.ts';
 import css from './Form.module.css';
 import { refusalOf, type RefusedForm } from './form-faults.ts';
-import { begin, type FormModel, isDirty, refused, responded, saved, sending, withValue, withValues } from './form-model.ts';
+import {
+  beginForm,
+  type FormModel,
+  isDirty,
+  refused,
+  responded,
+  saved,
+  sending,
+  withValue,
+  withValues,
+} from './form-model.ts';
 import { Notice } from '../page/Notice.tsx';
 
 type Options<Values, Response> = {
@@ -41,7 +51,7 @@ function useRefusal() {
 export type FormState<Values extends object> = ReturnType<typeof useForm<Values, unknown>>;
 
 export function useForm<Values extends object, Response = unknown>(options: Options<Values, Response>) {
-  const [state, setState] = useState(() => begin(options.initial));
+  const [state, setState] = useState(() => beginForm(options.initial));
   // Also read between renders: after saving, the page may be left before it renders again.
   const latest = useRef(state);
   const shown = useRef(new Set<string>());

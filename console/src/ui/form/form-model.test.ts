@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  begin,
+  beginForm,
   type FormModel,
   isDirty,
   refused,
@@ -15,11 +15,11 @@ import {
 
 type Values = { name: string; email: string };
 const empty: Values = { name: '', email: '' };
-const typed = withValue(begin(empty), 'name', 'Ada');
+const typed = withValue(beginForm(empty), 'name', 'Ada');
 
 describe('input', () => {
   test('is dirty until it is typed back to what it was', () => {
-    expect([isDirty(begin(empty)), isDirty(typed)]).toEqual([false, true]);
+    expect([isDirty(beginForm(empty)), isDirty(typed)]).toEqual([false, true]);
     expect(isDirty(withValue(typed, 'name', ''))).toBe(false);
   });
 
@@ -88,7 +88,7 @@ const action = fc.oneof(
 test('after any actions, a form asks before it is left exactly if its input differs from what is stored, and no typed text is ever changed', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 20 }), (actions) => {
-      let form: FormModel<Values> = begin(empty);
+      let form: FormModel<Values> = beginForm(empty);
       let [onScreen, stored]: [Values, Values] = [empty, empty];
       let sent: Values | undefined;
       for (const [what, field, text] of actions) {

@@ -13,7 +13,7 @@ export type FormModel<Values extends object> = {
   attempt: number;
 };
 
-export const begin = <Values extends object>(initial: Values): FormModel<Values> => ({
+export const beginForm = <Values extends object>(initial: Values): FormModel<Values> => ({
   initial,
   values: initial,
   errors: {},

@@ -200,6 +200,32 @@ const loadedOf = (count: number, rowAt: (index: number) => unknown, height: numb
     ({ index }) => rowAt(index) !== undefined,
   );
 
+/** Returns which rows are drawn: those in view, or all loaded ones for print. Reports the first and last of those in view. */
+function useDrawnRows<Row>({
+  shown,
+  rowAt,
+  height,
+  onVisible,
+}: Pick<VirtualTableProps<Row>, 'rowAt' | 'onVisible'> & { shown: number; height: number }) {
+  const { body, scroller, margin } = useScroller();
+  const virtual = useVirtualizer({
+    count: shown,
+    getScrollElement: () => scroller,
+    estimateSize: () => height,
+    scrollMargin: margin,
+    overscan: 8,
+  });
+  const isPrinting = usePrinting();
+  const items = isPrinting ? loadedOf(shown, rowAt, height, margin) : virtual.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (!isPrinting) onVisible(first, last);
+  }, [first, last, onVisible, isPrinting]);
+  useEffect(() => virtual.measure(), [virtual, height]);
+  return { body, margin, items, isPrinting };
+}
+
 export function VirtualTable<Row>({
   count,
   rowAt,
@@ -210,24 +236,9 @@ export function VirtualTable<Row>({
 }: VirtualTableProps<Row>) {
   const t = useText();
   const height = shared.rowHeight ?? 44;
-  const { body, scroller, margin } = useScroller();
   const shown = count ?? 12;
-  const virtual = useVirtualizer({
-    count: shown,
-    getScrollElement: () => scroller,
-    estimateSize: () => height,
-    scrollMargin: margin,
-    overscan: 8,
-  });
-  const isPrinting = usePrinting();
-  const items = isPrinting ? loadedOf(shown, rowAt, height, margin) : virtual.getVirtualItems();
+  const { body, margin, items, isPrinting } = useDrawnRows({ shown, rowAt, height, onVisible });
   const printed = items.length;
-  const first = items[0]?.index ?? 0;
-  const last = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (!isPrinting) onVisible(first, last);
-  }, [first, last, onVisible, isPrinting]);
-  useEffect(() => virtual.measure(), [virtual, height]);
   return (
     <div
       role="table"

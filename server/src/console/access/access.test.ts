@@ -5,7 +5,7 @@ import type {
   AuditEntry,
   TokenSummary,
 } from '@soundings/contract/console/access.ts';
-import type { Role } from '@soundings/contract/roles.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { changeAccount } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit.ts';

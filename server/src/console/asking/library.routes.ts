@@ -5,7 +5,13 @@ import type { AuditAction } from '@soundings/contract/audit-actions.ts';
 import { audit } from '../../accounts/audit.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { type Kpi, type NewQuestion, selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
-import { addQuestion, changeQuestion, questionNotFound, retireQuestion, saveKpi } from '../../questions/questions.ts';
+import {
+  addQuestion,
+  changeQuestion,
+  questionNotFound,
+  retireQuestion,
+  saveKpi,
+} from '../../questions/questions.ts';
 import { type Schedule, selectSchedules } from '../../rounds/schedules.sql.ts';
 import {
   type AskedInWeek,

@@ -6,13 +6,13 @@ import {
   consoleOperations,
 } from '@soundings/contract/console/operations.ts';
 import type {
-  ResultOf,
   BodyOf,
   ConsoleOperation,
   ParamsOf,
   QueryOf,
+  ResultOf,
 } from '@soundings/contract/console/operation.ts';
-import { hasRole } from '@soundings/contract/roles.ts';
+import { hasRole } from '@soundings/contract/people/roles.ts';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';

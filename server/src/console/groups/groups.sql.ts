@@ -1,6 +1,6 @@
 // SQL of the console's pages about groups and attributes: reading only.
 import type { AttributeRow, GroupDetails, LastPush, Named } from '@soundings/contract/console/groups.ts';
-import type { MembershipKind } from '@soundings/contract/memberships.ts';
+import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 
 /** How many active people are members of exactly these groups. There is one for each set of groups with members. */

@@ -1,6 +1,6 @@
 // Which groups a user of the console may see: an administrator all groups, a manager those they own, administer (with subgroups)
 // or have read access to.
-import { hasRole } from '@soundings/contract/roles.ts';
+import { hasRole } from '@soundings/contract/people/roles.ts';
 import type { Db } from '../../db/db.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { selectGroupsOpenTo } from '../../people/groups.sql.ts';

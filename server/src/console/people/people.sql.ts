@@ -1,6 +1,6 @@
 // SQL of the console's pages about people: reading only. Nothing here reads answers.
 import type { Person, PersonFilters, PersonRow, PersonRun } from '@soundings/contract/console/people.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/memberships.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
 import type { PersonSort } from '@soundings/contract/console/person-sorts.ts';
 import type { PendingQuery, Row } from 'postgres';
 import type { AccountId, Db } from '../../db/db.ts';

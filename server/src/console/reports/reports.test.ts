@@ -2,7 +2,7 @@
 // and comments only where they are shown.
 import type { PrintedReport } from '@soundings/contract/console/reports.ts';
 import type { GroupResults, QuestionResults } from '@soundings/contract/console/results.ts';
-import type { MembershipKind } from '@soundings/contract/memberships.ts';
+import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';

@@ -2,7 +2,7 @@
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { ChosenComparison, ResultGroup } from '@soundings/contract/console/results.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
-import { hasRole } from '@soundings/contract/roles.ts';
+import { hasRole } from '@soundings/contract/people/roles.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import type { Pool } from '../../db/db.ts';
 import type { ShownQuestion } from '../../results/data/read-results.ts';
@@ -67,7 +67,12 @@ export async function readComparing(
   const parent = parentFor(groups, groupId, allowed);
   const ids = [...questions].filter(({ type }) => isScaled(type)).map(({ id }) => id);
   const groupIds = [groupId, comparison.group?.id, parent?.id].filter((id) => id !== undefined);
-  const readings = await readingsShown(pool, who.accountId, { groupIds, questionIds: ids }, neededFor(window));
+  const readings = await readingsShown(
+    pool,
+    who.accountId,
+    { groupIds, questionIds: ids },
+    neededFor(window),
+  );
   const of = (group: ResultGroup | null) => readings.get(group?.id ?? 0) ?? noReadings;
   return {
     statistics,

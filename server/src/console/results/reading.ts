@@ -10,12 +10,12 @@ import type {
 import type { AnswerData } from '@soundings/contract/data.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
-import { hasRole } from '@soundings/contract/roles.ts';
+import { hasRole } from '@soundings/contract/people/roles.ts';
 import { invalidParameter } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { selectGroups } from '../../people/groups.sql.ts';
-import { parentsIn, ancestorsOf } from '../../people/tree.ts';
+import { ancestorsOf, parentsIn } from '../../people/tree.ts';
 import { scaleTexts } from '../../questions/library-texts.ts';
 import type { MarkedComment } from '../../results/data/comments.sql.ts';
 import { type ShownQuestion, shownQuestions } from '../../results/data/read-results.ts';

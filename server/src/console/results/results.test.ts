@@ -16,9 +16,9 @@ import type {
   ResultsValues,
   Value,
 } from '@soundings/contract/data.ts';
-import type { MembershipKind } from '@soundings/contract/memberships.ts';
+import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import type { QuestionType } from '@soundings/contract/question-types.ts';
-import type { Role } from '@soundings/contract/roles.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 import { addWeeks, fourDigits, lastDay, weekName } from '@soundings/contract/weeks.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 // The console's results by segment: the same figures as the data interface, for administrators of the account only.
 import type { Problem } from '@soundings/contract/problem.ts';
-import type { Role } from '@soundings/contract/roles.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 import {
   type SegmentAnswers,
   type SegmentKinds,

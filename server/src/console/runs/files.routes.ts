@@ -8,7 +8,12 @@ import { audit } from '../../accounts/audit.ts';
 import { Fault } from '../../base/errors.ts';
 import { type AccountId, inTransaction, type Pool } from '../../db/db.ts';
 import { columnsOfFile } from '../../files/preview.ts';
-import { confirmColumns, confirmValues, deleteColumnMapping, deleteValueMapping } from '../../files/mappings.ts';
+import {
+  confirmColumns,
+  confirmValues,
+  deleteColumnMapping,
+  deleteValueMapping,
+} from '../../files/mappings.ts';
 import { selectValueMappings } from '../../files/mappings.sql.ts';
 import { endedEarly } from '../../http/multipart.ts';
 import { fileNameOf } from '../../sheets/file-names.ts';

@@ -18,7 +18,11 @@ export type FirstStart = {
 };
 
 /** Creates them and returns the administrator. Throws a Fault if the link is expired or used, or with each invalid field. */
-export async function createFirstAccount(pool: Pool, wanted: FirstStart, address: string): Promise<PersonKey> {
+export async function createFirstAccount(
+  pool: Pool,
+  wanted: FirstStart,
+  address: string,
+): Promise<PersonKey> {
   const { secret, account, administrator } = wanted;
   refuseFields(wanted);
   await rejectExpiredFirstStartLink(pool, secret);

@@ -405,7 +405,9 @@ export function refusals(endpoint: Endpoint): void {
       expect((await get(account, address)).status).toBe(200);
       await apply(account, { groups: tree.filter(({ externalId }) => externalId !== 'north') });
       expect((await get<Problem>(account, address)).body).toMatchObject({
-        details: [{ type: 'group not found', message: 'This group does not exist. It may have been removed.' }],
+        details: [
+          { type: 'group not found', message: 'This group does not exist. It may have been removed.' },
+        ],
       });
     });
   });

@@ -7,9 +7,22 @@ import type { StreamedResponse } from '../../http/responses/responses.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import { selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
 import { byteOrderMark, textCell } from '../../base/csv.ts';
-import { type NamedGroup, selectKpiFeed, selectNames, selectQuestionFeed, selectRateFeed, type StoredFeedRow } from './feed.sql.ts';
+import {
+  type NamedGroup,
+  selectKpiFeed,
+  selectNames,
+  selectQuestionFeed,
+  selectRateFeed,
+  type StoredFeedRow,
+} from './feed.sql.ts';
 import { findScope, type Pools, type Reader, type ResultsQuery, streamedResponse } from './results.ts';
-import { neededForWeek, noReadings, readingsShown, type Statistics, statisticsShown } from './statistics-shown.ts';
+import {
+  neededForWeek,
+  noReadings,
+  readingsShown,
+  type Statistics,
+  statisticsShown,
+} from './statistics-shown.ts';
 import { type FeedMeasures, kpiFeedMeasures, noMeasures, questionFeedMeasures } from './feed-measures.ts';
 import { translatedQuestion } from './shape.ts';
 

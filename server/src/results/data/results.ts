@@ -230,7 +230,10 @@ export async function askedQuestionsResponse(
   );
 }
 
-async function* askedChunks(rows: AsyncIterable<AskedRow[]>, questions: ReadonlyMap<number, TranslatedQuestion>) {
+async function* askedChunks(
+  rows: AsyncIterable<AskedRow[]>,
+  questions: ReadonlyMap<number, TranslatedQuestion>,
+) {
   const lists = new Set<string>(); // few different ones, as most groups are asked the same
   yield '[{"askedquestions":[';
   yield* nested(

@@ -4,7 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { isScaled, type QuestionType } from '@soundings/contract/question-types.ts';
 import { type Random, randomFrom } from '../../simulation/random.ts';
 import { add, type Few, findFew, type Sets, sumOf } from '../../testing/attacks/attacker.ts';
-import { randomHistory, type RandomHistory, type RandomWeek, weekData } from '../../testing/attacks/histories.ts';
+import {
+  randomHistory,
+  type RandomHistory,
+  type RandomWeek,
+  weekData,
+} from '../../testing/attacks/histories.ts';
 import { addBatch } from './batches.ts';
 import { classFigures, type QuestionWithAnswers, type Result } from '../figures.ts';
 import { turnoutOf, type WeekAnswer, type WeekData } from '../turnout.ts';

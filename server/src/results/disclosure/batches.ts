@@ -4,7 +4,17 @@
 // people. Pure.
 import { isDistributionOnly, type QuestionType } from '@soundings/contract/question-types.ts';
 import { type Distribution, scaledMean, sumBehind } from '../../questions/types.ts';
-import { chooseClass, type ChosenCells, classComments, classResults, type Company, companyOf, type QuestionWithAnswers, type Result, type ShownComment } from '../figures.ts';
+import {
+  chooseClass,
+  type ChosenCells,
+  classComments,
+  classResults,
+  type Company,
+  companyOf,
+  type QuestionWithAnswers,
+  type Result,
+  type ShownComment,
+} from '../figures.ts';
 import { recordCompleted, type Turnout, type WeekRound } from '../turnout.ts';
 
 export type Batch = {

@@ -1,21 +1,21 @@
 // Builds the privacy report: what an installation promises and what it can't, based on its settings and counts. Pure.
 import { consoleOperations } from '@soundings/contract/console/operations.ts';
 import type { ConsoleOperation } from '@soundings/contract/console/operation.ts';
-import type {
-  Kept,
-  KeyState,
-  NeverShown,
-  Noise,
-  OpenWeekRules,
-  PrivacyArea,
-  PrivacyLimit,
-  PrivacyReport,
-  PrivacyRules,
+import {
+  type Kept,
+  type KeyState,
+  type NeverShown,
+  type Noise,
+  type OpenWeekRules,
+  type PrivacyArea,
+  privacyAreas,
+  type PrivacyLimit,
+  type PrivacyReport,
+  type PrivacyRules,
 } from '@soundings/contract/console/privacy.ts';
-import { privacyAreas } from '@soundings/contract/console/privacy.ts';
 import { runRetentionDays } from '@soundings/contract/limits.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
-import { hasRole, type Role, roles } from '@soundings/contract/roles.ts';
+import { hasRole, type Role, roles } from '@soundings/contract/people/roles.ts';
 import { betweenWeeks } from '../disclosure/between-weeks.ts';
 import type { AccountFacts, DatabaseFacts } from './privacy-report.sql.ts';
 

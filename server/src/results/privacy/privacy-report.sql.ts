@@ -7,7 +7,7 @@ import type {
   PrivacyRules,
 } from '@soundings/contract/console/privacy.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { Role } from '@soundings/contract/roles.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 
 export type AccountFacts = {

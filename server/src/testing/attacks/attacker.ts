@@ -1,6 +1,16 @@
 // The attacker of privacy.md: finds out which people each figure rests on, and searches for figures that, multiplied and added
 // up, reveal something about a few people alone.
-import { agreementScale, freeText, isDistributionOnly, isScaled, type QuestionType, recommendation, type ScaledType, tenStepScale, yesNo } from '@soundings/contract/question-types.ts';
+import {
+  agreementScale,
+  freeText,
+  isDistributionOnly,
+  isScaled,
+  type QuestionType,
+  recommendation,
+  type ScaledType,
+  tenStepScale,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 import { responseRates } from '../../results/disclosure/response-rates.ts';
 import { classFigures, type QuestionWithAnswers, type Result } from '../../results/figures.ts';
 import { type Thresholds, type Turnout, turnoutOf, type WeekAnswer } from '../../results/turnout.ts';

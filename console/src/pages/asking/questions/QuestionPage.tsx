@@ -22,7 +22,14 @@ import { Loaded } from '../../../ui/page/States.tsx';
 import { useToast } from '../../../ui/floating/Toast.tsx';
 import css from '../asking.module.css';
 import { AskedIn } from './AskedIn.tsx';
-import { type Draft, type DraftShape, previewOf, questionBodyOf, questionDraftOf, typeOf } from './question-draft.ts';
+import {
+  type Draft,
+  type DraftShape,
+  previewOf,
+  questionBodyOf,
+  questionDraftOf,
+  typeOf,
+} from './question-draft.ts';
 import { KeyFields, TypeFields } from './NewQuestionFields.tsx';
 import { QuestionPreview } from './QuestionPreview.tsx';
 import { Translations } from './Translations.tsx';

@@ -1,6 +1,13 @@
 // A small static preview of a question as the answering page shows it, in its own language.
 import type { AnsweringPageTexts } from '@soundings/contract/console/asking.ts';
-import { freeText, isChoice, multipleChoice, type QuestionType, scaleOf, yesNo } from '@soundings/contract/question-types.ts';
+import {
+  freeText,
+  isChoice,
+  multipleChoice,
+  type QuestionType,
+  scaleOf,
+  yesNo,
+} from '@soundings/contract/question-types.ts';
 import { writingDirectionOf } from '@soundings/contract/texts.ts';
 import css from './QuestionPreview.module.css';
 

@@ -1,7 +1,14 @@
 // The fields of a schedule: questions, audience, timing and reminder.
 import type { Library } from '@soundings/contract/console/asking.ts';
 import { useText } from '../../../text/text.tsx';
-import { CheckboxField, DateField, NumberField, RadioField, SwitchField, TextField } from '../../../ui/form/Field.tsx';
+import {
+  CheckboxField,
+  DateField,
+  NumberField,
+  RadioField,
+  SwitchField,
+  TextField,
+} from '../../../ui/form/Field.tsx';
 import { SelectField } from '../../../ui/form/Select.tsx';
 import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
 import { GroupCombobox } from '../../../ui/form/group-combobox/GroupCombobox.tsx';

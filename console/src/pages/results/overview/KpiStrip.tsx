@@ -8,7 +8,14 @@ import { useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Popover } from '../../../ui/floating/Popover.tsx';
 import { Sparkline } from '../../../ui/charts/Sparkline.tsx';
-import { ChangeMark, DifferenceMark, type FigureDetail, Margin, useBestEstimate, useDifferenceDetail } from '../clear.tsx';
+import {
+  ChangeMark,
+  DifferenceMark,
+  type FigureDetail,
+  Margin,
+  useBestEstimate,
+  useDifferenceDetail,
+} from '../clear.tsx';
 import { clearPoints, directionOf, lastRolling, pointsOn, score } from '../figures.ts';
 import { HandedOut } from '../HandedOut.tsx';
 import { useComparisonName, useInterval, useSigned, useWeekNames, useWithheldText } from '../texts.ts';

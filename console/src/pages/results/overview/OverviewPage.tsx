@@ -1,7 +1,7 @@
 // The overview of a group: its findings, KPIs and their trends, the answers of its last week, its response rate and comments.
 import type { GroupResults, ResultsStart } from '@soundings/contract/console/results.ts';
 import { EyeOff, FileText } from 'lucide-react';
-import { hasRole } from '@soundings/contract/roles.ts';
+import { hasRole } from '@soundings/contract/people/roles.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { useSession } from '../../../session.tsx';
 import { useFormat, useLanguage, useText } from '../../../text/text.tsx';

@@ -9,7 +9,14 @@ import { DataTable } from '../../../ui/table/DataTable.tsx';
 import { ChangeMark, Margin } from '../clear.tsx';
 import { intervalOf, pointsOn, score } from '../figures.ts';
 import { HandedOut } from '../HandedOut.tsx';
-import { useHandedOutNotes, useInterval, usePointText, useSigned, useWeekNames, useWithheldText } from '../texts.ts';
+import {
+  useHandedOutNotes,
+  useInterval,
+  usePointText,
+  useSigned,
+  useWeekNames,
+  useWithheldText,
+} from '../texts.ts';
 
 export function QuestionHistory({ results }: { results: QuestionResults }) {
   const t = useText();

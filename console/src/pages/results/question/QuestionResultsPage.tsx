@@ -12,7 +12,14 @@ import { Empty } from '../../../ui/page/Empty.tsx';
 import { Page, ToolbarGap } from '../../../ui/page/Page.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
-import { ChangeMark, ClearHelp, ComparisonSelect, DifferenceMark, Margin, useBestEstimate } from '../clear.tsx';
+import {
+  ChangeMark,
+  ClearHelp,
+  ComparisonSelect,
+  DifferenceMark,
+  Margin,
+  useBestEstimate,
+} from '../clear.tsx';
 import { score } from '../figures.ts';
 import { CommentList } from '../comments/CommentList.tsx';
 import { CsvLink } from '../CsvLink.tsx';

@@ -2,7 +2,7 @@
 import type { ResultWeek } from '@soundings/contract/console/results.ts';
 import type { SegmentKindRow } from '@soundings/contract/console/segments.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
-import { hasRole } from '@soundings/contract/roles.ts';
+import { hasRole } from '@soundings/contract/people/roles.ts';
 import { useSession } from '../../../session.tsx';
 import { useText } from '../../../text/text.tsx';
 import { Select } from '../../../ui/form/Select.tsx';

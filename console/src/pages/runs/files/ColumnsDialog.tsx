@@ -6,7 +6,7 @@ import type {
   SheetColumn,
   SheetColumns,
 } from '@soundings/contract/console/runs.ts';
-import { columnMeanings, type ValueField, type ValueMeaning } from '@soundings/contract/meanings.ts';
+import { columnMeanings, type ValueField, type ValueMeaning } from '@soundings/contract/people/meanings.ts';
 import { Fragment, type ReactNode, useState } from 'react';
 import { api, ApiError } from '../../../api.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
@@ -18,9 +18,9 @@ import { useErrorText, useFaultText } from '../../../ui/faults.ts';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { ToggleGroup } from '../../../ui/form/ToggleGroup.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
-import css from './files.module.css';
 import { useMeaningText } from './meanings.ts';
 import { changedMeanings, choiceKey, type ValueChoices, valueFieldOf, ValueTable } from './ValueTable.tsx';
+import css from './files.module.css';
 
 type File = Pick<FileDetails, 'fileId' | 'name'>;
 

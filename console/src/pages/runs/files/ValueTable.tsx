@@ -5,13 +5,13 @@ import {
   valueFields,
   type ValueMeaning,
   valueMeanings,
-} from '@soundings/contract/meanings.ts';
+} from '@soundings/contract/people/meanings.ts';
 import { useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button } from '../../../ui/Button.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
-import css from './files.module.css';
 import { useMappedValueText } from './meanings.ts';
+import css from './files.module.css';
 
 /** The chosen meanings by `choiceKey`. */
 export type ValueChoices = ReadonlyMap<string, ValueMeaning>;

@@ -1,6 +1,6 @@
 // Names of the meanings of columns and values.
 import type { ColumnMeaning } from '@soundings/contract/console/runs.ts';
-import type { ValueField, ValueMeaning } from '@soundings/contract/meanings.ts';
+import type { ValueField, ValueMeaning } from '@soundings/contract/people/meanings.ts';
 import { useText } from '../../../text/text.tsx';
 
 /** Returns "First name" for `firstName`, and "Attribute: Site" for `attribute:Site`. */

@@ -1,6 +1,6 @@
 // What the group tree, its rows and its keys work with.
 import type { PointerEvent } from 'react';
-import type { GroupAction } from './actions.ts';
+import type { GroupAction } from '../actions.ts';
 import type { Drag } from './dragging.ts';
 import type { Tree, TreeRow } from './tree.ts';
 

@@ -1,6 +1,6 @@
 // Which groups of the tree are expanded. Stored until the browser tab is closed.
 import { useCallback, useState } from 'react';
-import { withStorage } from '../../hooks/browser-storage.ts';
+import { withStorage } from '../../../hooks/browser-storage.ts';
 import {
   allExpanded,
   firstExpanded,

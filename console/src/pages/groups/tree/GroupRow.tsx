@@ -15,14 +15,14 @@ import {
   Users,
 } from 'lucide-react';
 import type { CSSProperties } from 'react';
-import { useFormat, useText } from '../../text/text.tsx';
-import { cx } from '../../ui/cx.ts';
-import { Menu, type MenuItem } from '../../ui/floating/Menu.tsx';
-import type { GroupAction } from './actions.ts';
-import floating from '../../ui/floating/floating.module.css';
-import css from './GroupTree.module.css';
+import { useFormat, useText } from '../../../text/text.tsx';
+import { cx } from '../../../ui/cx.ts';
+import { Menu, type MenuItem } from '../../../ui/floating/Menu.tsx';
+import type { GroupAction } from '../actions.ts';
 import type { TreeProps } from './tree-props.ts';
 import type { TreeRow } from './tree.ts';
+import floating from '../../ui/floating/floating.module.css';
+import css from './GroupTree.module.css';
 
 type RowProps = TreeProps & {
   row: TreeRow;

@@ -1,6 +1,6 @@
 // The filters and the order of the people list, stored in the URL so that a list can be shared with a colleague.
 import { useMemo } from 'react';
-import { useAddress } from '../../hooks/data.ts';
+import { useAddress } from '../../../hooks/data.ts';
 import { type FilterKey, filtersIn } from './filters-in-address.ts';
 
 /** Returns the filters from the URL, ignoring unknown values, and functions to change them. */

@@ -1,7 +1,7 @@
 // The group tree as rows: which are visible, which match a search, and where a group may be moved.
 import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
-import { folded } from '../../ui/form/group-combobox/find-groups.ts';
+import { folded } from '../../../ui/form/group-combobox/find-groups.ts';
 
 export type TreeRow = TreeGroup & {
   /** 1 at the top. */

@@ -1,11 +1,11 @@
 // The address of a people list: whatever someone writes there, the service gets only filters and orders that it accepts.
 import { peopleOperations } from '@soundings/contract/console/people.ts';
 import { personSorts } from '@soundings/contract/console/person-sorts.ts';
-import { roles } from '@soundings/contract/roles.ts';
-import * as fc from 'fast-check';
+import { roles } from '@soundings/contract/people/roles.ts';
 import { Value } from 'typebox/value';
 import { expect, test } from 'vitest';
 import { type FilterKey, filtersIn } from './filters-in-address.ts';
+import * as fc from 'fast-check';
 
 const accepted = peopleOperations['GET /users.csv'].query;
 

@@ -1,8 +1,8 @@
 // Reads the filters and the order of the people list from the query parameters of its page. Unknown values are ignored, because
 // users edit and share addresses.
 import type { PersonFilters } from '@soundings/contract/console/people.ts';
-import { personSorts, type PersonSort } from '@soundings/contract/console/person-sorts.ts';
-import { type Role, roles } from '@soundings/contract/roles.ts';
+import { type PersonSort, personSorts } from '@soundings/contract/console/person-sorts.ts';
+import { type Role, roles } from '@soundings/contract/people/roles.ts';
 
 export type FilterKey = 'q' | 'group' | 'role' | 'source' | 'status' | 'mail' | 'sort';
 

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   allSelected,
-  chosenOf,
+  chosenPeople,
   countSelected,
   isSelected,
   maxSelected,
@@ -31,7 +31,7 @@ test('at most 1,000 people are selected one by one; after one is removed, anothe
 test('all that match the filters are counted by the service, and sent as the filters', () => {
   const all = allSelected(managers);
   expect(countSelected(all, 20_000)).toBe(20_000);
-  expect(chosenOf(all, managers)).toEqual({ filters: managers });
+  expect(chosenPeople(all, managers)).toEqual({ filters: managers });
   expect([isSelected(all, 1), isSelected(all, 99_999)]).toEqual([true, true]);
 });
 
@@ -40,7 +40,7 @@ test('with other filters, no one is selected, so that no one out of view is chan
   expect(selectedUnder(everyone, some)).toBe(some);
   for (const before of [some, allSelected(everyone)]) {
     const after = selectedUnder(managers, before);
-    expect([countSelected(after, 500), chosenOf(after, managers)]).toEqual([0, { ids: [] }]);
+    expect([countSelected(after, 500), chosenPeople(after, managers)]).toEqual([0, { ids: [] }]);
   }
 });
 
@@ -74,7 +74,7 @@ test('after any clicks, exactly the people are selected whose last click selecte
           expected = new Set();
           isAll = one === 'all';
         }
-        expect(chosenOf(now, filters)).toEqual(isAll ? { filters } : { ids: [...expected] });
+        expect(chosenPeople(now, filters)).toEqual(isAll ? { filters } : { ids: [...expected] });
         for (let id = 1; id <= 8; id++) expect(isSelected(now, id)).toBe(isAll || expected.has(id));
         expect(countSelected(now, 8)).toBe(isAll ? 8 : expected.size);
       }

@@ -33,5 +33,5 @@ export function toggled({ key, ids }: Selected, id: number, isOn: boolean): Sele
 }
 
 /** Returns the selection as the service expects it. */
-export const chosenOf = ({ ids, isAll }: Selected, filters: PersonFilters): Chosen =>
+export const chosenPeople = ({ ids, isAll }: Selected, filters: PersonFilters): Chosen =>
   isAll ? { filters } : { ids: [...ids] };

@@ -1,16 +1,16 @@
 // The group tree: draws only the rows in view of thousands, follows the ARIA practices for the keyboard, and lets users pick up a
 // group and drop it into another.
-import { useVirtualizer, defaultRangeExtractor } from '@tanstack/react-virtual';
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { usePrinting } from '../../hooks/printing.ts';
-import { useText } from '../../text/text.tsx';
-import { useScroller } from '../../ui/table/scroller.ts';
-import css from './GroupTree.module.css';
+import { usePrinting } from '../../../hooks/printing.ts';
+import { useText } from '../../../text/text.tsx';
+import { useScroller } from '../../../ui/table/scroller.ts';
 import { GroupRow } from './GroupRow.tsx';
 import { useTreeKeys } from './keys.ts';
 import type { TreeRow } from './tree.ts';
 import type { TreeProps } from './tree-props.ts';
+import css from './GroupTree.module.css';
 
 const rowHeight = 36;
 

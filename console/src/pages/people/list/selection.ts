@@ -1,11 +1,11 @@
 // The selection in the people list, with a message when no more people can be selected.
 import type { Chosen, PersonFilters } from '@soundings/contract/console/people.ts';
 import { useState } from 'react';
-import { useFormat, useText } from '../../text/text.tsx';
-import { useToast } from '../../ui/floating/Toast.tsx';
+import { useFormat, useText } from '../../../text/text.tsx';
+import { useToast } from '../../../ui/floating/Toast.tsx';
 import {
   allSelected,
-  chosenOf,
+  chosenPeople,
   countSelected,
   isSelected,
   maxSelected,
@@ -43,6 +43,6 @@ export function usePeopleSelection(filters: PersonFilters, total: number): Peopl
     },
     all: () => setKept(allSelected(filters)),
     none: () => setKept(noneSelected(filters)),
-    chosen: chosenOf(now, filters),
+    chosen: chosenPeople(now, filters),
   };
 }
