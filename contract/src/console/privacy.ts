@@ -21,7 +21,7 @@ export type KeyState = {
 };
 
 /** Noise in each published sum: off, or at most one or two steps of the scale. */
-export type Noise = 0 | 1 | 2;
+export type NoiseLevel = 0 | 1 | 2;
 
 /** The rules that decide which figures are shown. */
 export type PrivacyRules = {
@@ -31,7 +31,7 @@ export type PrivacyRules = {
   commentThreshold: number;
   /** Whether results are shown while the week is open. */
   isLive: boolean;
-  noise: Noise;
+  noise: NoiseLevel;
 };
 
 /** `week`: such as 2026-W47; `people`: how many are asked. */
@@ -60,7 +60,7 @@ export type PrivacyLimit = { weight: 'broken' | 'weaker' | 'inherent' } & (
    * How many of 100 guesses are right at a level of noise: about a person who leaves a team of eight (`right`), about any answer
    * where groups change each week (`shuffled`), and by always guessing the most common answer (`commonest`).
    */
-  | ({ code: 'betweenWeeks'; noise: Noise; right: number; shuffled: number; commonest: number } & Where)
+  | ({ code: 'betweenWeeks'; noise: NoiseLevel; right: number; shuffled: number; commonest: number } & Where)
   | { code: 'noMail'; people: number }
   | { code: 'noAddress'; people: number; all: number }
   | { code: 'linksHandedOut'; people: number; weeks: number }

@@ -1,20 +1,12 @@
 // Identifies the caller of a request: from the Authorization header to the account (§5, decision E2). For files, it also checks
 // the sender's address (§5.4).
-import type { Numbers, Scope } from '@soundings/contract/operation.ts';
+import type { Scope } from '@soundings/contract/operation.ts';
 import { Fault } from '../base/errors.ts';
 import { isTokenShaped, tokenHash } from '../base/crypto/secrets.ts';
-import type { AccountId, Pool } from '../db/db.ts';
+import type { Pool } from '../db/db.ts';
+import type { Caller } from '../http/fastify.ts';
 import { isAllowed } from './allowlist.ts';
 import { selectValidToken, type TokenInUse, updateTokenUsed } from './tokens.sql.ts';
-
-/** The caller, with the account's time zone and its version, which every change that can affect a response raises. */
-export type Caller = {
-  accountId: AccountId;
-  tokenId: number;
-  numbers: Numbers;
-  timezone: string;
-  version: string;
-};
 
 /**
  * Returns the account and token of an Authorization header, which is the token itself or `Bearer` and the token. The result

@@ -1,4 +1,5 @@
 // Computes the figures of a week from who was asked and what was answered (decisions A10 to A14, rules.md P2 to P8). Pure.
+import type { NoiseLevel } from '@soundings/contract/console/privacy.ts';
 import { isScaled, isDistributionOnly, type QuestionType } from '@soundings/contract/question-types.ts';
 import { type Distribution, distributionOf, scaledMean } from '../questions/types.ts';
 import {
@@ -9,7 +10,7 @@ import {
   setsOf,
   tooFewOwnLinks,
 } from './disclosure/disclosure.ts';
-import { type Noise, type NoiseLevel, noisyDistribution, noisySum } from './disclosure/noise.ts';
+import { type Noise, noisyDistribution, noisySum } from './disclosure/noise.ts';
 import {
   groupsOf,
   recordCompleted,

@@ -1,8 +1,8 @@
 // SQL of computing and writing the figures of an open week. Writers: published-figures.ts.
+import type { NoiseLevel } from '@soundings/contract/console/privacy.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Db, inBatches, type Transaction } from '../db/db.ts';
 import type { KpiValue, Result } from './figures.ts';
-import type { NoiseLevel } from './disclosure/noise.ts';
 import type { Rate } from './disclosure/response-rates.ts';
 import type { Assignment, WeekData, WeekRound } from './turnout.ts';
 

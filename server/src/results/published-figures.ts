@@ -1,5 +1,6 @@
 // The figures of an open week: computes them, and writes them so that they are shown. Closing a week (close-week.ts) and updating a
 // live week (live-week.ts) use the same two functions, so both publish by the same rules.
+import type { NoiseLevel } from '@soundings/contract/console/privacy.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { createHmac } from 'node:crypto';
 import { noiseKeyOf } from '../accounts/noise-key.ts';
@@ -12,7 +13,7 @@ import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import { addBatch } from './disclosure/batches.ts';
 import { chosenFigures, kpiValues, type KpiValue, type QuestionWithAnswers, type Result } from './figures.ts';
-import { type Noise, type NoiseLevel, noiseOf } from './disclosure/noise.ts';
+import { type Noise, noiseOf } from './disclosure/noise.ts';
 import { type OpenAnswers, openAnswers } from './open-answers.ts';
 import {
   type PublishedComment,

@@ -1,5 +1,6 @@
 // Attacks between weeks on the service's own figures: how often the best guess of a person's answer is right, with and without
 // noise (rules.md P19, P20). BETWEEN_WEEKS=20 runs 20 times as many attacks.
+import type { NoiseLevel } from '@soundings/contract/console/privacy.ts';
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../../simulation/random.ts';
 import {
@@ -17,7 +18,7 @@ import {
 import { betweenWeeks } from './between-weeks.ts';
 import { questionFigures } from '../figures.ts';
 import { turnoutOf } from '../turnout.ts';
-import { type NoiseLevel, noiseOf } from './noise.ts';
+import { noiseOf } from './noise.ts';
 
 const times = Number(process.env['BETWEEN_WEEKS'] ?? 1);
 

@@ -3,12 +3,10 @@
 // text, in every week, so repeating a question does not average the error out. A set with one person more or fewer gets a
 // different error. Each question has its own errors. If a set had one error for all questions, ten questions in two weeks would
 // reveal it, and so would answers that the reader already knows. Pure.
+import type { NoiseLevel } from '@soundings/contract/console/privacy.ts';
 import { answerKindOf, type QuestionType, scaleOf, yesNo } from '@soundings/contract/question-types.ts';
 import { keyedHash } from '../../base/crypto/keyed.ts';
 import type { Distribution } from '../../questions/types.ts';
-
-/** The maximum error of a published sum, in steps of the scale. 0: no noise. */
-export type NoiseLevel = 0 | 1 | 2;
 
 export type Noise = {
   level: NoiseLevel;

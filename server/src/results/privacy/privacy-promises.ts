@@ -5,7 +5,7 @@ import {
   type Kept,
   type KeyState,
   type NeverShown,
-  type Noise,
+  type NoiseLevel,
   type OpenWeekRules,
   type PrivacyArea,
   privacyAreas,
@@ -166,7 +166,7 @@ function limitsOfRules({ account: { rules } }: PrivacyFacts, openWeeks: OpenWeek
 }
 
 /** Returns how well answers can be guessed by comparing weeks, at this level of noise. Noise reduces it, but never to nothing. */
-const betweenWeeksAt = (noise: Noise) => ({
+const betweenWeeksAt = (noise: NoiseLevel) => ({
   weight: noise === 0 ? ('weaker' as const) : ('inherent' as const),
   code: 'betweenWeeks' as const,
   noise,

@@ -3,7 +3,7 @@ import type {
   DataToken,
   LinkExport,
   ManagerBasis,
-  Noise,
+  NoiseLevel,
   PrivacyRules,
 } from '@soundings/contract/console/privacy.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
@@ -43,7 +43,7 @@ const rulesOf = ({
   distributionThreshold,
   commentThreshold,
   isLive,
-  noise: noise as Noise,
+  noise: noise as NoiseLevel,
 });
 
 /** Returns the account's settings and its numbers of people and groups; undefined if the account does not exist. */
