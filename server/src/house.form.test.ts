@@ -220,7 +220,12 @@ describe('texts', () => {
 
   test('of the product, its documents and its comments contain no words to stop using (docs/writing.md)', () => {
     const readable = [
-      ...glob('*.md', 'docs/**/*.md', '{server,console,contract}/src/**/text/*/*.json', 'server/src/db/schema.sql'),
+      ...glob(
+        '*.md',
+        'docs/**/*.md',
+        '{server,console,contract}/src/**/text/*/*.json',
+        'server/src/db/schema.sql',
+      ),
       ...product,
     ].filter((path) => !['docs/writing.md', 'server/src/demo/comments.ts'].includes(path));
     expect(wordsToStopUsing(root, readable, meant)).toEqual([]);

@@ -67,7 +67,12 @@ export async function readComparing(
   const parent = parentFor(groups, groupId, allowed);
   const ids = [...questions].filter(({ type }) => isScaled(type)).map(({ id }) => id);
   const groupIds = [groupId, comparison.group?.id, parent?.id].filter((id) => id !== undefined);
-  const readings = await readingsShown(pool, who.accountId, { groupIds, questionIds: ids }, neededFor(window));
+  const readings = await readingsShown(
+    pool,
+    who.accountId,
+    { groupIds, questionIds: ids },
+    neededFor(window),
+  );
   const of = (group: ResultGroup | null) => readings.get(group?.id ?? 0) ?? noReadings;
   return {
     statistics,

@@ -163,7 +163,12 @@ async function readMostIn(
   const { week } = rolling;
   const ids = children.map(({ id }) => id);
   const window = neededFor({ first: week, last: week });
-  const readings = await readingsShown(pool, accountId, { groupIds: ids, questionIds: kpi.questionIds }, window);
+  const readings = await readingsShown(
+    pool,
+    accountId,
+    { groupIds: ids, questionIds: kpi.questionIds },
+    window,
+  );
   const changeIn = ({ id }: ResultGroup): FigureChange | null =>
     rollingFigure(kpi, week, readings.get(id) ?? noReadings, statistics)?.change ?? null;
   return mostIn(

@@ -63,7 +63,12 @@ async function readRolling(
   const statistics = await statisticsShown(pool, accountId, window);
   const kpi = statistics.kpis.find(({ id }) => id === kpiId);
   if (!kpi) return () => [];
-  const readings = await readingsShown(pool, accountId, { groupIds, questionIds: kpi.questionIds }, neededFor(window));
+  const readings = await readingsShown(
+    pool,
+    accountId,
+    { groupIds, questionIds: kpi.questionIds },
+    neededFor(window),
+  );
   return (groupId) =>
     axis.flatMap(
       ({ week }) => rollingFigure(kpi, week, readings.get(groupId) ?? noReadings, statistics) ?? [],

@@ -73,8 +73,8 @@ export function otherRoutes(): Route[] {
       file,
     })),
   );
-  const unlisted = found.filter(({ route }) => !others.some(([known]) => known === route));
-  if (unlisted[0]) throw new Error(`${unlisted[0].route} is not listed in testing/house/routes.ts.`);
+  const unlisted = found.find(({ route }) => !others.some(([known]) => known === route));
+  if (unlisted) throw new Error(`${unlisted.route} is not listed in testing/house/routes.ts.`);
   return others.map(([route, about]) => {
     const file = found.find((one) => one.route === route)?.file;
     if (file === undefined) throw new Error(`${route} does not exist.`);
