@@ -250,7 +250,7 @@ async function startBeside(
   file: string,
   args: string[],
 ): Promise<Beside> {
-  const child = fork(new URL(`processes/${file}`, import.meta.url), args);
+  const child = fork(new URL(`../processes/${file}`, import.meta.url), args);
   closing.push(async () => child.kill());
   const gone = once(child, 'exit').then(() => {
     throw new Error(`${file} ended unexpectedly`);
