@@ -21,7 +21,7 @@ import { Menu, type MenuItem } from '../../../ui/floating/Menu.tsx';
 import type { GroupAction } from '../actions.ts';
 import type { TreeProps } from './tree-props.ts';
 import type { TreeRow } from './tree.ts';
-import floating from '../../ui/floating/floating.module.css';
+import floating from '../../../ui/floating/floating.module.css';
 import css from './GroupTree.module.css';
 
 type RowProps = TreeProps & {
