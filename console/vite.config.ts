@@ -1,4 +1,4 @@
-// Builds the console into dist/: hashed files, packed by gzip and brotli beside the plain ones, for the service to send.
+// Builds the console into dist/: hashed files, compressed with gzip and brotli, next to the uncompressed ones, for the service to send.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import { defineConfig, type Plugin } from 'vite';
 
 const packed = new Set(['.html', '.js', '.css', '.svg']);
 
-/** Packs what was written as tightly as it goes: once here, instead of for everybody who asks. */
+/** Compresses the written files as much as possible, once at build time instead of for each request. */
 const pack = (): Plugin => ({
   name: 'pack',
   apply: 'build',

@@ -266,7 +266,7 @@ async function measureClosingBy(
   ];
 }
 
-/** Turns the week into one that has ended, and returns a function that runs the closing job at once. */
+/** Turns the week into one that has ended, and returns a function that runs the closing job immediately. */
 async function jobOf(scene: Scene, { id }: BenchAccount): Promise<() => Promise<void>> {
   const { pool } = scene.service;
   await moveBack(scene, id);

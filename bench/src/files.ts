@@ -1,4 +1,4 @@
-// Time from uploading a file by HTTP until the organization matches it: 20,000 people × 15 columns, first all created, then all
+// Time from uploading a file over HTTP until the organization matches it: 20,000 people × 15 columns, first all created, then all
 // unchanged.
 // Run one at a time, because parallel runs would affect each other's times.
 import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';

@@ -1,4 +1,4 @@
-// npm run bench [-- NAME …] [--smoke]: runs the benchmarks and prints Markdown tables, each value beside a floor measured in
+// npm run bench [-- NAME …] [--smoke]: runs the benchmarks and prints Markdown tables, each value next to a floor measured in
 // the same run. Exit status 1 if a target is missed. With --smoke each benchmark takes seconds and only shows that it still
 // works, without targets.
 import { benches, trials } from './benches.ts';

@@ -1,4 +1,4 @@
-// Uploads by SFTP with OpenSSH's client (floor: OpenSSH's server): one session with a list of people and with an incompressible
+// Uploads over SFTP with OpenSSH's client (floor: OpenSSH's server): one session with a list of people and with an incompressible
 // file, and twenty sessions at a time. Also the memory of a thousand idle sessions, and how many connections stay open without
 // signing in.
 // Run one at a time, because parallel runs would affect each other's times.
@@ -148,7 +148,9 @@ async function ownTarget({ pool, dataDir }: Service, port: number): Promise<Targ
   };
 }
 
-/** Starts OpenSSH's server with its default settings, except that it accepts twenty sign-ins at a time. Undefined if it is not installed. */
+/**
+ * Starts OpenSSH's server with its default settings, except that it accepts twenty sign-ins at a time. Undefined if it is not installed.
+ */
 async function startOpenSsh(dataDir: string): Promise<{ server: ChildProcess; target: Target } | undefined> {
   const sftpServer = ['/usr/lib/openssh/sftp-server', '/usr/libexec/openssh/sftp-server'].find(isProgram);
   if (!isProgram('/usr/sbin/sshd') || sftpServer === undefined) return undefined;
@@ -285,7 +287,7 @@ async function measureIdle({ service, plan, target, say }: Scene): Promise<Bench
   const port = String(await freePort());
   const own = await service.another({ SFTP_PORT: port });
   const clients = await service.beside('idle.ts', port, target.user, token);
-  await clients.request({ open: 20 }); // allocates what is needed only once
+  await clients.request({ open: 20 }); // allocates everything that is needed just once
   await sleep(5000 * plan.timeScale);
   const before = own.memory.now();
   await clients.request({ open: plan.idleSessions });

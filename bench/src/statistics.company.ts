@@ -1,5 +1,5 @@
-// A simulated company for the benchmark of statistics: people with steady attitudes, who answer some weeks with the sentiment of the day. The
-// real disclosure procedure decides what is published of them.
+// A simulated company for the benchmark of statistics: people with steady attitudes, whose answers in some weeks depend on how they
+// feel that day. The real disclosure procedure decides what is published about them.
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { scaledMean } from '@soundings/server/src/questions/types.ts';
 import {
@@ -46,7 +46,7 @@ export type SimulatedCompany = {
   shift: (leaf: number, by: number) => void;
   /** Replaces people, asks the questions of the next week, and publishes what may be shown. */
   nextWeek: (season: number) => WeekFigures;
-  /** Returns the mean answer that all people of a group would give on average to a question. */
+  /** Returns a group's true mean for a question: what its people would answer on average. */
   truth: (groupId: number, questionId: number) => number;
   /** The shifts of a group: the mean of those of its people. */
   shiftOf: (groupId: number) => number;
@@ -70,7 +70,7 @@ const expected = (attitude: number, noise: number) =>
   cuts.reduce((sum, cut) => sum + (noise > 0 ? below((attitude - cut) / noise) : Number(attitude > cut)), 0) /
   4;
 
-/** How much an attitude must shift so that answers shift by one standard deviation, as is about the same at any size. */
+/** How much an attitude must shift so that answers shift by one standard deviation. About the same for groups of any size. */
 function shiftForOne(): number {
   const chances = [-Infinity, ...cuts, Infinity].map((cut) => below(cut));
   const shares = chances.slice(1).map((one, i) => one - (chances[i] as number));

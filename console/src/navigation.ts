@@ -30,7 +30,7 @@ export type NavigationLink = {
   text: TextKey;
   icon: LucideIcon;
   minimumRole: Role;
-  /** A page that compares groups, which says nothing to users who can see only one. */
+  /** A page that compares groups, which is of no use to users who can see only one. */
   comparesGroups?: true;
   /** Returns how many items wait there. */
   waiting?: 'runs';

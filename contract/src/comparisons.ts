@@ -1,6 +1,6 @@
 // What results are compared with. Without schemas, so that browsers and the soundings command can load it.
 
-/** What a group is compared with: its top group, the group above it, itself half a year (26 weeks) earlier, or nothing. */
+/** What a group is compared with: its top group, its parent group, itself half a year (26 weeks) earlier, or nothing. */
 export const comparisons = ['company', 'parent', 'halfYear', 'none'] as const;
 export type Comparison = (typeof comparisons)[number];
 

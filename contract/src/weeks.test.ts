@@ -39,7 +39,7 @@ describe.skipIf(!hasLists)('compared with the list of weeks (skipped if the list
     }
   });
 
-  test('every day around New Year is in the week in the list', () => {
+  test('every day around New Year is in the week that the list gives', () => {
     for (const [day, year, number] of rowsOf('iso-weeks-year-edges.csv')) {
       expect(weekName(weekOf(day))).toBe(`${year}-W${number}`);
     }

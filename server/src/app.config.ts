@@ -1,4 +1,4 @@
-// The settings that the service is started with, and what its listener needs of them.
+// The settings that the service is started with, and the settings that its listener needs.
 import type { Config } from './base/config.ts';
 import type { HttpLimits } from './http/server.ts';
 

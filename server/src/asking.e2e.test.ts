@@ -144,7 +144,7 @@ test('from the schedule to the figures', { timeout: 120_000 }, async (context) =
     [7, 8, 9, 10].map((number) => `p${number}@example.org`).toSorted(),
   );
   expect(reminders[0]?.headers['list-unsubscribe']).toMatch(/^<http:\/\/soundings\.test\/r\/[\w-]+>$/);
-  // The link in the invitation still works beside the one in the reminder.
+  // The link in the invitation still works in addition to the one in the reminder.
   expect((await fetch(world.address + linkIn(mailTo(7)))).status).toBe(200);
 
   // The end of Sunday in Stockholm.

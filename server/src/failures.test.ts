@@ -149,7 +149,7 @@ async function uploadInTheMiddle(service: Service, pool: Pool) {
 }
 
 describe('the service is killed', () => {
-  test('in the middle of a large push, a file that is being applied and one that is being read: after the restart, nothing of the push is applied, its run is recorded as failed, and the same request then works; each file is applied once, without any action', async () => {
+  test('in the middle of a large push, a file that is being applied and one that is being read: after the restart, no part of the push is applied, its run is recorded as failed, and the same request then works; each file is applied once, without any action', async () => {
     const first = await started(await newDataDir());
     const { pool, account, release, response } = await pushInTheMiddle(first);
     const applied = await uploadInTheMiddle(first, pool);

@@ -48,7 +48,7 @@ async function openService(port: number) {
 const tryAgain = ({ pool }: World) =>
   pool`select graphile_worker.reschedule_jobs(array_agg(id), run_at := now()) from graphile_worker._private_jobs`;
 
-test('unavailable: the response is the same, the log says why, and the mail is sent once it is back', async () => {
+test('unavailable: the response is the same, the log says why, and the email is sent once it is back', async () => {
   const port = await freePort();
   const { world, emails, forgotten, lines } = await openService(port);
   expect(await forgotten(emails[0]!)).toBe(204);

@@ -1,5 +1,5 @@
 // The OpenAPI documents are valid for a linter and a client generator. openapi-typescript needs the compiler of TypeScript 5 as
-// a library, which TypeScript 7 does not have, so server/package.json has a TypeScript of its own, only for this test.
+// a library, which TypeScript 7 does not have, so server/package.json has a separate TypeScript, only for this test.
 import { lintFromString, createConfig } from '@redocly/openapi-core';
 import { dataOperations } from '@soundings/contract/data.ts';
 import { interfaceNames, openApiDocument } from '@soundings/contract/openapi.ts';

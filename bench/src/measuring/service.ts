@@ -47,7 +47,7 @@ export type Service = {
   requestSteadily(path: string, token: string, rate: number, warmUp: number): Promise<SteadyRequests>;
   /** Starts another, fresh process of the service on the same database, with other settings. */
   another(settings?: Record<string, string>): Promise<ServiceProcess>;
-  /** Runs the soundings command beside the service. */
+  /** Runs the soundings command while the service runs. */
   command(...args: string[]): Promise<Exited>;
   /** Starts a file of the benchmark as a process that ends with the service. */
   beside(file: string, ...args: string[]): Promise<Beside>;

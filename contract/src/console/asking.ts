@@ -64,7 +64,7 @@ export type QuestionView = LibraryQuestion & {
   schedules: { id: number; name: string; isFixed: boolean }[];
 };
 
-/** The texts of the answering page in a language, including the texts beside the values of scales, by question type. */
+/** The texts of the answering page in a language, including the texts next to the values of scales, by question type. */
 export type AnsweringPageTexts = {
   scales: Record<string, { value: number; text: string }[]>;
   addComment: string;

@@ -1,9 +1,10 @@
-// The console: key drivers, which KPIs go along with an outcome over the published figures of groups. docs/administrators/drivers.md explains them.
+// The console: key drivers, which KPIs go along with an outcome over the published figures of groups. docs/administrators/drivers.md
+// explains them.
 import { Type } from 'typebox';
 import { operation } from './operation.ts';
 import type { ResultGroup, ResultKpi, ResultWeek } from './results.ts';
 
-/** What drivers can be shown for: a KPI, or a recommendation question (eNPS). `id` is the value of the parameter `outcome`. */
+/** What drivers can be shown for: a KPI, or a recommendation question (eNPS). `id` is the value of the `outcome` parameter. */
 export type DriverOutcome = { id: string; kind: 'kpi' | 'question'; name: string };
 
 /** `weight`: the share of the outcome's differences between groups that goes along with the KPI, 0 to 1, with its 95% interval. */
@@ -13,7 +14,7 @@ export type KpiDriver = ResultKpi & {
   high: number;
   /** The correlation with the outcome, -1 to 1. Negative: groups with a high KPI have a low outcome. */
   correlation: number;
-  /** Whether it weighs more than by chance. */
+  /** Whether its weight is larger than chance alone would explain. */
   isClear: boolean;
 };
 

@@ -47,7 +47,7 @@ export type GroupDetails = {
   way: Named[];
   /** The people with each kind of membership in the group itself: how many, and the first ones by name. */
   holders: Record<MembershipKind, { count: number; first: (Named & { active: boolean })[] }>;
-  /** How many people administer a group above it, and therefore this one too. */
+  /** How many people own a group above it, including subgroups, and therefore this one too. */
   administratorsAbove: number;
   /** How many closed weeks asked this group something. */
   weeks: number;
@@ -66,7 +66,7 @@ export type MovePlan = {
   /** The groups above it, nearest first, for which answers start to count, and for which they stop. */
   gains: Named[];
   loses: Named[];
-  /** How many people gain or lose access to the group because they administer a group above it. */
+  /** How many people gain or lose access to the group because they own a group above it, including subgroups. */
   administrators: { gains: number; loses: number };
   /** Schedules that start, or stop, asking the group. */
   schedules: { includes: Named[]; excludes: Named[] };

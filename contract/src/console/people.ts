@@ -52,7 +52,7 @@ export type Person = {
   phone: string | null;
   active: boolean;
   role: Role;
-  /** Whether a push or file gave the person the role Administrator, which awaits confirmation. */
+  /** Whether a push or file gave the person the Administrator role, which awaits confirmation. */
   isRolePending: boolean;
   /** Null: the account's. */
   language: string | null;
@@ -94,7 +94,7 @@ export type Handover = {
   withoutExternalId: number;
   /** 1 if the caller is among them: callers can't hand themselves over. */
   ownAccount: number;
-  /** Identifies the people who would change. Sent back, the change is made only if they are still the same. */
+  /** Identifies the people who would change. Send it back with the change: the change is made only if these people are still the same. */
   seen: string;
 };
 
@@ -220,7 +220,7 @@ export const peopleOperations = {
     minimumRole: 'Administrator',
     body: object({ externalId: Type.Optional(externalId) }),
   }),
-  /** Confirms the role Administrator that a push or file gave. */
+  /** Confirms the Administrator role that a push or file gave. */
   'POST /users/{userId}/confirm': operation<Person>()({ minimumRole: 'Administrator', proof: true }),
   'POST /users/{userId}/release': operation<Person>()({ minimumRole: 'Administrator' }),
   /** Creates a link to set a password: returned once, or emailed. */

@@ -34,7 +34,10 @@ export type Figure = { week: string; value: number | null; handedOut: boolean };
  */
 export type RateFigure = Figure & { asked: number | null; answered: number | null };
 
-/** Whether a change or difference is clear, and its direction; `unclear`: no clear change. docs/administrators/statistics.md explains the test. */
+/**
+ * Whether a change or difference is clear, and its direction; `unclear`: no clear change. docs/administrators/statistics.md explains the
+ * test.
+ */
 export type Verdict = 'up' | 'down' | 'unclear';
 
 /**
@@ -56,7 +59,7 @@ export type FigureChange = {
  */
 export type Difference = { value: number; by: number; verdict: Verdict; handedOut: boolean };
 
-/** A figure of a small group, moved towards the group above it. `weight`: the share of its own figure, 0 to 1. */
+/** A figure of a small group, moved towards its parent group. `weight`: the share of its own figure, 0 to 1. */
 export type BestEstimate = { value: number; margin: number; weight: number };
 
 /**
@@ -233,7 +236,7 @@ export type HeatRow = ResultGroup & {
   clear: number[];
   /** Which figures are partly based on links or cards that the employer handed out: the rate, or KPIs by index. */
   handedOut: ('rate' | number)[];
-  /** The same for the clear changes and the differences, which also rest on the figures that they compare with: KPIs by index. */
+  /** The same for the clear changes and the differences, which are also based on the figures that they compare with: KPIs by index. */
   changesHandedOut: number[];
   differencesHandedOut: number[];
 };

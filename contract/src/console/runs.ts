@@ -1,4 +1,4 @@
-// The console: runs and files, for administrators. What pushes and files asked for, their outcome, and how the columns of files
+// The console: runs and files, for administrators. The changes that pushes and files requested, their outcome, and how the columns of files
 // are read.
 import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
@@ -53,7 +53,7 @@ export type Run = RunRow & {
   /** The message in English, for the report. */
   message: string | null;
   settings: Settings | null;
-  /** Who approved or rejected it; null: the soundings command, no one in time, or a user who has been removed. */
+  /** Who approved or rejected it; null: the soundings command, a removed user, or no one before the run expired. */
   decidedBy: string | null;
   /** The file it was created from, while that is kept. */
   fileId: number | null;

@@ -1,5 +1,5 @@
-// The console: segments (docs/administrators/segments.md), for administrators only. Kinds of segments are opened and closed here, and their results
-// are read like those of groups, without comments, changes and comparisons.
+// The console: segments (docs/administrators/segments.md), for administrators only. Kinds of segments are opened and closed here, and their
+// results are read like those of groups, without comments, changes and comparisons.
 import { Type } from 'typebox';
 import { maxAttributeLength, maxNameLength } from '../limits.ts';
 import { operation } from './operation.ts';
@@ -47,7 +47,7 @@ export type SegmentAnswers = {
   rows: (NamedKind & { figures: QuestionFigures })[];
 };
 
-/** What a kind would show if it were opened now. Shares are from 0 to 1; null: of nothing. */
+/** What a kind would show if it were opened now. Shares are from 0 to 1; null if there is nothing to take a share of. */
 export type SegmentSimulation = {
   /** Active people, and those with a value. */
   people: number;

@@ -3,7 +3,7 @@
 export const roles = ['Administrator', 'Manager', 'Auditor', 'User'] as const;
 export type Role = (typeof roles)[number];
 
-/** The roles that imports can set. The role Auditor is given only in the console or by the soundings command. */
+/** The roles that imports can set. The Auditor role is given only in the console or by the soundings command. */
 export const organizationRoles = ['Administrator', 'Manager', 'User'] as const satisfies readonly Role[];
 export type OrganizationRole = (typeof organizationRoles)[number];
 

@@ -23,7 +23,7 @@ export async function callerOf(
   return withScope(await validToken(pool, authorization, address), scope);
 }
 
-/** Like `callerOf`, for the scope files. Also throws an unauthenticated Fault if the IP allowlist doesn't include the address. */
+/** Like `callerOf`, for the files scope. Also throws an unauthenticated Fault if the IP allowlist doesn't include the address. */
 export async function senderOf(
   pool: Pool,
   authorization: string | undefined,

@@ -3,7 +3,7 @@ import type { AccountId, Db } from '../db/db.ts';
 
 export type SftpCallerRow = { accountId: AccountId; tokenId: number; allow: string[]; stale: boolean };
 
-/** Returns the valid token with this hash and the scope files, if it belongs to the account with this user name. */
+/** Returns the valid token with this hash and the files scope, if it belongs to the account with this user name. */
 export async function selectSftpCaller(
   db: Db,
   username: string,
@@ -28,7 +28,7 @@ export async function selectSftpCaller(
 
 export type OpenToken = { accountId: AccountId; tokenId: number; allow: string[] };
 
-/** Returns the given tokens, of any account, that are still valid and have the scope files. */
+/** Returns the given tokens, of any account, that are still valid and have the files scope. */
 export async function selectOpenTokens(
   db: Db,
   tokens: { accountId: AccountId; tokenId: number }[],

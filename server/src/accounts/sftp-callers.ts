@@ -9,7 +9,7 @@ import { updateTokenUsed } from './tokens.sql.ts';
 export type SftpCaller = { accountId: AccountId; tokenId: number; allow: string[] };
 
 /**
- * Returns the account of a user name and a token with the scope files, otherwise undefined. Every failure looks the same and
+ * Returns the account of a user name and a token with the files scope, otherwise undefined. Every failure looks the same and
  * takes the same single statement, so that neither the result nor the time reveals whether the user name exists.
  */
 export async function callerBySftp(

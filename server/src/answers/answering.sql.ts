@@ -100,7 +100,7 @@ const inBase64 = (many: (Uint8Array | null)[]) =>
     one === null ? null : Buffer.from(one.buffer, one.byteOffset, one.length).toString('base64'),
   );
 
-/** Returns the names of the kinds of segments that can be shown of a week in which a person is asked. */
+/** Returns the names of the kinds of segments that can be shown for a week in which a person is asked. */
 export async function selectSegmentNames(
   db: Db,
   accountId: AccountId,

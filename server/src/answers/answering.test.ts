@@ -321,7 +321,7 @@ describe('an answer that was given', () => {
     expect((await open(link))?.answers.get(id)?.value).toBe(2);
   });
 
-  test('stays with its person whatever happens to externalIds, so the next owner of one sees nothing of it', async () => {
+  test('stays with its person whatever happens to externalIds, so the next owner of one sees none of it', async () => {
     const { id, link, accountId, stored, person } = await answered();
     const before = await stored();
     const { pool } = database;

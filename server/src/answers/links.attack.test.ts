@@ -198,7 +198,7 @@ async function attack(
   expect(before.get(one.first)?.comment).toBe(secret);
 }
 
-describe('a mail that others can read', () => {
+describe('an email that others can read', () => {
   test('gives a mail server, shared mailbox or recipient of a forwarded mail no access to answers, to read or to change', async () => {
     const one = await office(2);
     await askAll(one, 2);
@@ -254,7 +254,7 @@ describe('a mail that others can read', () => {
     );
   });
 
-  test('if the status of the mail to the new address is unknown, the old links are disabled as well', async () => {
+  test('if the status of the email to the new address is unknown, the old links are disabled as well', async () => {
     const one = await office(2);
     await askAll(one, 2);
     const [before] = mailsTo(one.addressOf(1)).flatMap(linksIn);
@@ -313,7 +313,7 @@ describe('links that an administrator hands out', () => {
     await expectSucceedsWithMutant(() => attack(one, 1, last, { isHandedOut: true }));
   });
 
-  test('do not exist for people who get mails, not even after the mail is sent and the address removed', async () => {
+  test('do not exist for people who get emails, not even after the email is sent and the address removed', async () => {
     const one = await office(3);
     const without = one.userIds[2] as number;
     await askAll(one, 3);

@@ -94,7 +94,7 @@
     return { question, value, comment };
   }
 
-  // Explains beside the box what is saved, as long as the page shows something different.
+  // Explains next to the box what is saved, as long as the page shows something different.
   function note(step) {
     if (isFixed(step)) return;
     const isSkipped = field(step, 's').checked;

@@ -201,7 +201,7 @@ describe('privacy', () => {
   const privacyOf = (over: Partial<Asking>) =>
     textOf(/<section id="privacy"[\s\S]*?<\/section>/.exec(pageOf(over))?.[0] ?? '');
 
-  test('says before the first question who sees results, from how many answers on, and what no one can see', () => {
+  test('says before the first question who sees results, how many answers this takes, and what no one can see', () => {
     const text = privacyOf({});
     expect(text).toContain('Soundings never shows who answered what');
     expect(text).toContain(
@@ -378,7 +378,7 @@ describe('the thank-you page', () => {
   const kept: Asking['answers'] = new Map([[101, { ...noAnswer, value: 4 }]]);
   const thanksOf = (over: Partial<Asking>) => thanksPage(pageAssets, asking(over), 'en');
 
-  test('offers to change answers only if that is possible, and says until when', () => {
+  test('offers to change answers only if that is possible, and says how long', () => {
     const own = thanksOf({ answers: kept });
     expect(textOf(own)).toContain('as long as it stays open, until the end of Sunday 22 November');
     expect(own).toContain('>Change my answers</a>');
@@ -519,7 +519,7 @@ describe('stored answers', () => {
   });
 });
 
-describe('colors', () => {
+describe('colours', () => {
   const css = readFileSync(new URL('page.css', import.meta.url), 'utf8');
   const themes = [0, 1].map(
     (theme) =>

@@ -236,7 +236,7 @@ const afterwards = ({ thresholds, copies }: Asking, t: PageTexts): string =>
   t(thresholds.figures <= 1 ? 'privacy.deleted' : `privacy.afterwards.${copies}`);
 
 /**
- * Returns the privacy section: who sees what and from how many answers on, what no one is shown (P11), and the limits of this
+ * Returns the privacy section: who sees what, how many answers this takes, what no one is shown (P11), and the limits of this
  * protection (P20). `canChange`: whether the page has something to answer.
  */
 function privacy(asking: Asking, language: string, canChange = true): string {
@@ -275,7 +275,7 @@ function thresholdsBeside(
     : [t('privacy.distributions', { distribution, comments })];
 }
 
-/** Returns by which kinds of segments results are also shown. */
+/** Returns a sentence that lists the kinds of segments by which results are also shown. */
 function segmentsBeside({ segments, thresholds: { figures } }: Asking, t: PageTexts): string[] {
   if (segments.length === 0) return [];
   const names = segments.map(calm).join(', ');

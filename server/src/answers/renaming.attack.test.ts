@@ -94,7 +94,7 @@ async function seenBy(link: string, visit?: string): Promise<number> {
   return [mark, / checked[ >]/, /answered with another link/].filter((one) => page.search(one) >= 0).length;
 }
 
-/** Returns what is published of the first question. All answers count, whatever happened to the externalIds. */
+/** Returns what is published about the first question. All answers count, whatever happened to the externalIds. */
 async function figuresOf({ account, questionIds }: Office) {
   await closeWeekNow(world.pool, world.keys, account.id, askedWeek, noon);
   const results = await world.pool`

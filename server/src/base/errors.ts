@@ -2,7 +2,7 @@
 // responses. Any other error is a bug: it is logged in full, and the response contains only the request id.
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 
-/** The kind of a fault, as far as callers can act on it. */
+/** The kind of a fault, by what callers can do about it. */
 export type FaultKind =
   | 'invalid' // the request cannot be understood or breaks a rule
   | 'unauthenticated' // no valid token

@@ -256,7 +256,7 @@ describe('account set', () => {
   });
 });
 
-describe('value map, list and forget', () => {
+describe('value map, list and remove', () => {
   test('save, list and delete what a value in files means', async () => {
     const id = await newAccount();
     const map = (...options: string[]) => ['value', 'map', '--account', id, ...options];

@@ -1,5 +1,5 @@
-// For tests of the soundings command: a database that a service has open, and runs of the command beside it, in this process or in
-// one of its own.
+// For tests of the soundings command: a database that a service has open, and runs of the command while the service
+// runs, in this process or in a separate one.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

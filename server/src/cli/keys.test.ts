@@ -134,7 +134,7 @@ describe('keys show', () => {
     expect(await keys.lostWeeks()).toEqual([]);
   });
 
-  test('lists a machine that was switched off as behind, with what to do, until it is forgotten', async () => {
+  test('lists a machine that was switched off as out of date, and says what to do, until it is removed', async () => {
     const { keys } = await runOne();
     await done('two', ['keys', 'import'], await done('one', ['keys', 'export']));
     await open(keys, weekAt(1));

@@ -319,7 +319,7 @@ describe('a manager of one team', () => {
     },
   );
 
-  test('needs the scope `data` for figures: other tokens are refused', async () => {
+  test('needs the `data` scope for figures: other tokens are refused', async () => {
     const account = await world.account();
     const authorization = await account.tokenOf('organization', 'files');
     for (const path of ['/v1/feed', '/v1/results'])

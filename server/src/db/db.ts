@@ -159,7 +159,7 @@ export async function* inBatches<T extends postgres.Row>(
   );
   try {
     for (;;) {
-      // One batch at a time is the point.
+      // Batches must be read one at a time, so the loop awaits each.
       const rows = await batch.promise;
       if (rows) {
         batch = Promise.withResolvers();

@@ -22,7 +22,7 @@ export type Options = {
   log: (message: string) => void;
   /** For tests: commits don't wait for the disk. */
   fast?: boolean;
-  /** For tests: the password of the superuser. Otherwise it has none, so that no one can sign in as it. */
+  /** For tests: the password of the superuser. Otherwise it has none, so that no one can sign in as the superuser. */
   superuserPassword?: string;
 };
 

@@ -86,7 +86,7 @@ describe('a service', () => {
     await until(() => works(sql));
   });
 
-  test('refuses to start beside another service, and names its process', async () => {
+  test('refuses to start while another service runs, and names its process', async () => {
     const dir = usedDir();
     const first = await openElsewhere(dir, 'service');
     await expect(open(dir, 'service')).rejects.toMatchObject({
@@ -180,7 +180,7 @@ describe('a stale postmaster.pid', () => {
   test('with the number of another process is ignored, and that process keeps running', async () => {
     const dir = usedDir();
     const { uid, gid } = await fs.stat(join(dir, 'postgres'));
-    // PostgreSQL itself does not start beside any process of its own user.
+    // PostgreSQL itself does not start while any process of its own user runs.
     const other = spawn('sleep', ['60'], { cwd: '/', ...(root && { uid, gid }) });
     onTestFinished(() => void other.kill());
     const file = join(dir, 'postgres', 'postmaster.pid');
@@ -215,7 +215,7 @@ describe('a command', () => {
     ]);
   });
 
-  test('beside a service uses its server and leaves it running', async () => {
+  test('while a service runs, uses its server and leaves it running', async () => {
     const dir = usedDir();
     const service = await openElsewhere(dir, 'service');
     const command = await open(dir, 'command');
@@ -241,7 +241,7 @@ describe('a command', () => {
     expect(await query(service.url, 'select 1 as n')).toEqual([{ n: 1 }]);
   });
 
-  test('beside another command finishes its work, whichever started the server; the last one stops it', async () => {
+  test('while another command runs, finishes its work, whichever started the server; the last one stops it', async () => {
     const dir = usedDir();
     const [first, second] = await Promise.all([openElsewhere(dir, 'command'), openElsewhere(dir, 'command')]);
     expect(first.url).toBe(second.url);

@@ -99,7 +99,7 @@ describe('migrate', () => {
     expect(await migrate(watch)).toEqual([]);
   });
 
-  test('stops at a file that fails, keeps nothing of it, and continues from there after a fix', async () => {
+  test('stops at a file that fails, keeps no part of it, and continues from there after a fix', async () => {
     const pool = connect(await emptyDatabase());
     const last = names.at(-1) as string;
     await pool`create table run_changes (in_the_way integer)`;

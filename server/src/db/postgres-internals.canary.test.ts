@@ -1,4 +1,4 @@
-// Fails when an update of the driver `postgres` changes the internals that we use. docs/decisions/0021-postgres-internals.md says
+// Fails when an update of the `postgres` driver changes the internals that we use. docs/decisions/0021-postgres-internals.md says
 // what to do then.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';

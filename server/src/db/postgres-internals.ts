@@ -1,4 +1,4 @@
-// Everything that relies on undocumented internals of the driver `postgres`, or works around them (docs/decisions/0021). If they ever
+// Everything that relies on undocumented internals of the `postgres` driver, or works around them (docs/decisions/0021). If they ever
 // change, COPY fails before it sends a row.
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres';
 

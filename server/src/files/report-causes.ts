@@ -39,7 +39,7 @@ export const rowText = ({ row }: Detail) => (row === undefined ? undefined : Str
 export type Cause = { faults: [Detail, ...Detail[]]; remedy: string };
 
 /**
- * Groups errors by their cause, most rows first. With at most `few` different values, each value is a group of its own;
+ * Groups errors by their cause, most rows first. With at most `few` different values, each value is its own group;
  * with more, all values of a column are one group.
  */
 export function causesOf(faults: Detail[], language: string, few: number): Cause[] {

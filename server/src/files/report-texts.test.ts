@@ -158,7 +158,7 @@ describe('the message', () => {
   });
 });
 
-describe('the mail', () => {
+describe('the email', () => {
   test('has the file, its outcome and the account in its subject', () => {
     const subjects = fileOutcomes.map(
       (outcome) => englishMail(report(outcome, { details: faults(2) })).subject,
@@ -366,7 +366,7 @@ describe('text from users and files', () => {
   });
   const anyAccount = fc.record({ name: hostile, language: fc.constantFrom('en', 'sv') });
 
-  test('adds no tags, lines, text directions or links to a mail, and the mail stays under 20 KB', () => {
+  test('adds no tags, lines, text directions or links to an email, and the email stays under 20 KB', () => {
     const names = '!doctype|html|head|meta|title|style|body|div|table|tr|th|td|b|span|h1|h2|p|ul|li|br';
     const attributes =
       'html|lang|charset|name|content|class|style|role|width|cellpadding|cellspacing|border|bgcolor|align|valign|scope';
@@ -388,7 +388,7 @@ describe('text from users and files', () => {
   });
 
   test.each(['<', '"', '🙂', 'ש', 'a.b', '\u202e', 'x '])(
-    'keeps a mail under 20 KB, however often it contains %j',
+    'keeps an email under 20 KB, however often it contains %j',
     (text) => {
       const long = text.repeat(1_000);
       const details = Array.from({ length: 1_000 }, (_, row) => ({

@@ -98,7 +98,7 @@ async function completed(
     const { role: inferred, adminOf, ...access } = (user['accessInfo'] ?? {}) as JsonObject;
     // A partial file may list only some of the people with managers, so it removes no roles.
     if (account.filesPartial) return { ...whole, accessInfo: access };
-    // Managers get the role Manager, but Administrators keep theirs. Auditors who manage no one keep theirs too, because files
+    // Managers get the Manager role, but Administrators keep theirs. Auditors who manage no one keep theirs too, because files
     // can't express that role. Without a role in the request, the current one stays.
     const stays = role === 'Administrator' ? role : (inferred as JsonValue);
     const isKept = role === 'Auditor' && inferred === 'User';

@@ -139,7 +139,7 @@ describe('the service in its own process', () => {
     return { child, address, exited, peak, output: () => output };
   }
 
-  test('responds to every malicious body with 400, stores nothing of it and needs little memory for it', async () => {
+  test('responds to every malicious body with 400, stores no part of it and needs little memory for it', async () => {
     const service = await start();
     const account = await newAccount(own.pool);
     // The largest possible body first, so that its memory is already counted. A complete file would be processed.
@@ -209,7 +209,7 @@ describe('the service in its own process', () => {
     expect((await upload(account.token, 'a.csv', 'a,b', service.address)).status).toBe(200);
   });
 
-  test('keeps acknowledged files but nothing of an unfinished upload after it is killed', async () => {
+  test('keeps acknowledged files but no part of an unfinished upload after it is killed', async () => {
     const service = await start();
     const account = await newAccount(own.pool);
     expect((await upload(account.token, 'before.csv', 'a,b', service.address)).status).toBe(200);

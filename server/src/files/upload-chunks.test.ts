@@ -155,7 +155,7 @@ describe('an upload', () => {
     ['before', (tx: Transaction) => tx`lock table file_chunks in exclusive mode`],
     ['after', (tx: Transaction, id: number) => tx`select from files where file_id = ${id} for update`],
   ])(
-    'fails for good if its database connection is lost %s the bytes of a chunk are sent',
+    'fails permanently if its database connection is lost %s the bytes of a chunk are sent',
     async (_, lock) => {
       const upload = await open();
       await withLock(

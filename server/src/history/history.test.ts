@@ -190,7 +190,7 @@ describe('an open week', () => {
   ];
   const second = round(W, 'north', ['scale', 'ten'], { e1: ['team'] });
 
-  test('that a schedule asks accepts nothing from a file, because a refusal would reveal who has answered', async () => {
+  test('in which a schedule asks questions accepts nothing from a file, because a refusal would reveal who has answered', async () => {
     const { id } = await inTransaction(database.pool, (tx) => createAccount(tx, { name: 'Acme' }));
     const asked = await askPeople(database, id, { count: 2 });
     const link = { link: asked.links[0] as string, visit: null };

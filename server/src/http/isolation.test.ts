@@ -155,7 +155,7 @@ describe.each(everything())('%s', (_, operation) => {
     }
   });
 
-  test('contains nothing of the other account, and an error contains nothing of either', async () => {
+  test('contains nothing from the other account, and an error contains nothing from either', async () => {
     for (const [side, foreign] of [
       ['one', names.other],
       ['other', names.one],

@@ -206,7 +206,7 @@ describe('GET /v1/groups', () => {
     });
   });
 
-  test('the scope data is sufficient', async () => {
+  test('the data scope is sufficient', async () => {
     const account = await world.account();
     expect((await get('/v1/groups', await account.tokenOf('data'))).status).toBe(200);
   });

@@ -83,7 +83,7 @@ describe.each(organizationPaths)('POST %s', (path) => {
       );
     });
 
-    test('the scope organization is sufficient', async () => {
+    test('the organization scope is sufficient', async () => {
       const account = await world.account();
       expect((await post(`bearer ${await account.tokenOf('organization')}`)).status).toBe(200);
     });

@@ -37,7 +37,10 @@ export type ServerOptions = OperationDependencies &
   Omit<ListenOptions, 'headersMs'> & {
     /** Addresses and ranges of trusted proxies. */
     trustProxy: string[];
-    /** If set, plain HTTP is accepted only from trusted proxies and from this machine. The value is the public address, or an http: address if it is unknown. */
+    /**
+     * If set, plain HTTP is accepted only from trusted proxies and from this machine. The value is the public address, or an http: address
+     * if it is unknown.
+     */
     httpsOnlyAt?: string | undefined;
     /** For tests. */
     limits?: HttpLimits | undefined;
@@ -161,7 +164,10 @@ function refuseUnserved(
   if (httpsOnlyAt !== undefined && !isAlways) refusePlainHttp(request, forwarding, httpsOnlyAt);
 }
 
-/** Sends "100 Continue" to a client that asks before sending its body (like curl for large ones), once everything else is checked. */
+/**
+ * Sends "100 Continue" to a client that waits for permission before it sends its body (like curl for large ones), once everything else is
+ * checked.
+ */
 function addContinue(app: FastifyInstance): void {
   app.server.on('checkContinue', (request, response) => app.routing(request, response));
   app.addHook('preParsing', async (request, reply) => {

@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.close();
 });
 
-test('jobs that failed for good are counted, and deleted after a week; other jobs stay', async () => {
+test('jobs that failed permanently are counted, and deleted after a week; other jobs stay', async () => {
   const none = { recurring: [], tasks: {} };
   const first = await startJobs(database.url, none, openLog('error'));
   await pool.query(`select graphile_worker.add_job('dead', job_key := key, max_attempts := 1)

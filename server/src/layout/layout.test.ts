@@ -78,7 +78,7 @@ describe('kinds of sheets', () => {
     expect(users).toEqual([{ externalId: 'E1', firstName: 'Anna' }]);
   });
 
-  test('headers count within the first 20 rows, and no further down', () => {
+  test('headers are recognized only in the first 20 rows', () => {
     const table = (above: number): Cell[][] => [
       ...Array.from({ length: above }, () => []),
       ['Employee ID', 'First name'],

@@ -122,7 +122,7 @@ function withFields({ id, fields }: Entity): JsonObject {
 
 function userOf(person: Person, inferred: string | undefined): JsonObject {
   const { fields, attributes, lists, manages } = person;
-  // A manager whose rows name no group keeps their groups, as with any empty cell.
+  // As with any empty cell, managers keep their groups if their rows don't name one.
   if (inferred === 'User' || manages.length > 0) lists.adminOf = [...(lists.adminOf ?? []), ...manages];
   const accessInfo: JsonObject = {};
   for (const kind of membershipKinds) {

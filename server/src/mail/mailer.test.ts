@@ -39,7 +39,7 @@ async function thrownBy(mailer: Mailer, sent: Mail = mail): Promise<Error> {
   return thrown;
 }
 
-describe('a mail', () => {
+describe('an email', () => {
   test('arrives as text and as HTML with any characters', async () => {
     const { smtp, mailer } = await openBoth();
     const text = `Hallå Åsa, 日本語 🙂\n.\n=C3=A5 stays\n${'long '.repeat(300)}${'日本語'.repeat(500)}`;
@@ -125,7 +125,7 @@ describe('a mail', () => {
   });
 });
 
-describe('a mail refused for good', () => {
+describe('an email that is rejected permanently', () => {
   test.each([
     ['the recipient', { refuseRecipient: (to: string) => `550 5.1.1 <${to}>: no such user` }],
     ['the content', { refuseMail: () => '554 5.7.1 this is spam, tell anna@example.org' }],
@@ -154,7 +154,7 @@ describe('a mail refused for good', () => {
     expect(await thrownBy(mailer, odd)).toBeInstanceOf(MailRejected);
   });
 
-  test('does not stop other mails', async () => {
+  test('does not stop other emails', async () => {
     const refuseRecipient = (to: string) => (to.startsWith('no') ? '550 no such user' : undefined);
     const { smtp, mailer } = await openBoth({ refuseRecipient });
     const sent = ['no1', 'a', 'no2', 'b', 'no3', 'c'].map((who) =>
@@ -170,7 +170,7 @@ describe('a mail refused for good', () => {
   });
 });
 
-describe('a mail to be sent again later', () => {
+describe('an email that will be retried', () => {
   /**
    * Returns the message of an error after which the email can be sent again: not rejected permanently, certainly not accepted.
    * Checks that it has no address.
@@ -256,7 +256,7 @@ describe('a mail to be sent again later', () => {
   });
 });
 
-describe('a mail whose delivery is unknown', () => {
+describe('an email whose delivery is unknown', () => {
   const untilData = ['220 hello', '250 hello', '250 sender', '250 recipient', '354 send it'];
 
   test.each([
@@ -280,7 +280,7 @@ describe('a mail whose delivery is unknown', () => {
   test.each([
     ['at first', []],
     ['on a connection that was used before', ['first@example.org']],
-  ])('is sent once, and so are the others: %s', async (_, before) => {
+  ])('and the others are each sent once: %s', async (_, before) => {
     const smtp = await openSilentSmtp((to) => (to.startsWith('lost') ? 'hangs up' : 'takes'));
     onTestFinished(() => smtp.close());
     const mailer = mailerTo(smtp.url, brief);

@@ -1,4 +1,4 @@
-// A mail server for tests that receives whole mails but doesn't confirm some of them.
+// A mail server for tests that receives whole emails but doesn't confirm some of them.
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export type SilentSmtp = {

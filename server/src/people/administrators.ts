@@ -1,4 +1,4 @@
-// Confirms administrators that a push or file created or changed. Until then they have the role User.
+// Confirms administrators that a push or file created or changed. Until then they have the User role.
 import { emailKey } from '@soundings/contract/formats.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';

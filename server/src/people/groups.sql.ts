@@ -25,8 +25,8 @@ export async function selectGroups(db: Db, accountId: AccountId): Promise<GroupR
 }
 
 /**
- * Returns the groups that a person without the role Administrator can see: groups they administer or have access to, and groups
- * they administer with all subgroups.
+ * Returns the groups that a person without the Administrator role can see: groups they own or have read access to,
+ * and all subgroups of groups that they own including subgroups.
  */
 export async function selectGroupsOpenTo(db: Db, accountId: AccountId, userId: number): Promise<number[]> {
   const rows = await db<{ id: number }[]>`

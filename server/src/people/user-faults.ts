@@ -29,7 +29,7 @@ import {
   type UserRow,
 } from './users.sql.ts';
 
-/** The fields of a user that have a value of their own. */
+/** The fields of a user that have their own value. */
 export type Fields = Omit<UserFields, 'attributes'>;
 export type Memberships = NonNullable<PersonChanges['memberships']>;
 

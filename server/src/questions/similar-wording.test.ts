@@ -38,7 +38,7 @@ describe('texts', () => {
     ['Rate 1', 'Rate 2'],
     ['Как дела?', 'Как тела?'],
     ['Πώς είναι;', 'Πού είναι;'],
-    // Marks that are letters of their own.
+    // Marks that make a separate letter.
     ['\u0915\u093f', '\u0915\u0940'],
     ['\u304b', '\u304c'],
     ['\u0e01\u0e34', '\u0e01\u0e35'],

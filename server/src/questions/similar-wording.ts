@@ -24,7 +24,7 @@ const folded = (text: string) =>
 
 /**
  * Removes invisible characters and the accents of Latin, Greek and Cyrillic letters. In other scripts, marks are vowels or make a
- * different letter, so they stay, and so do the marks of kana.
+ * different letter, so they stay. The marks of kana stay too.
  */
 const bare = (text: string) =>
   text

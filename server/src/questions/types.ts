@@ -96,7 +96,7 @@ export function enpsOf(distribution: Distribution): number {
   return (100 * sum) / count;
 }
 
-/** Returns a distribution of a question with a scale as a list of single answers, ascending, on that scale. */
+/** Returns a distribution of a question with a scale as a list of individual answers, ascending, on that scale. */
 export function individualsOf(type: QuestionType, distribution: Distribution): number[] {
   const valueOf = (name: string) => (type === yesNo ? (name === 'yes' ? 1 : 0) : Number(name));
   const counts = Object.entries(distribution).map(([name, times]) => ({ value: valueOf(name), times }));

@@ -1,4 +1,4 @@
-// For tests of closing weeks: a database, companies with an open week, their answers, and what is published of them.
+// For tests of closing weeks: a database, companies with an open week, their answers, and what is published about them.
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { changeAccount, createAccount } from '../accounts/accounts.ts';

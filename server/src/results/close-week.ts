@@ -80,7 +80,7 @@ export async function closeEndedWeeks(pool: Pool, keys: AnswerKeys, now: number)
   const failures: unknown[] = [];
   const ended = await weeksToClose(pool, now);
   for (const { accountId, week } of ended) {
-    // Each is a transaction of its own.
+    // Each is a separate transaction.
     await inTransaction(pool, async (tx) => {
       // Don't wait for an import into the account, which can take minutes: the next call comes sooner.
       if (await tryLockSurvey(tx, accountId)) await closeWeek(tx, keys, accountId, week);

@@ -1,5 +1,5 @@
 // The overview of the demo company in docs/start/example.md: every number of that section is computed again from the published figures in
-// docs/examples/overview.json, with arithmetic of its own, and compared with the document and with what the service computes from them.
+// docs/examples/overview.json, with its own arithmetic, and compared with the document and with what the service computes from them.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
 import { readFileSync } from 'node:fs';

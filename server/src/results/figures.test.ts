@@ -1,4 +1,4 @@
-// Whether figures and response rates rest on links that the employer handed out (P14).
+// Whether figures and response rates are based on links that the employer handed out (P14).
 import { describe, expect, test } from 'vitest';
 import { questionFigures } from './figures.ts';
 import { responseRates } from './disclosure/response-rates.ts';
@@ -71,7 +71,7 @@ describe('links that the employer handed out', () => {
     expect(asked(12, 12)).toEqual({ value: 0.75, handedOut: true });
   });
 
-  test('mark a figure if any cell in it rests only on handed-out links', () => {
+  test('mark a figure if any cell in it is based only on handed-out links', () => {
     expect(teamAndOthers(true, false)).toEqual({ team: true, company: true });
     expect(teamAndOthers(false, true)).toEqual({ team: false, company: true });
     expect(teamAndOthers(false, false)).toEqual({ team: false, company: false });

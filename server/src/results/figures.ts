@@ -95,7 +95,7 @@ export function classResults(
   const usedOwnLink = ownLinksIn(company);
   const { figures, distribution } = data.thresholds;
   const isFigureHandedOut = tooFewOwnLinks(usedOwnLink, chosen.cells, figures);
-  // A distribution needs more people, and as many of them with a link of their own.
+  // A distribution needs more people, and as many of them who used a link sent to them.
   const isDistributionHandedOut =
     figures === 1 ? () => false : tooFewOwnLinks(usedOwnLink, chosen.distributionCells, distribution);
   return asked.map(({ question, noise }, number) =>

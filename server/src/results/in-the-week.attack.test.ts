@@ -178,7 +178,7 @@ describe('a question with the same wording, asked of everyone but one in each te
     expect(await attack({ second: async (_, first) => first })).toBe(0);
   });
 
-  test('a question that has the same wording for some days: no answer is revealed', async () => {
+  test('a question that has the same wording for a few days: no answer is revealed', async () => {
     const put = async (request: SendRequest, id: number, text: string) => {
       const { body } = await request<{ version: string }>(`GET /library/questions/${id}`);
       const changed = await request(`PUT /library/questions/${id}`, {
@@ -250,7 +250,7 @@ describe('live results', () => {
 describe('how many have answered', () => {
   const real = Array.from({ length: 8 }, (_, i): [string, string] => [`p${i}`, 'team']);
 
-  /** Returns what the console shows after each single answer of an invented and of a real person, an hour apart. */
+  /** Returns what the console shows after each individual answer of an invented and of a real person, an hour apart. */
   async function watch({ hoursApart, isEligible }: { hoursApart: number; isEligible: boolean }) {
     const invented = Array.from({ length: 20 }, (_, i): [string, string] => [`invented ${i}`, 'team']);
     const at = await office([...real, ...invented], [{ externalId: 'team', name: 'Team' }]);

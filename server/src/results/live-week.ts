@@ -22,7 +22,7 @@ export async function hasLiveWeeks(pool: Pool): Promise<boolean> {
 export async function showLiveWeeks(pool: Pool, keys: AnswerKeys): Promise<void> {
   const failures: unknown[] = [];
   for (const { accountId, week } of await selectLiveWeeks(pool)) {
-    // Each is a transaction of its own.
+    // Each is a separate transaction.
     await inTransaction(pool, (tx) => showWeek(tx, keys, accountId, week)).catch((error: unknown) =>
       failures.push(error),
     );

@@ -28,7 +28,7 @@ type LostWeek = { accountId: AccountId; week: Week };
 export async function closeLostWeeks(pool: Pool, keys: AnswerKeys): Promise<LostWeek[]> {
   const lost = await keys.lostWeeks();
   for (const one of lost) {
-    // Each is a transaction of its own.
+    // Each is a separate transaction.
     await inTransaction(pool, (tx) => closeLost(tx, keys, one));
   }
   if (lost.length > 0) await deleteClosedData(pool, keys);
@@ -52,7 +52,10 @@ async function closeLost(tx: Transaction, keys: AnswerKeys, { accountId, week }:
 /** The payload of a job that sends the email. */
 export type LostMail = { accountId: AccountId; week: Week; to: string };
 
-/** Notifies an administrator of a lost week. Throws if the email is to be retried; an email that the server rejects permanently is only logged. */
+/**
+ * Notifies an administrator of a lost week. Throws if the email is to be retried; an email that the server rejects permanently is only
+ * logged.
+ */
 export async function mailLostWeek(
   { pool, mailer, publicUrl, log }: { pool: Pool; mailer: Mailer | undefined; publicUrl: string; log: Log },
   { accountId, week, to }: LostMail,

@@ -381,7 +381,7 @@ async function expectAgreement(
 const inOrder = (list: Value[]) =>
   list.toSorted((a, b) => a.groupId - b.groupId || Number(a.yearWeek) - Number(b.yearWeek));
 
-/** Returns the part of everything that a request asks for. */
+/** Returns the part of everything that a request covers. */
 function partOf<T>(
   from: ByQuestion<T>,
   questionIds: number[] | undefined,

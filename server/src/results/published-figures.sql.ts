@@ -96,7 +96,7 @@ export function selectSealed(
   );
 }
 
-/** Returns the results that are shown of an open week, by question. */
+/** Returns the results that are shown for an open week, by question. */
 export async function selectShown(
   tx: Transaction,
   accountId: AccountId,
@@ -239,7 +239,7 @@ export async function copyComments(
   );
 }
 
-/** Deletes what is shown of an open week in these groups, which must be all groups that it asks or counts in. */
+/** Deletes what is shown for an open week in these groups, which must be all groups that it asks or counts in. */
 export async function deleteShown(
   tx: Transaction,
   accountId: AccountId,

@@ -28,7 +28,7 @@ const inRandomGroup = (
 const words = (all: readonly WrittenComment[]) => (wordsThatStandOut(all) ?? []).map(({ key }) => key);
 
 describe('words that stand out', () => {
-  test('are not there by chance: at most 5 % of companies list any word of the same comments assigned at random', () => {
+  test('are not there by chance: at most 5% of companies list any word of the same comments assigned at random', () => {
     const random = randomFrom(1, 'chance');
     const companies = cases(100).numRuns;
     let [compared, listing] = [0, 0];
@@ -43,7 +43,7 @@ describe('words that stand out', () => {
       if (found?.length) listing++;
     }
     expect(compared).toBeGreaterThan(companies / 2);
-    // Two standard errors above 5 %.
+    // Two standard errors above 5%.
     expect(listing / compared).toBeLessThan(0.05 + 2 * Math.sqrt((0.05 * 0.95) / compared));
   });
 

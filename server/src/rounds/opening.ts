@@ -110,7 +110,7 @@ export async function openDueRounds(
   const isSimulated = only?.isSimulated ?? false;
   for (const due of await dueSchedules(pool, now)) {
     if (only && due.accountId !== only.accountId) continue;
-    // Each is a transaction of its own.
+    // Each is a separate transaction.
     const one = await inTransaction(pool, (tx) => openSchedule(tx, keys, due, { now, isSimulated })).catch(
       (error: unknown) => {
         failures.push(error);
@@ -253,7 +253,9 @@ function outermost(groupIds: number[], parents: Parents): number[] {
   );
 }
 
-/** The minimum time between invitation and reminder, half a day in ms, so that a late invitation is not followed by a reminder at once. */
+/**
+ * The minimum time between invitation and reminder, half a day in ms, so that a late invitation is not immediately followed by a reminder.
+ */
 const reminderDistance = 12 * 3_600_000;
 
 /** Returns the invitations and reminders for people with an email address. None are sent after the end of the week. */

@@ -22,7 +22,7 @@ export async function countParticipation(pool: Pool, keys: AnswerKeys, now: numb
     if (one.countedAt !== null && now - one.countedAt.getTime() < minimumInterval) continue;
     // The first count is on the day after opening. In the hours after opening, it would reveal who answered first.
     if (one.countedOn === null ? today <= one.openedOn(one.timezone) : today <= one.countedOn) continue;
-    // Each is a transaction of its own.
+    // Each is a separate transaction.
     await countWeek(pool, keys, one, { today, now });
   }
 }

@@ -31,7 +31,7 @@ useDatabase();
 vi.mock('./key-file.ts', { spy: true });
 
 describe('prepare', () => {
-  test('creates a key in the file on first startup, and stores nothing of it in the database', async () => {
+  test('creates a key in the file on first startup, and stores no part of it in the database', async () => {
     const directory = newDirectory();
     const keys = keysIn(directory);
     await keys.chain.prepare();

@@ -48,8 +48,8 @@ import { contextOf } from './week-key.ts';
 
 /**
  * Where the epoch key is stored. 'file': in `directory`/answers. 'database': next to the keys it wraps, for containers without a
- * volume; deleted keys can then be read from WAL and backups until those are overwritten or deleted. The secrets key is stored in the same place,
- * with 'file' in `directory`/secrets.
+ * volume; deleted keys can then be read from WAL and backups until those are overwritten or deleted. The secrets key is stored in the same
+ * place, with 'file' in `directory`/secrets.
  */
 export type KeyPlace = { place: 'file' | 'database'; directory: string };
 
@@ -295,7 +295,7 @@ export class EpochChain {
     // A new chain can't be derived from the previous one, so it must be safe on the disk before the database refers to it.
     if (this.place === 'file' && isNewChain) writeKeyFile(this.#path, to);
     await updateChain(tx, { ...to, secret: this.place === 'database' ? to.secret : null });
-    if (this.place === 'file') await deleteProcess(tx, nameInDatabase); // updateChain has recorded until when the key was there
+    if (this.place === 'file') await deleteProcess(tx, nameInDatabase); // updateChain has recorded when the key was removed
     if (isNewChain || this.place === 'database') this.#learn(to);
   }
 
@@ -338,7 +338,9 @@ export class EpochChain {
     await this.#catchUp();
   }
 
-  /** Removes the record of a process that no longer exists. A running process is soon recorded again. Throws a Fault for an unknown name. */
+  /**
+   * Removes the record of a process that no longer exists. A running process is soon recorded again. Throws a Fault for an unknown name.
+   */
   async forgetProcess(name: string): Promise<void> {
     if (!(await deleteProcess(this.#pool, name)))
       throw new Fault(

@@ -1,5 +1,5 @@
 // Limits SFTP connections before a byte is read: in total, per address, and without a login. Delays or refuses addresses after
-// earlier failures. Knows nothing of sockets.
+// earlier failures. Has no knowledge of sockets.
 //
 // Like OpenSSH, it uses random early drop (MaxStartups) and penalties by source (PerSourcePenalties). Unlike OpenSSH, it drops
 // connections of the sources with the most connections without a login, so that a few addresses can't shut out all others.

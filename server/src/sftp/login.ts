@@ -24,7 +24,7 @@ export type LoginOptions = {
 
 const methods = ['password' as const, 'keyboard-interactive' as const];
 
-/** The maximum number of authentication requests without a token. Clients ask for the methods once, and may try their keys. */
+/** The maximum number of authentication requests without a token. Clients request the methods once, and may try their keys. */
 const maxOtherRequests = 20;
 
 const unavailable = "The service can't check tokens at the moment. Try again later.";

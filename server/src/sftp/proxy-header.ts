@@ -33,7 +33,7 @@ export function readProxyHeader(socket: Socket, then: (address: string | undefin
   socket.resume();
 }
 
-/** `length` is the length of the header in bytes. Without an address, the proxy connects itself, as for health checks. */
+/** `length` is the length of the header in bytes. Without an address, the connection comes from the proxy itself, as in health checks. */
 export type ProxyHeader = { length: number; address: string | undefined };
 
 const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');

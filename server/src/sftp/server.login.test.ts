@@ -39,7 +39,7 @@ import {
 useSftpServer();
 
 describe('logging in', () => {
-  test('opens a session with a user name and a token with the scope "files", by password or keyboard-interactive', async () => {
+  test('opens a session with a user name and a token with the "files" scope, by password or keyboard-interactive', async () => {
     const byPassword = await logIn(fixture.port, acme);
     onTestFinished(() => void byPassword.end());
     expect(await byPassword.list('/')).toEqual([]);
@@ -273,7 +273,7 @@ describe('behind a proxy', () => {
     );
   });
 
-  test('reads a header in any chunks and does not mistake other bytes for one', () => {
+  test('reads a header however it is split, and does not mistake other bytes for one', () => {
     const address = (bytes: Buffer) => {
       const header = proxyHeader(bytes);
       return typeof header === 'string' ? header : [header.length, header.address];

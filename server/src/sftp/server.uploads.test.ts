@@ -145,7 +145,7 @@ describe('an upload', () => {
     expect(await unfinished(company)).toBe(0);
   });
 
-  test('of more than 10 MB is refused with the reason, also in reply to STAT, and nothing of it is stored', async () => {
+  test('of more than 10 MB is refused with the reason, also in reply to STAT, and no part of it is stored', async () => {
     const company = await fixture.company();
     const session = await openSession(company);
     const handle = await session.open('large.csv');

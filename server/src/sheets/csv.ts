@@ -91,7 +91,7 @@ function fromUtf16(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): Buffer {
 }
 
 /**
- * Throws a Fault for text that is nearly UTF-8, because it is damaged UTF-8. Read as Windows-1252, it would give no error, and
+ * Throws a Fault for text that is nearly UTF-8, because it is damaged UTF-8. As Windows-1252, it could be read without an error, and
  * every Å would become Ã….
  */
 function refuseDamagedUtf8(bytes: Buffer): void {

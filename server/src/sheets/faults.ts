@@ -29,7 +29,7 @@ export const unread = (cause: unknown): Fault =>
     cause,
   );
 
-/** Turns any error of a reader into a Fault, so that the sender learns what to do and sees nothing of our code. */
+/** Turns any error of a reader into a Fault, so that the sender learns what to do and sees no details of our code. */
 export const faultOf = (error: unknown): Fault => (error instanceof Fault ? error : unread(error));
 
 export const damaged = (cause?: unknown): Fault =>

@@ -17,7 +17,7 @@ export const builtInShapes: ReadonlyMap<number, Shape> = new Map([
 
 /** Returns how a format code such as yyyy-mm-dd shows numbers. */
 export function shapeOf(code: string): Shape {
-  // A format of zeros shows leading zeros, as in 00123.
+  // A format that consists only of zeros, such as 00000, shows leading zeros.
   if (/^0{2,}$/.test(code)) return { zeros: code.length };
   // Text in quotation marks, and the character after \, _ or *, is literal.
   const signs = code.replace(/"[^"]*"?|[\\_*]./gs, '');

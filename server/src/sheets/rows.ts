@@ -6,7 +6,7 @@ import { quote } from '../base/text.ts';
 import { damaged, type Place, placeText, unreadable } from './faults.ts';
 import type { Cell, Sheet } from './sheet.ts';
 
-/** The maximum number of sheets of a workbook, hidden ones included. */
+/** The maximum number of sheets of a workbook, including hidden ones. */
 const maxSheets = 255;
 
 /** Throws a Fault if a workbook has too many sheets, or two sheets with the same name. */

@@ -146,7 +146,7 @@ const inlinePaths = [`${cellPath}/is/t`, `${cellPath}/is/r/t`];
 
 function sheetIn(name: string, part: string, book: Book, read: ReadPart): Sheet {
   const { put, sheet } = newSheet(name);
-  // The position of the previous row and cell. One without a position of its own comes next.
+  // The position of the previous row and cell. One without its own position comes next.
   let [row, column] = [-1, -1];
   let cell: Attributes = new Map();
   let value = '';

@@ -69,7 +69,7 @@ export type Simulated = {
 };
 
 /**
- * Simulates the last weeks of an account. Each week is closed in a transaction of its own: if the process is killed, the weeks so far
+ * Simulates the last weeks of an account. Each week is closed in a separate transaction: if the process is killed, the weeks so far
  * stay, and the service closes the week that was open. The pool needs four connections. Throws a Fault if questions have already been
  * asked in one of the weeks, no one is in a group, or no schedule is due.
  */
@@ -201,7 +201,7 @@ type SimulationContext = {
 
 /**
  * Opens a week, answers it, and closes it. `tx` keeps the account locked the whole time. Otherwise a service that runs on the same
- * database would close the week at once, because it ended long ago.
+ * database would close the week immediately, because it ended long ago.
  */
 async function simulateWeek(tx: Transaction, context: SimulationContext, week: Week): Promise<SimulatedWeek> {
   const { pool, keys, accountId, simulation, address, setClock } = context;

@@ -68,7 +68,7 @@ function send(agent: Agent, method: 'GET' | 'POST', url: string, cookie: string,
     'content-length': Buffer.byteLength(body),
   };
   return new Promise((resolve, reject) => {
-    // Wrapped, because by its code the error would look like one of the database.
+    // Wrapped, because its error code alone would make it look like a database error.
     const fail = (cause: Error) => reject(new Error('The answering page cannot be reached.', { cause }));
     const sending = request(
       url,

@@ -108,7 +108,7 @@ test('a new administrator with the attacker’s address gets no link and has the
   expect(await getsLink()).toBe(true);
 });
 
-test('administrators are notified by mail, except pending ones', async () => {
+test('administrators are notified by email, except pending ones', async () => {
   const boss = `boss-${accounts}@example.org`;
   await world.pool`
     update users set email = ${boss}, email_key = ${boss} where account_id = ${account.id} and email = 'ada@example.org'`;

@@ -52,7 +52,7 @@ export type CurrentState = {
 
 /** What is read about the users in question, once they are known. */
 export type CurrentDetails = {
-  /** The positions in the sent list of users who are new or may have changed. */
+  /** The positions, in the sent list, of users who are new or may have changed. */
   inQuestion: number[];
   details: ReadonlyMap<number, UserDetails>;
   /** For each address that they will have, by its normalized form: the user who has it now. */

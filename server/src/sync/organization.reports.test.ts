@@ -287,7 +287,7 @@ describe('all or nothing (decision B2)', () => {
   });
 
   test(
-    'leaves no row after a failure in the middle, reveals nothing of the database, and records the run as failed',
+    'leaves no row after a failure in the middle, reveals nothing about the database, and records the run as failed',
     { timeout: 10_000 },
     async () => {
       const account = await world.account();

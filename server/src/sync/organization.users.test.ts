@@ -44,7 +44,7 @@ describe('omitted fields (decision B7)', () => {
     return account;
   }
 
-  test('a new user has no email, phone, groups or attributes, is active, has company defaults and the role User; a new group has no description', async () => {
+  test('a new user has no email, phone, groups or attributes, is active, has company defaults and the User role; a new group has no description', async () => {
     const account = await world.account({ timezone: 'Europe/Paris', language: 'fr' });
     await apply(account, { groups: [unit('a')], users: [person('1')] });
     expect(await userOf(account, '1')).toEqual({

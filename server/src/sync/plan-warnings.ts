@@ -118,7 +118,7 @@ function warnOfPending(pending: string[], { places }: SentOrganization, findings
   }
 }
 
-/** Warns for each user who loses the role Auditor. It can only be given in the console, so any role that is sent replaces it. */
+/** Warns for each user who loses the Auditor role. It can only be given in the console, so any role that is sent replaces it. */
 function warnOfAuditors({ changes }: Plan, { places }: SentOrganization, findings: Findings): void {
   for (const { entity, externalId, fields } of changes) {
     const role = entity === 'user' ? fields?.['role'] : undefined;

@@ -34,7 +34,7 @@ export type UserState = {
   timezone: string | null;
   language: string | null;
   role: Role;
-  /** Whether the role Administrator waits until an administrator confirms it. */
+  /** Whether the Administrator role waits until an administrator confirms it. */
   rolePending: boolean;
   attributes: Record<string, string>;
 };

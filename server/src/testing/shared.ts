@@ -1,4 +1,4 @@
-// Where tests find real data and third-party test material, which are stored beside the project.
+// Where tests find real data and third-party test material, which are stored next to the project.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

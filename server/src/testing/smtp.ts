@@ -20,7 +20,7 @@ export type ReceivedMail = {
 export type TestSmtp = {
   url: string;
   port: number;
-  /** The accepted mails, in their order. */
+  /** The accepted emails, in their order. */
   mails: ReceivedMail[];
   /** The maximum number of simultaneous connections. */
   mostConnections(): number;

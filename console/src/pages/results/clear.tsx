@@ -16,7 +16,10 @@ import { clearPoints, directionOf, pointsOf, score } from './figures.ts';
 import { HandedOut } from './HandedOut.tsx';
 import { useComparisonName, useMargin, useSigned } from './texts.ts';
 
-/** A change with an arrow and a sign, so that colour is never the only hint; in words if it is not clear. Nothing without one. */
+/**
+ * A change with an arrow and a sign, so that colour is never the only hint; in words if it is not clear. Renders nothing if there is no
+ * change.
+ */
 export function ChangeMark({
   change,
   since,

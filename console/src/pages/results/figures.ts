@@ -1,4 +1,4 @@
-// Computations of the results pages: scores, intervals, clear changes. Pure. Weeks are compared, never computed.
+// Computations of the results pages: scores, intervals, clear changes. Pure. Weeks are only compared. The service computes them.
 import type {
   Figure,
   GroupResults,
@@ -77,8 +77,8 @@ export const directionOf = (one: { verdict: Verdict } | null | undefined): 'up' 
   one && one.verdict !== 'unclear' ? one.verdict : undefined;
 
 /**
- * Returns the KPIs that are highest and lowest against the comparison, without one, the highest and lowest values: at most three of
- * each, and none in both. Highest first, lowest first.
+ * Returns the KPIs with the highest and lowest difference from the comparison or, without a comparison, the highest and lowest values: at
+ * most three of each, and none in both. Highest first, lowest first.
  */
 export function extremesOf(
   kpis: GroupResults['kpis'],

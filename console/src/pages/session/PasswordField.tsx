@@ -53,7 +53,7 @@ export function PasswordField({ label, error, hint, isNew, value, onChange, ...n
   );
 }
 
-/** A hidden field by which password managers know which account the password belongs to. */
+/** A hidden user name field, so that password managers know which account the password belongs to. */
 export const Username = ({ email }: { email: string }) => (
   <input
     type="email"

@@ -42,8 +42,8 @@ export function axisOf(values: readonly number[], limits: { low: number; high: n
 export type LineSegment = { from: number; to: number; isGap: boolean };
 
 /**
- * Returns the segments of a line between the points that are shown, by index. A segment over withheld weeks is a gap, and so is one
- * over unusually many weeks in which nothing was asked: more than four, and more than twice the median step.
+ * Returns the segments of a line between the points that are shown, by index. A segment is a gap if it spans withheld weeks, or unusually
+ * many weeks in which nothing was asked: more than four, and more than twice the median step.
  */
 export function lineSegmentsOf(points: readonly Point[]): LineSegment[] {
   const highest = Math.max(4, 2 * middleStep(points));

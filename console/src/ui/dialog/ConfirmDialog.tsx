@@ -47,7 +47,7 @@ type PlanDialogProps<Plan> = Frame & {
   children: (plan: Plan) => ReactNode;
 };
 
-/** Asks the service what would happen, and shows it. */
+/** Requests from the service what would happen, and shows it. */
 export function PlanDialog<Plan>({ plan, waiting, children, ...frame }: PlanDialogProps<Plan>) {
   // While another plan loads, the previous one is a placeholder, which must not be confirmed.
   const data = plan.isPlaceholderData ? undefined : plan.data;

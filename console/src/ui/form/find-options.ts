@@ -1,4 +1,4 @@
-// Finds an option among many by typing: each typed word must begin a word of the option, without accents and capitals.
+// Finds an option among many by typing: each typed word must begin a word of the option, ignoring accents and case.
 import { folded } from './group-combobox/find-groups.ts';
 
 /** `searchTerms`: returns further search terms; called once, when the user starts to type. */

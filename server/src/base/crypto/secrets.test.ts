@@ -8,7 +8,7 @@ const prefix = 'snd_'.length;
 const bodyEnd = prefix + 40;
 
 describe('a token', () => {
-  test('is snd_, 40 base-62 characters and a checksum of 6 characters, and is recognised', () => {
+  test('is snd_, 40 base-62 characters and a checksum of 6 characters, and is recognized', () => {
     for (let i = 0; i < 1_000; i++) {
       const token = newToken();
       expect(token).toMatch(/^snd_[0-9A-Za-z]{46}$/);
@@ -24,7 +24,7 @@ describe('a token', () => {
     }
   });
 
-  test('is not recognised with one wrong character', () => {
+  test('is not recognized with one wrong character', () => {
     fc.assert(
       fc.property(fc.integer({ min: prefix, max: 49 }), fc.constantFrom(...base62), (place, character) => {
         const token = newToken();
@@ -35,7 +35,7 @@ describe('a token', () => {
     );
   });
 
-  test('is not recognised with two adjacent characters swapped', () => {
+  test('is not recognized with two adjacent characters swapped', () => {
     for (let round = 0; round < 50; round++) {
       const token = newToken();
       for (let place = prefix; place < 49; place++) {
@@ -46,7 +46,7 @@ describe('a token', () => {
     }
   });
 
-  test('is not recognised if truncated, with extra characters, or with another prefix', () => {
+  test('is not recognized if truncated, with extra characters, or with another prefix', () => {
     const token = newToken();
     for (const text of [
       '',
@@ -65,7 +65,7 @@ describe('a token', () => {
     }
   });
 
-  test('no other text is recognised', () => {
+  test('no other text is recognized', () => {
     const recognised = fc.sample(fc.string({ unit: 'binary', maxLength: 60 }), 500).filter(isTokenShaped);
     expect(recognised).toEqual([]);
   });

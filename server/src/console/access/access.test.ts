@@ -129,7 +129,7 @@ describe('tokens', () => {
 });
 
 describe('a token that expires soon', () => {
-  test('is announced by mail, in the account’s language, once two weeks and once three days before', async () => {
+  test('is announced by email, in the account’s language, once two weeks and once three days before', async () => {
     const smtp = await openSmtp();
     onTestFinished(() => smtp.close());
     const mailer = openMailer(smtp.url, 'Soundings <soundings@example.org>');
@@ -216,7 +216,7 @@ describe('settings', () => {
     expect((await request<AccountSettingsView>('GET /settings')).body).toEqual(changed);
   });
 
-  test('a test mail is sent to the caller; without a mail server the response says so', async () => {
+  test('a test email is sent to the caller; without a mail server the response says so', async () => {
     expect((await request('POST /settings/test-mail')).body.message).toContain('SMTP_URL');
   });
 });
@@ -294,7 +294,7 @@ describe('the audit log', () => {
     expect((await about('action=audit%20log%20exported'))[0]).toBe(null);
   });
 
-  test('of an account contains nothing of another account', async () => {
+  test('of an account contains nothing from another account', async () => {
     const another = await world.account();
     const theirs = await signInAs(another.id, 'Administrator');
     const { body } = await theirs<{ rows: AuditEntry[] }>('GET /audit');

@@ -266,7 +266,7 @@ describe('the report', () => {
     expect(left.never.some(({ code }) => code === 'whoSaidWhat')).toBe(false);
   });
 
-  test('names no person, and contains nothing of another account', async () => {
+  test('names no person, and contains nothing from another account', async () => {
     const [own, other] = [await world.account(), await world.account()];
     const { request } = await signInAs('Auditor', own);
     const before = await readReport(request);

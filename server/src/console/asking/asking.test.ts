@@ -507,7 +507,7 @@ describe('an open week', () => {
     expect(await reminders()).toBe('sent');
   });
 
-  test('exports links only for people who cannot get mail', async () => {
+  test('exports links only for people who cannot get email', async () => {
     const links = () =>
       request<{ name: string; csv: string; people: number } & Problem>('POST', '/rounds/2026-11-16/links', {
         body: { isReplacing: false },

@@ -148,7 +148,7 @@ async function visit(page: ConsolePage, paths: string[], further?: () => Promise
     await show(page, path);
     const isThere = (await page.getByText(/^(Page not found|Sidan finns inte)$/).count()) === 0;
     if (isThere) found.seen.push(path);
-    else if (isMissingSeen) continue; // the page "not found" is the same each time
+    else if (isMissingSeen) continue; // the "not found" page is the same each time
     isMissingSeen ||= !isThere;
     if (further) found.faults.push(...(await further()).map((fault) => `${path}: ${fault}`));
     found.faults.push(...(await faultsOf(page, path, themesOf(path, further !== undefined))));

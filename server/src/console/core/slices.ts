@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const sliceRows = 500;
 
-/** Yields the text of rows, some hundreds of rows at a time. */
+/** Yields the text of rows, a few hundred rows at a time. */
 export async function* inSlices<T>(
   rows: readonly T[],
   textOf: (row: T, index: number) => string,

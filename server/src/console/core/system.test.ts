@@ -1,4 +1,4 @@
-// Warnings about the installation: jobs that have failed for good, and files and messages that wait too long.
+// Warnings about the installation: jobs that have failed permanently, and files and messages that wait too long.
 import type { SystemWarning } from '@soundings/contract/console/system.ts';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ test('there are no warnings without a problem, and none for anyone but administr
   expect((await request('GET /warnings')).status).toBe(403);
 });
 
-test('counts jobs that have failed for good, of the account and of no account', async () => {
+test('counts permanently failed jobs of the account and those without an account', async () => {
   const other = await world.account();
   const payloads = [{}, { accountId: account.id }, { accountId: other.id }];
   await world.pool`

@@ -124,7 +124,7 @@ export async function selectSchedulesOfGroups(db: Db, accountId: AccountId): Pro
 }
 
 /**
- * Returns how many managers administer one of the groups with its subgroups, and none of the others. Administrators see all groups
+ * Returns how many managers own one of the groups including its subgroups, and none of the others. Administrators see all groups
  * anyway, and users with other roles see none.
  */
 export async function selectAdministratorsOnlyOf(

@@ -153,7 +153,7 @@ test('groups are created and changed manually: errors name their field, and mana
   ]);
 });
 
-test('a move is planned, done and undone once; refused into the group itself, after the group has moved, and if too deep', async () => {
+test('a move is planned, applied and undone once; it is refused if the target is the group itself, if the group has moved since, or if the tree would be too deep', async () => {
   const [top, a, b, a1] = [await idOf('Top'), await idOf('Å'), await idOf('B'), await idOf('Team 10')];
   const plan = (await ada<MovePlan>(`GET /groups/${a}/move?parentId=${b}`)).body;
   expect(plan).toMatchObject({

@@ -1,5 +1,5 @@
-// Which groups a user of the console may see: an administrator all groups, a manager those they own, administer (with subgroups)
-// or have read access to.
+// Which groups a user of the console may see: an administrator all groups, a manager those they own (alone or with subgroups) or have read
+// access to.
 import { hasRole } from '@soundings/contract/people/roles.ts';
 import type { Db } from '../../db/db.ts';
 import { groupNotFound } from '../../people/faults.ts';

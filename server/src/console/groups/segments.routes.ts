@@ -22,7 +22,7 @@ export function serveSegments(
 ): void {
   console.serve('GET /segments', async (who) => kindsFor(await pool, who));
   console.serve('POST /segments/simulation', async (who, { body }) => {
-    // The name doesn't matter to the result, so a simulation has one that can't be taken.
+    // The name doesn't affect the result, so a simulation uses a name that can't already be taken.
     const kind = kindOf({ ...body, name: randomUUID() });
     const found = await simulateOpening(await pool, who.accountId, kind, now(), simulate);
     const { people, withValue, values, segments, large, largeShown, answers } = found;

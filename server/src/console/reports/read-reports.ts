@@ -40,7 +40,7 @@ import type { Weeks } from '../results/weeks.ts';
 import type { ReportData, ReportKpi, ReportQuestion } from './report-data.ts';
 import { selectRatesOfGroups, selectNewestCommentsOfGroups } from './reports.sql.ts';
 
-/** How many groups are read at once. More would need more memory, without being faster. */
+/** How many groups are read at once. Reading more at a time takes more memory and isn't faster. */
 const groupsAtOnce = 100;
 
 /** More comments than a page has room for. */

@@ -44,7 +44,7 @@ export async function* reportFiles(
   yield { name: `${t('withoutResults')}.txt`, bytes };
 }
 
-/** Returns the name of a report's file, without its extension: without characters that a file system refuses. */
+/** Returns the file name of a report without the extension and without characters that file systems don't allow. */
 const fileName = ({ group, period }: ReportData, language: string): string =>
   printedReportTexts
     .in(language)('fileName', {

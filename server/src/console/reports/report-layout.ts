@@ -297,7 +297,7 @@ function questionsOf({ strongest, weakest }: PrintedReport, sheet: Sheet): Eleme
   return elements;
 }
 
-/** The space for a score beside the text of a question. */
+/** The space for a score next to the text of a question. */
 const scoreWidth = 62;
 
 function questionList(

@@ -135,7 +135,7 @@ const percent = (share: number, locale: string) => share.toLocaleString(locale, 
 const isKnown = (rate: RateFigure): rate is RateFigure & { asked: number; answered: number } =>
   rate.value !== null && rate.asked !== null && rate.answered !== null;
 
-/** Returns the findings as sentences. The response is left out, because it has a place of its own. */
+/** Returns the findings as sentences. The response is left out, because it has its own place. */
 function findingsOf(data: ReportData, context: TextContext): string[] {
   const texts = data.findings.flatMap((one) => findingText(one, data, context));
   return texts.length > 0 ? texts : [context.t('noFindings')];
@@ -258,7 +258,7 @@ const comparedOf = (difference: Difference | null, t: Texts): Pick<ReportRow, 'c
     ? { compared: null, difference: null }
     : { compared: difference.value * 100, difference: markOf(difference, t) };
 
-/** Returns "+4" for a clear change or difference, and words for others, with an asterisk for what was partly handed out. */
+/** Returns "+4" for a clear change or difference, and a text for others. Adds an asterisk if it is partly based on handed-out links. */
 function markOf(change: FigureChange | Difference | null, t: Texts): ReportMark | null {
   if (change === null) return null;
   const { by, verdict, handedOut } = change;

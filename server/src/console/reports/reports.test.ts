@@ -123,7 +123,7 @@ test.each(['top', 'north', 'south'])(
   },
 );
 
-test('a report covers the week or quarter that is asked for', async () => {
+test('a report covers the requested week or quarter', async () => {
   const week = await reportOf(administrator, 'top', `period=${weekName(weeks[2]!)}`);
   expect(week.period.title).toBe('Week 37, 2026');
   expect(week.comments.items.every(({ source }) => source.endsWith('week 37'))).toBe(true);

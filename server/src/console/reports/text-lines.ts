@@ -2,7 +2,7 @@
 
 export type Weight = 'regular' | 'semibold';
 
-/** What is known of the fonts. */
+/** What is known about the fonts. */
 export type Metrics = {
   /** Whether the fonts have a character. */
   has(codePoint: number): boolean;

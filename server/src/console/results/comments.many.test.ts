@@ -66,7 +66,7 @@ afterAll(() => world?.close());
 const words = async () =>
   (await administrator<CommentWords>(`GET /results/comments/words?groupId=${ids['dock']}`)).body;
 
-test('a search of 50,000 comments finds all, and searches at most some hundreds before other requests get a turn', async () => {
+test('a search of 50,000 comments finds all, and searches at most a few hundred before other requests get a turn', async () => {
   let [all, most, isSearching] = [0, 0, true];
   const turn = () => {
     all += searched.count;
@@ -96,7 +96,7 @@ test('of a single week, the first comments in the random order are compared; the
   expect((await words()).words[0]?.word).toBe('cable');
 }, 60_000);
 
-test('another request is answered while words are computed', async () => {
+test('another request gets its response while words are computed', async () => {
   const comments = Array.from({ length: 20_000 }, (_, i) => ({
     text: `The crane ${i} is old, and the days are long`,
     language: 'en',

@@ -185,7 +185,7 @@ test('withheld comments are never found, and none of their words is listed', asy
   }
 });
 
-test('the export gives each comment its week, group, and the numbers of comments and answers beside it', async () => {
+test('the export gives each comment its week, group, and the numbers of comments and answers next to it', async () => {
   const { text } = await administrator(
     `GET /results/comments/csv?groupId=${ids['dock']}&search=crane&week=2026-11-02`,
   );

@@ -1,4 +1,4 @@
-// What a page of results compares with: which comparisons the caller may choose, and the readings that they need.
+// What a results page compares its figures with: the comparisons the caller may choose, and the readings they need.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { ChosenComparison, ResultGroup } from '@soundings/contract/console/results.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';

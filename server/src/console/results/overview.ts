@@ -148,7 +148,7 @@ async function readKpis(
   return kpis.filter(({ values, rolling }) => values.length > 0 || rolling.length > 0);
 }
 
-/** Returns the direct subgroup that the KPI with the largest change changed most in, if the caller may see it. */
+/** Returns the direct subgroup in which the KPI with the largest change has changed most, if the caller may see it. */
 async function readMostIn(
   pool: Pool,
   { accountId }: Who,

@@ -430,7 +430,7 @@ test.skipIf(!hasBrowser())(
 );
 
 test.skipIf(!hasBrowser())(
-  'the heat map on a phone and at 200 % zoom: it scrolls in itself, names and headings stay, and reasons open by touch and key',
+  'the heat map on a phone and at 200% zoom: it scrolls in itself, names and headings stay, and reasons open by touch and key',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, {

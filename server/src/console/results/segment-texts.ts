@@ -24,7 +24,7 @@ const { compare } = new Intl.Collator('en', { numeric: true });
 /** Returns what a part is sorted by: the lowest band comes first. */
 const orderOf = (part: string): string => (under.test(part) ? '' : part);
 
-/** Returns segments sorted by value, bands by years, and combinations by their first part first. */
+/** Returns segments sorted by value, bands by their years, and combinations by their first part and then their second. */
 export const inOrder = <T extends { id: number; value: string }>(segments: readonly T[]): T[] =>
   segments.toSorted((a, b) => {
     const [one, other] = [partsOf(a.value), partsOf(b.value)];

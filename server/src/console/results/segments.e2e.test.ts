@@ -10,7 +10,7 @@ import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.
 import { openDemoSegments } from './segments.fixture.ts';
 
 const long = { timeout: 120_000 };
-/** For a busy machine: a simulation runs on a thread of its own. */
+/** For a busy machine: a simulation runs on a separate thread. */
 const timeouts = { timeout: 20_000 };
 
 let world: DemoWorld;
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
   );
 
   test(
-    'no page with segments has faults, in both themes, wide and on phones, in both languages',
+    'no page with segments has accessibility violations, in both themes, wide and on phones, in both languages',
     long,
     async () => {
       const faults: string[] = [];

@@ -1,4 +1,4 @@
-// For tests of signing in: a service with a mail server and a clock of its own, requests to the console, and people who sign in.
+// For tests of signing in: a service with a mail server and its own clock, requests to the console, and people who sign in.
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { beginSession } from '../../auth/sessions.ts';
 import { setPassword } from '../../auth/sign-in.ts';
@@ -75,7 +75,7 @@ export const faultsOf = ({ status, body }: Awaited<ReturnType<typeof request>>) 
 
 let people = 0; // whose addresses have been used
 
-/** Creates a person, in an account of their own unless one is given. */
+/** Creates a person, in their own account unless one is given. */
 export async function createPerson({
   accountId,
   password = good,

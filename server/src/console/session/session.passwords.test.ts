@@ -128,7 +128,7 @@ describe('links to set a password', () => {
     expect(mailsTo('nobody@example.org')).toEqual([]);
   });
 
-  test('writes the mail in the language of the person, at most three times an hour', async () => {
+  test('writes the email in the language of the person, at most three times an hour', async () => {
     const { email } = await createPerson({ language: 'sv', password: null });
     for (let i = 1; i <= 3; i++) {
       await requestLink(email);
@@ -159,7 +159,7 @@ describe('links to set a password', () => {
     expect((await set(third)).status).toBe(404);
   });
 
-  test('administrators see that the mail was refused if one of them sent the link', async () => {
+  test('administrators see that the email was rejected if one of them sent the link', async () => {
     const { cookie, accountId } = await signInNewPerson({ role: 'Administrator' });
     const { userId } = await createPerson({ accountId, email: 'gone@example.org', password: null });
     const body = { by: 'mail' };

@@ -234,7 +234,7 @@ describe('the profile', () => {
   });
 });
 
-test('the person gets a mail about every change to their sign-in', async () => {
+test('the person gets an email about every change to their sign-in', async () => {
   const { email, cookie } = await signInNewPerson();
   const send = async (name: string, body: object) => {
     const response = await request(name, { cookie, body });

@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(deeds).toEqual(['two-factor turned on', 'sign-in refused', 'signed in', 'signed in']);
   });
 
-  test('a user who forgot the password sets a new one with a link in a mail, and is signed out everywhere else', async () => {
+  test('a user who forgot the password sets a new one with a link in an email, and is signed out everywhere else', async () => {
     const { email, password } = world.manager;
     const elsewhere = await world.sessionOf(email);
     const page = await openConsole(world, browser, undefined, { path: '/sign-in' });

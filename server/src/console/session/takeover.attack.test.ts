@@ -62,7 +62,7 @@ test('changes to the sign-in of another user are mailed to the previous address'
   expect(await textTo(email)).toContain('The link was shown to the administrator.');
 });
 
-test('administrators get a mail about new administrators and tokens, and a person about being deactivated or removed', async () => {
+test('administrators get an email about new administrators and tokens, and a person about being deactivated or removed', async () => {
   const { request, path, email, accountId } = await createScene();
   const third = await signInNew(world, accountId, 'Administrator');
   const { email: other } = (await request<{ email: string }>(`GET /users/${third.userId}`)).body;
@@ -94,7 +94,7 @@ test('administrators get a mail about new administrators and tokens, and a perso
   expect(await until(async () => said(other).length === 2 && said(other))).toEqual(all);
 });
 
-test('the documentation lists every mail about signing in and its recipients', () => {
+test('the documentation lists every email about signing in and its recipients', () => {
   const operations = readFileSync(
     new URL('../../../../docs/operators/operations.md', import.meta.url),
     'utf8',
@@ -120,7 +120,7 @@ test('the documentation lists every mail about signing in and its recipients', (
   expect(Object.fromEntries(listed)).toEqual(noticedChanges);
 });
 
-test('no mail is sent about a sign-in that a person does not have, or about a change without effect', async () => {
+test('no email is sent about a sign-in that a person does not have, or about a change without effect', async () => {
   const [without, other] = [await createScene('Manager', false), await createScene('Manager')];
   await without.request(`POST ${without.path}/sign-in-link`, { by: 'screen' });
   await without.request(`PATCH ${without.path}`, { email: `new-${without.email}` });

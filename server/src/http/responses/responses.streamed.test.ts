@@ -41,7 +41,7 @@ describe('a streamed response', () => {
     expect(uncompressed(response) === whole).toBe(true);
   });
 
-  test('has its tag before it begins: 304 and HEAD read no data', async () => {
+  test('knows its ETag before it begins, so 304 and HEAD responses read no data', async () => {
     let begun = 0;
     const { send } = await open(
       async ({ query }) =>

@@ -1,5 +1,5 @@
 // SQL of reading published comments. Every statement starts from existing groups, so the comments of a deleted group disappear
-// from every response at once.
+// from every response immediately.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type Db, inBatches, type Pool } from '../../db/db.ts';
 import { batch, groupsInScope, type GroupScope } from './results.sql.ts';

@@ -37,7 +37,7 @@ useService();
 
 describe('401 and 403', () => {
   test.each(['/v1/kpis', ...scoped.map(({ address }) => address)])(
-    '%s reveals nothing without a token or without the scope data, not even whether the query is valid',
+    '%s reveals nothing without a token or without the data scope, not even whether the query is valid',
     async (address) => {
       const none = await world.request('GET', `${address}?colour=red`);
       expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="soundings"']);
@@ -200,7 +200,7 @@ describe('removed groups', () => {
     };
   }
 
-  test('disappear from every response at once, and the groups above keep exactly the same figures', async () => {
+  test('disappear from every response immediately, and the groups above keep exactly the same figures', async () => {
     const created = await openCompany();
     const { account, group } = created;
     const before = await everything(created, group['company']);

@@ -55,7 +55,7 @@ export function serveData(
   });
 
   server.serve(getAskedQuestions, async ({ caller, query }) => {
-    // Segments are asked nothing of their own.
+    // No questions are asked of segments.
     const ofGroups = { ...queryOf(query, now()), kind: 'group' as const };
     return askedQuestionsResponse(await pools(), caller, ofGroups, query['language']);
   });

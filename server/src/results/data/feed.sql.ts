@@ -15,7 +15,7 @@ export type StoredFeedRow = {
   isOpen: boolean;
 };
 
-/** Joins what open weeks ask in a scope, if nothing of the week is shown yet. */
+/** Joins what open weeks ask in a scope, if no figures of the week are shown yet. */
 const askedInOpenWeeks = (pool: Pool, accountId: AccountId, { first, last }: Window) => pool`
     join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
                   and a.week between ${first} and ${last}

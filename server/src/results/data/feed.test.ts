@@ -375,7 +375,7 @@ describe('the rows', () => {
     expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['shown', 'withheld']));
   });
 
-  test('mark figures that rest on handed-out links, in both formats, and only those', async () => {
+  test('mark figures that are based on handed-out links, in both formats, and only those', async () => {
     const { account, group, question: ids } = await openCompany();
     await world.pool`
       update results set handed_out = true

@@ -1,5 +1,5 @@
-// The data interface for segments (docs/administrators/segments.md): read by ID like groups, listed only with kind=segment, and nothing that existed
-// before changes.
+// The data interface for segments (docs/administrators/segments.md): read by ID like groups, listed only with kind=segment, and nothing
+// that existed before changes.
 import type { Group } from '@soundings/contract/data.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -105,7 +105,7 @@ const textsOf = async (of: Company) => {
   return texts;
 };
 
-test('opening segments changes no byte of any response without kind, and removing them neither', async () => {
+test('neither opening nor removing segments changes any byte of a response without kind', async () => {
   const own = await openCompany();
   const before = await textsOf(own);
   const { kindId } = await openSites(own);
@@ -157,7 +157,7 @@ describe('figures of a segment are read by its ID', () => {
     },
   );
 
-  test('there are no comments and no single answers', async () => {
+  test('there are no comments and no individual answers', async () => {
     const query = `groupId=${sites.stockholm}${allWeeks}&includeComments=true&granularData=true`;
     const { comments, values } = await results(sites.account, query);
     expect(comments).toEqual({});
@@ -173,7 +173,7 @@ describe('figures of a segment are read by its ID', () => {
     expect(ids).toContain(group['north']);
   });
 
-  test('it is asked no questions of its own: 404', async () => {
+  test('no questions are asked of it: 404', async () => {
     const address = `/v1/askedquestions?groupId=${sites.stockholm}`;
     expect((await get(sites.account, address)).status).toBe(404);
     await asked(sites.account, `groupId=${sites.group['company']}`);
@@ -295,7 +295,7 @@ describe('404', () => {
   });
 });
 
-test('403: a token without the scope data reads no segment', async () => {
+test('403: a token without the data scope reads no segment', async () => {
   const own = await openAccount();
   const { token } = await createToken(world.pool, own.id, { name: 'HR', scopes: ['organization', 'files'] });
   for (const address of [

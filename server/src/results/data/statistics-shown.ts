@@ -343,13 +343,13 @@ export function neededForWeek(
   return { first: [...starts, ...halfYearAgo].reduce((a, b) => (a < b ? a : b), first), last };
 }
 
-/** A rolling value with what is shown of it beside others. `value`: 'none' if it was not asked in the window. */
+/** A rolling value with the details that are shown next to other values. `value`: 'none' if it was not asked in the window. */
 export type KpiCell = {
   value: number | null | 'none';
   handedOut: boolean;
   /** Null: none, or not clear. */
   clearChange: number | null;
-  /** Whether the clear change rests on a marked figure, now or earlier (P14). */
+  /** Whether the clear change is based on a marked figure, now or earlier (P14). */
   changeHandedOut: boolean;
   difference: Difference | null;
 };

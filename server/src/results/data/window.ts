@@ -1,4 +1,4 @@
-// Determines the weeks that a request asks for (§4.1, decision E8). Pure.
+// Determines the weeks that a request covers (§4.1, decision E8). Pure.
 import { defaultWindowWeeks } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { addWeeks, type Week, weekOf } from '@soundings/contract/weeks.ts';

@@ -1,4 +1,4 @@
-// Live weeks (rules.md P16): everything that is ever shown of a week, whenever it is read, reveals nothing about fewer people
+// Live weeks (rules.md P16): everything that is ever shown for a week, whenever it is read, reveals nothing about fewer people
 // than the threshold.
 import { describe, expect, test } from 'vitest';
 import { isScaled, type QuestionType } from '@soundings/contract/question-types.ts';
@@ -153,7 +153,7 @@ describe('an attacker who reads a live week at any time', () => {
   });
 
   test(
-    'breaks figures that are recomputed each time, in at least 30 % of the weeks',
+    'breaks figures that are recomputed each time, in at least 30% of the weeks',
     { timeout: 120_000 },
     () => {
       let broken = 0;
@@ -256,7 +256,7 @@ describe('a batch', () => {
     expect(add1(edited, shown, true).results).toEqual(second.results);
   });
 
-  test('that rests on handed-out links marks the figure for good, because subtraction would separate it from later batches', () => {
+  test('that is based on handed-out links marks the figure permanently, because subtraction would separate it from later batches', () => {
     const first = add1(answersFrom(people.slice(1, 6), [], { handedOut: true }), none);
     expect(first.results[0]?.[0]).toMatchObject({ groupId: 1, handedOut: true });
     const shown = new Map([[1, first.results[0] as Result[]]]);

@@ -22,7 +22,7 @@ import { noiseOf } from './noise.ts';
 
 const times = Number(process.env['BETWEEN_WEEKS'] ?? 1);
 
-/** On a scale of 1 to 5, as people really answer: 40 % give the most common answer. */
+/** On a scale of 1 to 5, as people really answer: 40% give the most common answer. */
 const usual = [0.05, 0.1, 0.25, 0.4, 0.2];
 const mostCommon = Math.max(...usual);
 

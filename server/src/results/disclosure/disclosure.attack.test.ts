@@ -8,7 +8,7 @@ const attacks = Number(process.env['ATTACKS'] ?? 300);
 
 describe('the attacker', () => {
   test(
-    `finds nothing in ${attacks} random histories, and breaks a plain threshold in at least 30 % of them`,
+    `finds nothing in ${attacks} random histories, and breaks a plain threshold in at least 30% of them`,
     { timeout: 120_000 + attacks * 30 },
     () => {
       const found: object[] = [];

@@ -139,7 +139,7 @@ describe('the cells', () => {
     );
   });
 
-  test('in an ordinary organization under 2 % of the answers are left out of any figure', () => {
+  test('in an ordinary organization under 2% of the answers are left out of any figure', () => {
     const { sets, count } = ordinaryOrganization();
     const { shown, cellOf } = chooseCells(sets, count, 5);
     const leftOut = new Set<number>();

@@ -77,7 +77,10 @@ export function chooseCells(
   return { shown, cellOf, sizes };
 }
 
-/** Splits off the `size` people of a cell who are inside a set. Returns the number of their cell; undefined if either part would be too small. */
+/**
+ * Splits off the `size` people of a cell who are inside a set. Returns the number of their cell; undefined if either part would be too
+ * small.
+ */
 function split(cell: number, size: number, sizes: number[], threshold: number): number | undefined {
   const outside = cell === 0 ? Infinity : (sizes[cell] as number) - size;
   if (outside === 0) return cell;
@@ -163,10 +166,10 @@ export function chooseDistributions(
 }
 
 /**
- * Returns a function that says whether a figure based on these people has a cell in which fewer people than the threshold used a
- * link of their own rather than a handed-out one. Cells can be separated from each other by subtracting figures. Someone who hands
- * out links can answer through them, and so could know all other answers of the cell, or have given all of them. Always false with
- * a threshold of 1: answers are not anonymous then, and the answering page says so. `usedOwnLink`: for each person.
+ * Returns a function that says whether a figure based on these people has a cell in which fewer people than the threshold used a link sent
+ * to them rather than a handed-out one. Cells can be separated from each other by subtracting figures. Someone who hands out links can
+ * answer through them, and so could know all other answers of the cell, or have given all of them. Always false with a threshold of 1:
+ * answers are not anonymous then, and the answering page says so. `usedOwnLink`: for each person.
  */
 export function tooFewOwnLinks(usedOwnLink: readonly boolean[], { cellOf, sizes }: Cells, threshold: number) {
   const ownLinks = sizes.map(() => 0);

@@ -1,8 +1,8 @@
 // Optional noise for published figures (rules.md P19), by the cell key method: each person has a random number, and the sum of
 // these numbers over a set of people determines the set's error. The same people always get the same error for the same question
 // text, in every week, so repeating a question does not average the error out. A set with one person more or fewer gets a
-// different error. Each question has its own errors. If a set had one error for all questions, ten questions in two weeks would
-// reveal it, and so would answers that the reader already knows. Pure.
+// different error. Each question has its own errors. If a set had one error for all questions, ten questions in two weeks, or answers that
+// the reader already knows, would reveal it. Pure.
 import type { NoiseLevel } from '@soundings/contract/console/privacy.ts';
 import { answerKindOf, type QuestionType, scaleOf, yesNo } from '@soundings/contract/question-types.ts';
 import { keyedHash } from '../../base/crypto/keyed.ts';
@@ -89,7 +89,7 @@ export function noisyDistribution(
   }
 }
 
-/** Moves single answers one step up or down the scale. */
+/** Moves individual answers one step up or down the scale. */
 function withSteps(type: QuestionType, distribution: Distribution, noise: Noise, set: bigint): Distribution {
   const counts = new Map(Object.entries(distribution));
   const steps = type === yesNo ? ['no', 'yes'] : [...counts.keys()];
@@ -103,7 +103,7 @@ function withSteps(type: QuestionType, distribution: Distribution, noise: Noise,
   return Object.fromEntries(counts);
 }
 
-/** Moves single answers from one option to another. */
+/** Moves individual answers from one option to another. */
 function withMoves(distribution: Distribution, noise: Noise, set: bigint): Distribution {
   const counts = new Map(Object.entries(distribution));
   const options = [...counts.keys()];

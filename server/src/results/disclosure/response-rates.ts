@@ -96,7 +96,7 @@ export function responseRates(turnout: Turnout): Rate[] {
   });
 }
 
-/** Returns how many people were asked anything in each group and segment, withdrawn ones included: they may have answered before. */
+/** Returns how many people were asked anything in each group and segment, including withdrawn ones: they may have answered before. */
 function peopleOf(turnout: Turnout): Map<number, number> {
   const people = new Map<number, number>();
   for (const assignments of turnout.assignmentsOf.values()) {

@@ -152,7 +152,7 @@ export async function selectRoleCounts(
 }
 
 /**
- * Returns on which basis active managers see groups: as owner, as administrator including subgroups, or as reader. `null`:
+ * Returns on which basis active managers see groups: as owner, as owner including subgroups, or with read access. `null`:
  * managers without any groups.
  */
 export async function selectManagerBases(

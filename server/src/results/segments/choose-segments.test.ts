@@ -163,7 +163,7 @@ function determined(sets: readonly (readonly number[])[], count: number): number
   return shares;
 }
 
-test('90 % of segments of 15 or more people are shown, with five kinds in companies of 150 to 600 people', () => {
+test('90% of segments of 15 or more people are shown, with five kinds in companies of 150 to 600 people', () => {
   let [large, shown, people, counted] = [0, 0, 0, 0];
   for (let seed = 1; seed <= cases(10).numRuns; seed++) {
     const { cells, kinds } = ordinaryCompany(seed);
@@ -183,7 +183,7 @@ test('90 % of segments of 15 or more people are shown, with five kinds in compan
   expect(counted / people).toBeGreaterThan(0.75);
 });
 
-/** Teams of about eight in departments, of which 75 % answer; sites, age, tenure, job families that follow teams, and gender. */
+/** Teams of about eight in departments, of which 75% answer; sites, age, tenure, job families that follow teams, and gender. */
 function ordinaryCompany(seed: number) {
   const random = randomFrom(seed, 'ordinary company');
   const below = (count: number) => Math.floor(count * random.next());
@@ -226,7 +226,7 @@ describe('a segment is marked', () => {
     expect(segmentsHandedOut(cells, shown, usedOwnLink, 5)).toEqual(new Set([0, 1]));
   });
 
-  test('never when everyone used a link of their own, or the others are enough in each cell', () => {
+  test('never when everyone used a link sent to them, or the others are enough in each cell', () => {
     for (const usedOwnLink of [people.map(() => true), people.map((person) => person % 8 !== 3)]) {
       expect(segmentsHandedOut(cells, shown, usedOwnLink, 5)).toEqual(new Set());
     }

@@ -15,10 +15,10 @@ const maxAttempts = 12;
 /**
  * Returns for each segment whose figure is published the people it is based on. Figures of all others are withheld.
  *
- * In every combination of these figures and those of groups, no one's weight is more than a `threshold`-th of the weights of all people
- * together (exchanges.ts). The figures of groups stay as they are. Kinds are added one after another, and each leaves those before it
- * as they are: a cell with a person who could be separated is left out of the new kind, with all its people, until no one can. People
- * who are in no cell count in no segment.
+ * In every combination of these figures and those of groups, no one has more than 1/`threshold` of the total weight of all people
+ * (exchanges.ts). The figures of groups stay as they are. Kinds are added one after another, and each leaves those before it as they are: a
+ * cell with a person who could be separated is left out of the new kind, with all its people, until no one can be separated any more.
+ * People who are in no cell count in no segment.
  */
 export function chooseSegments(
   { cellOf, sizes }: GroupCells,
@@ -42,7 +42,9 @@ export function chooseSegments(
 
 type Before = GroupCells & { rowsOf: readonly (readonly number[])[]; before: number };
 
-/** Returns the sets of one kind that can be published beside those of the kinds before it. `rowsOf`: the sets of each person so far. */
+/**
+ * Returns the sets of one kind that can be published in addition to those of the kinds before it. `rowsOf`: the sets of each person so far.
+ */
 function addedKind(context: Before, kind: readonly SegmentSet[], threshold: number): [number, number[]][] {
   const { cellOf } = context;
   const left = new Set<number>([0]);
@@ -93,7 +95,7 @@ function partsOf(
 }
 
 /**
- * Returns the segments whose figure rests on handed-out links (P14): someone who knows every answer that was given through such a
+ * Returns the segments whose figure is based on handed-out links (P14): someone who knows every answer that was given through such a
  * link could separate the others in one of its cells. Always empty with a threshold of 1, as for groups (tooFewOwnLinks).
  */
 export function segmentsHandedOut(

@@ -48,7 +48,7 @@ async function closedStaff(settings: Parameters<typeof staff>[0] = {}, kinds = [
   return acme;
 }
 
-/** Returns everything that is published of groups, with their places in place of their ids. */
+/** Returns everything that is published about groups, with their places in place of their ids. */
 async function groupFigures({ id, groups, questionIds }: Staff): Promise<string[]> {
   const names = new Map(Object.entries(groups).map(([name, group]) => [group, name]));
   const numbers = new Map(questionIds.map((questionId, i) => [questionId, i]));
@@ -132,7 +132,7 @@ describe('figures of segments', () => {
     });
   });
 
-  test('are marked where they rest on links that the employer handed out', async () => {
+  test('are marked where they are based on links that the employer handed out', async () => {
     const acme = await staff();
     await open(acme, site);
     await openWeek(acme);
@@ -331,7 +331,7 @@ describe('closing a week', () => {
     expect(await segmentsWith(acme.id, key!.wrapped, rows[30]!)).toBeUndefined();
   });
 
-  test('while a kind is being removed publishes nothing of it', async () => {
+  test('while a kind is being removed publishes none of its figures', async () => {
     const acme = await staff();
     await open(acme, site);
     const removed = await open(acme, age);

@@ -17,7 +17,7 @@ export type SimulatedAccount = {
   limit: number;
 };
 
-/** What a simulation finds about the new kind. Shares are from 0 to 1; null: of nothing. */
+/** What a simulation finds about the new kind. Shares are from 0 to 1; null if there is nothing to take a share of. */
 export type SimulatedKind = {
   /** Active people, and those who have a value in the kind. */
   people: number;
@@ -30,12 +30,12 @@ export type SimulatedKind = {
   largeShown: number | null;
   /** The share of figures of all segments that would be shown. */
   shown: number | null;
-  /** The share of the answers of people in segments that the shown figures would rest on. */
+  /** The share of the answers of people in segments that the shown figures would be based on. */
   answers: number | null;
   draws: number;
 };
 
-/** From how many people on a segment counts as large. */
+/** The number of people from which a segment counts as large. */
 export const largeSegment = 15;
 const draws = 20;
 
@@ -73,7 +73,7 @@ export function simulateKind(account: SimulatedAccount): SimulatedKind {
 }
 
 /**
- * Returns the segments of the last kind that would be shown if these people answered, with the number of answers they rest on, and how
+ * Returns the segments of the last kind that would be shown if these people answered, with the number of answers they are based on, and how
  * many of these people are in a segment of it.
  */
 function drawn(

@@ -58,7 +58,7 @@ describe('planted drivers', () => {
     expect(Math.min(covered['kpi-0'], covered['kpi-3'])).toBeGreaterThanOrEqual(0.8 * companies);
   });
 
-  // 4 % are expected, and 3 % were measured over 500 companies. More than 10 of 100 would happen by chance once in 400 runs.
+  // 4% are expected, and 3% were measured over 500 companies. More than 10 of 100 would happen by chance once in 400 runs.
   test('without any, at most one company in ten has a clear one', () => {
     const companies = cases(25).numRuns;
     const found = Array.from({ length: companies }, (_, seed) =>
@@ -143,7 +143,7 @@ describe('KPIs', () => {
     expect(drivers.map(({ weight }) => weight)).toEqual(alone.drivers.map(({ weight }) => weight));
   });
 
-  test('with figures in less than 80 % of the groups are left out, instead of the groups', () => {
+  test('with figures in less than 80% of the groups are left out, instead of the groups', () => {
     const input = planted({ groups: 50, kpis: 3, drivers: [1], seed: 9 });
     const figures = input.figures.map(({ groupId, figures: own }) => ({
       groupId,

@@ -1,5 +1,6 @@
 // Key drivers: which KPIs go along with an outcome, over published figures of groups. Relative weights with bootstrap intervals, whose
-// random numbers come from the data, so the same figures always have the same result. docs/administrators/drivers.md explains the method. Pure.
+// random numbers come from the data, so the same figures always have the same result. docs/administrators/drivers.md explains the method.
+// Pure.
 import { type DriverInput, minimumGroups, type LeftOut, readingsOf } from './driver-groups.ts';
 import {
   correlationsOf,
@@ -20,7 +21,7 @@ export type Driver = {
   high: number;
   /** The correlation with the outcome by itself, -1 to 1. */
   correlation: number;
-  /** Whether it weighs more than by chance. */
+  /** Whether its weight is larger than chance alone would explain. */
   isClear: boolean;
 };
 

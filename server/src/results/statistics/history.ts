@@ -25,7 +25,7 @@ export type Setting = {
   kpiWeeks: number;
 };
 
-/** `groupVariance`: how much groups differ from the group above them; null if too few can be compared. */
+/** `groupVariance`: how much groups differ from their parent group; null if too few can be compared. */
 export type QuestionStatistics = Variation & {
   questionId: number;
   groupVariance: number | null;
@@ -51,7 +51,7 @@ export type WeekStatistics = {
   kpis: KpiStatistics[];
 };
 
-/** What a week needs of those before it. */
+/** What the statistics of a week need from earlier weeks. */
 export type History = {
   /** By group, then by question; each oldest first. */
   readings: Map<number, Map<number, Reading[]>>;
@@ -85,9 +85,9 @@ const enoughShared = 8;
 /** How many changes of its own a question or KPI needs to count as much as all others together. */
 const ownWeight = 400;
 const mostSteady = 0.95;
-/** About as many changes are enough. */
+/** About this many changes are enough to estimate the steady share. */
 const mostMoves = 2_000;
-/** Changes over similar times, in weeks, are taken together: attitudes are steadier over a few weeks than over months. */
+/** Changes over similar numbers of weeks are grouped: attitudes are steadier over a few weeks than over months. */
 const spans = [2, 6, 13, 30];
 
 export const listIn = <K, T>(lists: Map<K, T[]>, key: K): T[] => {

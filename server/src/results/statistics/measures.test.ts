@@ -137,7 +137,7 @@ describe('changes', () => {
 });
 
 describe('rolling values', () => {
-  test('compare only the same questions: a KPI whose weeks ask different questions does not move if they do not', () => {
+  test('compare only the same questions: a KPI whose questions take turns does not change if no question does', () => {
     const readings = new Map([
       [1, [reading('2026-01-05', 0.9, 50), reading('2026-01-19', 0.9, 50)]],
       [2, [reading('2026-01-12', 0.1, 50), reading('2026-01-26', 0.1, 50)]],
@@ -212,7 +212,7 @@ describe('marks', () => {
     );
   });
 
-  test('nothing is clear without a cutoff, nor is a change that is smaller than its standard error', () => {
+  test('without a cutoff, nothing is clear; a change that is smaller than its standard error is not clear either', () => {
     expect(isClear({ probability: 0, answers: 9 }, undefined)).toBe(false);
     expect(testOf({ by: 0.09, variance: 0.01, freedom: 40, answers: 10 }).probability).toBe(1);
     expect(testOf({ by: 0.09, variance: Number.NaN, freedom: 40, answers: 10 }).probability).toBe(1);

@@ -1,5 +1,5 @@
-// Changes, differences and intervals with their standard errors (docs/administrators/statistics.md). Everything is computed from published figures
-// and the account's parameters of the question. Pure.
+// Changes, differences and intervals with their standard errors (docs/administrators/statistics.md). Everything is computed from published
+// figures and the account's parameters of the question. Pure.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { quantile95, twoSidedT } from './normal.ts';
 import type { Test } from './marks.ts';
@@ -7,7 +7,7 @@ import type { ShownReading } from './readings.ts';
 
 /** What the account knows about a question in a week. */
 export type Variation = {
-  /** The variance of single answers within groups. */
+  /** The variance of individual answers within groups. */
   variance: number;
   /** The share of the variance that is the same when the question is asked again: 0 to 1. */
   steadyShare: number;
@@ -78,7 +78,7 @@ export function differenceOf(own: ShownReading, whole: ShownReading, { variance 
 
 /**
  * Returns the mean of quantities of several questions. Within a week, the same people give all answers, so their errors are taken to
- * be fully correlated; those of different weeks are independent. `factor`: by how much the variance is larger than that.
+ * be fully correlated; those of different weeks are independent. `factor`: how much larger the variance is than this assumption gives.
  */
 export function meanOf(measured: readonly (Measured & { week: Week })[], factor = 1): Measured {
   const errors = new Map<Week, number>();
@@ -112,8 +112,8 @@ export const marginOfMeasured = ({ variance, freedom }: Measured): number =>
 export const smallGroup = 50;
 
 /**
- * Returns a figure moved towards that of the group above it (Efron and Morris 1975). `groupVariance`: how much groups differ from the
- * group above them; `error`: the variance of the figure.
+ * Returns a figure moved towards its parent group's figure (Efron and Morris 1975). `groupVariance`: how much groups differ from
+ * their parent group; `error`: the variance of the figure.
  */
 export function shrunk(value: number, above: number, groupVariance: number, error: number) {
   const weight = groupVariance + error > 0 ? groupVariance / (groupVariance + error) : 0;

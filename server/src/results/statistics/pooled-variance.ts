@@ -1,5 +1,6 @@
 // The variance of the answers to a question in a week: one figure for the whole account, computed from published distributions of
-// groups that have no people in common (docs/administrators/statistics.md). A group's own variance would reveal more about small groups. Pure.
+// groups that have no people in common (docs/administrators/statistics.md). A group's own variance would reveal more about small groups.
+// Pure.
 import { type QuestionType, scaleOf } from '@soundings/contract/question-types.ts';
 import { individualsOf, type Distribution } from '../../questions/types.ts';
 
@@ -16,7 +17,7 @@ export type VarianceSums = {
 /** The minimum number of answers from which a variance is computed. */
 export const minimumAnswers = 50;
 
-/** A published distribution of a group. `parentId`: the group above it, if any. */
+/** A published distribution of a group. `parentId`: its parent group, if any. */
 export type GroupDistribution = { groupId: number; distribution: Distribution };
 
 /**

@@ -19,7 +19,7 @@ export type AskedWeeks = ReadonlyMap<number, readonly Week[]>;
 
 /** How many weeks apart two readings may be to be compared: a year and a few weeks, for annual surveys. */
 export const comparableWeeks = 56;
-/** How many earlier times the account asked a question are searched for a reading to compare with. */
+/** How many of the earlier times a question was asked are searched for a reading to compare with. */
 const earlierTimes = 3;
 
 export const isShown = (reading: Reading): reading is ShownReading =>
@@ -36,7 +36,7 @@ export function latestIn(
   );
 }
 
-// The feed asks for the same few weeks thousands of times.
+// The feed requests the same few weeks thousands of times.
 const limits = new Map<Week, Week>();
 const limitsKept = 10_000;
 

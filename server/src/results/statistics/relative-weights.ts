@@ -11,9 +11,9 @@ export function eigenOf(matrix: Float64Array, size: number): Eigen {
   for (let column = 0; column < size - 2; column++) reflect(matrix, vectors, size, column);
   const values = Float64Array.from({ length: size }, (_, i) => matrix[i * size + i]!);
   const beside = Float64Array.from({ length: size - 1 }, (_, i) => matrix[i * size + i + 1]!);
-  // Relative to the whole matrix: beside eigenvalues of 0, rounding never gets small relative to its neighbours.
+  // Relative to the whole matrix: next to eigenvalues of 0, rounding never gets small relative to its neighbours.
   const tiny = Math.max(1e-30, 1e-15 * Math.max(...values.map(Math.abs), ...beside.map(Math.abs)));
-  // Each step of QR shrinks an element beside the diagonal. Two or three steps per eigenvalue are usual.
+  // Each step of QR shrinks an element next to the diagonal. Two or three steps per eigenvalue are usual.
   for (let high = size - 1, steps = 0; high > 0 && steps < 100 * size; steps++) {
     const isSmall = (i: number) => Math.abs(beside[i]!) <= tiny;
     if (isSmall(high - 1)) {
@@ -27,7 +27,7 @@ export function eigenOf(matrix: Float64Array, size: number): Eigen {
   return { values, vectors };
 }
 
-/** Makes the elements of a column below the one beside the diagonal 0 by a reflection (Householder). */
+/** Uses a Householder reflection to make all elements below the subdiagonal of a column 0. */
 function reflect(matrix: Float64Array, vectors: Float64Array, size: number, column: number): void {
   const first = column + 1;
   const mirror = new Float64Array(size);

@@ -40,9 +40,8 @@ export async function computeAllStatistics(pool: Pool): Promise<void> {
 }
 
 /**
- * Computes the statistics of an account's weeks that are due, and of all weeks after them, in the order of weeks. Each week is a
- * transaction of its own: if the process is killed, the next call continues. Another process that does the same waits. The pool needs
- * two connections.
+ * Computes the statistics of an account's weeks that are due, and of all weeks after them, in the order of weeks. Each week is a separate
+ * transaction: if the process is killed, the next call continues. Another process that does the same waits. The pool needs two connections.
  */
 export async function computeStatistics(pool: Pool, accountId: AccountId): Promise<void> {
   const failure = await onConnection(pool, async (db) => {

@@ -36,7 +36,7 @@ import {
   windowEnding,
 } from './rolling.ts';
 
-/** How many groups are needed to know how much groups differ. */
+/** The minimum number of groups for estimating how much groups differ. */
 const enoughGroups = 10;
 
 /** Adds a week whose statistics were computed before. */
@@ -139,7 +139,7 @@ function withCutoffs(
   }));
 }
 
-/** Returns how much groups differ from the group above them, beyond their errors (Paule and Mandel 1982); null if they are too few. */
+/** Returns how much groups differ from their parent group, beyond their errors (Paule and Mandel 1982); null if they are too few. */
 export function varianceBetween(groups: readonly { by: number; error: number }[]): number | null {
   if (groups.length < enoughGroups) return null;
   const excess = (variance: number) =>

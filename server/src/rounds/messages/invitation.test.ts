@@ -56,7 +56,7 @@ describe.each([
     }
   });
 
-  test('anonymity is not promised if answers are not anonymous, and the mail says so', () => {
+  test('anonymity is not promised if answers are not anonymous, and the email says so', () => {
     for (const part of Object.values(mailOf({ language, threshold: 1 }))
       .map(String)
       .slice(1, 3)) {
@@ -89,7 +89,7 @@ describe('a reminder', () => {
   });
 });
 
-test("a live week says that results are live and counted answers can't be changed, other weeks say nothing of it", () => {
+test("a live week says that results are live and counted answers can't be changed, other weeks do not mention it", () => {
   for (const [language, live, counted] of [
     ['en', 'shown while the week is still open', 'can’t be changed'],
     ['sv', 'medan veckan fortfarande pågår', 'går inte att ändra'],

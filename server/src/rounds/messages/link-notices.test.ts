@@ -66,7 +66,7 @@ const opens = async (link: string) =>
   (await openLink(database.pool, database.keys, { link, visit: null })) !== undefined;
 
 describe('a link sent to an earlier address', () => {
-  test('stops working once the mail to the new address is sent or its status is unknown, and the earlier address is to be notified', async () => {
+  test('stops working once the email to the new address is sent or its status is unknown, and the earlier address is to be notified', async () => {
     for (const outcome of ['taken', 'unknown']) {
       const { accountId, userId, week, link } = await moved();
       expect(await opens(link)).toBe(true);
@@ -81,7 +81,7 @@ describe('a link sent to an earlier address', () => {
     }
   });
 
-  test('works as long as the mail to the new address is refused or deferred, so that the person can answer at all', async () => {
+  test('works as long as the email to the new address is refused or deferred, so that the person can answer at all', async () => {
     for (const response of ['550 no such user', '451 later']) {
       const { accountId, link } = await moved();
       await send((await newMailServer({ refuseRecipient: () => response })).url, friday);

@@ -1,5 +1,5 @@
 // Replaces personal links after an email address has changed. The old links stop working, and an email notifies each address that
-// they were sent to. Each email is a job of its own, retried until the mail server accepts it.
+// they were sent to. Each email is a separate job, retried until the mail server accepts it.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Log } from '../../base/log.ts';
 import { type AccountId, inTransaction, type Pool } from '../../db/db.ts';

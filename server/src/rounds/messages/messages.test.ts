@@ -203,7 +203,7 @@ describe('a message is sent once', () => {
     ]);
   });
 
-  test('if two schedules ask a person at the same time: one mail names all questions', async () => {
+  test('if two schedules ask a person at the same time: one email names all questions', async () => {
     const { pool, accountId } = await newAccount();
     const { groupId, questionIds } = await planAsking(pool, accountId, { count: 3 });
     const more = ['workload-rested', ...questionIds.keys()].slice(0, 4).map((key) => questionIds.get(key)!);
@@ -253,7 +253,7 @@ describe('a mail server', () => {
     expect(await selectDue(pool, friday + 81 * minute)).toEqual({ count: 0, oldestSeconds: 0 });
   });
 
-  test('that refuses one message delays no other, and the reason is kept until an invitation is accepted, without other addresses', async () => {
+  test('that rejects one message delays no others; the reason is stored until an invitation is accepted, with other addresses removed', async () => {
     const { pool, accountId, userIds, week, scheduleId } = await asked({ count: 6, ...reminded });
     let refused = 'p2';
     const smtp = await newMailServer({
@@ -294,7 +294,7 @@ describe('a mail server', () => {
     expect(await selectRefusals(pool, accountId)).toEqual([]);
   });
 
-  test('that defers some mails, as in greylisting, gets all others first and those again later', async () => {
+  test('that defers some emails, as in greylisting, gets all others first and those again later', async () => {
     const { pool } = await asked({ count: 110, reminderDays: null, reminderHour: null });
     let [tries, deferred] = [0, /./]; // all of them
     const smtp = await newMailServer({

@@ -1,4 +1,4 @@
-// Tokens that turn off reminders: each belongs to one person for good, and none is stored.
+// Tokens that turn off reminders: each belongs to one person permanently, and none is stored.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAccount } from '../../accounts/accounts.ts';
 import { inTransaction, openPool } from '../../db/db.ts';

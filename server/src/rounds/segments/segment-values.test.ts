@@ -7,7 +7,7 @@ const site: Division = { attribute: 'site', bands: null };
 const born: Division = { attribute: 'born', bands: [30, 40, 50, 60] };
 
 describe('the segment of a person', () => {
-  test('is the value of the attribute, and none without a value', () => {
+  test('is the value of the attribute; there is none without a value', () => {
     expect(segmentValueOf(site, { site: ' Stockholm ' }, week)).toBe('Stockholm');
     for (const value of [undefined, null, '', '  '])
       expect(segmentValueOf(site, { site: value }, week)).toBeUndefined();

@@ -16,7 +16,7 @@ export type SegmentKind = {
   segments: number;
 };
 
-/** Returns the kinds of an account in the order in which they were opened, closed ones included. */
+/** Returns the kinds of an account in the order in which they were opened, including closed ones. */
 export async function selectKinds(db: Db, accountId: AccountId): Promise<SegmentKind[]> {
   return db<SegmentKind[]>`
     select k.kind_id   as "id",
@@ -110,7 +110,7 @@ export async function selectAttributeValues(
   });
 }
 
-/** Returns what decides whether a week has segments, and from how many people on a value becomes one. */
+/** Returns what decides whether a week has segments, and how many people a value needs to become one. */
 export async function selectWeekRules(
   tx: Transaction,
   accountId: AccountId,

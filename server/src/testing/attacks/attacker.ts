@@ -1,4 +1,4 @@
-// The attacker of privacy.md: finds out which people each figure rests on, and searches for figures that, multiplied and added
+// The attacker of privacy.md: finds out which people each figure is based on, and searches for figures that, multiplied and added
 // up, reveal something about a few people alone.
 import {
   agreementScale,
@@ -16,10 +16,10 @@ import { classFigures, type QuestionWithAnswers, type Result } from '../../resul
 import { type Thresholds, type Turnout, turnoutOf, type WeekAnswer } from '../../results/turnout.ts';
 import { type RandomHistory, type RandomWeek, weekData } from './histories.ts';
 
-/** For each group, the people that a published figure rests on. */
+/** For each group, the people that a published figure is based on. */
 export type Sets = Map<number, string[]>;
 
-/** What is known of a question in a week. A mean times the number of its answers is their sum. */
+/** What is known about a question in a week. A mean times the number of its answers is their sum. */
 export type KnownOfQuestion = { type: QuestionType; sums: Sets; distributions: Sets; comments: Sets };
 
 /** Whether a person has done a question, which is what response rates count. */
@@ -37,8 +37,8 @@ export const add = <T>(sets: Map<number, T[]>, group: number, one: T): void => {
 // were computed.
 
 /**
- * Returns everything that a week reveals. Questions with the same wording have the same answers, so what is known of them counts
- * as known of one question. `classes`: the questions that the procedure treats as one. A mutant treats each separately.
+ * Returns everything that a week reveals. Questions with the same wording have the same answers, so what is known about them counts as
+ * known about one question. `classes`: the questions that the procedure treats as one. A mutant treats each separately.
  */
 export function knownOfWeek(
   history: RandomHistory,
@@ -60,7 +60,7 @@ export function knownOfWeek(
   return { questions, rates: knownByRates(turnout) };
 }
 
-/** Adds what is known of a question to what is known of the questions with the same wording. */
+/** Adds what is known about a question to what is known about the questions with the same wording. */
 function addKnown(
   questions: Map<number, KnownOfQuestion>,
   first: number,
@@ -89,7 +89,7 @@ function knownOfClass(asked: Asked[], turnout: Turnout): KnownOfQuestion[] {
     distributions: new Map(),
     comments: new Map(),
   }));
-  // People give powers of two, 40 at a time, so that a sum reveals who is in it, and so does a distribution. For choice
+  // People give powers of two, 40 at a time, so that a sum or a distribution reveals who is in it. For choice
   // questions, each person chooses a different option.
   const step = asked.some(({ type }) => isScaled(type)) ? 40 : names.length;
   for (let start = 0; start < names.length; start += step) {
@@ -118,7 +118,7 @@ function knownOfClass(asked: Asked[], turnout: Turnout): KnownOfQuestion[] {
   );
 }
 
-/** Records which of some people the figures of a question rest on. */
+/** Records which of some people the figures of a question are based on. */
 function collect({ type, sums, distributions }: KnownOfQuestion, results: Result[], names: string[]): void {
   for (const { groupId, value, answers: count, distribution } of results) {
     const sum = value === null ? 0 : sumOf(type, value, count as number);
@@ -144,8 +144,8 @@ export function sumOf(type: QuestionType, mean: number, count: number): number {
 }
 
 /**
- * Lets one person after another do one question, and observes which rates rise. People who are asked the same are counted the
- * same, and so are questions in the same rounds, so one stands for all.
+ * Lets one person after another do one question, and observes which rates rise. People who are asked the same are counted the same.
+ * Questions in the same rounds are too, so one stands for all.
  */
 function knownByRates(turnout: Turnout): Map<number, Cell[]> {
   const known = new Map<number, Cell[]>();
@@ -174,7 +174,7 @@ function knownByRates(turnout: Turnout): Map<number, Cell[]> {
   return known;
 }
 
-/** The mutant: only a threshold. What is known of a group rests on everyone who counts in it. */
+/** The mutant: only a threshold. What is known about a group is based on everyone who counts in it. */
 export function knownByThreshold(history: RandomHistory, week: RandomWeek): KnownOfWeek {
   const { figures, distribution, comments } = history.thresholds;
   const { assignmentsOf, roundById } = turnoutOf(weekData(history, week));

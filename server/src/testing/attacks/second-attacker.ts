@@ -12,7 +12,7 @@ import type { WeekAnswer, WeekData } from '../../results/turnout.ts';
 import { weekData } from './histories.ts';
 import { boundsOf, type World, type WorldQuestion } from './second-worlds.ts';
 
-/** Everything that is published of a week. */
+/** Everything that is published about a week. */
 export type PublishedWeek = {
   results: Map<number, Result[]>;
   comments: Map<number, ShownComment[]>;
@@ -55,14 +55,14 @@ export const isSameText = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 
-// Published figures as rows. The adversary knows who answered and the service's rules, so it knows the people that each figure
-// rests on. It finds them by experiment: the same people give answers that mark them.
+// Published figures as rows. The adversary knows who answered and the service's rules, so it knows the people that each figure is based on.
+// It finds them by experiment: the same people give answers that mark them.
 
 type Membership = { sums: Map<string, string[]>; distributions: Map<string, string[]> };
 
 const keyOf = (questionId: number, groupId: number) => `${questionId} ${groupId}`;
 
-/** Returns for each figure, by question and group, the people that it rests on. */
+/** Returns for each figure, by question and group, the people that it is based on. */
 function membersOf(
   world: World,
   data: WeekData,
@@ -470,9 +470,9 @@ type Table = { sizes: number[]; people: string[][]; sets: Uint8Array[]; totals: 
 
 /**
  * Returns claims that determine the answers of fewer than `threshold` people, from up to three figures with multipliers from −2
- * to 2. If everyone in a company must have the lowest or highest value for the combination to be possible, these answers are
- * known, and so is one person's answer if the others’ sum is known modulo a number. That everyone in a published set agrees is
- * not such a claim: unanimity is a stated limit.
+ * to 2. If everyone in a company must have the lowest or highest value for the combination to be possible, these answers are known. One
+ * person's answer is also known if the others’ sum is known modulo a number. That everyone in a published set agrees is not such a claim:
+ * unanimity is a stated limit.
  */
 export function findInteger(system: System, threshold: number): Claim[] {
   const table = tableOf(system);
@@ -693,7 +693,7 @@ export function attackWorld(world: World, publish: Publish, known?: ReadonlySet<
 export type Guess = { people: string[]; isRight: boolean };
 
 /**
- * Returns what follows about fewer people than the threshold if every figure is assumed to rest on everyone asked who answered:
+ * Returns what follows about fewer people than the threshold if every figure is assumed to be based on everyone asked who answered:
  * how many of these people answered, and the sum of their answers. Impossible guesses are left out.
  */
 export function guessAnswers(world: World, week: World['weeks'][number], publish: Publish): Guess[] {
@@ -745,7 +745,7 @@ function askedIn({ assignments, rounds }: WeekData): Map<string, Set<string>> {
 }
 
 /**
- * Returns what follows about fewer people than the threshold from response rates, assumed to rest on everyone asked: how many
+ * Returns what follows about fewer people than the threshold from response rates, assumed to be based on everyone asked: how many
  * questions these people have answered or skipped. Taking part is not an answer.
  */
 export function guessParticipation(world: World, week: World['weeks'][number], publish: Publish): Guess[] {

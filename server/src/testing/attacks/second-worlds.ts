@@ -116,7 +116,7 @@ function randomQuestions(random: Random): WorldQuestion[] {
   return random.chance(0.5) ? [...questions, { ...plain(4, first), text: '  question 1 ' }] : questions;
 }
 
-/** Inner groups usually have one to three people of their own, and many people are in a second tree or group. */
+/** Inner groups usually have one to three people who are only in them, and many people are in a second tree or group. */
 function randomHomes(organization: Organization, count: number): Homes {
   const { random, inner, parents, tops } = organization;
   const inSecondTree = tops.length > 1 ? random.oneOf([0.1, 0.4, 0.8]) : 0;

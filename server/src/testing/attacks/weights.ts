@@ -1,5 +1,5 @@
-// The attacker on combinations of figures: finds the combination in which one person has the largest share of all weights. It knows
-// nothing of how figures are chosen, only which people each of them is based on.
+// The attacker on combinations of figures: finds the combination in which one person has the largest share of all weights. It knows nothing
+// about how figures are chosen, only which people each of them is based on.
 
 /** People in the same sets can't be distinguished by sums. `sets`: which sets they are in. */
 type Class = { people: number[]; sets: number[] };

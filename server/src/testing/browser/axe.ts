@@ -6,7 +6,7 @@ const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 
 /**
  * Returns each fault as a line, of all rules or of some. The elements that Base UI puts around an open popup to keep the focus
- * inside are ignored, because no user reaches them. So is the rule that a popup must be in a landmark.
+ * inside are ignored, because no user reaches them. The rule that a popup must be in a landmark is ignored too.
  */
 export async function axeFaults(page: Page, rules?: string[]): Promise<string[]> {
   if (!(await page.evaluate<boolean>(`typeof axe === 'object'`))) await page.evaluate(axe.source);

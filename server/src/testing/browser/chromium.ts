@@ -30,7 +30,7 @@ function findInstalled(): BrowserPlace | undefined {
   return found === undefined ? undefined : { executablePath: found };
 }
 
-/** No traffic of its own, and no sandbox: it opens only our own pages, and root cannot use a sandbox. */
+/** Sends no traffic itself, and has no sandbox: it opens only our own pages, and root cannot use a sandbox. */
 const quiet = [
   '--no-sandbox',
   '--disable-gpu',

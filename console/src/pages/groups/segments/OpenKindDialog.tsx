@@ -12,7 +12,7 @@ import { Expected } from './Expected.tsx';
 
 type Fields = { name: string; values: 'each' | 'bands'; bands: string; one: string; other: string };
 
-/** Returns the numbers in a text such as "30, 40, 50". What is no number becomes 0, which the service refuses. */
+/** Returns the numbers in a text such as "30, 40, 50". Anything that isn't a number becomes 0, which the service refuses. */
 const numbersIn = (text: string): number[] =>
   text
     .split(/[\s,;]+/)

@@ -85,7 +85,7 @@ function act(key: string, row: TreeRow, props: Keys, enter: (row: TreeRow) => vo
   return true;
 }
 
-/** Moves to the next row that begins with the typed text; returns false if the key is no letter. */
+/** Moves to the next row that begins with the typed text; returns false if the key isn't a letter. */
 function type(
   { key, timeStamp }: KeyboardEvent,
   typed: { text: string; at: number },

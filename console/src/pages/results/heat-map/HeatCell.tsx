@@ -45,7 +45,9 @@ export const useHeat = (): Shared => useContext(HeatContext) as Shared;
 
 export const indentOf = (levels: number) => `calc(var(--heat-indent) * ${Math.min(levels, 6)})`;
 
-/** Returns the properties of a link to the trend of a KPI in a group or segment. The router's own links would take too long in each cell. */
+/**
+ * Returns the properties of a link to the trend of a KPI in a group or segment. The router's own links would take too long in each cell.
+ */
 export function useTrendLink(kind: NamedKind | undefined) {
   const navigate = useNavigate();
   const { options } = useRouter();
@@ -142,7 +144,7 @@ export function Cell({ row, kpi }: { row: HeatRow; kpi: number }) {
   if (figure.kind !== 'shown') {
     const reason = figure.kind === 'withheld' ? reasonOf(row) : t('results.nothingToCompare');
     return (
-      // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control
+      // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell isn't a control
       <td>
         <ToggletipTrigger handle={toggletip} text={reason} className={cx(css['score'], css['hatch'])}>
           <span aria-hidden>–</span>

@@ -53,7 +53,7 @@ function Map({ start, hasKinds }: { start: ResultsStart; hasKinds: boolean }) {
   const map = useData('GET /results/heat-map', { query } as never);
   const week = map.data?.week;
   const only = map.data?.rows.length === 1 ? map.data.rows[0] : undefined;
-  // A map of one group says nothing that its overview does not.
+  // A map of a single group shows nothing that its overview doesn't.
   if (only && !hasKinds) return <Navigate to="/" search={{ group: only.id } as never} replace />;
   return (
     <Page

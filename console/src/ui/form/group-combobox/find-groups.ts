@@ -9,7 +9,7 @@ export type GroupOption = {
   path: string;
 };
 
-/** Removes accents and capitals. */
+/** Removes accents and converts to lower case. */
 export const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
 /** Returns the groups of a tree as options, each with the groups above it. */
