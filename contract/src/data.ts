@@ -45,8 +45,7 @@ export const Group = Type.Object(
     ),
     segmentKind: Type.Optional(
       Type.String({
-        description:
-          'Only for segments: what the account divides its people by, such as Site. (An addition.)',
+        description: 'Only for segments: the name of the kind, such as Site. (An addition.)',
       }),
     ),
   },
@@ -61,15 +60,15 @@ export const getGroups = {
   operationId: 'getGroups',
   summary: 'List the groups',
   description:
-    'Returns all active groups of the account, ordered by ID. With kind=segment, returns its segments instead: attribute ' +
-    'values whose figures are read by their ID, like those of a group.',
+    "Returns all active groups of the account, ordered by ID. With kind=segment, returns the account's segments instead: attribute " +
+    "values. Read a segment's figures by its ID, like a group's.",
   scope: 'data',
   query: Type.Object({ kind: kindOf('What to list. Default: group.') }, { additionalProperties: false }),
   response: Type.Array(Group),
   errors: {
     400: 'A query parameter is unknown, repeated or invalid.',
     401: 'The token is missing, unknown, expired or revoked.',
-    403: 'The token lacks the scope `data`.',
+    403: 'The token lacks the `data` scope.',
     429: 'Too many requests with this token. Try again after `Retry-After` seconds.',
     503: 'The service is starting or stopping, or has no database connection. Try again after `Retry-After` seconds.',
   },
@@ -94,7 +93,7 @@ const scopeParameters = {
 const figureParameters = {
   groupId: Type.String({ minLength: 1, description: 'The ID of a group or segment of the account.' }),
   includeSubgroups: scopeParameters.includeSubgroups,
-  kind: kindOf('What groupId must be the ID of. Default: either.'),
+  kind: kindOf('Whether groupId must be the ID of a group or of a segment. Default: either.'),
 };
 const rangeParameters = {
   fromDate: day(
@@ -368,7 +367,9 @@ export const getFeed = {
           description: 'Only this group and its subgroups, or only this segment. Default: all groups.',
         }),
       ),
-      kind: kindOf('Whether rows are of groups or of segments, which have one more column. Default: group.'),
+      kind: kindOf(
+        'Whether to return rows for groups or for segments. Rows for segments have one more column. Default: group.',
+      ),
       fromDate: day('The first day of the range, used together with toDate. Default: all weeks.'),
       toDate: rangeParameters.toDate,
       format: Type.Optional(Type.Enum(['csv', 'ndjson'], { description: 'csv or ndjson. Default: csv.' })),

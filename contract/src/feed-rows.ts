@@ -29,7 +29,7 @@ export const FeedRow = Type.Object(
     }),
     rolling: Type.Union([Type.Number(), Type.Null()], {
       description:
-        'For KPIs: the mean of the latest published figures of its questions in a window of weeks, which weeks can be compared by.',
+        'For KPIs: the mean of the latest published figures of its questions in a window of weeks. Use it to compare weeks.',
     }),
     standardError: Type.Union([Type.Number(), Type.Null()], {
       description: 'The standard error of `rolling`, or of the value of a question. Null: not known.',
@@ -38,16 +38,16 @@ export const FeedRow = Type.Object(
       description: 'The change since the same questions were asked before. Null: nothing can be compared.',
     }),
     isClear: Type.Union([Type.Boolean(), Type.Null()], {
-      description: 'Whether the change is clear: larger than those of groups in which nothing changes.',
+      description: 'Whether the change is clear: larger than usual changes in groups where nothing happens.',
     }),
     changeHandedOut: Type.Union([Type.Boolean(), Type.Null()], {
       description:
-        'Whether one of the figures that the change compares, of this week or an earlier one, is marked by `handedOut`. ' +
+        'Whether `handedOut` is true for one of the figures behind the change, in this week or the earlier one. ' +
         'Null: there is no change.',
     }),
     segmentKind: Type.Optional(
       Type.String({
-        description: 'Only with kind=segment: what the account divides its people by, such as Site.',
+        description: 'Only with kind=segment: the name of the kind, such as Site.',
       }),
     ),
   },

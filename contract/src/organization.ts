@@ -58,7 +58,7 @@ export const AccessInfo = Type.Object(
   {
     memberOf: groupNames('The groups that the user is a member of'),
     adminOf: groupNames('The groups that the user owns'),
-    inheritedAdminOf: groupNames('The groups that the user administers'),
+    inheritedAdminOf: groupNames('The groups that the user owns, including all their subgroups'),
     interestOf: groupNames('The groups whose results the user can read'),
     role: Type.Optional(
       Type.Enum(organizationRoles, {
@@ -92,13 +92,13 @@ export const User = Type.Object(
     ),
     timezone: Type.Optional(
       Type.String({
-        description: 'A time zone name, such as Europe/Stockholm. If omitted: the default of the account.',
+        description: 'A time zone name, such as Europe/Stockholm. If omitted: the account’s default.',
       }),
     ),
     language: Type.Optional(
       Type.String({
         description:
-          'ISO 639-1, such as en. Set when the user is created (if omitted: the default of the account), later only with ' +
+          'ISO 639-1, such as en. Set when the user is created (if omitted: the account’s default), later only with ' +
           'forceSetLanguage.',
       }),
     ),
@@ -267,7 +267,7 @@ export const postOrganization = {
   response: Report,
   errors: {
     400: 'The token is invalid, or the request has errors, each listed in `details`. Nothing was changed.',
-    403: 'The token lacks the scope `organization`.',
+    403: 'The token lacks the `organization` scope.',
     413: 'The body is larger than 64 MB, as sent or uncompressed.',
     415: 'The body is not application/json, or has an encoding other than gzip.',
     429: 'Too many requests with this token. Try again after `Retry-After` seconds.',

@@ -67,18 +67,18 @@ export const detailTypes = {
   'invalid utf-8': 'The body is not valid UTF-8.',
   'invalid json': 'The body is not valid JSON.',
   'duplicate key': 'An object in the body contains the same key twice.',
-  'invalid text': 'A text contains U+0000 or half of a surrogate pair.',
+  'invalid text': 'A string contains U+0000 or an unpaired surrogate.',
   'too deep': 'Arrays and objects in the body are nested too deeply.',
   'too many values':
-    'The body contains more values (texts, numbers, objects, …) than allowed, one of its objects contains too many keys, or a file names too many groups.',
+    'The body contains more values (strings, numbers, objects, …) than allowed, one of its objects contains too many keys, or a file names too many groups.',
 
   'wrong type':
-    'A value has the wrong JSON type. Values are not converted: the text "false" is not the boolean false.',
+    'A value has the wrong JSON type. Values are not converted: the string "false" is not the boolean false.',
   'missing field': 'A required field is missing.',
   'unknown field':
     'The field is not part of the interface. In a user or group this is a warning, and the field is ignored.',
   'out of range': 'A number or choice is outside the allowed range.',
-  'too long': 'A text is longer than allowed.',
+  'too long': 'A string is longer than allowed.',
   'invalid externalId': formatTexts.en['invalid externalId'],
   'invalid email': formatTexts.en['invalid email'],
   'invalid phone': formatTexts.en['invalid phone'],
@@ -112,7 +112,7 @@ export const detailTypes = {
   'roles ignored': 'Warning: the request contains roles, but the account does not let imports set them.',
   'named twice': 'Warning: a user lists the same group twice.',
   'auditor replaced':
-    'Warning: the role in the request replaces the role Auditor, which was given in the console. Leave the role out to keep it.',
+    'Warning: the role in the request replaces the Auditor role, which was given in the console. Leave the role out to keep it.',
 
   'not signed in': 'You are not signed in to the console, or your session has expired.',
   'missing role': 'Your role does not allow this in the console.',
@@ -135,7 +135,7 @@ export const detailTypes = {
   'token not found': 'The account has no token with this ID.',
   'person not found': 'The account has no person with this ID.',
   'own account':
-    'You cannot remove, deactivate or hand over your own account, or give up your own role Administrator. Ask another administrator.',
+    'You cannot remove, deactivate or hand over your own account, or give up your own Administrator role. Ask another administrator.',
   'role not pending': 'The role of the person is not waiting for confirmation.',
   'group not found': 'The account has no group with this ID.',
   'run not found': 'The account has no run with this ID.',
@@ -157,7 +157,7 @@ export const detailTypes = {
   'schedule not found': 'The account has no schedule with this ID.',
   'question not found': 'The account has no question with this key or ID.',
   'question without value': `A KPI can only contain questions of types ${typesText(scaledTypes)}.`,
-  'space at an end': 'A key or ID has white space at its start or end.',
+  'space at an end': 'A key or ID begins or ends with white space.',
   'invalid options': 'Choice questions need at least two options. Other question types cannot have options.',
   'option taken': 'Another option of the question has this ID.',
   'language taken': 'The translation is in the question’s own language.',
@@ -181,7 +181,7 @@ export const detailTypes = {
   'ends too early': 'The end date of the schedule is before its start date.',
   'invalid reminder': 'The reminder must come after the invitation, in the same week.',
   'nothing due': 'No question of the schedule is due, so there is no email to send.',
-  'no email': 'You asked for an email but have no email address.',
+  'no email': "You have no email address, so the email can't be sent.",
   'inactive person': 'An inactive person cannot sign in, so no sign-in link can be created.',
   'by email only':
     'Sign-in links for administrators are sent by email and not shown, because this installation can send email.',
@@ -234,7 +234,8 @@ export const detailTypes = {
   'segments taken': 'The account already has open segments with this name.',
   'segments open': 'Open segments use this attribute. Close them first.',
   'segments combined': 'These segments are part of a combination. Close or remove the combination first.',
-  'too many segments': 'As many kinds of segments are open as an account can have. Close one first.',
+  'too many segments':
+    'The account already has the maximum number of open kinds of segments. Close one first.',
   'externalId taken': 'The account already has a user or group with this externalId.',
   'email taken': 'The account already has a user with this email address.',
 

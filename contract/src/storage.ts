@@ -34,7 +34,7 @@ export const FileReport = Type.Object(
     place: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: 'For a waiting file: its position in the queue of the account. 1 is processed next.',
+        description: 'For a waiting file: its position in the account’s queue. 1 is processed next.',
       }),
     ),
     message: Type.String({ description: 'The result in one sentence, for the sender.' }),
@@ -51,7 +51,7 @@ export type FileReport = Static<typeof FileReport>;
 const invalidToken =
   'With an empty text/plain body: the token is invalid, or the IP address is not allowed to upload.';
 const errors = {
-  403: 'The token lacks the scope `files`.',
+  403: 'The token lacks the `files` scope.',
   429: 'Too many requests with this token. Try again after `Retry-After` seconds.',
   503: 'The service is starting or stopping, or has no database connection. Try again after `Retry-After` seconds.',
 };

@@ -124,7 +124,7 @@ function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
     keys.chain.advance().catch((error: unknown) => {
       log.warn(
         { cause: (error as Error).message },
-        'The key of open weeks could not be advanced. It will be retried',
+        'Advancing the key of open weeks failed. It will be retried',
       );
     });
   }, keyIntervalMs).unref();

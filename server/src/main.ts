@@ -77,7 +77,7 @@ function limitedConnections(log: Log): { http: number; sftp: number } | undefine
   if (connections.http >= connectionLimits.total) return undefined;
   log.warn(
     { openFiles, connections },
-    "The system's limit of open files is low, so the service accepts fewer connections. Raise the limit (ulimit -n, LimitNOFILE) to 16,000",
+    "The system's open-file limit is low, so the service accepts fewer connections. Raise the limit (ulimit -n, LimitNOFILE) to 16,000",
   );
   return connections;
 }

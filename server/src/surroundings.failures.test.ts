@@ -217,7 +217,7 @@ describe('the service may open at most 256 files', () => {
 
   test('with more connections than that, some are refused and others served; later all are served', async () => {
     const service = await started(join(home, 'none'), { DATABASE_URL: database.url }, through);
-    expect(service.said()).toMatch(/limit of open files is low.*ulimit -n/);
+    expect(service.said()).toMatch(/open-file limit is low.*ulimit -n/);
     const token = await newToken(database.pool);
     const sockets = await Promise.all(Array.from({ length: 400 }, () => dial(service.port)));
     await until(async () => sockets.filter((socket) => socket.closed).length > 200);

@@ -52,7 +52,7 @@ const driversQuery = Type.Object(
     outcome: Type.Optional(
       Type.String({
         pattern: '^(kpi:.{1,500}|question:[1-9]\\d{0,9})$',
-        description: 'kpi: or question: followed by an id. Default: the first.',
+        description: 'kpi: or question: followed by an ID. Default: the first.',
       }),
     ),
     weeks: Type.Optional(

@@ -124,7 +124,8 @@ const filters = {
   active: yesOrNo('true or false.'),
   mail: Type.Optional(
     Type.Enum(['none', 'rejected'], {
-      description: 'none: without an email address; rejected: the mail server rejects emails to it.',
+      description:
+        'none: without an email address; rejected: the mail server rejects emails to their address.',
     }),
   ),
 };

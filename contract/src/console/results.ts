@@ -280,14 +280,14 @@ const weekText = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: '
 const weeksSpan = Type.Optional(
   Type.Enum(['13', '26', '52', '104', '156'], { description: 'How many weeks: 13, 26, 52, 104 or 156.' }),
 );
-const id = Type.String({ pattern: '^\\d{1,10}$', description: 'An id: digits.' });
+const id = Type.String({ pattern: '^\\d{1,10}$', description: 'An ID: digits.' });
 const language = Type.Optional(Type.Enum(['en', 'sv'], { description: 'en or sv.' }));
 const closed = { additionalProperties: false };
 
 const compare = Type.Optional(
   Type.Enum([...comparisons], {
     description:
-      'What to compare with: company, parent, halfYear or none. Default, and if the caller may not: the first of these that is available.',
+      'What to compare with: company, parent, halfYear or none. If omitted, or if the caller may not use it: the first of these that is available.',
   }),
 );
 const groupQuery = Type.Object({ weeks: weeksSpan, compare, language }, closed);
@@ -304,7 +304,7 @@ const heatFileQuery = Type.Object(
   {
     ...heatQuery.properties,
     level: Type.Optional(Type.String({ pattern: '^[1-9]\\d?$', description: 'A level, 1 at the top.' })),
-    subtreeOf: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,9}$', description: 'The id of a group.' })),
+    subtreeOf: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,9}$', description: 'The ID of a group.' })),
     by: Type.Optional(Type.Enum(['score', 'difference'], { description: 'score or difference.' })),
     sort: Type.Optional(
       Type.String({
@@ -320,7 +320,7 @@ const trendQuery = Type.Object(
   {
     groupIds: Type.String({
       pattern: '^\\d{1,10}(,\\d{1,10}){0,5}$',
-      description: 'One to six ids of groups, separated by commas.',
+      description: 'One to six IDs of groups, separated by commas.',
     }),
     kpiId: Type.Optional(
       Type.String({ minLength: 1, maxLength: 500, description: 'If omitted: the response rate.' }),

@@ -97,7 +97,7 @@ const trendQuery = Type.Object(
     segmentIds: Type.Optional(
       Type.String({
         pattern: '^\\d{1,10}(,\\d{1,10}){0,5}$',
-        description: 'One to six ids of segments, separated by commas. Default: the first ones.',
+        description: 'One to six IDs of segments, separated by commas. Default: the first ones.',
       }),
     ),
     kpiId: Type.Optional(

@@ -63,7 +63,7 @@ function withScope(
     throw new Fault(
       'forbidden',
       'missing scope',
-      `The API token does not have the scope ${scope}. Use a token that has it.`,
+      `The API token does not have the ${scope} scope. Use a token that has it.`,
     );
   }
   return { accountId, tokenId, numbers, timezone, version };

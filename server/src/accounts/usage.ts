@@ -51,7 +51,7 @@ export function meterTokens(pool: Promise<Pool>, limit: number, now: () => numbe
     } catch (error) {
       log.warn(
         { accountId, tokenId, cause: error },
-        'The requests of a token could not be saved; this process counts them alone for now',
+        'The request count of a token could not be saved, so each process counts separately for now',
       );
       use.saveAt = use.unsaved + batch;
     }

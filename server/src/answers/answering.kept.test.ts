@@ -20,7 +20,7 @@ afterAll(() => database.close());
 const week = weekNamed('2024-W47') as Week;
 const meanwhile = Date.parse('2024-11-20T12:00:00Z');
 const options = { options: ['in', 'out'].map((id) => ({ id, text: id })) };
-const notAsked = 'This person is not asked this question.';
+const notAsked = 'This person was not asked this question.';
 const nothing = { value: null, choices: null, comment: null, skipped: false };
 
 const names = ['e1', 'e2', 'e3'];

@@ -84,7 +84,7 @@ test('many people who answer at the same time each get the outcome of their own 
   ]);
   const [ofOne, ofOther, again] = [outcomes.slice(0, 40), outcomes.slice(40, 80), outcomes.slice(80)];
   expect(ofOne).toEqual(ofOne.map(() => 'kept'));
-  const refusal = (i: number) => (i % 2 === 0 ? 'Fault: This person is not asked this question.' : 'kept');
+  const refusal = (i: number) => (i % 2 === 0 ? 'Fault: This person was not asked this question.' : 'kept');
   expect(ofOther).toEqual(ofOther.map((_, i) => (i === 3 ? 'closed' : refusal(i))));
   expect(again).toEqual(['kept', expect.stringMatching(/answered with another link/)]);
   expect([await answersOf(one.accountId), await answersOf(other.accountId)]).toEqual([40, 19]);

@@ -303,7 +303,7 @@ async function recentOf(
 const answeredElsewhere =
   'This question was answered with another link or in another browser, or the answer is already counted. It can’t be changed here.';
 
-const notAsked = 'This person is not asked this question.';
+const notAsked = 'This person was not asked this question.';
 
 type AnswerForm = { type: QuestionType; optionIds: ReadonlySet<string> };
 

@@ -112,14 +112,14 @@ export async function mailSignInLink(
   { pool, mailer, publicUrl, log, noteRefusal }: Dependencies,
   { accountId, userId, kind }: MailedLink,
 ): Promise<void> {
-  if (!mailer) return log.warn({ accountId, userId }, 'A sign-in link was not mailed: SMTP_URL is not set');
+  if (!mailer) return log.warn({ accountId, userId }, 'A sign-in link was not emailed: SMTP_URL is not set');
   const hours = linkHours[kind];
   // In one transaction, so that a change of the address either comes first or ends the new link.
   const created = await inTransaction(pool, async (tx) => {
     const person = await selectAddressee(tx, accountId, userId);
     if (!person || person.email === null) return undefined;
     if (kind === 'forgotten' && (await countRequestedLinks(tx, accountId, userId)) >= maxRequestsPerHour) {
-      log.warn({ accountId, userId }, 'A sign-in link was not mailed: the person requested too many');
+      log.warn({ accountId, userId }, 'A sign-in link was not emailed: the person requested too many');
       return undefined;
     }
     return {

@@ -322,7 +322,7 @@ function rawControl(scan: Scan, at: number, levels: number): Refusal {
 }
 
 function invalidText(scan: Scan, at: number, what: string, levels: number): Refusal {
-  const message = `A text contains ${what} at ${lineAndColumn(scan.text, at)}, which cannot be stored. Remove it.`;
+  const message = `A string contains ${what} at ${lineAndColumn(scan.text, at)}, which cannot be stored. Remove it.`;
   return new Refusal('invalid text', message, pointer(scan, levels));
 }
 

@@ -94,10 +94,10 @@ const changeAccountCommand: Command = {
     '                        the schedules need to ask all questions.\n' +
     '    --manager-comparisons  What managers can compare the results of their groups with.\n' +
     '    --allow             IP addresses or ranges that can upload files. "" allows any address.\n' +
-    '    --country           The country of phone numbers in files that have no country code.\n' +
+    '    --country           The country of phone numbers without a country code in files.\n' +
     '    --roles-by-sync off Imports do not set roles.\n' +
-    '    --partial-files true  A file adds and updates people and groups, but removes none.\n' +
-    '    --notify            Email addresses that are notified of files with errors or awaiting approval.',
+    '    --partial-files true  Files only add and update people and groups.\n' +
+    '    --notify            Email addresses to notify about files that have errors or await approval.',
   options: {
     ...account,
     name: text,

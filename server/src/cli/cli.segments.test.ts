@@ -39,7 +39,7 @@ test('a simulation says what a kind would show, and changes nothing', async () =
   const id = await accountWithAttributes();
   const out = await text(segments('simulate', id, '--name', 'Site', '--attribute', 'site'));
   expect(out).toContain('active people have a value');
-  expect(out).toContain('Groups and kinds that are already open show the same as before.');
+  expect(out).toContain("Results by group and by kinds that are already open don't change.");
   expect(await pool`select 1 from segment_kinds where account_id = ${id}`).toHaveLength(0);
 });
 

@@ -66,7 +66,7 @@ export const keyCommands: Record<string, Command> = {
     isLogged: false,
     usage:
       '\n    Prints both keys. Import them on another machine with npx soundings keys import. Don’t store them: anyone with the\n' +
-      '    keys and the database can read the answers of open weeks and the secrets.\n' +
+      '    keys and the database can read the secrets and the answers of open weeks.\n' +
       '    --secrets prints only the secrets key, which doesn’t open answers. Keep a copy of it.',
     options: { secrets: flag },
     run: async (pool, values, keys) => {

@@ -52,7 +52,7 @@ export const peopleCommands: Record<string, Command> = {
     usage:
       '--account ID --email E\n' +
       '    Confirms an administrator that a push or file created, or whose email address it changed.\n' +
-      '    Until then they have the role User.',
+      '    Until then they have the User role.',
     options: { ...account, email: text },
     run: (pool, values) =>
       inTransaction(pool, async (tx) => {

@@ -65,7 +65,7 @@ export const scheduleCommands: Record<string, Command> = {
     },
     run: scheduleCreate,
     format: ({ id, next }: Awaited<ReturnType<typeof scheduleCreate>>) =>
-      `Schedule ${id} created.${next[0] ? ` It first asks on ${next[0].day}.` : ' It has no dates.'}`,
+      `Schedule ${id} created.${next[0] ? ` It first asks on ${next[0].day}.` : ' It has no upcoming dates.'}`,
   },
   'schedule list': {
     isLogged: false,

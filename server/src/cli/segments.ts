@@ -64,7 +64,7 @@ export const segmentCommands: Record<string, Command> = {
     usage:
       wanted +
       '    Shows how many segments of a kind would be shown if it were opened now, with the current people, groups and\n' +
-      '    attributes, and the response rates of past weeks. Changes nothing.',
+      '    attributes, and the response rates of past weeks. Doesn’t change anything.',
     options: kind,
     run: (pool, values) => simulateOpening(pool, accountOf(values), kindOf(values), Date.now(), simulateKind),
     format: simulationText,
@@ -72,8 +72,8 @@ export const segmentCommands: Record<string, Command> = {
   'segments open': {
     usage:
       wanted +
-      '    Shows the results of weeks that open from now on also by segments: by the values of an attribute, or by bands of\n' +
-      '    years if it contains dates, or by two open kinds combined. Try "segments simulate" first.',
+      '    From the next week that opens, also shows results by segment: by the values of an attribute, by bands of years (if\n' +
+      '    the attribute contains dates), or by a combination of two open kinds. Try "segments simulate" first.',
     options: kind,
     run: async (pool, values) => ({
       id: await inTransaction(pool, (tx) => openKind(tx, accountOf(values), actor, kindOf(values))),
@@ -90,7 +90,7 @@ export const segmentCommands: Record<string, Command> = {
       await inTransaction(pool, (tx) => closeKind(tx, accountOf(values), actor, id));
       return { id };
     },
-    format: ({ id }: { id: number }) => `Segments ${id} closed. Their figures stay.`,
+    format: ({ id }: { id: number }) => `Segments ${id} closed. Their existing figures are kept.`,
   },
   'segments remove': {
     usage:
@@ -112,13 +112,13 @@ const sourceOf = ({ attribute, bands, crossOf }: SegmentKind, kinds: SegmentKind
     .join(' and ');
 };
 
-const percent = (share: number | null) => (share === null ? '–' : `${Math.round(share * 100)} %`);
+const percent = (share: number | null) => (share === null ? '–' : `${Math.round(share * 100)}%`);
 
 function simulationText(found: SimulatedKind): string {
   return [
-    `${found.withValue} of ${found.people} active people have a value. There are ${found.values} values, ${found.segments} of them of enough people to become segments.`,
-    `Segments of at least 15 people: ${found.large}. Their figures would be shown in ${percent(found.largeShown)} of cases.`,
-    `All segments: figures shown in ${percent(found.shown)} of cases, based on ${percent(found.answers)} of the answers of people in segments.`,
-    'Groups and kinds that are already open show the same as before.',
+    `${found.withValue} of ${found.people} active people have a value. There are ${found.values} values, of which ${found.segments} have enough people to become segments.`,
+    `Segments with at least 15 people: ${found.large}. Their figures would be shown in ${percent(found.largeShown)} of cases.`,
+    `All segments: figures shown in ${percent(found.shown)} of cases, based on ${percent(found.answers)} of the answers from people in segments.`,
+    "Results by group and by kinds that are already open don't change.",
   ].join('\n');
 }

@@ -22,7 +22,7 @@ export const tokenCommands = (canMail: () => boolean): Record<string, Command> =
       '--account ID --name N --scope data|organization|files [--scope …] [--expires DATE]\n' +
       '                 [--numbers plain|quoted]\n' +
       '    Creates an API token and shows it once. Give it only the scopes it needs. With --numbers quoted, the data interface\n' +
-      '    writes numbers as texts, for clients written for the original service.',
+      '    returns numbers as strings, for clients of the original service.',
     options: { ...account, name: text, scope: list, expires: text, numbers: text },
     run: (pool, values) =>
       createToken(
@@ -61,7 +61,7 @@ export const tokenCommands = (canMail: () => boolean): Record<string, Command> =
   },
   'token revoke': {
     isLogged: false,
-    usage: '--account ID --id T\n    Revokes an API token. It stops working at once.',
+    usage: '--account ID --id T\n    Revokes an API token. It stops working immediately.',
     options: { ...account, id: text },
     run: async (pool, values) => {
       const id = numberOf(values, 'id');

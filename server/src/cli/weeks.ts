@@ -31,9 +31,9 @@ export const weekCommands = (
   'links export': {
     usage:
       '--account ID [--week 2026-W47] [--replace]\n' +
-      '    Prints new personal links as CSV for people in an open week who get none by email: those without an address, or\n' +
-      '    everyone if no mail server is configured. Anyone with a link can answer in that person’s name, so results based on\n' +
-      '    such links are marked. --replace: links exported earlier stop working.',
+      '    Prints new personal links as CSV for people in an open week who don’t get one by email: those without an address,\n' +
+      '    or everyone if no mail server is configured. Anyone with a link can answer in that person’s name, so results based\n' +
+      '    on such links are marked. --replace: links exported earlier stop working.',
     isLogged: false,
     options: { ...account, week: text, replace: flag },
     run: (pool, values) => linksExport(pool, values, config()),

@@ -75,7 +75,7 @@ export async function findRunAs(dataDir: string, binaries: Binaries): Promise<Ru
     if (await exec(file, args, options).then(Boolean, () => false)) return { ids, through };
   }
   throw failed(
-    `PostgreSQL does not run as root, and the user with id ${ids.uid} cannot access both ${dataDir} and ` +
+    `PostgreSQL does not run as root, and the user with ID ${ids.uid} cannot access both ${dataDir} and ` +
       `${binaries.postgres}. Move them to a place that this user can access, install setpriv (util-linux), or set DATABASE_URL.`,
   );
 }

@@ -11,7 +11,7 @@ export function onFailure(statement: PendingQuery<Row[]>, listener: (error: unkn
   const { reject } = query;
   if (typeof reject !== 'function') {
     throw new Error(
-      `This version of the driver "postgres" has no "reject" in its queries: see docs/decisions/0021-postgres-internals.md`,
+      `This version of the "postgres" driver has no "reject" in its queries: see docs/decisions/0021-postgres-internals.md`,
     );
   }
   query.reject = (error) => {

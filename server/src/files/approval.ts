@@ -89,7 +89,7 @@ export async function repeatFile(
   const before = await updateToRepeat(tx, accountId, fileId);
   if (!before) return false;
   if (before.runId !== null && before.outcome === 'pending') {
-    const message = 'The file is being processed again. Nothing of this run was applied.';
+    const message = 'The file is being processed again. No changes of this run were applied.';
     await rejectPendingRun(tx, accountId, before.runId, { userId: by.userId, message });
   }
   await addProcessing(tx, accountId);

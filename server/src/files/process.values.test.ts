@@ -339,7 +339,7 @@ describe('errors', () => {
         row: 3,
         column: 'Department',
         message:
-          '2 new people do not belong to a group. Enter their groups in a column with the header Department.',
+          '2 new people do not belong to a group. Enter their groups in a column with the Department header.',
       },
     ]);
     expect((await send(acme, 'users.csv', text)).warnings).toEqual([]);
@@ -361,7 +361,7 @@ describe('errors', () => {
         row: 1,
         message:
           'New people must have a last name, but no column contains it. Found: "EmployeeID", "FirstName", "Employee name", ' +
-          '"Department". Ignored: "Employee name". Add a column with the header LastName, or choose the right column in ' +
+          '"Department". Ignored: "Employee name". Add a column with the LastName header, or choose the right column in ' +
           'the console.',
       },
       expect.objectContaining({ type: 'missing field', row: 1502, column: 'FirstName' }),

@@ -162,7 +162,7 @@ const isPaused = (file: WaitingFile) =>
 function warnOfInterruptions(file: WaitingFile, accountId: AccountId, log: Log): void {
   const interruptions = interruptionsOf(file);
   if (interruptionPauseOf(interruptions) === 0) return;
-  const message = 'The service has ended several times while processing this file. Starting it again';
+  const message = 'The service stopped several times while processing this file. Processing starts again';
   log.warn({ accountId, fileId: file.id, interruptions }, message);
 }
 

@@ -18,7 +18,7 @@ export async function mailReport(
   log: Log,
 ): Promise<void> {
   if (!mailer) {
-    return log.warn({ accountId, fileId }, 'File report not mailed: SMTP_URL is not set');
+    return log.warn({ accountId, fileId }, 'File report not emailed: SMTP_URL is not set');
   }
   const report = await selectReport(pool, accountId, fileId);
   if (!report) return; // The file has been deleted in the meantime.
@@ -31,7 +31,7 @@ export async function mailReport(
     // Retries of the same email share one id. A file that waits for approval and is approved later gets a second email.
     const id = `file ${fileId} ${report.outcome} ${to}`;
     await mailer.send({ id, to, ...mailOf(report, account) });
-    log.info({ accountId, fileId, runId: report.runId }, 'File report mailed');
+    log.info({ accountId, fileId, runId: report.runId }, 'File report emailed');
   } catch (error) {
     if (!(error instanceof MailRejected)) throw error;
     log.warn({ accountId, fileId, cause: error.message }, 'The mail server rejected a file report');

@@ -121,6 +121,6 @@ function warnOfNoGroup(
   if (!first) return;
   const message =
     `${alone.length === 1 ? '1 new person does' : `${alone.length.toLocaleString('en')} new people do`} not belong to a group. ` +
-    'Enter their groups in a column with the header Department.';
+    'Enter their groups in a column with the Department header.';
   findings.warn({ type: 'no group', message, path: `/data/users/${first[0]}/accessInfo/memberOf` });
 }

@@ -75,7 +75,7 @@ export async function openUpload(pool: Pool, receiving: Receiving, name: string)
   const id = await insertUpload(pool, accountId, { ...receiving, name }, most);
   if (id === undefined) {
     throw refusal(
-      'The account has reached its storage limit. Files are deleted automatically some weeks after they were processed. Try again later.',
+      'The account has reached its storage limit. Files are deleted automatically a few weeks after processing. Try again later.',
     );
   }
   return uploadOf(pool, { accountId, tokenId }, id, 0);

@@ -194,7 +194,7 @@ function objectOf(value: JsonValue | undefined, what: string): JsonObject {
 function textOf(value: JsonObject, field: string): string {
   const text = Object.hasOwn(value, field) ? value[field] : undefined;
   if (typeof text === 'string') return text;
-  throw new LineFault(text === undefined ? missing(field).message : `${field} must be a text.`);
+  throw new LineFault(text === undefined ? missing(field).message : `${field} must be a string.`);
 }
 
 function limitedTextOf(value: JsonObject, field: string, maxLength: number): string {
@@ -207,7 +207,7 @@ function limitedTextOf(value: JsonObject, field: string, maxLength: number): str
 function textsOf(value: JsonObject, field: string): string[] {
   const texts = value[field];
   if (!Array.isArray(texts) || texts.length === 0 || !texts.every((text) => typeof text === 'string')) {
-    throw new LineFault(`${field} must be an array with at least one text.`);
+    throw new LineFault(`${field} must be an array with at least one string.`);
   }
   refuseDuplicates(texts, field);
   return texts;

@@ -77,7 +77,7 @@ function documentsPage(documents: { name: InterfaceName; document: Document }[],
 <main>
 <h1>Interfaces</h1>
 <p class="lead">Send an API token with every request, in the <code>Authorization</code> header, alone or after
-<code>Bearer</code>. Every error response has the body <code>{ id, message, details }</code>. The id is also in the
+<code>Bearer</code>. Every error response has the body <code>{ id, message, details }</code>. The ID is also in the
 <code>x-request-id</code> header.</p>
 ${documents.map(({ name, document }) => interfaceSection(name, document, publicUrl)).join('\n')}
 </main>

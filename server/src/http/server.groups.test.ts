@@ -202,7 +202,7 @@ describe('GET /v1/groups', () => {
       const account = await world.account();
       const response = await get('/v1/groups', await account.tokenOf('organization', 'files'));
       expect(refusal(response)).toBe('403 missing scope');
-      expect(response.body.message).toContain('scope data');
+      expect(response.body.message).toContain('data scope');
     });
   });
 

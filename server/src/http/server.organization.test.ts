@@ -131,7 +131,7 @@ describe.each(organizationPaths)('POST %s', (path) => {
       const account = await world.account();
       const response = await post(await account.tokenOf('data', 'files'));
       expect(refusal(response)).toBe('403 missing scope');
-      expect(response.body.message).toContain('scope organization');
+      expect(response.body.message).toContain('organization scope');
     });
   });
 

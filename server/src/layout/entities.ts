@@ -93,8 +93,8 @@ export function entitiesOf(tables: Table[], kind: Table['kind'], task: Task): En
   if (isEmpty) {
     const [{ sheet, headers }] = ofKind as [Table];
     const message =
-      `The sheet has headers for ${kind} but no rows. Applying it would remove all ${kind}, so it is refused as a ` +
-      'failed export. Add the rows, or remove the sheet.';
+      `The sheet has headers for ${kind} but no rows. Applying it would remove all ${kind}, so the file is refused. The ` +
+      'export has probably failed. Add the rows, or remove the sheet.';
     task.notes.fault({ type: 'unknown layout', message, ...placeIn(sheet, headers) });
   }
   return [...entities.values()];

@@ -234,7 +234,7 @@ function missingColumnOf(
     type: 'missing column',
     message:
       `New ${lack.of} must have a ${lack.what}, but no column contains it. ${foundHeaders(texts(found), texts(ignored))} Add a ` +
-      `column with the header ${lack.header}, or choose the right column in the console.`,
+      `column with the ${lack.header} header, or choose the right column in the console.`,
     ...placeIn(sheet, headers),
   };
 }

@@ -173,8 +173,7 @@ function noteUnsolved(unsolved: Unknown[], isAnyKnown: boolean, { notes }: Task)
 }
 
 /** The effect of a manager name that is ignored. */
-const ignoredName =
-  'The name is ignored. As long as a manager is unknown, no one loses the groups they manage.';
+const ignoredName = 'The name is ignored. While a manager is unknown, current managers keep their groups.';
 
 const unknownManager = (rows: Row[]) =>
   `The manager in ${placesOf(rows)} is unknown: no person in this file has this ID, email address or full name. ${ignoredName}`;

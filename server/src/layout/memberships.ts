@@ -106,7 +106,7 @@ export function hasRoom(count: number, row: Row, task: Task): boolean {
   task.room -= count;
   if (task.room >= 0) return true;
   if (hadRoom) {
-    const message = `The file has more than ${maxEntries.toLocaleString('en')} group entries up to this row, which is the maximum. Send the list over the organization interface instead.`;
+    const message = `Up to this row, the file has more than ${maxEntries.toLocaleString('en')} group entries, the maximum. Send the list over the organization interface instead.`;
     task.notes.fault({ type: 'too many values', message, ...placeIn(row.table.sheet, row.index) });
   }
   return false;

@@ -56,11 +56,11 @@ const expected: Record<string, { what: string; instead: string }> = {
   },
   timezone: {
     what: formatName('invalid timezone'),
-    instead: 'Existing people keep their time zone, and new people get that of the account',
+    instead: 'Existing people keep their time zone, and new people get the account’s time zone',
   },
   language: {
     what: formatName('invalid language'),
-    instead: 'Existing people keep their language, and new people get that of the account',
+    instead: 'Existing people keep their language, and new people get the account’s language',
   },
 };
 

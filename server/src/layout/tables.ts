@@ -102,8 +102,8 @@ export function tablesOf(
 }
 
 const idRequired: Record<Kind, string> = {
-  users: "Add a column with the header EmployeeID. A person's ID must never change.",
-  groups: "Add a column with the header DepartmentID. A group's ID must never change.",
+  users: "Add a column with the EmployeeID header. A person's ID must never change.",
+  groups: "Add a column with the DepartmentID header. A group's ID must never change.",
 };
 
 /** Lists the headers that were found, and which of them are ignored. One of these may be the missing one. */
@@ -129,8 +129,8 @@ function noTables(sheet: Sheet | undefined): Detail & { type: DetailType } {
   return {
     type: 'unknown layout',
     message:
-      `The first ${rowsToHeaders} rows contain no headers for users or groups. A list of users needs a column with the header ` +
-      'EmployeeID (or externalId), and others such as FirstName, LastName, Email and Department. A list of groups needs ' +
+      `The first ${rowsToHeaders} rows contain no headers for users or groups. A list of users needs a column with the ` +
+      'EmployeeID (or externalId) header, and others such as FirstName, LastName, Email and Department. A list of groups needs ' +
       `DepartmentID or DepartmentName, and ParentDepartment, or else externalId and name.` +
       (headers.length > 0 ? ` ${foundHeaders(headers, [])}` : ''),
     ...(sheet && placeIn(sheet, Math.max(first, 0))),

@@ -129,7 +129,7 @@ export async function lockoutFaults(
   if (before.id === by) return [ownAccountFault(path)];
   if (await selectHasOtherAdministrator(db, accountId, before.id)) return [];
   const message =
-    'The account would have no active administrator left. Give someone else the role Administrator first.';
+    'The account would have no active administrator left. Make someone else an administrator first.';
   return [{ type: 'no administrator', message, path }];
 }
 

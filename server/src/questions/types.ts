@@ -30,13 +30,13 @@ export function readAnswer(
     case 'option':
       return typeof value === 'string' && options.has(value)
         ? { value: null, choices: [value] }
-        : 'the id of one of the options';
+        : 'the ID of one of the options';
     case 'options': {
       const isChosen =
         Array.isArray(value) &&
         value.every((id) => typeof id === 'string' && options.has(id)) &&
         new Set(value).size === value.length;
-      return isChosen ? { value: null, choices: value } : 'an array of different option ids';
+      return isChosen ? { value: null, choices: value } : 'an array of different option IDs';
     }
     case 'comment':
       return value === undefined

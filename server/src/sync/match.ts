@@ -41,7 +41,7 @@ export function matchOrganization(
   matchEmails(users, current, currentDetails, findings);
   if (!staysAdministrated(users, current, organization.partial?.includes('users') ?? false)) {
     const message =
-      'The account would have no active administrator left. Include an active user with the role Administrator, or create one in the console.';
+      'The account would have no active administrator left. Include an active user with the Administrator role, or create one in the console.';
     findings.fault({ type: 'no administrator', message, path: '/data/users' });
   }
 }

@@ -280,7 +280,7 @@ const digestOf = ({ changes, groups, users }: Plan): string =>
 
 const planChanged = (runId: string) =>
   staleRun(
-    `Run ${runId} would now make different changes than were shown, because the data has changed in the meantime. Upload the file again.`,
+    `The data has changed since the changes of run ${runId} were shown, so the run would now make different changes. Upload the file again.`,
   );
 
 /** Returns the Fault for a pending run that can no longer be applied. */

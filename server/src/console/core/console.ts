@@ -114,7 +114,7 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
           throw new Fault(
             'forbidden',
             'missing role',
-            `This requires the role ${minimumRole}. Ask an administrator.`,
+            `This requires the ${minimumRole} role. Ask an administrator.`,
           );
         }
         if (proof) requireProof(who);

@@ -33,7 +33,7 @@ export function faultResponse(fault: Fault, id: string, face: InterfaceName): Er
 
 /** Returns the response to an unexpected error. It contains only the request id. */
 export function defectResponse(id: string): WithBody {
-  const message = `Unexpected error. Try again. If it happens again, contact your server administrator and include the request id ${id}.`;
+  const message = `Unexpected error. Try again. If it happens again, contact your server administrator and include the request ID ${id}.`;
   return { status: 500, headers: {}, body: problem(id, 'internal error', message) };
 }
 

@@ -121,7 +121,7 @@ function refuseCross(crossOf: [number, number], bands: number[] | null, open: Se
     throw faultAtField('invalid', 'invalid value', '/crossOf', message);
   }
   if (bands) {
-    const message = 'A combination has no bands of its own. It uses those of the two kinds.';
+    const message = "A combination can't have its own bands. It uses the bands of the two kinds.";
     throw faultAtField('invalid', 'invalid value', '/bands', message);
   }
 }
