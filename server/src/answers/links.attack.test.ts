@@ -18,9 +18,9 @@ const mutant = vi.hoisted(() => ({ isOn: false }));
 vi.mock('../sealing/person-answers.ts', async (original) => {
   const real = await original<typeof sealed>();
   const isOwn: typeof real.isOwn = (...args) => mutant.isOn || real.isOwn(...args);
-  const refusalOf: typeof real.changeRefusalOf = (...args) =>
+  const changeRefusalOf: typeof real.changeRefusalOf = (...args) =>
     mutant.isOn ? undefined : real.changeRefusalOf(...args);
-  return { ...real, isOwn, refusalOf };
+  return { ...real, isOwn, changeRefusalOf };
 });
 
 /** Checks that the attack succeeds without the rule. Otherwise it would prove nothing. */

@@ -172,7 +172,7 @@ describe('GET /v1/storage/files/{name}/report', () => {
       'a.csv',
     );
     expect(refusal(await report(account.token, 'a.csv'))).toBe(
-      '404 file not found: File "a.csv" does not exist.',
+      '404 file not found: File "a.csv" does not exist. It may have been deleted. Send it again.',
     );
     for (const name of ['b.csv', '../a.csv', '.', 'x'.repeat(5000), "' or 1=1"]) {
       expect(refusal(await report(account.token, name))).toMatch(/^404 (file )?not (found|downloadable)/);

@@ -110,7 +110,7 @@ describe('closing a week', () => {
     expect(error).toBeInstanceOf(Fault);
     expect(error).toMatchObject({
       kind: 'not_found',
-      message: 'No questions were asked in week 2024-W40.',
+      message: 'No questions were asked in week 2024-W40. Choose another week.',
     });
     expect(await tablesOf(pool)).toEqual(before);
     await expect(closeWeekNow(pool, database.keys, 999_999, week, over)).rejects.toMatchObject({

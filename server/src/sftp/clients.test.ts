@@ -288,7 +288,7 @@ transport.close()
 test('ssh2-sftp-client uploads and lists', async () => {
   const company = await fixture.company();
   const client = await logIn(fixture.port, company);
-  onTestFinished(() => void client.end());
+  onTestFinished(async () => void (await client.end()));
   await client.put(large, '/users.csv');
   await client.fastPut(join(folder, 'users.csv'), '/fast.csv');
   await Promise.all(['a', 'b', 'c', 'd'].map((name) => client.put(large, `/${name}.csv`)));
