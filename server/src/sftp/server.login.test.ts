@@ -41,7 +41,7 @@ useSftpServer();
 describe('logging in', () => {
   test('opens a session with a user name and a token with the "files" scope, by password or keyboard-interactive', async () => {
     const byPassword = await logIn(fixture.port, acme);
-    onTestFinished(() => void byPassword.end());
+    onTestFinished(async () => void (await byPassword.end()));
     expect(await byPassword.list('/')).toEqual([]);
 
     const client = new Client();

@@ -176,7 +176,7 @@ describe('an upload', () => {
   test('of exactly 10 MB is accepted', async () => {
     const company = await fixture.company();
     const client = await logIn(fixture.port, company);
-    onTestFinished(() => void client.end());
+    onTestFinished(async () => void (await client.end()));
     const bytes = Buffer.alloc(tenMegabytes, 'EmployeeID;FirstName\n');
     await client.put(bytes, '/full.csv');
     expect((await client.stat('/full.csv')).size).toBe(tenMegabytes);
