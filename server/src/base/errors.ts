@@ -57,6 +57,10 @@ export const changedSince = (what = 'Someone else has changed this', path?: stri
     `${what} in the meantime, so nothing was saved. Reload it and try again.`,
   );
 
+/** Returns the Fault for an upload that is not accepted. */
+export const uploadRefusal = (message: string): Fault =>
+  new Fault('invalid', 'file validation', message, { details: [{ type: 'file validation', message }] });
+
 const invalidParameters = (message: string, details: Detail[]) =>
   new Fault('invalid', 'invalid parameter', message, { details });
 

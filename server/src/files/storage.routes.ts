@@ -1,12 +1,12 @@
 // The routes of the upload interface over HTTPS: upload, list and report of files.
 import { type FileReport, getFileReport, listFiles, uploadFile } from '@soundings/contract/storage.ts';
-import { Fault } from '../base/errors.ts';
+import { Fault, uploadRefusal } from '../base/errors.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { filesIn, maxFormBytes } from '../http/multipart.ts';
 import type { RequestContext } from '../http/operations.ts';
 import type { Server } from '../http/server.ts';
 import { selectChanges, selectReportByName } from './files.sql.ts';
-import { fileNameOf, refusal } from '../sheets/file-names.ts';
+import { fileNameOf } from '../sheets/file-names.ts';
 import { selectFiles } from './store.sql.ts';
 import { fileNotFound, openUpload, type Receiving, recordRefusal, tooLarge, type Upload } from './store.ts';
 
@@ -54,13 +54,13 @@ async function receive(pool: Pool, { caller, request }: RequestContext): Promise
   let [upload, name, sent]: [Upload?, string?, string?] = [];
   try {
     for await (const file of filesIn(request.raw)) {
-      if (upload) throw refusal('The form contains more than one file. Send one file per request.');
+      if (upload) throw uploadRefusal('The form contains more than one file. Send one file per request.');
       sent = file.name;
       name = fileNameOf(sent);
       upload = await openUpload(pool, receiving, name);
       for await (const bytes of file.content) await upload.write(upload.size, bytes);
     }
-    if (!upload || !name) throw refusal('The form contains no file. Send a part with a file name.');
+    if (!upload || !name) throw uploadRefusal('The form contains no file. Send a part with a file name.');
     await upload.finish(name);
     return name;
   } catch (error) {

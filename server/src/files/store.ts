@@ -2,11 +2,11 @@
 // transaction creates the complete file and the job that processes it.
 import { maxStoredBytes, maxStoredFiles, maxUploadBytes } from '@soundings/contract/limits.ts';
 import type { FileReport } from '@soundings/contract/storage.ts';
-import { Fault } from '../base/errors.ts';
+import { Fault, uploadRefusal } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { contentFault, structureFault } from '../sheets/content.ts';
-import { type FileKind, fileNameOf, kindOf, plainNameOf, refusal } from '../sheets/file-names.ts';
+import { type FileKind, fileNameOf, kindOf, plainNameOf } from '../sheets/file-names.ts';
 import { expirePendingRuns } from '../sync/pending-runs.ts';
 import {
   addProcessing,
@@ -74,7 +74,7 @@ export async function openUpload(pool: Pool, receiving: Receiving, name: string)
   const most = { files: maxStoredFiles, bytes: maxStoredBytes };
   const id = await insertUpload(pool, accountId, { ...receiving, name }, most);
   if (id === undefined) {
-    throw refusal(
+    throw uploadRefusal(
       'The account has reached its storage limit. Files are deleted automatically a few weeks after processing. Try again later.',
     );
   }
@@ -117,7 +117,7 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
     async write(offset, bytes) {
       if (refused) throw refused;
       if (offset + bytes.length > maxUploadBytes) refused = tooLarge();
-      if (chunks.ranges > maxRanges) refused = refusal('Too many gaps in the file. Send the bytes in order.');
+      if (chunks.ranges > maxRanges) refused = tooManyGaps();
       if (refused) throw refused;
       await chunks.put(offset, bytes);
     },
@@ -142,7 +142,9 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
           // Must come first: other uploads of the account wait here, so that files appear in the order of their arrival.
           await addProcessing(tx, accountId);
           if (!(await updateArrived(tx, accountId, fileId, { name, size }))) {
-            throw refusal('The upload took too long, or some of its data was lost. Send the file again.');
+            throw uploadRefusal(
+              'The upload took too long, or some of its data was lost. Send the file again.',
+            );
           }
           await note?.(tx);
         });
@@ -167,7 +169,7 @@ async function checkedSize(
   const { size } = chunks;
   if (size === 0 || !head) throw wrongSize('The file is empty.');
   const fault = contentFault(kind, head) ?? (await structureFault(kind, { size, read }));
-  if (fault !== undefined) throw refusal(fault);
+  if (fault !== undefined) throw uploadRefusal(fault);
   return size;
 }
 
@@ -201,7 +203,7 @@ export async function recordRefusal(
 
 function refuseGap({ gap, size }: Chunks): void {
   if (gap < size)
-    throw refusal(`The file is incomplete: the bytes from ${gap + 1} on were not sent. Send it again.`);
+    throw uploadRefusal(`The file is incomplete: the bytes from ${gap + 1} on were not sent. Send it again.`);
 }
 
 export const tooLarge = (): Fault => wrongSize('The file is larger than 10 MB.');
@@ -213,6 +215,8 @@ export const fileNotFound = (name?: string): Fault =>
     'file not found',
     `${name === undefined ? 'This file' : `File ${quote(name)}`} does not exist. It may have been deleted. Send it again.`,
   );
+
+const tooManyGaps = (): Fault => uploadRefusal('Too many gaps in the file. Send the bytes in order.');
 
 /** Returns the Fault for a wrong size, with the messages that §7 requires. */
 function wrongSize(message: string): Fault {

@@ -5,7 +5,7 @@
 // 2.2 s.
 import type { IncomingMessage } from 'node:http';
 import { maxUploadBytes } from '@soundings/contract/limits.ts';
-import { Fault } from '../base/errors.ts';
+import { Fault, uploadRefusal } from '../base/errors.ts';
 
 /** The maximum size of a form, in bytes: a file and other fields. */
 export const maxFormBytes = maxUploadBytes + 1024 * 1024;
@@ -33,12 +33,12 @@ export async function* filesIn(form: IncomingMessage): AsyncGenerator<FormFile, 
     const delimiter = delimiterIn(form.headers['content-type'] ?? '');
     await dropped(reader.upTo(delimiter));
     for (let parts = 0; (await reader.peek(2)) !== '--'; parts++) {
-      if (parts === maxParts) throw refusal(`The form has more than ${maxParts} parts. Send fewer.`);
+      if (parts === maxParts) throw uploadRefusal(`The form has more than ${maxParts} parts. Send fewer.`);
       const headers = headersIn(await reader.textUpTo('\r\n\r\n', maxHeaderBytes));
       const name = fileNameIn(headers);
       const content = reader.upTo(delimiter);
       if (name !== undefined && isCompressed(headers))
-        throw refusal('The file is encoded as base64 or quoted-printable. Send it without encoding.');
+        throw uploadRefusal('The file is encoded as base64 or quoted-printable. Send it without encoding.');
       if (name !== undefined) yield { name, content };
       await dropped(content);
     }
@@ -53,7 +53,7 @@ async function* bytesOf(form: IncomingMessage): AsyncGenerator<Buffer, void> {
   try {
     for await (const chunk of form.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxFormBytes) throw refusal('The form is too large. A file can have at most 10 MB.');
+      if (size > maxFormBytes) throw uploadRefusal('The form is too large. A file can have at most 10 MB.');
       yield chunk;
     }
   } catch (error) {
@@ -81,7 +81,7 @@ function readerOf(source: AsyncGenerator<Buffer, void>) {
 
   async function readOn(): Promise<void> {
     const { value } = await source.next();
-    if (!value) throw refusal('The form is incomplete or invalid. Send it again.');
+    if (!value) throw uploadRefusal('The form is incomplete or invalid. Send it again.');
     unread = unread.length > 0 ? Buffer.concat([unread, value]) : value;
   }
 
@@ -107,7 +107,7 @@ function readerOf(source: AsyncGenerator<Buffer, void>) {
       let text = '';
       for await (const bytes of upTo(mark)) {
         text += bytes.toString('latin1');
-        if (text.length > max) throw refusal('The headers of a part of the form are too long.');
+        if (text.length > max) throw uploadRefusal('The headers of a part of the form are too long.');
       }
       return text;
     },
@@ -125,7 +125,7 @@ function delimiterIn(contentType: string): string {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^;\s"]*))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain ?? '';
   if (boundary !== '' && boundary.length <= maxBoundaryBytes) return `\r\n--${boundary}`;
-  throw refusal('Send the file as multipart/form-data, with a boundary of 1 to 70 characters.');
+  throw uploadRefusal('Send the file as multipart/form-data, with a boundary of 1 to 70 characters.');
 }
 
 /** The headers by name in lower case, with one character per byte. */
@@ -135,7 +135,7 @@ type PartHeaders = Map<string, string>;
 function headersIn(text: string): PartHeaders {
   const [padding = '', ...lines] = text.replaceAll(/\r\n[ \t]+/g, ' ').split('\r\n');
   if (padding.trim() !== '')
-    throw refusal('The form is invalid: a part does not start correctly. Send it again.');
+    throw uploadRefusal('The form is invalid: a part does not start correctly. Send it again.');
   return new Map(
     lines.map((line) => {
       const [name = '', ...value] = line.split(':');
@@ -190,9 +190,6 @@ function decoded(bytes: Buffer): string {
     return new TextDecoder('windows-1252').decode(bytes);
   }
 }
-
-const refusal = (message: string): Fault =>
-  new Fault('invalid', 'file validation', message, { details: [{ type: 'file validation', message }] });
 
 /** Returns the Fault for a request that ended before its whole body was received. */
 export const endedEarly = (cause?: unknown): Fault =>

@@ -19,7 +19,12 @@ import {
 } from '../base/field-faults.ts';
 import type { AnswerOption, Kpi, NewQuestion } from './questions.sql.ts';
 
-const wrong = (path: string, type: DetailType, message: string): Detail => ({ type, message, path });
+/** Returns the detail of a fault. `path`: a JSON pointer. */
+export const detailAt = (path: string, type: DetailType, message: string): Detail => ({
+  type,
+  message,
+  path,
+});
 const at = (path: string, fault: FieldFault | undefined): Detail[] => (fault ? [{ ...fault, path }] : []);
 
 /**
@@ -36,7 +41,7 @@ export function questionFaults(question: NewQuestion, origin: Origin = {}): Deta
     ...keyFaults('/key', key, origin),
     ...(isQuestionType(type)
       ? []
-      : [wrong('/type', 'out of range', `The type must be a number from ${minimum} to ${maximum}.`)]),
+      : [detailAt('/type', 'out of range', `The type must be a number from ${minimum} to ${maximum}.`)]),
     ...at('/language', languageFault(language)),
     ...textFaults('/text', text, maxCommentLength, origin),
     ...translationFaults('', translations, language, origin),
@@ -47,7 +52,7 @@ export function questionFaults(question: NewQuestion, origin: Origin = {}): Deta
 /** A key is used by other programs, so spaces at its ends, which no one would notice, are not allowed. */
 function keyFaults(path: string, key: string, origin: Origin): Detail[] {
   if (!origin.isPast && key.trim() !== key)
-    return [wrong(path, 'space at an end', 'Remove the spaces at the beginning and the end.')];
+    return [detailAt(path, 'space at an end', 'Remove the spaces at the beginning and the end.')];
   return textFaults(path, key, maxNameLength, origin);
 }
 
@@ -71,7 +76,7 @@ function translationFaults(
     if (fault) return at(path, fault);
     if (language === own && !origin.isPast)
       return [
-        wrong(
+        detailAt(
           path,
           'language taken',
           'The original text is already in this language. Remove this translation.',
@@ -82,7 +87,7 @@ function translationFaults(
 }
 
 /** The fault of options of a question that is not a choice. */
-export const unwantedOptions = wrong(
+export const unwantedOptions = detailAt(
   '/options',
   'invalid options',
   `Only questions of types ${typesText(choiceTypes)} can have options.`,
@@ -99,14 +104,14 @@ function optionFaults(
   }
   if (options.length < (origin.isPast ? 1 : 2)) {
     const minimum = origin.isPast ? 'one option' : 'two options';
-    return [wrong('/options', 'invalid options', `Add at least ${minimum} to choose from.`)];
+    return [detailAt('/options', 'invalid options', `Add at least ${minimum} to choose from.`)];
   }
   return options.flatMap((option, i) => {
     const isTwice = options.findIndex(({ id }) => id === option.id) < i;
     const place = `/options/${i}`;
     return [
       ...(isTwice
-        ? [wrong(`${place}/id`, 'option taken', 'Another option already has this ID.')]
+        ? [detailAt(`${place}/id`, 'option taken', 'Another option already has this ID.')]
         : keyFaults(`${place}/id`, option.id, origin)),
       ...textFaults(`${place}/text`, option.text, maxCommentLength, origin),
       ...translationFaults(place, option.translations ?? {}, language, origin),
@@ -128,6 +133,6 @@ export function kpiFaults(
     ...at('/imageUrl', imageUrl === null ? undefined : lengthFault('imageUrl', imageUrl, maxCommentLength)),
     ...(isAddress
       ? []
-      : [wrong('/imageUrl', 'invalid url', 'Enter a URL that starts with https:// or http://.')]),
+      : [detailAt('/imageUrl', 'invalid url', 'Enter a URL that starts with https:// or http://.')]),
   ];
 }

@@ -21,7 +21,7 @@ import {
 } from './questions.sql.ts';
 import { libraryFor } from './library.ts';
 import { hasSameWording } from './similar-wording.ts';
-import { kpiFaults, questionFaults } from './question-faults.ts';
+import { kpiFaults, questionFaults, detailAt } from './question-faults.ts';
 
 /**
  * Creates the questions whose key is new and updates the texts of those that exist. Returns how many were created or changed.
@@ -186,10 +186,10 @@ export async function addQuestion(
     ...(keys.has(question.key) ? [taken('/key', 'Another question already has this key.')] : []),
     ...(unknown === undefined
       ? []
-      : [wrong('/kpiIds', 'kpi not found', `KPI ${quote(unknown)} does not exist.`)]),
+      : [detailAt('/kpiIds', 'kpi not found', `KPI ${quote(unknown)} does not exist.`)]),
     ...(kpiIds.length === 0 || isScaled(question.type)
       ? []
-      : [wrong('/kpiIds', 'question without value', scaledOnly)]),
+      : [detailAt('/kpiIds', 'question without value', scaledOnly)]),
   ]);
   const [id] = (await insertQuestions(tx, accountId, [question])) as [number];
   const changed = kpiIds.map((kpiId) => kpis.get(kpiId) as Kpi);
@@ -282,7 +282,7 @@ export async function saveKpi(
     ...(isNew && exists ? [taken('/id', 'Another KPI already has this ID.')] : []),
     ...(unscaled === undefined
       ? []
-      : [wrong('/questionIds', 'question without value', `${scaledOnly} Remove ${quote(name)}.`)]),
+      : [detailAt('/questionIds', 'question without value', `${scaledOnly} Remove ${quote(name)}.`)]),
   ]);
   const questionIds = [...new Set(kpi.questionIds)].toSorted((a, b) => a - b);
   const after = { ...kpi, questionIds };
@@ -293,7 +293,6 @@ export async function saveKpi(
 }
 
 const scaledOnly = `KPIs use questions of types ${typesText(scaledTypes)} only.`;
-const wrong = (path: string, type: DetailType, message: string): Detail => ({ type, message, path });
 const taken = (path: string, message: string): Detail => ({ type: 'key taken', message, path });
 const questionChanged = (message: string, path?: string): Fault =>
   faultAtField('conflict', 'question changed', path, message);

@@ -1,6 +1,7 @@
 // Interprets paths from SFTP clients. There is a single folder. Some clients write a file under a temporary name and then rename
 // it. Pure.
-import { fileNameOf, plainNameOf, refusal } from '../sheets/file-names.ts';
+import { uploadRefusal } from '../base/errors.ts';
+import { fileNameOf, plainNameOf } from '../sheets/file-names.ts';
 
 /** The target of a path: the only folder, a file in it, or nothing. */
 export type PathTarget = { kind: 'root' } | { kind: 'file'; name: string } | { kind: 'nowhere' };
@@ -46,7 +47,7 @@ export function isMeantFor(temporary: string, final: string): boolean {
 /** Throws a Fault (`file validation`) if the name is invalid. */
 export function checkName(name: string): void {
   if (name.includes('\\')) {
-    throw refusal('The file name must not contain any of these characters: \\ / : * ? " < > |');
+    throw uploadRefusal('The file name must not contain any of these characters: \\ / : * ? " < > |');
   }
   if (isTemporary(name)) plainNameOf(name);
   else fileNameOf(name);

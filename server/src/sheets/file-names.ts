@@ -1,5 +1,5 @@
 // Validates names of uploaded files and derives the file type from the extension (decisions C2, C4). Pure.
-import { Fault } from '../base/errors.ts';
+import { uploadRefusal } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 
 export type FileKind = 'csv' | 'xls' | 'xlsx';
@@ -13,9 +13,11 @@ const maxNameBytes = 200;
  */
 export function fileNameOf(sent: string): string {
   const name = plainNameOf(sent);
-  if (name.startsWith('.')) throw refusal('The file name must not begin with a dot.');
+  if (name.startsWith('.')) throw uploadRefusal('The file name must not begin with a dot.');
   if (kindOf(name) === undefined) {
-    throw refusal(`${quote(name)} has an unsupported file type. The name must end in .csv, .xls or .xlsx.`);
+    throw uploadRefusal(
+      `${quote(name)} has an unsupported file type. The name must end in .csv, .xls or .xlsx.`,
+    );
   }
   return name;
 }
@@ -23,19 +25,19 @@ export function fileNameOf(sent: string): string {
 /** Like `fileNameOf`, but accepts any extension: for files that are renamed after the upload. */
 export function plainNameOf(sent: string): string {
   const name = sent.slice(Math.max(sent.lastIndexOf('/'), sent.lastIndexOf('\\')) + 1).normalize('NFC');
-  if (name === '' || name === '.' || name === '..') throw refusal('The file has no name.');
+  if (name === '' || name === '.' || name === '..') throw uploadRefusal('The file has no name.');
   if (Buffer.byteLength(name) > maxNameBytes) {
-    throw refusal(`The file name is longer than ${maxNameBytes} bytes. Use a shorter name.`);
+    throw uploadRefusal(`The file name is longer than ${maxNameBytes} bytes. Use a shorter name.`);
   }
   if (!name.isWellFormed() || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)) {
-    throw refusal('The file name contains invisible characters. Rename the file.');
+    throw uploadRefusal('The file name contains invisible characters. Rename the file.');
   }
   if (/[:*?"<>|]/.test(name))
-    throw refusal('The file name must not contain any of these characters: \\ / : * ? " < > |');
+    throw uploadRefusal('The file name must not contain any of these characters: \\ / : * ? " < > |');
   if (/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(name)) {
-    throw refusal(`${quote(name)} is a reserved name on Windows. Rename the file.`);
+    throw uploadRefusal(`${quote(name)} is a reserved name on Windows. Rename the file.`);
   }
-  if (/^\s|\s$/.test(name)) throw refusal('The file name must not begin or end with a space.');
+  if (/^\s|\s$/.test(name)) throw uploadRefusal('The file name must not begin or end with a space.');
   return name;
 }
 
@@ -43,6 +45,3 @@ export function plainNameOf(sent: string): string {
 export function kindOf(name: string): FileKind | undefined {
   return /\.(csv|xlsx?)$/i.exec(name)?.[1]?.toLowerCase() as FileKind | undefined;
 }
-
-export const refusal = (message: string): Fault =>
-  new Fault('invalid', 'file validation', message, { details: [{ type: 'file validation', message }] });
