@@ -1,6 +1,5 @@
-// The thread for simulations of segments: computes what a kind would show from data that was read before, and posts the result. It
-// opens no database.
-import { parentPort, workerData } from 'node:worker_threads';
+// The thread for simulations of segments: computes what a kind would show from data that was read before. It opens no database.
+import { serveThread } from './jobs/threads.ts';
 import { type SimulatedAccount, simulateKind } from './results/segments/simulate.ts';
 
-parentPort!.postMessage(simulateKind(workerData as SimulatedAccount));
+serveThread((account: SimulatedAccount) => simulateKind(account));

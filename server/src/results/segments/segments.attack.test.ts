@@ -6,7 +6,7 @@ import { heaviestPerson } from '../../testing/attacks/weights.ts';
 import { chooseCells } from '../disclosure/disclosure.ts';
 import { chooseSegments, type SegmentSet } from './choose-segments.ts';
 
-const attacks = Number(process.env['SEGMENT_ATTACKS'] ?? 150);
+const attacks = Number(process.env['SEGMENT_ATTACKS'] ?? 75);
 const firstSeed = Number(process.env['SEED'] ?? 1);
 
 type Choose = (world: SegmentWorld, cells: ReturnType<typeof chooseCells>) => Map<number, number[]>;

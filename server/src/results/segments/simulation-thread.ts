@@ -1,6 +1,6 @@
 // Simulates kinds of segments on a thread, because seconds of computing would block other requests. One simulation at a time.
 import { Fault } from '../../base/errors.ts';
-import { computeOnThread } from '../../jobs/threads.ts';
+import { runOnThread, ThreadTimeout } from '../../jobs/threads.ts';
 import type { SimulatedAccount, SimulatedKind } from './simulate.ts';
 
 /** Computes what a kind of segments would show; see simulateKind. */
@@ -14,9 +14,8 @@ export function openSimulations(thread: URL): SimulateKind {
   let last: Promise<unknown> = Promise.resolve();
   return (account) => {
     const result = last.then(async () => {
-      const found = await computeOnThread<SimulatedKind>(thread, account, limits).catch((error: unknown) => {
-        // A thread that takes too long is ended with status 1.
-        if (error instanceof Error && error.message.includes('exited with code')) return undefined;
+      const found = await runOnThread<SimulatedKind>(thread, account, limits).catch((error: unknown) => {
+        if (error instanceof ThreadTimeout) return undefined;
         throw error;
       });
       if (found) return found;
