@@ -43,9 +43,9 @@ export const Group = Type.Object(
     kind: Type.Optional(
       Type.Literal('segment', { description: 'Only segments have this field. (An addition.)' }),
     ),
-    segmentKind: Type.Optional(
+    breakdown: Type.Optional(
       Type.String({
-        description: 'Only for segments: the name of the kind, such as Site. (An addition.)',
+        description: 'Only for segments: the name of the breakdown, such as Site. (An addition.)',
       }),
     ),
   },

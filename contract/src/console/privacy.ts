@@ -133,8 +133,8 @@ export type PrivacyReport = {
   /** The rules of weeks that open from now on. */
   rules: PrivacyRules;
   openWeeks: OpenWeekRules[];
-  /** The names of the kinds of segments by which results of weeks that open from now on are shown as well. */
-  segments: string[];
+  /** The names of the breakdowns by which results of weeks that open from now on are shown as well. */
+  breakdowns: string[];
   limits: PrivacyLimit[];
   never: NeverShown[];
   keys: KeyState;

@@ -22,7 +22,7 @@ import {
   selectAnswerLink,
   selectLinkKeys,
   selectSealedOfPerson,
-  selectSegmentNames,
+  selectBreakdownNames,
   type SealedAnswers,
   upsertAnswers,
 } from './answering.sql.ts';
@@ -51,8 +51,8 @@ export type Asking = {
   thresholds: { figures: number; distribution: number; comments: number };
   /** Whether results of the open week are shown. */
   isLive: boolean;
-  /** The names of the kinds of segments by which results of the week are also shown. */
-  segments: string[];
+  /** The names of the breakdowns by which results of the week are also shown. */
+  breakdowns: string[];
   /** The questions asked, in order. */
   questions: Question[];
   /** Whether the employer handed the link out. */
@@ -80,10 +80,10 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
   if (!found) return undefined;
   const { accountId, userId, week, wrapped: _, figures, distribution, comments, ...rest } = found.row;
   const respondent = found.key.respondentOf(userId);
-  const [questions, sealed, segments] = await Promise.all([
+  const [questions, sealed, breakdowns] = await Promise.all([
     selectAskedQuestions(pool, accountId, week, respondent),
     selectSealedOfPerson(pool, accountId, week, respondent),
-    selectSegmentNames(pool, accountId, week, respondent),
+    selectBreakdownNames(pool, accountId, week, respondent),
   ]);
   if (questions.length === 0) return undefined;
   const giving = givingOf(by, rest.isExported);
@@ -99,7 +99,7 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
     userId,
     week,
     thresholds: { figures, distribution, comments },
-    segments,
+    breakdowns,
     questions,
     answers: new Map(
       own.map(([id, { value, choices, comment, skipped }]) => [id, { value, choices, comment, skipped }]),

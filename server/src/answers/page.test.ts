@@ -33,7 +33,7 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
   timezone: 'Europe/Stockholm',
   thresholds: { figures: 5, distribution: 10, comments: 10 },
   isLive: false,
-  segments: [],
+  breakdowns: [],
   questions: questionTypes.map((type, i) => questionOf(type, 101 + i)),
   answers: new Map(),
   isExported: false,
@@ -225,14 +225,14 @@ describe('privacy', () => {
     );
   });
 
-  test('names the kinds of segments by which results are also shown, escaped, and how many people they need', () => {
-    expect(privacyOf({ segments: ['Site', 'Age <zz>'] })).toContain(
+  test('names the breakdowns by which results are also shown, escaped, and how many people they need', () => {
+    expect(privacyOf({ breakdowns: ['Site', 'Age <zz>'] })).toContain(
       'Results are also shown across groups by: Site, Age <zz>. They are never shown for fewer than 5 people.',
     );
-    expect(pageOf({ segments: ['Age <zz>'] })).not.toContain('<zz>');
+    expect(pageOf({ breakdowns: ['Age <zz>'] })).not.toContain('<zz>');
     const open = { figures: 1, distribution: 1, comments: 1 };
-    expect(privacyOf({ segments: ['Site'], thresholds: open })).toContain('by: Site.');
-    expect(privacyOf({ segments: ['Site'], thresholds: open })).not.toContain('fewer than');
+    expect(privacyOf({ breakdowns: ['Site'], thresholds: open })).toContain('by: Site.');
+    expect(privacyOf({ breakdowns: ['Site'], thresholds: open })).not.toContain('fewer than');
     expect(privacyOf({})).not.toContain('across groups');
   });
 

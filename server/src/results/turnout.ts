@@ -40,8 +40,8 @@ export type WeekData = {
   asked: { groupId: number; questionIds: number[] }[];
   /** The people whose link was handed out by the employer. No one if left out. */
   handedOut?: ReadonlySet<string>;
-  /** The segments of each kind, in the order in which the kinds were opened. None if left out. */
-  segmentKinds?: readonly (readonly number[])[];
+  /** The segments of each breakdown, in the order in which the breakdowns were opened. None if left out. */
+  breakdowns?: readonly (readonly number[])[];
 };
 
 /** Who is asked what in a week, and who has answered which questions so far. */
