@@ -22,7 +22,7 @@ const keptFor = 10_000;
 const idle = new Map<string, { thread: Worker; timer: NodeJS.Timeout }>();
 
 /**
- * On a thread: handles what `runOnThread` sends, and returns the result. `handle` gets one piece of work at a time. If it throws, the
+ * On a thread: handles what `runOnThread` sends, and returns the result. `handle` runs once at a time. If it throws, the
  * thread ends.
  */
 export function serveThread<Work>(handle: (work: Work) => unknown): void {
@@ -85,7 +85,7 @@ function takeIdle(kind: string): Worker | undefined {
   return found.thread;
 }
 
-/** Keeps a thread for the next piece of work, unless one is kept already. It doesn't keep the process from ending. */
+/** Keeps a thread for the next time, unless one is kept already. It doesn't keep the process from ending. */
 function keepIdle(kind: string, thread: Worker): void {
   const end = () => {
     forget(kind);

@@ -15,8 +15,7 @@ export function openSimulations(thread: URL): SimulateBreakdown {
   return (account) => {
     const result = last.then(async () => {
       const found = await runOnThread<SimulatedBreakdown>(thread, account, limits).catch((error: unknown) => {
-        // A thread that takes too long is ended with status 1.
-        if (error instanceof Error && error.message.includes('exited with code')) return undefined;
+        if (error instanceof ThreadTimeout) return undefined;
         throw error;
       });
       if (found) return found;
