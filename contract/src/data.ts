@@ -41,11 +41,14 @@ export const Group = Type.Object(
         'includeSubgroups=true adds. Empty if the group has no subgroups.',
     }),
     kind: Type.Optional(
-      Type.Literal('segment', { description: 'Only segments have this field. (An addition.)' }),
+      Type.Literal('segment', {
+        description: 'Only segments have this field. Not part of the original interface description.',
+      }),
     ),
     breakdown: Type.Optional(
       Type.String({
-        description: 'Only for segments: the name of the breakdown, such as Site. (An addition.)',
+        description:
+          'Only for segments: the name of the breakdown, such as Site. Not part of the original interface description.',
       }),
     ),
   },
@@ -351,7 +354,7 @@ export const getFeed = {
   summary: 'A flat feed for BI tools',
   description:
     'Returns one row for each group, week and metric, streamed as CSV or NDJSON. Rows are ordered by metric, then KPI or ' +
-    'question, group and week. (An addition to the original interface description.)',
+    'question, group and week. This operation is not part of the original interface description.',
   scope: 'data',
   query: Type.Object(
     {

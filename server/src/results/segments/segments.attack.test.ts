@@ -1,5 +1,5 @@
-// The promise of segments (decision 27): in no combination of published figures, of groups and of segments, has one person more
-// than a k-th of the weights of all people. SEGMENT_ATTACKS=100000 searches more companies.
+// The promise of segments (decision 27): in every combination of published figures, of groups and of segments, one person has at
+// most 1/k of the total weight. SEGMENT_ATTACKS=100000 searches more companies.
 import { describe, expect, test } from 'vitest';
 import { randomSegmentWorld, type SegmentWorld } from '../../testing/attacks/segment-worlds.ts';
 import { heaviestPerson } from '../../testing/attacks/weights.ts';
@@ -11,7 +11,7 @@ const firstSeed = Number(process.env['SEED'] ?? 1);
 
 type Choose = (world: SegmentWorld, cells: ReturnType<typeof chooseCells>) => Map<number, number[]>;
 
-/** Returns a combination in which a person's share is more than a k-th, if the attacker finds one. */
+/** Returns a combination in which one person has more than 1/k of the total weight, if the attacker finds one. */
 function attacked(world: SegmentWorld, choose: Choose) {
   const cells = chooseCells(world.groups, world.count, world.threshold);
   const shown = choose(world, cells);
