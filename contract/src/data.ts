@@ -4,6 +4,7 @@ import { feedMetrics, FeedRow } from './feed-rows.ts';
 import type { Operation } from './operation.ts';
 import {
   agreementScale,
+  fourStepScale,
   choiceTypes,
   freeText,
   multipleChoice,
@@ -158,6 +159,7 @@ const typeNames: Record<QuestionType, string> = {
   [singleChoice]: 'single choice',
   [multipleChoice]: 'multiple choice',
   [freeText]: 'free text',
+  [fourStepScale]: 'scale 1–4',
 };
 
 export const Question = Type.Object(

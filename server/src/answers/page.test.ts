@@ -314,7 +314,7 @@ describe('a handed-out link', () => {
     expect(textOf(thanksPage(pageAssets, asking({ isExported: true }), 'en'))).not.toContain(
       'still unanswered',
     );
-    expect(textOf(thanksPage(pageAssets, asking(), 'en'))).toContain('7 questions are still unanswered.');
+    expect(textOf(thanksPage(pageAssets, asking(), 'en'))).toContain('8 questions are still unanswered.');
   });
 });
 
@@ -498,6 +498,7 @@ describe('stored answers', () => {
       [105, { ...noAnswer, choices: [single.options[1]?.id as string] }],
       [106, { ...noAnswer, choices: chosen }],
       [107, { ...noAnswer, skipped: true }],
+      [108, { ...noAnswer, value: 4 }],
     ]);
     const page = pageOf({ answers }, 'en', storedValuesIn(asking({ answers })));
     const checked = [...page.matchAll(/name="(\w+)" value="([^"]*)"[^>]* checked/g)].map(
@@ -510,6 +511,7 @@ describe('stored answers', () => {
       `q105=${single.options[1]?.id}`,
       ...chosen.map((id) => `q106=${id}`),
       's107=1',
+      'q108=4',
     ]);
     expect(page).toContain('>\nBecause</textarea>');
     expect(page).toMatch(/<details open><summary>Add a comment/);
