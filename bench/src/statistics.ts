@@ -250,30 +250,30 @@ function runChanged(company: SimulatedCompany, { weeks }: Plan, tally: Tally, se
   }
 }
 
-function rowsOf(tallies: readonly Tally[]): BenchRow[] {
-  const total = (of: (tally: Tally) => Count): Count => {
-    const all = tallies.map(of);
-    return {
-      hits: all.reduce((sum, { hits }) => sum + hits, 0),
-      all: all.reduce((sum, one) => sum + one.all, 0),
-    };
+const totalOf = (tallies: readonly Tally[], of: (tally: Tally) => Count): Count => {
+  const all = tallies.map(of);
+  return {
+    hits: all.reduce((sum, { hits }) => sum + hits, 0),
+    all: all.reduce((sum, one) => sum + one.all, 0),
   };
+};
+
+function rowsOf(tallies: readonly Tally[]): BenchRow[] {
   const row = (
     what: string,
     of: (tally: Tally) => Count,
     target?: string,
     isMet?: (share: number) => boolean,
-  ): BenchRow[] => [
-    {
-      what,
-      measured: percent(shareOf(total(of))),
-      ...(target !== undefined && isMet && { target, met: isMet(shareOf(total(of))) }),
-    },
-    ...tallies.map((tally, i) => ({
-      what: `– steady share ${steadyShares[i]}`,
-      measured: percent(shareOf(of(tally))),
-    })),
-  ];
+  ): BenchRow[] => {
+    const share = shareOf(totalOf(tallies, of));
+    return [
+      { what, measured: percent(share), ...(target !== undefined && isMet && { target, met: isMet(share) }) },
+      ...tallies.map((tally, i) => ({
+        what: `– steady share ${steadyShares[i]}`,
+        measured: percent(shareOf(of(tally))),
+      })),
+    ];
+  };
   const kpiPower = tallies[steadyShares.indexOf(0.6)]?.power.kpi ?? count();
   return [
     {
