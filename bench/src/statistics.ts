@@ -293,7 +293,7 @@ function rowsOf(tallies: readonly Tally[]): BenchRow[] {
       (share) => share <= 0.08,
     ),
     ...row(
-      'False ones among all marks',
+      'False marks among all marks',
       (one) => one.falseMarks,
       '≤ 6%',
       (share) => share <= 0.06,
