@@ -293,7 +293,7 @@ function rowsOf(tallies: readonly Tally[]): BenchRow[] {
       (share) => share <= 0.08,
     ),
     ...row(
-      'False ones among all marks',
+      'False marks among all marks',
       (one) => one.falseMarks,
       '≤ 6%',
       (share) => share <= 0.06,
@@ -316,9 +316,6 @@ function rowsOf(tallies: readonly Tally[]): BenchRow[] {
       target: '≥ 80%',
       met: shareOf(kpiPower) >= 0.8,
     },
-    ...row(
-      'Weeks with anything marked as clear although only a season moves all groups',
-      (one) => one.seasonal,
-    ),
+    ...row('Weeks with anything marked as clear when only a season moves all groups', (one) => one.seasonal),
   ];
 }
