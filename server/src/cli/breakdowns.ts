@@ -133,8 +133,8 @@ function simulationText(found: SimulatedBreakdown): string {
   ].join('\n');
 }
 
-function questionsText({ asked: { means, distributions }, distributionFrom }: SimulatedBreakdown): string {
+function questionsText({ asked: { withMean, distributions }, distributionFrom }: SimulatedBreakdown): string {
   return distributions > 0
-    ? `This is for the questions of recent weeks: ${means} with a mean, and ${distributions} yes/no or choice questions, which need at least ${distributionFrom} answers for each figure.`
+    ? `This is for the questions of recent weeks: ${withMean} with a mean, and ${distributions} yes/no or choice questions, which need at least ${distributionFrom} answers for each figure.`
     : `This is for questions with a mean. Recent weeks asked no yes/no or choice questions, which need at least ${distributionFrom} answers for each figure.`;
 }

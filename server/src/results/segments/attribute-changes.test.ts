@@ -1,5 +1,5 @@
 // What the privacy report says about breakdowns: closed ones stay listed while they have figures, and values that change shortly before a
-// week opens are counted, whoever changes them.
+// week opens are counted.
 import { addWeeks } from '@soundings/contract/weeks.ts';
 import { expect, test } from 'vitest';
 import { inTransaction } from '../../db/db.ts';
@@ -73,10 +73,10 @@ test('values that change in the 7 days before a week opens are counted for each 
   await pool`update users set first_name = 'Q' where account_id = ${acme.id}`;
   await change(acme, 'shoe size', '40', 60);
   await openWeek(acme);
-  const all = (site: number, age: number) => [
-    { name: 'Site', changes: site },
-    { name: 'Age', changes: age },
-    { name: 'Both', changes: site + age },
+  const all = (ofSite: number, ofAge: number) => [
+    { name: 'Site', changes: ofSite },
+    { name: 'Age', changes: ofAge },
+    { name: 'Both', changes: ofSite + ofAge },
   ];
   expect(await changesOf(acme)).toMatchObject(all(0, 0));
 

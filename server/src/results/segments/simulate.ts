@@ -22,7 +22,7 @@ export type SimulatedAccount = {
   limit: number;
 };
 
-export type AskedQuestions = { means: number; distributions: number };
+export type AskedQuestions = { withMean: number; distributions: number };
 
 /** What a simulation finds about the new breakdown. Shares are from 0 to 1; null if there is nothing to take a share of. */
 export type SimulatedBreakdown = {
@@ -90,14 +90,14 @@ export function simulateBreakdown(account: SimulatedAccount): SimulatedBreakdown
 
 /** Returns the thresholds that apply to the questions asked, each once. */
 function thresholdsOf({
-  asked: { means, distributions },
+  asked: { withMean, distributions },
   threshold,
   distributionThreshold,
 }: SimulatedAccount) {
-  if (means + distributions === 0 || threshold === distributionThreshold)
+  if (withMean + distributions === 0 || threshold === distributionThreshold)
     return [{ threshold, questions: 1 }];
   return [
-    { threshold, questions: means },
+    { threshold, questions: withMean },
     { threshold: distributionThreshold, questions: distributions },
   ].filter(({ questions }) => questions > 0);
 }

@@ -77,5 +77,5 @@ function askedOf(types: readonly { type: QuestionType; questions: number }[]): S
   const count = (matches: (type: QuestionType) => boolean) =>
     types.filter(({ type }) => matches(type)).reduce((sum, { questions }) => sum + questions, 0);
   const distributions = count(isDistributionOnly);
-  return { means: count((type) => type !== freeText) - distributions, distributions };
+  return { withMean: count((type) => type !== freeText) - distributions, distributions };
 }

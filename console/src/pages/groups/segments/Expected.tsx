@@ -38,7 +38,7 @@ export function Expected({ division, isOld }: Props) {
         <li>
           {asked.distributions > 0
             ? t('breakdowns.expectedAsked', { ...asked, minimum: data.distributionFrom })
-            : t('breakdowns.expectedMeans', { minimum: data.distributionFrom })}
+            : t('breakdowns.expectedWithMean', { minimum: data.distributionFrom })}
         </li>
         <li>{t('breakdowns.expectedOthers')}</li>
       </ul>
