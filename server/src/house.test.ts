@@ -394,6 +394,9 @@ const writers: Record<string, string[]> = {
   reminder_opt_outs: ['rounds/messages/reminder-opt-out.sql.ts'],
   opt_out_keys: ['rounds/messages/reminder-opt-out.sql.ts'],
   breakdowns: ['rounds/segments/breakdowns.sql.ts'],
+  // A trigger of users writes it.
+  attribute_changes: ['rounds/segments/breakdowns.sql.ts'],
+  week_breakdowns: ['rounds/segments/breakdowns.sql.ts'],
   segments: ['rounds/segments/breakdowns.sql.ts'],
   asked: ['rounds/rounds.sql.ts', 'results/published-figures.sql.ts'],
   assignments: ['rounds/rounds.sql.ts', 'results/close-week.sql.ts', 'answers/seal-open-weeks.sql.ts'],

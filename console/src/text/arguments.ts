@@ -194,6 +194,8 @@ export type Arguments = {
     'breakdowns.expectedValues': { count: number; large: string; from: number };
     'breakdowns.expectedShown': { share: string; from: number };
     'breakdowns.expectedAnswers': { share: string };
+    'breakdowns.expectedAsked': { withMean: number; distributions: number; minimum: number };
+    'breakdowns.expectedWithMean': { minimum: number };
   };
   people: {
     'people.inAccount': { count: number };

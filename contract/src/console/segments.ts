@@ -60,6 +60,10 @@ export type SegmentSimulation = {
   largeShown: number | null;
   /** The share of the answers of people in segments that the shown figures would be based on. */
   answers: number | null;
+  /** How many questions with a mean, and yes/no and choice questions, recent weeks asked. If both are 0, the result is for means. */
+  asked: { withMean: number; distributions: number };
+  /** How many answers yes/no and choice questions need. */
+  distributionFrom: number;
 };
 
 const closed = { additionalProperties: false };

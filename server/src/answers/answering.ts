@@ -13,6 +13,7 @@ import { isLinkShaped } from '../rounds/links.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { epochOf, type WeekKey } from '../sealing/week-key.ts';
 import {
+  type AskedBreakdown,
   type KeyCopies,
   type LinkKeyRow,
   type Keeping,
@@ -22,7 +23,7 @@ import {
   selectAnswerLink,
   selectLinkKeys,
   selectSealedOfPerson,
-  selectBreakdownNames,
+  selectAskedBreakdowns,
   type SealedAnswers,
   upsertAnswers,
 } from './answering.sql.ts';
@@ -51,8 +52,8 @@ export type Asking = {
   thresholds: { figures: number; distribution: number; comments: number };
   /** Whether results of the open week are shown. */
   isLive: boolean;
-  /** The names of the breakdowns by which results of the week are also shown. */
-  breakdowns: string[];
+  /** The breakdowns by which results of the week are also shown. */
+  breakdowns: AskedBreakdown[];
   /** The questions asked, in order. */
   questions: Question[];
   /** Whether the employer handed the link out. */
@@ -83,7 +84,7 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
   const [questions, sealed, breakdowns] = await Promise.all([
     selectAskedQuestions(pool, accountId, week, respondent),
     selectSealedOfPerson(pool, accountId, week, respondent),
-    selectBreakdownNames(pool, accountId, week, respondent),
+    selectAskedBreakdowns(pool, accountId, week, respondent),
   ]);
   if (questions.length === 0) return undefined;
   const giving = givingOf(by, rest.isExported);

@@ -225,14 +225,20 @@ describe('privacy', () => {
     );
   });
 
-  test('names the breakdowns by which results are also shown, escaped, and how many people they need', () => {
-    expect(privacyOf({ breakdowns: ['Site', 'Age <zz>'] })).toContain(
-      'Results are also shown across groups by: Site, Age <zz>. They are never shown for fewer than 5 people.',
+  test('names the attributes by which results are also shown, escaped, and how many people they need', () => {
+    const site = { name: 'Site', by: [{ attribute: 'site', bands: null }] };
+    // Whatever an administrator calls it.
+    const harmless = { name: 'Place', by: [{ attribute: 'sick leave <zz>', bands: null }] };
+    const age = { name: 'Age', by: [{ attribute: 'born', bands: [30, 50] }] };
+    const both = { name: 'Site by age', by: [...site.by, ...age.by] };
+    expect(privacyOf({ breakdowns: [site, harmless, age, both] })).toContain(
+      'Results are also shown across groups by: site; sick leave <zz>, called “Place”; born in bands of years (30, 50), called “Age”; ' +
+        'site combined with born in bands of years (30, 50), called “Site by age”. They are never shown for fewer than 5 people.',
     );
-    expect(pageOf({ breakdowns: ['Age <zz>'] })).not.toContain('<zz>');
+    expect(pageOf({ breakdowns: [harmless] })).not.toContain('<zz>');
     const open = { figures: 1, distribution: 1, comments: 1 };
-    expect(privacyOf({ breakdowns: ['Site'], thresholds: open })).toContain('by: Site.');
-    expect(privacyOf({ breakdowns: ['Site'], thresholds: open })).not.toContain('fewer than');
+    expect(privacyOf({ breakdowns: [site], thresholds: open })).toContain('by: site.');
+    expect(privacyOf({ breakdowns: [site], thresholds: open })).not.toContain('fewer than');
     expect(privacyOf({})).not.toContain('across groups');
   });
 

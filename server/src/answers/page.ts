@@ -5,6 +5,7 @@ import { escaped } from '../base/html.ts';
 import { lastDay } from '@soundings/contract/weeks.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
+import type { AskedBreakdown } from './answering.sql.ts';
 import type { SubmittedValue } from './form.ts';
 import { foreign, languagesOf, nameOf, textsFor } from './page-language.ts';
 import { type PageTexts, pageTexts, type PlainKind, type RemindersState } from './page-texts.ts';
@@ -278,12 +279,27 @@ function thresholdsBeside(
 /** Returns a sentence that lists the breakdowns by which results are also shown. */
 function breakdownsBeside({ breakdowns, thresholds: { figures } }: Asking, t: PageTexts): string[] {
   if (breakdowns.length === 0) return [];
-  const names = breakdowns.map(calm).join(', ');
+  const names = breakdowns.map((one) => breakdownText(one, t)).join('; ');
   return [
     figures <= 1
       ? t('privacy.breakdownsOpen', { names })
       : t('privacy.breakdowns', { names, threshold: figures }),
   ];
+}
+
+/**
+ * Returns what a breakdown divides people by: its attributes and bands. Its name comes after them, if it says something else, because an
+ * administrator chooses it and could call anything "Site".
+ */
+function breakdownText({ name, by }: AskedBreakdown, t: PageTexts): string {
+  const [one = '', other] = by.map(({ attribute, bands }) =>
+    bands
+      ? t('privacy.breakdown.years', { attribute: calm(attribute), years: bands.join(', ') })
+      : calm(attribute),
+  );
+  const text = other === undefined ? one : t('privacy.breakdown.two', { one, other });
+  const isSame = calm(name).toLowerCase() === text.toLowerCase();
+  return isSame ? text : t('privacy.breakdown.named', { by: text, name: calm(name) });
 }
 
 /** Returns what is special about a link that the employer handed out. */

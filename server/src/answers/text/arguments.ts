@@ -9,6 +9,9 @@ export type Arguments = {
     'privacy.distributions': { distribution: number; comments: number };
     'privacy.breakdowns': { names: string; threshold: number };
     'privacy.breakdownsOpen': { names: string };
+    'privacy.breakdown.years': { attribute: string; years: string };
+    'privacy.breakdown.two': { one: string; other: string };
+    'privacy.breakdown.named': { by: string; name: string };
     'privacy.open': { company: string };
     'privacy.liveBatches': { threshold: number };
     'privacy.until': { day: string };

@@ -118,7 +118,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
 
   test('the privacy report names the open breakdowns', long, async () => {
     const page = await open('/privacy');
-    const text = /^Results are also shown by: Site, Age band\. .* Never for fewer than 5 people\.$/;
+    const text =
+      /^Administrators and API tokens also see results by these breakdowns.* Never for fewer than 5 people\.$/;
     await expect.poll(() => page.getByText(text).count(), timeouts).toBe(1);
   });
 

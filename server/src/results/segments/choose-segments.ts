@@ -2,6 +2,7 @@
 // (disclosure.ts). Pure. It knows which people count in which cells and segments, but never what anyone answered (P3).
 import type { Cells } from '../disclosure/disclosure.ts';
 import { cellsWithoutExchange, type Part } from './exchanges.ts';
+import { hasRemainder } from './remainders.ts';
 
 /** The people who count in a segment, each once. A segment of a breakdown can have several sets, one for each question of a class. */
 export type SegmentSet = { segment: number; people: readonly number[] };
@@ -63,8 +64,10 @@ function addedBreakdown(
       .filter(([, people]) => people.length >= threshold);
     if (sets.length === 0 || attempt > 2 * maxAttempts) return [];
     const rowCount = context.before + sets.length;
-    const failing = cellsWithoutExchange(partsOf(context, sets), rowCount, 1 / threshold);
-    if (failing.size === 0) return sets;
+    const parts = partsOf(context, sets);
+    const failing = cellsWithoutExchange(parts, rowCount, 1 / threshold);
+    // Remainders don't occur by chance. They need attributes that were made for them.
+    if (failing.size === 0) return hasRemainder(parts, rowCount, threshold) ? [] : sets;
     const worst = Math.max(...failing.values());
     const before = left.size;
     const counted = new Set(sets.flatMap(([, people]) => people.map((person) => cellOf[person])));
