@@ -38,7 +38,7 @@ export const auditActions = {
   'two-factor turned on': 'A person turned on two-factor authentication.',
   'two-factor turned off': 'Two-factor authentication was turned off for a person.',
   'recovery codes created': 'New recovery codes were created. The previous ones no longer work.',
-  'profile changed': 'A user changed their own language or time zone.',
+  'profile changed': 'A user changed their own language, time zone or weekly digest.',
   'account created': 'The account was created.',
   'token created': 'An API token was created.',
   'token revoked': 'An API token was revoked and stopped working.',

@@ -73,6 +73,9 @@ export const maxAllowedValues = 1_000;
 export const isLargeRemoval = (removed: number, people: number): boolean =>
   removed > 20 || removed * 20 > people;
 
+/** The hours of working days in which messages are sent, unless a schedule allows any hour: from 08:00 to 19:59. */
+export const workingHours = { first: 8, last: 19 };
+
 /** How long runs are kept, in days. */
 export const runRetentionDays = 400;
 

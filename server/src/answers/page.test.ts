@@ -11,7 +11,7 @@ import { cases } from '../testing/house/cases.ts';
 import type { Asking } from './answering.ts';
 import { pageAssets } from './answering.routes.ts';
 import { storedValuesIn, type SubmittedValue } from './form.ts';
-import { askingPage, plainPage, remindersPage, thanksPage } from './page.ts';
+import { askingPage, optOutPage, plainPage, thanksPage } from './page.ts';
 import { languagesOf, pageLanguage, spokenLanguage } from './page-language.ts';
 import type { PlainKind } from './page-texts.ts';
 
@@ -111,7 +111,8 @@ describe('foreign texts', () => {
       askingPage(pageAssets, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', entered),
       askingPage(pageAssets, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', entered),
       thanksPage(pageAssets, one, 'en'),
-      remindersPage(pageAssets, one, 'optedOut'),
+      optOutPage(pageAssets, 'reminders', one, 'optedOut'),
+      optOutPage(pageAssets, 'digests', one, 'resumed'),
       plainPage(pageAssets, 'en', 'away', { fields: [[text, text]], id: text }),
     ];
   };

@@ -7,7 +7,7 @@ import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
 import type { SubmittedValue } from './form.ts';
 import { foreign, languagesOf, nameOf, textsFor } from './page-language.ts';
-import { type PageTexts, pageTexts, type PlainKind, type RemindersState } from './page-texts.ts';
+import { type PageTexts, pageTexts, type PlainKind, type OptOutState } from './page-texts.ts';
 import { card, faultText, noFields, type PageFault } from './question-card.ts';
 
 /** The inline style and script of a page. */
@@ -122,19 +122,20 @@ ${checkMark}
   return whole(pageAssets, { language, company: asking.company, body });
 }
 
-/** Returns the page on which people turn reminders off or back on. */
-export function remindersPage(
+/** Returns the page on which people turn reminders or digests off or back on. */
+export function optOutPage(
   pageAssets: PageAssets,
+  kind: 'reminders' | 'digests',
   { company, language: own }: { company: string; language: string },
-  state: RemindersState,
+  state: OptOutState,
 ): string {
   const language = pageTexts.languageFor(own);
   const t = pageTexts.in(language);
-  const heading = t(`reminders.${state}.heading`);
+  const heading = t(`optOut.${kind}.${state}.heading`);
   const hasOptedOut = state === 'optedOut';
   const body = `<h1>${escaped(heading)}</h1>
-<p class="lead">${escaped(t(`reminders.${state}.text`, { company: calm(company) }))}</p>
-<form method="post" action="?${hasOptedOut ? 'again' : 'stop'}"><button type="submit"${hasOptedOut ? ' class="plain"' : ''}>${escaped(t(`reminders.${state}.button`))}</button></form>`;
+<p class="lead">${escaped(t(`optOut.${kind}.${state}.text`, { company: calm(company) }))}</p>
+<form method="post" action="?${hasOptedOut ? 'again' : 'stop'}"><button type="submit"${hasOptedOut ? ' class="plain"' : ''}>${escaped(t(`optOut.${kind}.${state}.button`))}</button></form>`;
   return whole(pageAssets, { language, company, title: heading, body });
 }
 

@@ -25,7 +25,7 @@ import {
   takeDue,
 } from './messages.sql.ts';
 import { endOf, sendableAt } from '../send-times.ts';
-import { optOutTokensFor } from './reminder-opt-out.ts';
+import { optOutTokensFor } from './opt-outs.ts';
 
 type SenderContext = {
   pool: Pool;
@@ -88,6 +88,7 @@ async function outgoingOf(context: SenderContext, due: DueMessage[], now: number
   );
   const tokens = await optOutTokensFor(
     pool,
+    'reminders',
     wanted.map(({ message }) => message),
   );
   const others = due.map((message) => ({ ...message, until: sendTimeFor(message, now) }));
