@@ -23,7 +23,7 @@ export type DigestAddresses = { address: string; optOutUrl: string };
 
 /** Returns the email in the language of its report. `earlier`: how many earlier weeks with results it covers as well. */
 export function digestMail(
-  { report, handedOut, others, more }: Digest,
+  { report, handedOut, thresholds, others, more }: Digest,
   { withComments, earlier }: { withComments: boolean; earlier: number },
   { address, optOutUrl }: DigestAddresses,
 ): { subject: string; text: string; html: string; headers: Record<string, string> } {
@@ -41,7 +41,7 @@ export function digestMail(
     ...(withComments ? commentsOf(report) : []),
     ...groupsOf(others, more, t),
     { kind: 'button', text: t('button'), address, hint: t('hint') },
-    { kind: 'note', lead: `${report.anonymity.title}.`, text: report.anonymity.text },
+    { kind: 'note', lead: `${report.anonymity.title}.`, text: anonymity(thresholds, t) },
     { kind: 'note', lead: t('marks.lead'), text: [t('marks.text'), handedOut].join(' ').trim() },
   ];
   const content = renderMail({
@@ -65,14 +65,20 @@ function introduction({ response }: PrintedReport, t: Texts): string {
   return response === null ? t('closed') : t('answered', { text: response.text, rate: response.rate });
 }
 
+const anonymity = (thresholds: Digest['thresholds'], t: Texts) =>
+  thresholds?.figures === 1
+    ? t('notAnonymous')
+    : t('anonymous', { figures: thresholds?.figures ?? 5, comments: thresholds?.comments ?? 10 });
+
 /** Returns the questions of a list with their scores. */
 const questionsOf = ({ title, items }: PrintedReport['strongest'], t: Texts): Block[] =>
   items.length === 0
     ? []
     : [
+        { kind: 'heading', text: title },
         {
           kind: 'figures',
-          head: [title, t('score')],
+          head: [t('question'), t('score')],
           rows: items.map(({ name, value }: ReportRow) => [inert(name, ofText), value]),
         },
       ];

@@ -217,9 +217,10 @@ export type ReadyDigest = Person & {
   monday: string;
 };
 
-/** Locks an account against changes of what people can see, until the transaction ends. */
-export async function lockForSending(tx: Transaction, accountId: AccountId): Promise<void> {
+/** Locks an account against changes of what people can see, and a person's digests, until the transaction ends. */
+export async function lockForSending(tx: Transaction, { accountId, userId }: Person): Promise<void> {
   await tx`select 1 from accounts where account_id = ${accountId} for share`;
+  await tx`select 1 from users where account_id = ${accountId} and user_id = ${userId} for no key update`;
 }
 
 /**

@@ -150,13 +150,17 @@ describe('a digest', () => {
   });
 
   test('compares only with what the account lets managers compare with', async () => {
-    const survey = await newSurvey();
+    const survey = await newSurvey(4);
     await newPerson(world, survey, 'south', 'Manager', { of: { adminOf: ['south'] } });
-    await close(world, survey, 0);
+    for (const week of [0, 1, 2]) await close(world, survey, week);
     const smtp = await newMailServer();
-    await world.pool`update accounts set manager_comparisons = '{}', version = version + 1 where account_id = ${survey.accountId}`;
-    await senderOf(world.pool, smtp.url).send(eight(0));
-    expect(smtp.mails[0]!.text).not.toContain('Group company');
+    const { send } = senderOf(world.pool, smtp.url);
+    await send(eight(2));
+    expect(smtp.mails[0]!.text).toMatch(/points? below Group company/);
+    await close(world, survey, 3);
+    await world.pool`update accounts set manager_comparisons = '{}' where account_id = ${survey.accountId}`;
+    await send(eight(3));
+    expect(smtp.mails[1]!.text).not.toContain('Group company');
   });
 
   test('is in the language of the person, and at the hour of the person', async () => {

@@ -159,8 +159,8 @@ export const beginIfUnchanged = (
   now: number,
 ): Promise<boolean> =>
   inTransaction(pool, async (tx) => {
-    const { accountId, version, timezone } = recipient;
-    await lockForSending(tx, accountId);
+    const { version, timezone } = recipient;
+    await lockForSending(tx, recipient);
     if ((await accessOf(tx, recipient)) !== access) return false;
     const email = recipient.email as string;
     return beginSendingDigest(

@@ -6,6 +6,7 @@ import { hasRole } from '@soundings/contract/people/roles.ts';
 import type { Db, Pool } from '../db/db.ts';
 import type { Who } from '../console/core/console.ts';
 import { openGroups } from '../console/groups/open-groups.ts';
+import type { ReportData } from '../console/reports/report-data.ts';
 import { readReports } from '../console/reports/read-reports.ts';
 import { handedOutText, reportTextOf } from '../console/reports/report-text.ts';
 import { type CountedGroups, readCountedGroups, readWeeks } from '../console/results/reading.ts';
@@ -19,6 +20,8 @@ export type Digest = {
   report: PrintedReport;
   /** What an asterisk means; empty if there is none. */
   handedOut: string;
+  /** The smallest thresholds behind it; null: not known. */
+  thresholds: ReportData['thresholds'];
   others: PrintedReport[];
   /** How many more groups with results the person can see. */
   more: number;
@@ -70,12 +73,16 @@ export async function readDigest(
   };
   const reports: PrintedReport[] = [];
   let handedOut = '';
+  let thresholds: ReportData['thresholds'] = null;
   for await (const data of readReports(pool, who, chosen.ids, wanted)) {
-    if (reports.length === 0) handedOut = handedOutText(data, language);
+    if (reports.length === 0) {
+      handedOut = handedOutText(data, language);
+      thresholds = data.thresholds;
+    }
     reports.push(reportTextOf(data, language));
   }
   const [report, ...others] = reports as [PrintedReport, ...PrintedReport[]];
-  return { report, handedOut, others, more: chosen.more };
+  return { report, handedOut, thresholds, others, more: chosen.more };
 }
 
 /**

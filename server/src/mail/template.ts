@@ -220,14 +220,14 @@ const bodyRow = (cells: string[], style: (i: number) => string) =>
 
 function figures(head: string[], rows: string[][]): string {
   const align = (i: number) => (i === 0 ? 'text-align:left;' : 'text-align:right;');
-  const style = (i: number) => (i === 0 ? '' : 'text-align:right;font-variant-numeric:tabular-nums;');
+  const style = (i: number) => (i === 0 ? '' : 'text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums;');
   return `${tableStart('d')}${headRow(head, align)}${rows.map((row) => bodyRow(row.map(escaped), style)).join('')}</table>`;
 }
 
 function table(head: string[], rows: string[][], wide: number[]): string {
   // On narrow screens the table head is hidden, so numbers need their column name.
   const named = (cell: string, i: number) =>
-    /^\d+$/.test(cell)
+    /^\d+([\s\u00a0]?%)?$/.test(cell)
       ? `<span class="h" style="display:none">${escaped(head[i] as string)} </span>${cell}`
       : escaped(cell);
   const lines = rows.map((row) => bodyRow(row.map(named), () => ''));

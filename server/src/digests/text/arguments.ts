@@ -6,6 +6,7 @@ export type Arguments = {
     'answered': { text: string; rate: string };
     'earlier': { count: number };
     'more': { count: number };
+    'anonymous': { figures: number; comments: number };
     'why': { company: string };
   };
 };
