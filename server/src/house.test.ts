@@ -174,6 +174,7 @@ const publicFiles = [
   'console/core/pages.ts',
   'console/groups/open-groups.ts',
   'console/reports/read-reports.ts',
+  'console/reports/report-data.ts',
   'console/reports/report-files.ts',
   'console/reports/report-text.ts',
   'console/reports/report-threads.ts',
