@@ -34,6 +34,7 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
   thresholds: { figures: 5, distribution: 10, comments: 10 },
   isLive: false,
   segments: [],
+  focus: undefined,
   questions: questionTypes.map((type, i) => questionOf(type, 101 + i)),
   answers: new Map(),
   isExported: false,
@@ -102,7 +103,15 @@ describe('foreign texts', () => {
         { values: [`o${text}`], comment: `.${text}`, skipped: true, wasKept: true },
       ]),
     );
-    const one = asking({ company: text, firstName: text, questions });
+    const focus = {
+      state: 'done' as const,
+      group: text,
+      action: text,
+      subject: text,
+      language: null,
+      translations: { sv: text },
+    };
+    const one = asking({ company: text, firstName: text, questions, focus });
     return [
       ...['en', 'sv', 'de'].map((language) =>
         askingPage(pageAssets, one, language, entered, new Map([[1, 'wrong']])),

@@ -50,7 +50,7 @@ export function askingPage(
   const body = `<div id="intro">
 <h1>${html(firstName === '' ? t('greeting') : t('greetingNamed', { firstName }))}</h1>
 <p class="lead">${html(t('asks', { company: calm(asking.company), questions: questions.length }))}</p>
-</div>
+${focusNews(asking, language)}</div>
 ${faultList(asking, language, faults)}${privacy(asking, language)}
 <form id="form" method="post" action="?language=${escaped(language)}" autocomplete="off">
 ${progress}
@@ -62,6 +62,19 @@ ${cards.join('\n')}
 </form>
 <script>${pageAssets.script}</script>`;
   return whole(pageAssets, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
+}
+
+/** Returns one sentence about what the person's group does after earlier answers. It is the same for everyone in the group. */
+function focusNews({ focus }: Asking, language: string): string {
+  if (!focus) return '';
+  const [t, html] = textsFor(language);
+  const { state, translations } = focus;
+  const names = {
+    group: calm(focus.group),
+    subject: calm(translations[language] ?? focus.subject),
+    action: calm(focus.action),
+  };
+  return `<p class="news"><b>${html(t(`focus.${state}.lead`))}</b> ${html(t(`focus.${state}.text`, names))}</p>\n`;
 }
 
 /** Returns why a question can no longer be answered here, either from the start or because an answer was just refused. */

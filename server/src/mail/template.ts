@@ -220,7 +220,8 @@ const bodyRow = (cells: string[], style: (i: number) => string) =>
 
 function figures(head: string[], rows: string[][]): string {
   const align = (i: number) => (i === 0 ? 'text-align:left;' : 'text-align:right;');
-  const style = (i: number) => (i === 0 ? '' : 'text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums;');
+  const style = (i: number) =>
+    i === 0 ? '' : 'text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums;';
   return `${tableStart('d')}${headRow(head, align)}${rows.map((row) => bodyRow(row.map(escaped), style)).join('')}</table>`;
 }
 

@@ -29,5 +29,7 @@ export type Arguments = {
     'optOut.digests.asked.text': { company: string };
     'optOut.digests.optedOut.text': { company: string };
     'optOut.digests.resumed.text': { company: string };
+    'focus.open.text': { group: string; subject: string; action: string };
+    'focus.done.text': { group: string; subject: string; action: string };
   };
 };
