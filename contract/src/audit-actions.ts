@@ -25,6 +25,11 @@ export const auditActions = {
   'group removed': 'A manually created group was removed, with its results.',
   'group adopted': 'A manually created group is now managed by the HR system.',
   'group released': 'A group managed by the HR system is now managed manually.',
+  'focus created': 'A group got a focus: a KPI or question that it works on.',
+  'focus changed': 'The action, the responsible person or the last day of a focus was changed.',
+  'focus checked in': 'A user wrote how a focus is going, or that it is done.',
+  'focus stopped': 'A focus was stopped.',
+  'focus reopened': 'A focus that was done or stopped was reopened.',
   'attribute defined': 'An attribute was defined.',
   'attribute changed': 'The allowed values of an attribute were changed.',
   'attribute removed': "An attribute was removed, with everyone's values.",
@@ -38,7 +43,7 @@ export const auditActions = {
   'two-factor turned on': 'A person turned on two-factor authentication.',
   'two-factor turned off': 'Two-factor authentication was turned off for a person.',
   'recovery codes created': 'New recovery codes were created. The previous ones no longer work.',
-  'profile changed': 'A user changed their own language or time zone.',
+  'profile changed': 'A user changed their own language, time zone or weekly digest.',
   'account created': 'The account was created.',
   'token created': 'An API token was created.',
   'token revoked': 'An API token was revoked and stopped working.',
@@ -107,6 +112,11 @@ const otherSubjects: { [action in AuditAction]?: SubjectKind } = {
   'sessions ended': 'person',
   'test mail sent': 'schedule',
   'reports exported': 'group',
+  'focus created': 'group',
+  'focus changed': 'group',
+  'focus checked in': 'group',
+  'focus stopped': 'group',
+  'focus reopened': 'group',
 };
 
 /** Returns the kind of an action's subject, or null if the subject has no ID. */

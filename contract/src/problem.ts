@@ -168,6 +168,10 @@ export const detailTypes = {
     'An existing question keeps its type and options, and its text cannot change while a week that asks it is open.',
   'key taken': 'The account already has a question with this key, or a KPI with this ID.',
   'kpi not found': 'The account has no KPI with this ID.',
+  'focus not found': 'The account has no focus with this ID, or the user may not see its group.',
+  'focus not open': 'The focus is done or stopped, or is already open. The message says which.',
+  'focus exists': 'The group already has an open focus on this KPI or question.',
+  'too many focuses': 'The group has as many open focuses, or as much history, as it can have.',
   'nothing to ask': 'A schedule needs either questions or KPIs, and not both.',
   'invalid question count': 'The number of questions per round is zero or too high.',
   'too few at a time':

@@ -8,6 +8,7 @@ import { mailPendingAdministrators, type PendingNotice } from './auth/pending-ad
 import { deleteExpiredSessions } from './auth/sessions.ts';
 import { type MailedLink, mailSignInLink } from './auth/sign-in-links.ts';
 import { deleteOldSignInFailures } from './auth/sign-in-throttle.ts';
+import { openDigestSender } from './digests/digests.ts';
 import { compareClocks } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
 import type { Work } from './jobs/jobs.ts';
@@ -88,6 +89,7 @@ function recurringWork({
     if ((await isDue()) && (await areClocksRight())) await onWeeks(work);
   };
   const sendDue = openSender({ pool, keys, mailer, publicUrl: config.publicUrl, log });
+  const sendDigests = openDigestSender({ pool, mailer, publicUrl: config.publicUrl, log });
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
   const toShow = whenDue('show', () => hasLiveWeeks(pool));
   const toClose = whenDue('close', () => hasEndedWeeks(pool, now()));
@@ -113,6 +115,7 @@ function recurringWork({
     { name: 'resume files', cron: '* * * * *', work: () => addLostProcessing(pool) },
     { name: 'open rounds', cron: '* * * * *', work: toOpen },
     { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
+    { name: 'send digests', cron: '* * * * *', work: () => sendDigests(now()) },
     { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
     { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
     { name: 'close weeks', cron: '*/5 * * * *', work: toClose },

@@ -14,6 +14,7 @@ import { servePeople } from './console/people/people.routes.ts';
 import { servePrivacy } from './console/access/privacy.routes.ts';
 import { serveReports } from './console/reports/reports.routes.ts';
 import type { CreateReports } from './console/reports/report-threads.ts';
+import { serveFocus } from './console/focus/focus.routes.ts';
 import { serveDrivers } from './console/results/drivers.routes.ts';
 import { serveResults } from './console/results/results.routes.ts';
 import { serveSegmentResults } from './console/results/segments.routes.ts';
@@ -150,6 +151,7 @@ export function serveConsole(
   serveSegmentResults(console, pool);
   serveReports(console, { pool, createReports, now });
   serveDrivers(console, pool, drivers);
+  serveFocus(console, pool, now);
   const askingDependencies = { pool, mailer, publicUrl: config.publicUrl, now };
   serveLibrary(console, pool);
   serveSchedules(console, askingDependencies);

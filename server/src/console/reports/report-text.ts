@@ -14,10 +14,11 @@ import { lastDay, sixDigits, type Week } from '@soundings/contract/weeks.ts';
 import { catalogue } from '../../base/texts.ts';
 import type { ReportData, ReportKpi, ReportQuestion } from './report-data.ts';
 import type { Arguments } from './text/arguments.ts';
+import de from './text/de/report.json' with { type: 'json' };
 import en from './text/en/report.json' with { type: 'json' };
 import sv from './text/sv/report.json' with { type: 'json' };
 
-export const printedReportTexts = catalogue<typeof en, Arguments['report']>({ en, sv });
+export const printedReportTexts = catalogue<typeof en, Arguments['report']>({ en, sv, de });
 type Texts = ReturnType<typeof printedReportTexts.in>;
 
 /** How many KPIs, and how many questions of each kind, a page has room for. */
@@ -75,6 +76,10 @@ export function reportTextOf(data: ReportData, language: string): PrintedReport 
 /** Returns the note about comments that a report leaves out; empty if there are none. */
 export const leftOutText = (count: number, language: string): string =>
   count > 0 ? printedReportTexts.in(language)('commentsLeftOut', { count }) : '';
+
+/** Returns what the asterisks of a report mean; empty if it has none. */
+export const handedOutText = (data: ReportData, language: string): string =>
+  isHandedOut(data) ? printedReportTexts.in(language)('handedOut') : '';
 
 /** Returns what is compared with; empty if there is nothing, or no figure of it. */
 function comparedWith({ comparison, kpis, questions }: ReportData, t: Texts): string {
