@@ -177,7 +177,7 @@ describe('many breakdowns at the same time', () => {
 });
 
 describe('weeks of histories with questions that count as one, noise, several rounds, handed-out links and response rates', () => {
-  const histories = Math.ceil(attacks / 10);
+  const histories = Math.ceil(attacks / 5);
 
   test(
     `reveal no one in ${histories} weeks with up to eight breakdowns`,
