@@ -14,7 +14,7 @@ import sv from './text/sv/expiring-tokens.json' with { type: 'json' };
 
 const daysBeforeExpiry = [3, 14];
 
-/** Mails each account's notification addresses once per token and reminder. An email that fails is not sent again. */
+/** Emails each account's notification addresses once for each token and reminder. An email that fails is not sent again. */
 export async function notifyExpiringTokens(
   pool: Pool,
   mailer: Mailer | undefined,
