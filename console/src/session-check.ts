@@ -1,4 +1,4 @@
-// Checks who is signed in, and what to do if that has changed while a page is open.
+// Checks who is signed in, and handles a change of user while a page is open.
 import type { Session } from '@soundings/contract/console/session.ts';
 import { ApiError } from './api.ts';
 

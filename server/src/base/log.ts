@@ -18,7 +18,9 @@ export function openLog(level: LogLevel, descriptor = 1): Log {
   );
 }
 
-/** Returns an error without its other properties, which in the database driver can contain personal data. */
+/**
+ * Returns an error with only its name, message, stack and cause. The other properties of database errors can contain personal data.
+ */
 function withoutProperties(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   return {

@@ -133,7 +133,7 @@ describe('the command itself', () => {
     expect(await json(['keys', 'import'], { program, input: key })).toEqual({ imported: true });
   });
 
-  test('passes arguments, standard input, output and the exit status through an older Node', async (context) => {
+  test('works when it is started with an older Node, with its arguments, standard input, output and exit status', async (context) => {
     const older = await olderNode();
     if (!older)
       return context.skip('SKIPPED: there is no Node older than 24 on this machine to start it with');

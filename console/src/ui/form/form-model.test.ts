@@ -67,7 +67,7 @@ describe('a form', () => {
     expect([again.errors, again.fault]).toEqual([{}, undefined]);
   });
 
-  test('moves to the first invalid field on every attempt, also with the same errors', () => {
+  test('moves to the first invalid field on every attempt, even if the errors are the same', () => {
     const once = refused(typed, { name: 'taken' });
     expect(refused(once, { name: 'taken' }).attempt).toBeGreaterThan(once.attempt);
   });
