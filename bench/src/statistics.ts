@@ -31,8 +31,8 @@ import {
 } from './statistics.company.ts';
 
 /**
- * How many companies of each kind are simulated for each steady share (the share of the variance of answers that is steady from
- * week to week), and for how many weeks.
+ * How many companies of each kind are simulated for each steady share (the share of the answers' variance that is steady from week
+ * to week), and for how many weeks.
  */
 type Plan = { unchanged: number; changing: number; changed: number; seasonal: number; weeks: number };
 

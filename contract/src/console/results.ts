@@ -54,23 +54,18 @@ export type FigureChange = {
 };
 
 /**
- * The difference from the comparison, over the questions or KPIs for which both have figures. `value`: the comparison's own figure.
- * `handedOut`: whether one of the figures, here or in the comparison, is partly based on links or cards that the employer handed
- * out.
+ * The difference from the comparison, over the questions with figures in both. `value`: the comparison's own figure. `handedOut`:
+ * whether one of the figures, here or in the comparison, is partly based on links or cards that the employer handed out.
  */
 export type Difference = { value: number; by: number; verdict: Verdict; handedOut: boolean };
 
-/**
- * A figure of a small group, moved towards the figure of its parent group. `weight`: how much the group's own figure counts, 0 to
- * 1.
- */
+/** A small group's figure, moved towards that of its parent group. `weight`: how much the group's own figure counts, 0 to 1. */
 export type BestEstimate = { value: number; margin: number; weight: number };
 
 /**
  * The rolling value of a KPI in a week: the mean of the latest shown figure of each of its questions in the weeks of the window.
- * `questions`: the number of questions; `firstWeek` and `lastWeek`: the weeks that their figures come from. `margin`: half the
- * width of the 95% interval; null: not known. `change`: the change since the same questions were last asked; null: nothing can be
- * compared.
+ * `questions`: their number; `firstWeek` and `lastWeek`: the weeks of their figures. `margin`: half the width of the 95% interval;
+ * null: not known. `change`: the change since the same questions were last asked; null: nothing can be compared.
  */
 export type RollingFigure = Figure & {
   questions: number;
@@ -139,10 +134,7 @@ export type ResultComment = {
 /** `marks`: the parts of the text that matched the search or the word, as ranges of UTF-16 code units: [first, end). */
 export type FoundComment = ResultComment & { marks: [number, number][] };
 
-/**
- * Comments by question. The question with the newest comment comes first. The comments of a question are sorted by week, newest
- * first, and are in random order within a week.
- */
+/** Sorted by question (the one with the newest comment first), then by week (newest first); within a week in random order. */
 export type FoundComments = {
   total: number;
   /** The questions of all comments found, in order, each with the number of its comments. */
@@ -171,9 +163,7 @@ export type CommentWord = {
   text: string;
   /** The language of the comments in which the word stands out. */
   language: string;
-  /**
-   * `comments`: how many of the group's comments in the language contain the word; `of`: how many comments it has in the language.
-   */
+  /** `comments`: how many of the group's comments in the language contain the word; `of`: how many there are in the language. */
   comments: number;
   of: number;
   /** The same numbers for the rest of the company; null if the caller can't see the company. */
@@ -246,10 +236,7 @@ export type HeatRow = ResultGroup & {
   clear: number[];
   /** Which figures are partly based on links or cards that the employer handed out: the rate, or KPIs by index. */
   handedOut: ('rate' | number)[];
-  /**
-   * Which KPIs, by index, have a change or difference for which the same is true. These are also based on the figures compared
-   * with.
-   */
+  /** The KPIs, by index, whose clear change or difference compares two figures of which one is partly based on such links. */
   changesHandedOut: number[];
   differencesHandedOut: number[];
 };
@@ -280,10 +267,7 @@ export type QuestionResults = {
   company: ResultGroup | null;
   /** Every week of the span, oldest first. */
   weeks: ResultWeek[];
-  /**
-   * The week whose distribution is shown: the requested week, or else the last week that asked the question; null: it was never
-   * asked here.
-   */
+  /** The week whose distribution is shown: the requested one, or else the last that asked the question; null: never asked here. */
   chosen: ResultWeek | null;
   /** One entry for each week in which the question was asked. */
   figures: QuestionFigures[];

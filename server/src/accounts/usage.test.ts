@@ -51,14 +51,17 @@ const rowsOf = ({ accountId, tokenId }: Caller) =>
     where  account_id = ${accountId} and token_id = ${tokenId} order by minute`;
 
 describe('a single process', () => {
-  test.each([1, 2, 19, 20, 40, 600])('allows exactly %i requests, one at a time or all at once', async (limit) => {
-    const { send } = newProcess(limit);
-    const [one, other] = [await newCaller(), await newCaller()];
-    expect((await send(one, limit + 50)).passed).toBe(limit);
-    let passed = 0;
-    for (let i = 0; i < limit + 3; i++) passed += (await send(other, 1)).passed;
-    expect(passed).toBe(limit);
-  });
+  test.each([1, 2, 19, 20, 40, 600])(
+    'allows exactly %i requests, one at a time or all at once',
+    async (limit) => {
+      const { send } = newProcess(limit);
+      const [one, other] = [await newCaller(), await newCaller()];
+      expect((await send(one, limit + 50)).passed).toBe(limit);
+      let passed = 0;
+      for (let i = 0; i < limit + 3; i++) passed += (await send(other, 1)).passed;
+      expect(passed).toBe(limit);
+    },
+  );
 
   test('gives the right time to try again: a request is accepted at that time, but not a second earlier', async () => {
     const { send, clock } = newProcess(5);

@@ -52,7 +52,7 @@ async function oldDatabaseAt(): Promise<{ pool: Pool; url: string }> {
 }
 
 /**
- * Creates twelve people whom a schedule asks. People 1 to 9 have answered 4 with a comment, person 11 has skipped the question, and
+ * Creates twelve people that a schedule asks. People 1 to 9 have answered 4 with a comment, person 11 has skipped the question, and
  * person 12 has answered 2 and was removed. Person 2 got another externalId, and person 3 has none. Also creates a week from a
  * file, with person 1 and five people who are not users.
  */

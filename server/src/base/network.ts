@@ -26,7 +26,7 @@ type Address = { text: string; family: 'ipv4' | 'ipv6' };
  * matches no range.
  */
 export function within(ranges: readonly string[]): (address: string) => boolean {
-  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }; // two lists, because in a shared list ::/0 would contain all IPv4 addresses
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }; // two lists, because in one list ::/0 would contain all IPv4
   for (const range of ranges) {
     const subnet = subnetOf(range);
     if (subnet) lists[subnet.family].addSubnet(subnet.text, subnet.length, subnet.family);

@@ -112,7 +112,7 @@ describe('a backoff', () => {
     expect(waitOf(undefined, doubling, 0)).toBe(0);
   });
 
-  test('any attempts: only the free attempts don't wait; each further one waits exactly as long as necessary', () => {
+  test('any attempts: the free attempts do not wait, and each further one waits exactly as long as necessary', () => {
     fc.assert(
       fc.property(
         backoffs,

@@ -169,7 +169,7 @@ describe('the secrets key', () => {
     expect(await refused('two', ['sftp', 'hostkeys'], 1)).toContain('DATA_DIR/keys/secrets');
     const copy = await done('one', ['keys', 'export', '--secrets']);
     expect(copy).toBe(readFileSync(secretsPathOf('one'), 'utf8'));
-    expect((await show('one')).exportedAt).toBeNull(); // an export of the secrets key doesn't count, because that key opens no answers
+    expect((await show('one')).exportedAt).toBeNull(); // the secrets key opens no answers, so it doesn't count
     await done('two', ['keys', 'import'], copy);
     expect(await fingerprints('two')).toBe(before);
     expect(await refused('two', ['keys', 'reset', '--secrets'], 2)).toContain('Add --yes');

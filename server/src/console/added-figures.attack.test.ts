@@ -306,7 +306,7 @@ describe('a manager of one team', () => {
   );
 
   test(
-    'sees the same when a team of the division and a team of another division exchange their answers, unless comparing with the division is allowed',
+    'sees the same when teams of two divisions exchange their answers, unless comparing with the division is allowed',
     timeouts,
     async () => {
       const [own, exchanged] = [await companyWith([0, 0]), await companyWith([1, 20])];

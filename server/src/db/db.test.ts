@@ -17,7 +17,7 @@ afterAll(() => database.close());
 
 describe('PostgreSQL ends the connection', () => {
   test.each(['a waiting transaction', 'a computing transaction', 'a cursor', 'a cursor of a transaction'])(
-    'of %s: it fails as unavailable, and the process keeps running',
+    'of %s: the work fails with the fault "unavailable", and the process keeps running',
     async (usage) => {
       const { stdout } = await exec(process.execPath, [fixture, database.url, usage]);
       expect(stdout).toMatch(/^(Fault|Error): The database cannot be reached. Try again.\nalive\n$/);
@@ -41,7 +41,7 @@ describe('rows in batches', () => {
     return sizes;
   };
 
-  test('are all rows, whether or not the last batch is full', async () => {
+  test('contain all rows, whether or not the last batch is full', async () => {
     expect(await Promise.all([0, 1, 10, 11, 20].map(sizesOf))).toEqual([[], [1], [10], [10, 1], [10, 10]]);
   });
 

@@ -127,7 +127,7 @@ export async function selectSchedulesOfGroups(db: Db, accountId: AccountId): Pro
 }
 
 /**
- * Returns how many managers own one of the groups in the first list, including its subgroups, and none of the groups in the second.
+ * Returns how many managers own one of the groups `groupIds`, including its subgroups, and none of the groups `others`.
  * Administrators see all groups anyway, and users with other roles see none.
  */
 export async function selectAdministratorsOnlyOf(

@@ -21,8 +21,8 @@ type Wanted = ScopeWanted & { search?: string | undefined; word?: string | undef
 type Page = { offset: number; limit: number };
 
 /**
- * Returns the facts about the group and the selection of comments that all of these need. Throws a Fault if the caller may not see
- * the group.
+ * Returns the facts about the group, and the selection of comments, that the functions below need. Throws a Fault if the caller may
+ * not see the group.
  */
 async function readScope(pool: Pool, who: Who, { groupId, questionId, week, language }: ScopeWanted) {
   const read = await readGroup(pool, who, { groupId, language });

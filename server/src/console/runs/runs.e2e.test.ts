@@ -190,7 +190,7 @@ test.skipIf(!hasBrowser())(
 );
 
 test.skipIf(!hasBrowser())(
-  'a file that would remove too much waits, and its run shows the reason and the sender; such a run is applied exactly, rejected, or outdated',
+  'a file that would remove too much waits, showing its reason and sender; it is applied exactly, rejected, or outdated',
   long,
   async () => {
     await inTransaction(world.pool, (tx) => changeAccount(tx, world.accountId, { maxGroupsDeleted: 2 }));

@@ -78,9 +78,9 @@ create table groups (
   foreign key (account_id, parent_id) references groups,
   check (external_id is not null or not managed)
 );
--- Besides the primary key, an index that begins with account_id is partial: a foreign-key check must have no other to
--- go by. Its plan is made once, when tables are small and all indexes look alike, and kept: by another index it reads a
--- whole account for each row. memberships_by_group begins with the group, and is not partial.
+-- Apart from the primary key, every index that begins with account_id is partial, so that foreign-key checks can only use the
+-- primary key. The plan of a check is made once, when tables are small and all indexes cost the same, and is then kept. With
+-- another index, the check would read a whole account for each row. memberships_by_group begins with the group, and is not partial.
 create unique index groups_by_external_id on groups (account_id, external_id) where external_id is not null;
 create index groups_by_parent on groups (account_id, parent_id) where parent_id is not null;
 comment on table groups is 'The groups of an account, a forest by parent_id.';

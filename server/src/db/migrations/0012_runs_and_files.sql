@@ -25,7 +25,7 @@ create index files_by_run on files (account_id, run_id) where run_id is not null
 comment on column files.user_id is 'Who sent it from the console.';
 comment on column files.address is 'The address that it came from.';
 
--- Those of reminders tell who has not answered.
+-- Refusals of reminders reveal who has not answered.
 delete from mail_refusals;
 comment on table mail_refusals is
   'Whose invitation the mail server refused last, and why. Gone when one is taken. Not of reminders: only who has not answered gets one.';

@@ -1,7 +1,7 @@
 -- breaking
--- What people answer in open weeks is sealed by a key that never enters the database in a form that it could be opened by later
--- (privacy.md P12, P15; decisions/0016). The service itself seals the answers of weeks that are open now, right before migration
--- 0020 drops what they were (answers/seal-open-weeks.ts).
+-- The answers that people give in open weeks are sealed with a key. This key is never stored in the database in a form
+-- with which the answers could be opened later (privacy.md P12, P15; decisions/0016). The service itself seals the answers of weeks
+-- that are open now, right before migration 0020 drops the unsealed ones (answers/seal-open-weeks.ts).
 
 create table answer_keys (
   only_one           boolean      primary key default true check (only_one),

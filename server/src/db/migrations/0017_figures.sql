@@ -1,4 +1,4 @@
--- breaking: older code asks for the digest of what is shown of an open week.
+-- breaking: older code reads the digest of the figures shown for an open week.
 
 alter table results    add column handed_out boolean not null default false;
 alter table kpi_values add column handed_out boolean not null default false;
@@ -16,7 +16,8 @@ comment on column accounts.noise_key is 'Decides the errors: the same for the sa
 comment on column weeks.noise is 'That of the account when the week was opened.';
 comment on column results.noise is 'With how much noise the figure was published.';
 
--- Weeks that are open now are not live: which of their answers are in what is shown is not known. They stay as they are shown.
+-- Weeks that are open now do not become live, because it is not known which of their answers are in the figures that are shown.
+-- These figures stay as they are.
 alter table weeks add column is_live boolean not null default false;
 alter table weeks drop column shown_digest;
 comment on column weeks.is_live is

@@ -1,5 +1,5 @@
--- How many have answered is counted once a day, in coarse steps, and only over people who have been active for a week
--- (privacy.md P18).
+-- The number of people who have answered is counted once a day, in coarse steps, and only among people who have been active for a
+-- week (privacy.md P18).
 
 alter table users add column active_since timestamptz not null default now();
 update users set active_since = created_at;

@@ -1,5 +1,6 @@
 -- breaking
--- The answers of weeks that were open before migration 0016 are sealed by now; what they were before goes from the disk.
+-- The answers of weeks that were open before migration 0016 have been sealed by now. Their unsealed form is removed from
+-- the disk.
 
 do $$
 begin

@@ -1,4 +1,4 @@
--- breaking: older code begins files that another process is at
+-- breaking: older code starts to process files that another process is already processing
 alter table files drop column attempts;
 alter table files add column turn uuid;
 alter table files add column begun_at timestamptz;

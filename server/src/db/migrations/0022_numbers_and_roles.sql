@@ -1,7 +1,7 @@
 alter table kpi_values add column asked_whole boolean not null default true;
 comment on column kpi_values.asked_whole is
   'Whether one of the KPI''s questions was asked of the whole group: of itself, or of a group above it.';
--- Which questions a KPI had in a past week is not known any more: those that it has now stand for them.
+-- It is no longer known which questions a KPI had in a past week. The questions that it has now are used in their place.
 update kpi_values v
 set    asked_whole = false
 where  not exists (select 1

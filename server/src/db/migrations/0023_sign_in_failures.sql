@@ -1,4 +1,4 @@
--- Failed sign-ins are counted in the database: a restart forgets nothing, and all processes count together.
+-- Failed sign-ins are counted in the database, so that a restart forgets nothing and all processes share the counts.
 create table sign_in_failures (
   kind     text        not null check (kind in ('pair', 'email', 'network', 'known', 'code', 'mail')),
   key      bytea       not null,

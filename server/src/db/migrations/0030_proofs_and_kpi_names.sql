@@ -1,10 +1,10 @@
--- Dangerous acts in the console ask for the password again. Sessions from before have given none lately.
+-- Dangerous actions in the console require the password again. Existing sessions count as not having given it recently.
 alter table sessions add column proved_at timestamptz;
 alter table sessions alter column proved_at set default now();
 comment on column sessions.proved_at is
   'When its person last gave the password in it: at the beginning, and again before a dangerous act. Null: before this was noted.';
 
--- The name of a KPI in other languages. Those of the library get them, where they are called as it calls them.
+-- The name of a KPI in other languages. KPIs of the library get their translated names, unless the account has renamed them.
 alter table kpis add column translations jsonb not null default '{}';
 comment on column kpis.name is 'What the data interface calls it.';
 comment on column kpis.translations is 'Language to name: what people who read that language are shown.';

@@ -1,4 +1,5 @@
--- No one can sign in as an administrator by what others may have got hold of before: a link that was shown, a password set by it.
+-- When a person becomes an administrator, every way to sign in that others may know stops working: a link that was shown, or a
+-- password that was set with it.
 create function end_sign_in() returns trigger language plpgsql as $$
 begin
   delete from sign_in_links where account_id = new.account_id and user_id = new.user_id;
@@ -11,7 +12,8 @@ comment on function end_sign_in is
 create trigger administrators_sign_in_anew after update of role on users
   for each row when (new.role = 'Administrator' and old.role <> 'Administrator') execute function end_sign_in();
 
--- The address from before is notified of what happens to the way a person signs in, and gets an administrator's links for a week.
+-- The previous address of a person is notified of changes to the person's sign-in. For a week, it also gets the links of an
+-- administrator.
 alter table users add column email_before text;
 alter table users add column email_changed_at timestamptz;
 comment on column users.email_before is

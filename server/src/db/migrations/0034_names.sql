@@ -37,7 +37,8 @@ end $$;
 alter trigger administrators_sign_in_anew on users rename to administrators_sign_in_again;
 comment on table secrets_keys is
   'Identifies the key that seals secrets which the service must read again (two_factor, sftp_host_keys, noise_keys). The key itself is in a file outside the database. One row for the whole installation.';
--- Entries of the audit log are never changed. This gives some actions other names; who did what to whom and when stays.
+-- Entries of the audit log are never changed. This migration only renames some actions. The record of who did what to whom and when
+-- stays.
 alter table audit_entries disable trigger audit_entries_are_kept;
 update audit_entries a
 set    action = n.after
@@ -51,7 +52,8 @@ alter table audit_entries enable trigger audit_entries_are_kept;
 -- The types of errors in stored reports.
 update runs set details = replace(details::text, '"made by hand"', '"manually created"')::json where details::text like '%"made by hand"%';
 update files set report = replace(report::text, '"made by hand"', '"manually created"')::json where report::text like '%"made by hand"%';
--- Emails about such changes that are still waiting to be sent, and recurring jobs with new names, so that waiting ones still run.
+-- Renames emails about such changes that are still waiting to be sent, and recurring jobs that have new names, so that waiting jobs
+-- still run.
 do $$
 begin
   if to_regclass('graphile_worker._private_jobs') is not null then

@@ -33,7 +33,7 @@ begin
     end if;
   end loop;
 end $$;
--- Entries of the audit log are never changed. This gives some actions other names; who did what and when stays.
+-- Entries of the audit log are never changed. This migration only renames some actions. The record of who did what and when stays.
 alter table audit_entries disable trigger audit_entries_are_kept;
 update audit_entries
 set    action = replace(action, 'segments ', 'breakdown ')
