@@ -70,7 +70,7 @@ export const benchHostile: Sized<Plan> = (plan) => async (say, start) => {
   }
 };
 
-/** Sends `inputs` inputs, by several senders at once. */
+/** Sends `inputs` inputs from several senders at the same time. */
 async function sendAll(
   senders: { request(count: number): Promise<unknown> }[],
   inputs: number,

@@ -1,4 +1,4 @@
-// Which windows of a long list are fetched, and which rows are shown meanwhile.
+// Which windows of a long list are fetched, and which rows are shown until these have loaded.
 
 /** The windows in view: the numbers of the first and the last. `key`: the list and its filters. */
 export type View = { key: string; first: number; last: number };

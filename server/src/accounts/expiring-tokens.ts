@@ -29,7 +29,7 @@ export async function notifyExpiringTokens(
       const { subject, content } = mailOf(token, publicUrl);
       for (const to of notify) {
         const id = `token ${accountId} ${tokenId} ${days} ${to}`;
-        // Mail servers accept only a few emails at once.
+        // Emails are sent one after another, because mail servers accept only a few at a time.
         await mailer.send({ id, to, subject, ...renderMail(content) }).catch((error: unknown) => {
           log.warn(
             { accountId, tokenId, cause: (error as Error).message },

@@ -148,7 +148,7 @@ describe('the command itself', () => {
     await refused(['frobnicate'], 2, { program: olderProgram });
   });
 
-  test('several commands at once do not disturb each other', async () => {
+  test('several commands that run at the same time do not disturb each other', async () => {
     const id = await newAccount();
     const create = ['group', 'create', '--account', id, '--name', 'N', '--external-id'];
     const ran = await Promise.all(

@@ -25,7 +25,7 @@ describe('PostgreSQL ends the connection', () => {
   );
 });
 
-test('PostgreSQL probes silent connections, and ends those of a machine that is gone within a minute', async () => {
+test('PostgreSQL probes silent connections, and within a minute ends the connections of a machine that is gone', async () => {
   const [row] = await database.pool<Record<string, string>[]>`
     select current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_keepalives_interval') as interval,
            current_setting('tcp_keepalives_count') as count`;

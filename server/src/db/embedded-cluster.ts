@@ -38,7 +38,7 @@ export type Place = Options & {
   password: string;
 };
 
-// The default, /dev/shm, has only 64 MB in a container, where two parallel joins at once fail.
+// The default, /dev/shm, has only 64 MB in a container, where two parallel joins at the same time fail.
 export const SHARED_MEMORY = `dynamic_shared_memory_type=${process.platform === 'linux' ? 'sysv' : 'posix'}`;
 
 /** Returns the place of a data directory. Creates the directory, the password and the cluster if needed. */

@@ -180,7 +180,7 @@ async function isLastCommand(sql: postgres.Sql): Promise<boolean> {
   try {
     const [server] = await sql<{ name: string }[]>`select current_setting('cluster_name') as name`;
     if (!server?.name.startsWith('soundings command')) return false;
-    // Releases its own lock first, so that if two commands end at once, one of them gets the exclusive lock.
+    // Releases its own lock first, so that if two commands end at the same time, one of them gets the exclusive lock.
     await sql`select pg_advisory_unlock_shared(${LOCKS}, ${IN_USE})`;
     const [row] = await sql<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCKS}, ${IN_USE}) as got`;
     return row?.got === true;

@@ -1,4 +1,4 @@
-// Migrations apply once and in order, even if several processes start at once, and the tables follow our rules.
+// Migrations apply once and in order, even if several processes start at the same time, and the tables follow our rules.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

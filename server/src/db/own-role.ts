@@ -17,8 +17,8 @@ export async function dropSuperuser(sql: postgres.Sql, superuserPassword?: strin
   if (!before?.isSuperuser) return false;
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${lock})`;
-    // If several processes start at once, only one does this. By then, the sessions of the other processes have the new name of the
-    // superuser.
+    // If several processes start at the same time, only one of them does this. By then, the sessions of the other processes have
+    // the new name of the superuser.
     const [own] = await tx<{ name: string; database: string; verifier: string }[]>`
       select rolname as "name", current_database() as "database", rolpassword as "verifier"
       from   pg_authid

@@ -1,4 +1,4 @@
-// A form never loses input without asking, is never sent twice at once, and shows an error until its field changes.
+// A form never loses input without asking, is never sent twice at the same time, and shows an error until its field changes.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {

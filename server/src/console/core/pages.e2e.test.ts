@@ -370,7 +370,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByRole('textbox', { name: 'Fråga, Franska' }).waitFor();
   });
 
-  test('the language is set on the profile and the theme in the menu: both apply at once and after reloading', async () => {
+  test('the language is set on the profile and the theme in the menu: both apply immediately and after reloading', async () => {
     const page = await openConsole(world, browser, user, { path: '/profile', colorScheme: 'light' });
     await page.getByRole('combobox', { name: 'Language' }).click();
     await page.getByRole('option', { name: 'Swedish' }).click();

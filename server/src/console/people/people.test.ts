@@ -583,7 +583,7 @@ describe('handing over to the HR system', () => {
     const release = <T>(more: object) =>
       request<T>('POST /users/release', { chosen: { filters: { managed: 'true' } }, ...more });
     const before = (await release<Handover>({ isPreview: true })).body;
-    // The same number of people, but different ones.
+    // The selection now has the same number of people, but different people.
     await request(`POST /users/${ids[0]}/release`);
     await request(`POST /users/${ids[2]}/adopt`, { externalId: 'c' });
     for (const stale of [{ seen: before.seen }, {}]) {

@@ -131,7 +131,7 @@ test('a word finds whole words only, and can be combined with a search', async (
   expect((await comments('harbour', 'word=cranes&search=old')).total).toBe(0);
 });
 
-test('the words that stand out are those of the group, with the numbers that their filter finds', async () => {
+test('the words that stand out are those of the group, with the numbers of comments that the filter for each word finds', async () => {
   const { state, words: listed, weeks: compared } = await words('dock');
   expect([state, compared?.first.week, compared?.last.week]).toEqual([
     'compared',

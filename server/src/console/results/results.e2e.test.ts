@@ -408,7 +408,7 @@ test.skipIf(!hasBrowser())(
       expect([colorScheme, await axeFaults(page)]).toEqual([colorScheme, []]);
     }
 
-    // A control shows its new value at once, however long the page takes.
+    // A control shows its new value immediately, however long the page takes.
     type Radio = { click: () => void; checked: boolean };
     const isChecked = await page.getByRole('radio', { name: 'Score', exact: true }).evaluate((element) => {
       const radio = element as unknown as Radio;

@@ -122,7 +122,7 @@ describe('two-factor authentication', () => {
 });
 
 describe('the profile', () => {
-  test('lists the sessions with browser and system, and ends one or all others, but never those of another person', async () => {
+  test('lists the sessions with browser and system, and ends one session or all other sessions, but never a session of another person', async () => {
     const { cookie, ...person } = await signInNewPerson();
     const agent = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0';
     const elsewhere = await beginSession(world.pool, person, { address: '192.0.2.7', agent });

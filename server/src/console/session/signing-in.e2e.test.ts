@@ -291,7 +291,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(created).toEqual({ email: 'inga@example.com', managed: false });
   });
 
-  test('a user who is deactivated is signed out at once and cannot sign in again', async () => {
+  test('a user who is deactivated is signed out immediately and cannot sign in again', async () => {
     const { userId, email } = await createUserWithPassword('Runa');
     const theirs = await openConsole(world, browser, email, { path: '/profile' });
     await heading(theirs, 'Your profile').waitFor();
