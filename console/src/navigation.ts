@@ -30,9 +30,9 @@ export type NavigationLink = {
   text: TextKey;
   icon: LucideIcon;
   minimumRole: Role;
-  /** A page that compares groups, which is of no use to users who can see only one. */
+  /** Whether the page compares groups. Such a page is of no use to users who can see only one group. */
   comparesGroups?: true;
-  /** Returns how many items wait there. */
+  /** The kind of items that wait on the page, whose number the navigation shows. */
   waiting?: 'runs';
 };
 export type NavigationGroup = { text?: TextKey; links: readonly NavigationLink[] };

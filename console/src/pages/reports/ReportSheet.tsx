@@ -1,4 +1,4 @@
-// A report as a sheet of paper: on screen as wide as there is room, in print exactly one A4 page.
+// A report as a sheet of paper: on screen it is as wide as there is room, in print it is exactly one A4 page.
 import type {
   PrintedReport,
   ReportMark,

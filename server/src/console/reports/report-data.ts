@@ -1,4 +1,4 @@
-// What a report is about, before it is put into words.
+// The data of a report, before they are turned into texts.
 import type {
   ChosenComparison,
   Difference,
@@ -42,7 +42,7 @@ export type ReportData = {
   rates: RateFigure[];
   /** All questions with a mean that is shown, in any order. */
   questions: ReportQuestion[];
-  /** The newest, and how many there are in the period. */
+  /** The newest comments, and how many comments there are in the period. */
   comments: { total: number; newest: ResultComment[] };
   /** The smallest thresholds of the period's weeks; null: nothing was asked. */
   thresholds: { figures: number; comments: number } | null;

@@ -26,7 +26,7 @@ const textOf = ({ elements }: Page) =>
 
 const long = 'Ett mycket långt namn som fortsätter och fortsätter, '.repeat(6).trim();
 const comment = (text: string) => ({ ...anyReport().comments.newest[0]!, text });
-/** As much as a report can have. */
+/** A report with as much content as a report can have. */
 const full = anyReport({
   company: long,
   group: { id: 1, name: long, people: 12_345 },
@@ -110,7 +110,7 @@ test('comments fill the space that is left, and the page says how many are left 
   expect(textOf(few)).not.toContain('left out');
 });
 
-test('a comment that the fonts can’t show has a note in its place', () => {
+test('a comment that the fonts can’t show is replaced with a note', () => {
   const comments = { total: 2, newest: [comment('谢谢大家'), comment('Tack 🎉')] };
   const text = textOf(page(anyReport({ comments })));
   expect(text).toContain('other script');
@@ -118,7 +118,7 @@ test('a comment that the fonts can’t show has a note in its place', () => {
   expect(text).not.toContain('谢');
 });
 
-test('a clear change has an arrow in its direction, and others none', () => {
+test('a clear change has an arrow in its direction, and other changes have none', () => {
   const arrows = (verdict: 'up' | 'down' | 'unclear') => {
     const change = { by: 0.1, since: '2026-08-10', questions: 1, verdict, handedOut: false };
     const kpis = [anyKpi(0, { rolling: { ...anyKpi(0).rolling, change }, difference: null })];

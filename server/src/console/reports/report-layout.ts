@@ -1,4 +1,4 @@
-// The layout of a report on one A4 page: where each text, line and shape is. Comments fill the space that the rest leaves. Pure.
+// The layout of a report on one A4 page: where each text, line and shape is. Comments fill the space that remains. Pure.
 import type {
   PrintedReport,
   ReportMark,
@@ -31,7 +31,7 @@ export type Element = {
   children: Element[];
 };
 
-/** Decoration. All that it shows is also text. */
+/** Decoration. Everything that it shows is also in the text. */
 export type DecorationShape =
   | { kind: 'box'; x: number; y: number; width: number; height: number; radius: number; colour: Colour }
   | { kind: 'triangle'; x: number; y: number; up: boolean; colour: Colour };
@@ -61,7 +61,10 @@ const styles = {
 /** Collects what is on the page. `y` is where the next element begins. */
 type Sheet = { metrics: Metrics; shapes: DecorationShape[]; y: number };
 
-/** Lays out a report. `report.comments`: the newest comments, of `total` in the period; `leftOut`: the note about the others. */
+/**
+ * Lays out a report. `report.comments`: the newest of the `total` comments in the period. `leftOut`: returns the note about the
+ * comments that are left out.
+ */
 export function layoutReport(
   report: PrintedReport,
   metrics: Metrics,
@@ -95,7 +98,7 @@ const element = (tag: Element['tag'], lines: TextLine[], children: Element[] = [
   children,
 });
 
-/** Sets a text from the sheet's `y` down, and moves `y` to its end. */
+/** Sets a text below the sheet's `y`, and moves `y` to the end of the text. */
 function set(
   text: string,
   style: Style,
@@ -326,7 +329,7 @@ function questionList(
   return [head, ...(about === '' ? [] : [element('P', aboutLines)]), element('L', [], rows)];
 }
 
-/** How many lines of a comment are set. The rest is in the console. */
+/** The maximum number of lines of a comment. The rest of a longer comment can be read in the console. */
 const commentLines = 6;
 
 function commentsOf(
@@ -369,7 +372,7 @@ function commentsOf(
   };
 }
 
-/** The foot: how anonymity is kept, what marks mean, and when the report was created. It stands at the end of the page. */
+/** Lays out the foot at the end of the page: how anonymity is kept, what marks mean, and when the report was created. */
 function footOf({ anonymity, legend, created }: PrintedReport, metrics: Metrics) {
   const draw = (sheet: Sheet): Element[] => {
     rule(sheet);

@@ -1,4 +1,4 @@
-// A report in words, with as many of its comments as its page has room for.
+// A report with its texts, and with as many of its comments as its page has room for.
 import type { PrintedReport } from '@soundings/contract/console/reports.ts';
 import { fontMetrics } from './fonts.ts';
 import type { ReportData } from './report-data.ts';

@@ -1,4 +1,4 @@
-// A report with everything that one can have, for tests and benchmarks.
+// A report with everything that a report can have, for tests and benchmarks.
 import { periodNamed } from '@soundings/contract/periods.ts';
 import { addWeeks } from '@soundings/contract/weeks.ts';
 import type { ReportData, ReportKpi, ReportQuestion } from './report-data.ts';

@@ -16,7 +16,7 @@ import type { Who } from '../core/console.ts';
 import { openGroups } from '../groups/open-groups.ts';
 import { headOf, readWeeks } from './reading.ts';
 
-/** `outcome`: the id of an outcome; undefined: the first. */
+/** `outcome`: the id of an outcome; undefined: the default one. */
 type Wanted = { outcome: string | undefined; weeks: number; language: string };
 
 /** An outcome, with its questions. */

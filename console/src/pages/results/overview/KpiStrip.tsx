@@ -1,5 +1,5 @@
-// The KPIs of a group in a row: the rolling value with its interval, its change and its difference from the comparison. What they
-// are based on opens in a popup.
+// The KPIs of a group in a row: the rolling value with its interval, its change and its difference from the comparison. A popup
+// shows what these figures are based on.
 import type { GroupResults, RollingFigure } from '@soundings/contract/console/results.ts';
 import { Link } from '@tanstack/react-router';
 import { ChevronDown } from 'lucide-react';

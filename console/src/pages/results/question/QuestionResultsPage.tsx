@@ -125,7 +125,7 @@ function Content({ results }: { results: QuestionResults }) {
     <>
       <Chosen results={results} />
       {isScaled(question.type) && <QuestionHistory results={results} />}
-      {/* Segments are of the whole company. */}
+      {/* Segments divide the whole company, so they are shown only for the company. */}
       {results.company === null && <SegmentAnswersSection question={question} week={chosen} />}
       {comments.length > 0 ? (
         <Section title={t('results.commentsOf', { count: comments.length })}>
