@@ -47,6 +47,8 @@ export type PrintedReport = {
   kpis: ReportSection<ReportRow> & {
     heads: { name: string; score: string; change: string; compared: string; difference: string };
   };
+  /** What the group works on, as sentences; empty: nothing. */
+  focus: ReportSection<string>;
   strongest: ReportSection<ReportRow>;
   weakest: ReportSection<ReportRow>;
   /** As many of the newest as the page has room for. `note`: how many were left out. */
