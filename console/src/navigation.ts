@@ -20,6 +20,7 @@ import {
   Settings,
   ShieldCheck,
   SlidersHorizontal,
+  Target,
   TrendingUp,
   Users,
 } from 'lucide-react';
@@ -44,6 +45,7 @@ export const navigation: readonly NavigationGroup[] = [
       { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, minimumRole: 'Manager', comparesGroups: true },
       { to: '/trends', text: 'nav.trends', icon: TrendingUp, minimumRole: 'Manager' },
       { to: '/drivers', text: 'nav.drivers', icon: ChartBar, minimumRole: 'Manager' },
+      { to: '/focus', text: 'nav.focus', icon: Target, minimumRole: 'Manager' },
       { to: '/comments', text: 'nav.comments', icon: MessageSquareText, minimumRole: 'Manager' },
     ],
   },

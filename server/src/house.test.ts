@@ -332,6 +332,7 @@ const pureFiles = [
   'console/runs/remedies.ts',
   'console/reports/report-data.ts',
   'console/reports/report-layout.ts',
+  'console/reports/report-sheet.ts',
   'console/reports/report-text.ts',
   'console/reports/text-lines.ts',
   'console/results/csv.ts',

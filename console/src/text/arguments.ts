@@ -314,6 +314,15 @@ export type Arguments = {
     'results.segmentsShown': { count: number };
     'results.bySegment': { week: string };
     'results.bySegmentLabel': { name: string };
+    'focus.of': { group: string };
+    'focus.who': { responsible: string; day: string };
+    'focus.checkInTitle': { name: string };
+    'focus.stopTitle': { name: string };
+    'focus.reopenTitle': { name: string };
+    'focus.history': { count: number };
+    'focus.addText': { group: string };
+    'focus.source': { title: string; publisher: string };
+    'focus.count.groupsOf': { count: number; groups: string };
   };
   runs: {
     'runs.found': { count: number };

@@ -50,6 +50,8 @@ export type PrintedReport = {
   kpis: ReportSection<ReportRow> & {
     heads: { name: string; score: string; change: string; compared: string; difference: string };
   };
+  /** What the group works on, as sentences; empty: nothing. */
+  focus: ReportSection<string>;
   strongest: ReportSection<ReportRow>;
   weakest: ReportSection<ReportRow>;
   /** The newest comments, as many as the page has room for. `note`: how many comments were left out. */

@@ -28,6 +28,7 @@ export function ReportSheet({ report }: { report: PrintedReport }) {
         <Questions {...report.strongest} />
         <Questions {...report.weakest} />
       </div>
+      <Focus {...report.focus} />
       <Comments {...report.comments} />
       <footer className={css['foot']}>
         <h3 className={css['small']}>{report.anonymity.title}</h3>
@@ -194,6 +195,22 @@ function Questions({ items, ...head }: ReportSection<ReportRow>) {
                 </span>
               )}
             </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Focus({ items, ...head }: PrintedReport['focus']) {
+  if (items.length === 0) return null;
+  return (
+    <section>
+      <Heading {...head} />
+      <ul className={css['focus']}>
+        {items.map((text) => (
+          <li key={text} dir="auto">
+            {text}
           </li>
         ))}
       </ul>

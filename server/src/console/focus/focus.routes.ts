@@ -167,7 +167,7 @@ const shown = (
   state: row.state,
   outlook: row.outlook,
   createdAt: row.createdAt.toISOString(),
-  history: events.map((event) => ({ ...event, at: event.at.toISOString() })),
+  history: events.map(({ focusId: _, at, ...event }) => ({ ...event, at: at.toISOString() })),
 });
 
 /** Returns a function that names what a focus is about, in a language. */

@@ -9,6 +9,7 @@ import { accountById } from '../../accounts/accounts.ts';
 import { invalidParameter } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
+import { type FocusRow, selectFocuses } from '../../focus/focus.sql.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import { rateOf, type ShownQuestion, shownQuestions } from '../../results/data/read-results.ts';
@@ -156,7 +157,7 @@ async function readSome(pool: Pool, shared: Shared, ids: readonly number[]): Pro
   ]);
   const all = [...new Set([...ids, ...others.filter((id) => id !== undefined)])];
   const window = { first: period.first, last: week };
-  const [readings, rates, comments] = await Promise.all([
+  const [readings, rates, comments, focuses] = await Promise.all([
     readingsShown(
       pool,
       who.accountId,
@@ -165,13 +166,16 @@ async function readSome(pool: Pool, shared: Shared, ids: readonly number[]): Pro
     ),
     selectRatesOfGroups(pool, who.accountId, ids, window),
     selectNewestCommentsOfGroups(pool, who.accountId, ids, window, mostComments),
+    selectFocuses(pool, who.accountId, ids, 0),
   ]);
   const ratesOf = Map.groupBy(rates, ({ groupId }) => groupId);
+  const focusOf = Map.groupBy(focuses, ({ groupId }) => groupId);
   const commentsOf = Map.groupBy(comments, ({ groupId }) => groupId);
   return ids.map((id) => {
     const own = commentsOf.get(id) ?? [];
     return reportIn(shared, id, readings, {
       rates: (ratesOf.get(id) ?? []).map((rate) => rateOf(rate)),
+      focus: (focusOf.get(id) ?? []).flatMap((one) => focusIn(shared, one)),
       comments: { total: own[0]?.total ?? 0, newest: own.map((one) => commentOf(one, questions)) },
     });
   });
@@ -181,7 +185,7 @@ function reportIn(
   shared: Shared,
   groupId: number,
   readings: ReadonlyMap<number, Readings>,
-  { rates, comments }: Pick<ReportData, 'rates' | 'comments'>,
+  { rates, focus, comments }: Pick<ReportData, 'rates' | 'focus' | 'comments'>,
 ): ReportData {
   const { groups, period, week, weeks, wanted, statistics } = shared;
   const comparison = comparisonOf(groups, groupId, shared.allowed, wanted.compare);
@@ -203,11 +207,23 @@ function reportIn(
     findings: findingsIn(shared, kpis, { own, compared, rates, children, readingsOf }),
     kpis,
     rates,
+    focus,
     questions: questionsOf(shared, { first, last: week }, own, compared),
     comments,
     thresholds: thresholdsIn(weeks, first < period.first ? first : period.first, week),
     day: wanted.day,
   };
+}
+
+/** Returns an open focus with the name of its KPI or question. */
+function focusIn(
+  { kpis, questions, wanted }: Shared,
+  { kpiId, questionId, state, action, responsible, until, outlook }: FocusRow,
+): ReportData['focus'] {
+  if (state !== 'open') return [];
+  const kpi = kpis.find(({ id }) => id === kpiId);
+  const name = kpi ? kpiNameIn(kpi, wanted.language) : questions.get(questionId ?? 0)?.text;
+  return [{ name: name ?? kpiId ?? '', action, responsible, until, outlook }];
 }
 
 function kpisOf(

@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
 import { fontMetrics } from './fonts.ts';
 import type { ReportData } from './report-data.ts';
-import {
-  type Element,
-  layoutReport,
-  type TextLine,
-  type Page,
-  pageHeight,
-  pageWidth,
-} from './report-layout.ts';
+import { layoutReport } from './report-layout.ts';
+import { type Element, type TextLine, type Page, pageHeight, pageWidth } from './report-sheet.ts';
 import { reportTextOf } from './report-text.ts';
 import { anyKpi, anyQuestion, anyReport } from './reports.fixture.ts';
 
@@ -28,6 +22,13 @@ const long = 'Ett mycket långt namn som fortsätter och fortsätter, '.repeat(6
 const comment = (text: string) => ({ ...anyReport().comments.newest[0]!, text });
 /** A report with as much content as a report can have. */
 const full = anyReport({
+  focus: [0, 1].map(() => ({
+    name: long,
+    action: long,
+    responsible: long,
+    until: '2026-11-30',
+    outlook: 'needsHelp',
+  })),
   company: long,
   group: { id: 1, name: long, people: 12_345 },
   path: Array.from({ length: 8 }, (_, id) => ({ id, name: long })),

@@ -2,7 +2,8 @@
 import type { PrintedReport } from '@soundings/contract/console/reports.ts';
 import { fontMetrics } from './fonts.ts';
 import type { ReportData } from './report-data.ts';
-import { layoutReport, type Page } from './report-layout.ts';
+import { layoutReport } from './report-layout.ts';
+import type { Page } from './report-sheet.ts';
 import { leftOutText, reportTextOf, printedReportTexts } from './report-text.ts';
 
 export function pageOf(data: ReportData, language: string): { report: PrintedReport; page: Page } {

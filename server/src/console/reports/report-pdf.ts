@@ -9,7 +9,7 @@ import {
   pageHeight,
   pageWidth,
   type DecorationShape,
-} from './report-layout.ts';
+} from './report-sheet.ts';
 
 const colours: Record<Colour, string> = {
   ink: '#10242a',

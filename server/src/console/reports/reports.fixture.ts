@@ -99,6 +99,15 @@ export const anyReport = (more: Partial<ReportData> = {}): ReportData => ({
   ],
   kpis: names.map((_, index) => anyKpi(index)),
   rates: [{ week, value: 389 / 474, handedOut: false, asked: 474, answered: 389 }],
+  focus: [
+    {
+      name: 'Workload',
+      action: 'Vi går igenom arbetsuppgifterna varje måndag och bestämmer vad som kan vänta.',
+      responsible: 'Anna Andersson',
+      until: '2026-11-30',
+      outlook: 'onTrack',
+    },
+  ],
   questions: texts.map((_, index) => anyQuestion(index)),
   comments: {
     total: 12,

@@ -21,6 +21,7 @@ import {
   useBestEstimate,
 } from '../clear.tsx';
 import { score } from '../figures.ts';
+import { FocusLine } from '../focus/FocusNotes.tsx';
 import { CommentList } from '../comments/CommentList.tsx';
 import { CsvLink } from '../CsvLink.tsx';
 import { Started } from '../Started.tsx';
@@ -124,6 +125,7 @@ function Content({ results }: { results: QuestionResults }) {
   return (
     <>
       <Chosen results={results} />
+      <FocusLine groupId={group.id} kind="question" id={question.id} />
       {isScaled(question.type) && <QuestionHistory results={results} />}
       {/* Segments divide the whole company, so they are shown only for the company. */}
       {results.company === null && <SegmentAnswersSection question={question} week={chosen} />}
