@@ -14,6 +14,7 @@ export const auditActions = {
   'administrator confirmed': 'A person who became an Administrator through an import was confirmed.',
   'people adopted': 'Manually created people are now managed by the HR system.',
   'people released': 'People managed by the HR system are now managed manually.',
+  'people invited': 'People were invited to sign in: by email, or with a sheet of links.',
   'people exported': 'A list of people was downloaded.',
   'comments exported': 'Comments of a group were downloaded.',
   'reports exported': 'Reports of a group, or of all groups that the user sees, were downloaded.',

@@ -6,6 +6,7 @@ import type { AccountNotice } from './accounts/noticed-changes.ts';
 import { notifyExpiringTokens } from './accounts/expiring-tokens.ts';
 import { mailPendingAdministrators, type PendingNotice } from './auth/pending-administrators.ts';
 import { deleteExpiredSessions } from './auth/sessions.ts';
+import { type MailedInvitation, mailInvitation } from './auth/sign-in-invitations.ts';
 import { type MailedLink, mailSignInLink } from './auth/sign-in-links.ts';
 import { deleteOldSignInFailures } from './auth/sign-in-throttle.ts';
 import { compareClocks } from './db/clocks.ts';
@@ -129,6 +130,11 @@ function tasksOf({ config, pool, databaseUrl, log, mailer, onWeeks }: JobDepende
     },
     'mail sign-in link': (payload) =>
       mailSignInLink({ pool, mailer, publicUrl, log, noteRefusal: insertRefusal }, payload as MailedLink),
+    'mail sign-in invitation': (payload) =>
+      mailInvitation(
+        { pool, mailer, publicUrl, log, noteRefusal: insertRefusal },
+        payload as MailedInvitation,
+      ),
     'close week': (payload) => onWeeks('close', payload as NonNullable<WeeksWork['only']>),
     'mail lost week': (payload) => mailLostWeek({ pool, mailer, publicUrl, log }, payload as LostMail),
     'mail pending administrators': (payload) =>

@@ -10,6 +10,7 @@ import { serveConsoleGroups } from './console/groups/groups.routes.ts';
 import { serveLibrary } from './console/asking/library.routes.ts';
 import { serveRounds } from './console/asking/rounds.routes.ts';
 import { serveSchedules } from './console/asking/schedules.routes.ts';
+import { serveInvitations } from './console/people/invitations.routes.ts';
 import { servePeople } from './console/people/people.routes.ts';
 import { servePrivacy } from './console/access/privacy.routes.ts';
 import { serveReports } from './console/reports/reports.routes.ts';
@@ -142,6 +143,7 @@ export function serveConsole(
   serveSession(console, { pool, secrets, now, log, canMail });
   serveSystem(console, { pool, keys, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
+  serveInvitations(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveConsoleGroups(console, pool);
   serveSegments(console, pool, simulateKind, now);
   serveRuns(console, pool, approve);

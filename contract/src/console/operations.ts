@@ -4,6 +4,7 @@ import { accessOperations } from './access.ts';
 import { askingOperations } from './asking.ts';
 import { driversOperations } from './drivers.ts';
 import { groupsOperations } from './groups.ts';
+import { invitationOperations } from './invitations.ts';
 import { peopleOperations } from './people.ts';
 import { privacyOperations } from './privacy.ts';
 import { reportsOperations } from './reports.ts';
@@ -17,6 +18,7 @@ export const consoleOperations = {
   ...sessionOperations,
   ...accessOperations,
   ...peopleOperations,
+  ...invitationOperations,
   ...groupsOperations,
   ...runsOperations,
   ...askingOperations,
