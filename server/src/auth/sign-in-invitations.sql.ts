@@ -6,7 +6,7 @@ import { previousAddressRule } from './sign-in-links.sql.ts';
 export type InvitationState = 'waiting' | 'sending' | 'sent' | 'refused' | 'unknown' | 'handed out';
 
 /** Joins the invitation `i` of people `u` that still applies: to their current address, since they have been active. */
-export const currentInvitation = (db: Db) => db`
+export const selectCurrentInvitation = (db: Db) => db`
   left join sign_in_invitations i
          on i.account_id = u.account_id and i.user_id = u.user_id and i.email_key = u.email_key
         and i.invited_at >= u.active_since`;
@@ -50,7 +50,7 @@ export async function selectInvitees(
                     and i.invited_at > now() - ${hours}::integer * interval '1 hour', false) as "isRecent"
     from   users u
     left   join passwords w on w.account_id = u.account_id and w.user_id = u.user_id
-    ${currentInvitation(db)}
+    ${selectCurrentInvitation(db)}
     ${previousAddressRule(db)}
     where  u.account_id = ${accountId} and u.user_id = any(${userIds})
     order  by u.search_text, u.user_id`;

@@ -25,7 +25,7 @@ import {
   type Addressee,
   deleteLink,
   deleteLinksOfMany,
-  insertLinks,
+  insertGivenLinks,
   selectAddressee,
 } from './sign-in-links.sql.ts';
 import { signInMail } from './sign-in-links-mail.ts';
@@ -113,7 +113,7 @@ export async function inviteBySheet(
   const secrets = userIds.map(() => newLinkSecret());
   await deleteLinksOfMany(tx, accountId, userIds);
   const links = userIds.map((userId, i) => ({ userId, hash: tokenHash(secrets[i] as string) }));
-  await insertLinks(tx, accountId, links, linkHours.given);
+  await insertGivenLinks(tx, accountId, links, linkHours.given);
   await recordHandedOut(tx, accountId, userIds);
   return secrets.map((secret) => signInAddress(secret, publicUrl));
 }

@@ -50,7 +50,7 @@ export async function selectSignInLink(db: Db, hash: Buffer): Promise<SignInLink
 }
 
 /** Stores a link for each of several people of an account, tied to their current addresses. */
-export async function insertLinks(
+export async function insertGivenLinks(
   db: Db,
   accountId: AccountId,
   links: { userId: number; hash: Buffer }[],

@@ -98,7 +98,7 @@ describe('adding a person', () => {
     expect(namesOf(await found('signIn=uninvited'))).toEqual(['Max']);
     expect(await invitationOf(later)).toBeNull();
     const refused = await request('POST /users', newPerson('Eve', { email: null, invite: true }));
-    expect([refused.status, refused.body.details[0]?.path]).toEqual([400, '/email']);
+    expect([refused.status, refused.body.details[0]?.path]).toEqual([409, '/email']);
     expect(await found('search=Eve')).toEqual([]);
     await request(`PATCH /users/${later}`, { role: 'Auditor', invite: true });
     await sent(later);

@@ -100,7 +100,7 @@ function serveChanges(console: Console, { pool, canMail }: PeopleDependencies): 
       const person = await personById(tx, who.accountId, id);
       if (canMail && person.role === 'Administrator') await notifyOfAdministrator(tx, who, person);
       await audit(tx, who.accountId, actorOf(who), 'person created', { subject: id });
-      if (invite) await inviteByHand(tx, who, person, canMail);
+      if (invite) await inviteChosen(tx, who, person, canMail);
       return { id };
     });
   });
@@ -122,7 +122,7 @@ function serveChanges(console: Console, { pool, canMail }: PeopleDependencies): 
       const person = await personById(tx, accountId, userId);
       const isPromoted = fields.includes('role') && person.role === 'Administrator';
       // New administrators are emailed a link in any case.
-      if (invite && !(isPromoted && canMail)) await inviteByHand(tx, who, person, canMail);
+      if (invite && !(isPromoted && canMail)) await inviteChosen(tx, who, person, canMail);
       if (!canMail) return person;
       if (fields.includes('email')) await notifyPerson(tx, accountId, userId, 'address changed');
       if (fields.includes('role')) await notifyPerson(tx, accountId, userId, 'role changed');
@@ -249,8 +249,8 @@ function isDangerous({ role, email, active, memberships }: Person, changes: Pers
   return role !== 'User' && (isMoved || isShutOut);
 }
 
-/** Throws a Fault if the person can't sign in, or can't get a link by email. */
-function refuseLink({ active, email }: Person, isMailMissing: boolean): void {
+/** Throws a Fault if the person can't sign in, or can't get a link by email. `path`: the field with the address. */
+function refuseLink({ active, email }: Person, isMailMissing: boolean, path?: string): void {
   if (!active) {
     throw new Fault(
       'conflict',
@@ -260,7 +260,7 @@ function refuseLink({ active, email }: Person, isMailMissing: boolean): void {
   }
   if (email === null) {
     const message = 'People sign in with their email address, and this person has none. Add one first.';
-    throw new Fault('conflict', 'missing field', message);
+    throw faultAtField('conflict', 'missing field', path, message);
   }
   if (isMailMissing) throw noMailServer('conflict');
 }
@@ -289,12 +289,8 @@ async function mailNewPassword(tx: Transaction, who: Who, { id, email, active }:
 }
 
 /** Emails an invitation to a person that an administrator adds or gives a role. Throws a Fault if that is not possible. */
-async function inviteByHand(tx: Transaction, who: Who, person: Person, canMail: boolean): Promise<void> {
-  if (person.email === null) {
-    const message = 'People are invited by email. Enter an email address, or don’t send an invitation.';
-    throw faultAtField('invalid', 'missing field', '/email', message);
-  }
-  refuseLink(person, !canMail);
+async function inviteChosen(tx: Transaction, who: Who, person: Person, canMail: boolean): Promise<void> {
+  refuseLink(person, !canMail, '/email');
   if (!person.signIn.hasPassword) await mailNewPassword(tx, who, person);
 }
 

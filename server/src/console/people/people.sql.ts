@@ -5,7 +5,7 @@ import type { SignInState } from '@soundings/contract/console/sign-in-states.ts'
 import type { PersonSort } from '@soundings/contract/console/person-sorts.ts';
 import type { PendingQuery, Row } from 'postgres';
 import { linkHours } from '../../auth/sign-in-links.ts';
-import { currentInvitation } from '../../auth/sign-in-invitations.sql.ts';
+import { selectCurrentInvitation } from '../../auth/sign-in-invitations.sql.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 
 export type Sorting = { sort: PersonSort; isDown: boolean };
@@ -140,7 +140,7 @@ export async function selectPeopleWindow(
              g.many         as "groupCount"
       from   shown u
       ${passwordsOf(db)}
-      ${currentInvitation(db)}
+      ${selectCurrentInvitation(db)}
       cross  join lateral (
                select count(*)::integer as many,
                       (array_agg(json_build_object('id', g.group_id, 'name', g.name) order by g.name, g.group_id))[1] as first
@@ -256,7 +256,7 @@ export async function selectPerson(
             where  r.account_id = u.account_id and r.user_id = u.user_id and r.address = u.email) as "mailRejected"
     from   users u
     ${passwordsOf(db)}
-    ${currentInvitation(db)}
+    ${selectCurrentInvitation(db)}
     where  u.account_id = ${accountId} and u.user_id = ${userId}`;
   return row;
 }
