@@ -9,16 +9,18 @@ import { deleteExpiredSessions } from './auth/sessions.ts';
 import { type MailedInvitation, mailInvitation } from './auth/sign-in-invitations.ts';
 import { type MailedLink, mailSignInLink } from './auth/sign-in-links.ts';
 import { deleteOldSignInFailures } from './auth/sign-in-throttle.ts';
+import type { AskOnThread } from './console/asking/ask-now.routes.ts';
 import { compareClocks } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
 import type { Work } from './jobs/jobs.ts';
-import { runThread, type ThreadLimits } from './jobs/threads.ts';
+import { computeOnThread, errorOfThread, runThread, type ThreadLimits } from './jobs/threads.ts';
 import type { Mailer } from './mail/mail.ts';
 import { deleteEmailsBefore } from './people/users.sql.ts';
 import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { hasEndedWeeks } from './results/close-week.ts';
 import { hasLiveWeeks } from './results/live-week.ts';
 import { areStatisticsDue } from './results/statistics/statistics.ts';
+import type { AskedNow } from './rounds/ask-now.ts';
 import { type LinkNotice, mailLinkNotice } from './rounds/messages/link-notices.ts';
 import { openSender } from './rounds/messages/messages.ts';
 import { insertRefusal } from './rounds/messages/messages.sql.ts';
@@ -48,6 +50,19 @@ export const weeksOn =
     const logLevel = log.level as LogLevel;
     const more = { ...(only && { only }), now: now(), logLevel };
     await onThread('weeks', { databaseUrl: await databaseUrl, answerKeys, work, ...more });
+  };
+
+/** Returns a function that asks the questions of a schedule at once, on a separate thread. */
+export const askOn =
+  ({ answerKeys }: AppConfig, databaseUrl: Promise<string>, log: Log, now: () => number): AskOnThread =>
+  async (ask) => {
+    const work = { work: 'ask' as const, ask, now: now(), logLevel: log.level as LogLevel };
+    const data: WeeksWork = { databaseUrl: await databaseUrl, answerKeys, ...work };
+    return computeOnThread<AskedNow>(new URL('weeks.thread.ts', import.meta.url), data).catch(
+      (error: unknown) => {
+        throw errorOfThread(error);
+      },
+    );
   };
 
 /** The limits for processing files of an account. A list of 20,000 people takes a fifth of them. */

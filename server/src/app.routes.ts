@@ -7,6 +7,9 @@ import { serveAnswering } from './answers/answering.routes.ts';
 import { serveAccess } from './console/access/access.routes.ts';
 import { openConsole } from './console/core/console.ts';
 import { serveConsoleGroups } from './console/groups/groups.routes.ts';
+import { type AskOnThread, serveAskNow } from './console/asking/ask-now.routes.ts';
+import { serveStart } from './console/asking/start.routes.ts';
+import { serveTemplates } from './console/asking/templates.routes.ts';
 import { serveLibrary } from './console/asking/library.routes.ts';
 import { serveRounds } from './console/asking/rounds.routes.ts';
 import { serveSchedules } from './console/asking/schedules.routes.ts';
@@ -110,6 +113,7 @@ type ConsoleDependencies = {
   keys: Promise<AnswerKeys>;
   mailer: Mailer | undefined;
   approve: Approve;
+  ask: AskOnThread;
   createReports: CreateReports;
   drivers: ComputeDrivers;
   simulateKind: SimulateKind;
@@ -127,6 +131,7 @@ export function serveConsole(
     keys,
     mailer,
     approve,
+    ask,
     createReports,
     drivers,
     simulateKind,
@@ -155,6 +160,9 @@ export function serveConsole(
   const askingDependencies = { pool, mailer, publicUrl: config.publicUrl, now };
   serveLibrary(console, pool);
   serveSchedules(console, askingDependencies);
+  serveAskNow(console, askingDependencies, ask);
+  serveTemplates(console, askingDependencies);
+  serveStart(console, askingDependencies);
   serveRounds(console, askingDependencies);
   servePrivacy(console, pool, async () => ({
     keys: await (await keys).chain.state(),

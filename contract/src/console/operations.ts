@@ -12,6 +12,7 @@ import { resultsOperations } from './results.ts';
 import { runsOperations } from './runs.ts';
 import { segmentsOperations } from './segments.ts';
 import { sessionOperations } from './session.ts';
+import { startOperations } from './start.ts';
 import { systemOperations } from './system.ts';
 
 export const consoleOperations = {
@@ -22,6 +23,7 @@ export const consoleOperations = {
   ...groupsOperations,
   ...runsOperations,
   ...askingOperations,
+  ...startOperations,
   ...resultsOperations,
   ...reportsOperations,
   ...driversOperations,

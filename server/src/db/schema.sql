@@ -28,7 +28,8 @@ create table accounts (
   default_country text check (default_country ~ '^[A-Z]{2}$'),
   kpi_weeks smallint check (kpi_weeks between 1 and 13),
   manager_comparisons text[] not null default '{company,parent,halfYear}'
-    check (manager_comparisons <@ '{company,parent,halfYear}')
+    check (manager_comparisons <@ '{company,parent,halfYear}'),
+  start_dismissed_at timestamptz
 );
 comment on table accounts is
   'One company. Writes to its users or groups lock this row first, so that they run one after another.';

@@ -1,6 +1,7 @@
 // Runs long computations on a separate thread. On the main thread they would block all requests.
 import { basename } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { Fault } from '../base/errors.ts';
 
 /** The limits of a thread. A missing value means no limit. */
 export type ThreadLimits = { heapMb?: number; milliseconds?: number };
@@ -50,6 +51,13 @@ function postedBy(
     else reject(failure ?? new Error(`${nameOf(module)} exited with code ${code}.`));
   });
   return promise;
+}
+
+/** Returns an error of a thread as it was thrown there: between threads, a Fault loses its class. */
+export function errorOfThread(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name !== 'Fault') return error;
+  const { kind, code, message, details } = error as Fault;
+  return new Fault(kind, code, message, { details });
 }
 
 /** Returns the name of a thread for error messages: its file, without the folder. */
