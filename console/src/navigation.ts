@@ -16,6 +16,7 @@ import {
   MessageSquareText,
   Plug,
   RefreshCw,
+  Rocket,
   ScrollText,
   Settings,
   ShieldCheck,
@@ -32,6 +33,8 @@ export type NavigationLink = {
   minimumRole: Role;
   /** A page that compares groups, which is of no use to users who can see only one. */
   comparesGroups?: true;
+  /** The page with the first steps, until it is dismissed. */
+  isStart?: true;
   /** Returns how many items wait there. */
   waiting?: 'runs';
 };
@@ -40,6 +43,7 @@ export type NavigationGroup = { text?: TextKey; links: readonly NavigationLink[]
 export const navigation: readonly NavigationGroup[] = [
   {
     links: [
+      { to: '/start', text: 'nav.start', icon: Rocket, minimumRole: 'Administrator', isStart: true },
       { to: '/', text: 'nav.overview', icon: Activity, minimumRole: 'Manager' },
       { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, minimumRole: 'Manager', comparesGroups: true },
       { to: '/trends', text: 'nav.trends', icon: TrendingUp, minimumRole: 'Manager' },

@@ -51,6 +51,9 @@ export type Arguments = {
     'asking.chosen': { count: number };
     'asking.up': { text: string };
     'asking.leaveOut': { text: string };
+    'templates.from': { day: string };
+    'templates.choice': { count: number; weeks: number };
+    'templates.created': { name: string };
     'asking.fixedQuestions': { count: number };
     'asking.someOfKpis': { count: number; kpis: string };
     'asking.kpiCount': { count: number };
@@ -126,6 +129,16 @@ export type Arguments = {
     'week.sentence': { number: number };
     'week.sentenceOfYear': { number: number; year: string };
     'print.partly': { printed: number; count: number };
+    'ask.title': { name: string };
+    'ask.text': { count: number; questions: string };
+    'ask.questions': { count: number };
+    'ask.groups': { groups: string };
+    'ask.without': { groups: string };
+    'ask.until': { time: string };
+    'ask.withoutEmail': { count: number };
+    'ask.noMail': { count: number };
+    'ask.confirm': { count: number };
+    'ask.done': { count: number };
   };
   groups: {
     'groups.subtitle': { count: number; managed: string };
@@ -277,6 +290,16 @@ export type Arguments = {
     'results.live': { week: string };
     'results.running': { week: string };
     'results.firstRuns': { week: string };
+    'start.companyText': { name: string; language: string };
+    'start.peopleText': { threshold: number; count: number };
+    'start.peopleDone': { count: number };
+    'start.groupsDone': { count: number };
+    'start.withoutGroup': { count: number };
+    'start.pulseDone': { name: string };
+    'start.testMailSent': { address: string };
+    'start.inviteText': { count: number };
+    'start.inviteDone': { invited: number; signedIn: number };
+    'start.resultsWeek': { week: string };
     'results.toGroup': { name: string };
     'results.tooFewText': { minimum: number };
     'results.tooFewPeople': { count: number };

@@ -55,7 +55,7 @@ export type AskNow = {
   hasMail: boolean;
 };
 
-export const startSteps = ['company', 'people', 'groups', 'pulse', 'testMail', 'ask', 'invite'] as const;
+export const startSteps = ['company', 'people', 'groups', 'pulse', 'testMail', 'invite', 'ask'] as const;
 export type StartStep = (typeof startSteps)[number];
 
 /** How far an account is on its way to the first results. */
