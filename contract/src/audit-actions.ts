@@ -56,7 +56,7 @@ export const auditActions = {
   'kpi changed': 'The name, image or questions of a KPI were changed.',
   'schedule created': 'A schedule was created.',
   'schedule changed': 'A schedule was changed.',
-  'schedule asked': 'The questions of a schedule were asked at once, outside its rhythm.',
+  'schedule asked': 'The questions of a schedule were asked immediately, outside its rhythm.',
   'schedule paused': 'A schedule was paused.',
   'schedule resumed': 'A paused schedule was resumed.',
   'schedule removed': 'A schedule was removed.',

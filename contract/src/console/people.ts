@@ -5,7 +5,7 @@ import { maxAttributeLength, maxEmailLength, maxExternalIdLength, maxNameLength 
 import { type MembershipKind, membershipKinds } from '../people/memberships.ts';
 import { personSorts } from './person-sorts.ts';
 import { type Role, roles } from '../people/roles.ts';
-import { signInStates } from './sign-in-states.ts';
+import { signInStates } from '../people/sign-in-states.ts';
 
 /** The latest invitation to sign in of a person who has no password yet. */
 export type Invitation = {

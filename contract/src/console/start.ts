@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import type { QuestionTexts, WeekName } from './asking.ts';
 import { operation } from './operation.ts';
-import type { TemplateId } from './template-ids.ts';
+import type { TemplateId } from '../template-ids.ts';
 
 /** A set of questions with a rhythm. */
 export type TemplateView = {

@@ -8,7 +8,7 @@ import {
   recommendation,
   yesNo,
 } from '@soundings/contract/question-types.ts';
-import { type TemplateId, templateIds } from '@soundings/contract/console/template-ids.ts';
+import { type TemplateId, templateIds } from '@soundings/contract/template-ids.ts';
 import { libraryLanguage, type TextByLanguage } from './library-texts.ts';
 import { libraryKpis } from './library.ts';
 import type { NewQuestion } from './questions.sql.ts';

@@ -23,6 +23,9 @@ export type WhatToAsk = { accountId: AccountId; scheduleId: number; by: Actor };
 /** What was asked. */
 export type AskedNow = { week: Week; people: number; questionIds: number[] };
 
+/** Asks like askNow, on a separate thread, because the keys of many people take a moment to derive. */
+export type AskOnThread = (what: WhatToAsk) => Promise<AskedNow>;
+
 /**
  * Opens the rounds of a schedule now. The invitations go out at once, but not at night or on a weekend unless the schedule allows any
  * hour. A schedule that was to start in a later week starts in this one. Throws a Fault if it has asked in this week, or if it can't.

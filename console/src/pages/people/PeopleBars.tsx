@@ -1,6 +1,6 @@
 // The toolbar of the people list: its filters, or the actions on the selected people.
 import { roles } from '@soundings/contract/people/roles.ts';
-import { signInStates } from '@soundings/contract/console/sign-in-states.ts';
+import { signInStates } from '@soundings/contract/people/sign-in-states.ts';
 import { ArrowDownToLine, ArrowUpFromLine, FilterX, Send, X } from 'lucide-react';
 import { useText } from '../../text/text.tsx';
 import { Button, IconButton } from '../../ui/Button.tsx';

@@ -3,7 +3,7 @@ import type { AskNow } from '@soundings/contract/console/start.ts';
 import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import { changedSince } from '../../base/errors.ts';
 import type { Db } from '../../db/db.ts';
-import { alreadyAsked, type AskedNow, type WhatToAsk } from '../../rounds/ask-now.ts';
+import { alreadyAsked, type AskOnThread } from '../../rounds/ask-now.ts';
 import { questionsFor } from '../../rounds/calendar.ts';
 import { endOf } from '../../rounds/send-times.ts';
 import { audiencesOf, scheduleById } from '../../rounds/schedules.ts';
@@ -14,9 +14,6 @@ import { versionOf } from '../core/versions.ts';
 import type { AskingDependencies } from './asking-dependencies.ts';
 import { addSending, selectGroupNames } from './asking.sql.ts';
 import { named } from './question-texts.ts';
-
-/** Opens the rounds of a schedule now. Runs on a thread, because the keys of many people take a moment to derive. */
-export type AskOnThread = (what: WhatToAsk) => Promise<AskedNow>;
 
 export function serveAskNow(
   console: Console,

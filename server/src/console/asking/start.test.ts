@@ -3,7 +3,7 @@
 import type { Rounds, Schedules } from '@soundings/contract/console/asking.ts';
 import type { AskNow, Start, Templates } from '@soundings/contract/console/start.ts';
 import type { Session } from '@soundings/contract/console/session.ts';
-import { templateIds } from '@soundings/contract/console/template-ids.ts';
+import { templateIds } from '@soundings/contract/template-ids.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';

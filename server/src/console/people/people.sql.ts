@@ -1,7 +1,7 @@
 // SQL of the console's pages about people: reading only. Nothing here reads answers.
 import type { Person, PersonFilters, PersonRow, PersonRun } from '@soundings/contract/console/people.ts';
 import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
-import type { SignInState } from '@soundings/contract/console/sign-in-states.ts';
+import type { SignInState } from '@soundings/contract/people/sign-in-states.ts';
 import type { PersonSort } from '@soundings/contract/console/person-sorts.ts';
 import type { PendingQuery, Row } from 'postgres';
 import { linkHours } from '../../auth/sign-in-links.ts';

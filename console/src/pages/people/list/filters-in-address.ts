@@ -2,7 +2,7 @@
 // users edit and share addresses.
 import type { PersonFilters } from '@soundings/contract/console/people.ts';
 import { type PersonSort, personSorts } from '@soundings/contract/console/person-sorts.ts';
-import { type SignInState, signInStates } from '@soundings/contract/console/sign-in-states.ts';
+import { type SignInState, signInStates } from '@soundings/contract/people/sign-in-states.ts';
 import { type Role, roles } from '@soundings/contract/people/roles.ts';
 
 export type FilterKey = 'q' | 'group' | 'role' | 'source' | 'status' | 'mail' | 'run' | 'sort';
