@@ -146,8 +146,10 @@ function Navigation({ onFollow }: { onFollow?: () => void }) {
     .map(({ text, links }) => ({
       text,
       links: links.filter(
-        ({ minimumRole, comparesGroups }) =>
-          hasRole(session.user, minimumRole) && !(comparesGroups && seesOne),
+        ({ minimumRole, comparesGroups, isStart }) =>
+          hasRole(session.user, minimumRole) &&
+          !(comparesGroups && seesOne) &&
+          !(isStart && !session.isStarting),
       ),
     }))
     .filter(({ links }) => links.length > 0);

@@ -16,6 +16,7 @@ import {
   MessageSquareText,
   Plug,
   RefreshCw,
+  Rocket,
   ScrollText,
   Settings,
   ShieldCheck,
@@ -33,6 +34,8 @@ export type NavigationLink = {
   minimumRole: Role;
   /** Whether the page compares groups. Such a page is of no use to users who can see only one group. */
   comparesGroups?: true;
+  /** Whether it is the page with the first steps, until it is dismissed. */
+  isStart?: true;
   /** The kind of items that wait on the page, whose number the navigation shows. */
   waiting?: 'runs';
 };
@@ -41,6 +44,7 @@ export type NavigationGroup = { text?: TextKey; links: readonly NavigationLink[]
 export const navigation: readonly NavigationGroup[] = [
   {
     links: [
+      { to: '/start', text: 'nav.start', icon: Rocket, minimumRole: 'Administrator', isStart: true },
       { to: '/', text: 'nav.overview', icon: Activity, minimumRole: 'Manager' },
       { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, minimumRole: 'Manager', comparesGroups: true },
       { to: '/trends', text: 'nav.trends', icon: TrendingUp, minimumRole: 'Manager' },

@@ -5,6 +5,7 @@ import { askingOperations } from './asking.ts';
 import { driversOperations } from './drivers.ts';
 import { focusOperations } from './focus.ts';
 import { groupsOperations } from './groups.ts';
+import { invitationOperations } from './invitations.ts';
 import { peopleOperations } from './people.ts';
 import { privacyOperations } from './privacy.ts';
 import { reportsOperations } from './reports.ts';
@@ -12,15 +13,18 @@ import { resultsOperations } from './results.ts';
 import { runsOperations } from './runs.ts';
 import { segmentsOperations } from './segments.ts';
 import { sessionOperations } from './session.ts';
+import { startOperations } from './start.ts';
 import { systemOperations } from './system.ts';
 
 export const consoleOperations = {
   ...sessionOperations,
   ...accessOperations,
   ...peopleOperations,
+  ...invitationOperations,
   ...groupsOperations,
   ...runsOperations,
   ...askingOperations,
+  ...startOperations,
   ...resultsOperations,
   ...reportsOperations,
   ...driversOperations,

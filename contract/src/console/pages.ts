@@ -5,6 +5,7 @@ export const consolePages = [
   '/sign-in',
   '/password',
   '/profile',
+  '/start',
   '/results',
   '/heat-map',
   '/trends',

@@ -21,6 +21,8 @@ export type Session = {
   language: 'en' | 'sv';
   /** How many runs await approval by an administrator; 0 for other roles. */
   waiting: { runs: number };
+  /** Whether the page with the first steps is shown: to administrators, until one of them dismisses it. */
+  isStarting: boolean;
 };
 
 /** What the sign-in page needs to know. */

@@ -142,6 +142,19 @@ export async function updateAccount(
     where  account_id = ${accountId}`;
 }
 
+/** Dismisses the page with the first steps, or shows it again. Returns whether that changed anything. */
+export async function updateStartDismissed(
+  tx: Transaction,
+  accountId: AccountId,
+  isDismissed: boolean,
+): Promise<boolean> {
+  const rows = await tx`
+    update accounts set start_dismissed_at = case when ${isDismissed} then now() end
+    where  account_id = ${accountId} and (start_dismissed_at is not null) <> ${isDismissed}
+    returning 1`;
+  return rows.length > 0;
+}
+
 /** Locks an account for writing its users or groups, until the transaction ends. Returns false if it doesn't exist. */
 export async function lockAccountRow(tx: Transaction, accountId: AccountId): Promise<boolean> {
   const rows = await tx`select 1 from accounts where account_id = ${accountId} for no key update`;

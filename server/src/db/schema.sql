@@ -32,7 +32,8 @@ create table accounts (
   digest           boolean  not null default true,
   digest_days      smallint not null default 0 check (digest_days between 0 and 6),
   digest_hour      smallint not null default 8 check (digest_hour between 8 and 19),
-  digest_comments  boolean  not null default true
+  digest_comments  boolean  not null default true,
+  start_dismissed_at timestamptz
 );
 comment on table accounts is
   'One company. Writes to its users or groups lock this row first, so that they run one after another.';
@@ -1190,15 +1191,37 @@ comment on column sign_in_links.email_key is
   'The normalized address of the person when the link was created. If the address changes, the link stops working.';
 comment on column sign_in_links.kind is 'forgotten: requested by the person; given: created by an administrator.';
 
+create table sign_in_invitations (
+  account_id  integer     not null,
+  user_id     integer     not null,
+  email_key   text        not null,
+  state       text        not null check (state in ('waiting', 'sending', 'sent', 'refused', 'unknown', 'handed out')),
+  request_id  uuid        not null,
+  reminder    boolean     not null default false,
+  invited_at  timestamptz not null default now(),
+  primary key (account_id, user_id),
+  foreign key (account_id, user_id) references users on delete cascade
+);
+comment on table sign_in_invitations is
+  'The people who were invited to sign in and have not set a password yet, with the latest invitation. Deleted once they set one.';
+comment on column sign_in_invitations.email_key is
+  'The normalized address when the person was invited. If the address changes, the person counts as not invited.';
+comment on column sign_in_invitations.state is
+  'waiting: not sent yet; sending: handed to the mail server, whose reply is not stored yet; sent; refused: by the mail server; unknown: the mail server may have accepted it; handed out: an administrator downloaded the link.';
+comment on column sign_in_invitations.request_id is
+  'The request that this invitation belongs to. A job of an earlier request sends nothing.';
+comment on column sign_in_invitations.reminder is 'Whether the person had been invited before.';
+
 create function end_sign_in() returns trigger language plpgsql as $$
 begin
-  delete from sign_in_links where account_id = new.account_id and user_id = new.user_id;
-  delete from passwords     where account_id = new.account_id and user_id = new.user_id;
-  delete from sessions      where account_id = new.account_id and user_id = new.user_id;
+  delete from sign_in_links       where account_id = new.account_id and user_id = new.user_id;
+  delete from sign_in_invitations where account_id = new.account_id and user_id = new.user_id;
+  delete from passwords           where account_id = new.account_id and user_id = new.user_id;
+  delete from sessions            where account_id = new.account_id and user_id = new.user_id;
   return null;
 end $$;
 comment on function end_sign_in is
-  'Makes people who become Administrators set a new password: their earlier links, password and sessions are deleted.';
+  'Makes people who become Administrators set a new password: their earlier links, invitations, password and sessions are deleted.';
 create trigger administrators_sign_in_again after update of role on users
   for each row when (new.role = 'Administrator' and old.role <> 'Administrator') execute function end_sign_in();
 

@@ -1,6 +1,7 @@
 // Runs long computations on a separate thread. On the main thread they would block all requests.
 import { basename } from 'node:path';
 import { parentPort, Worker } from 'node:worker_threads';
+import { Fault } from '../base/errors.ts';
 
 /**
  * The limits of a computation. A missing value means no limit. `isKept`: false if the thread must end after its work, because it has
@@ -106,6 +107,13 @@ function removeListeners(thread: Worker): void {
 function forget(kind: string): void {
   clearTimeout(idle.get(kind)?.timer);
   idle.delete(kind);
+}
+
+/** Returns an error of a thread as it was thrown there: between threads, a Fault loses its class. */
+export function errorOfThread(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name !== 'Fault') return error;
+  const { kind, code, message, details } = error as Fault;
+  return new Fault(kind, code, message, { details });
 }
 
 /** Returns the name of a thread for error messages: its file, without the folder. */

@@ -86,7 +86,8 @@ export async function removeSchedule(
   if (!(await deleteSchedule(tx, accountId, scheduleId))) throw scheduleNotFound(scheduleId);
 }
 
-function scheduleNotFound(scheduleId: number): Fault {
+/** Returns the Fault for a schedule that does not exist. */
+export function scheduleNotFound(scheduleId: number): Fault {
   return new Fault('not_found', 'schedule not found', `Schedule ${scheduleId} does not exist.`);
 }
 

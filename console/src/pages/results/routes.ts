@@ -9,6 +9,12 @@ export const resultsRoutes: PageRoute[] = [
     name: 'OverviewPage',
   },
   {
+    path: '/start',
+    minimumRole: 'Administrator',
+    load: () => import('./start/StartPage.tsx'),
+    name: 'StartPage',
+  },
+  {
     path: '/heat-map',
     minimumRole: 'Manager',
     load: () => import('./heat-map/HeatMapPage.tsx'),

@@ -206,6 +206,12 @@ export async function addClosing(tx: Transaction, accountId: AccountId, week: We
                                    job_key := 'close week ' || ${accountId}::integer || ' ' || ${week}::text)`;
 }
 
+/** Sends messages that are due now, instead of within a minute. */
+export async function addSending(db: Db): Promise<void> {
+  await db`
+    select graphile_worker.add_job('send messages', job_key := 'send messages now') -- account_id: of all accounts`;
+}
+
 /** Returns the recipient of a test email. `language`: the user's own language or else that of the account (ISO 639-1). */
 export async function selectTester(
   db: Db,

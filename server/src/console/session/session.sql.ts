@@ -24,7 +24,8 @@ export async function selectSessionFacts(db: Db, { accountId, userId }: Person):
              'publication', a.publication)                                      as "account",
            case coalesce(u.language, a.language) when 'sv' then 'sv' else 'en' end as "language",
            json_build_object('runs', case when u.role = 'Administrator' and not u.role_pending
-             then (select count(*)::integer from pending_runs h where h.account_id = a.account_id) else 0 end) as "waiting"
+             then (select count(*)::integer from pending_runs h where h.account_id = a.account_id) else 0 end) as "waiting",
+           u.role = 'Administrator' and not u.role_pending and a.start_dismissed_at is null as "isStarting"
     from   users u
     join   accounts a on a.account_id = u.account_id
     where  u.account_id = ${accountId} and u.user_id = ${userId}`;

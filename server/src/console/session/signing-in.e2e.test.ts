@@ -127,10 +127,10 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     for (const name of ['Heat map', 'Trends', 'Comments', 'Overview']) {
       await page.getByRole('link', { name, exact: true }).click();
       await heading(page, name).waitFor();
-      await page.getByRole('heading', { name: 'Add people and groups' }).waitFor();
+      await page.getByRole('heading', { name: 'Add people' }).waitFor();
     }
     expect(await page.getByText('Ask an administrator').count()).toBe(0);
-    await page.getByRole('link', { name: 'Create a schedule' }).waitFor();
+    await page.getByRole('link', { name: 'Choose a template' }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole('link', { name: 'Upload a file' }).click();
     await heading(page, 'Files').waitFor();
