@@ -249,7 +249,7 @@ describe('the answering page', () => {
     fetch(`${world.address}/a/${link}?language=${language}`).then((reply) => reply.text());
   /** Returns the sentence; undefined: there is none. */
   const newsOn = async (link: string, language?: string) =>
-    /<p class="news">(.*)<\/p>/.exec(await page(link, language))?.[1]?.replaceAll(/<\/?b>/g, '');
+    /<div class="news">(.*)<\/div>/.exec(await page(link, language))?.[1]?.replaceAll(/<\/?b>/g, '');
 
   test('says in one sentence what the group of the person does, the same to everyone in it, whether or not they have answered', async () => {
     const { admin, asked, groupId, account } = await scene();
