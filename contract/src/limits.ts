@@ -61,9 +61,10 @@ export const maxCommentLength = 10_000;
 /** The longest value of an attribute, in characters. */
 export const maxAttributeLength = 1_000;
 
-/** How many kinds of segments an account can have open, how many segments a kind gets per opening, and how many limits of bands a kind can have. */
-export const maxSegmentKinds = 8;
-export const maxSegmentsOfKind = 60;
+/** How many breakdowns an account can have open, how many segments a breakdown gets per opening, and how many limits of bands it
+ * can have. */
+export const maxBreakdowns = 8;
+export const maxSegmentsOfBreakdown = 60;
 export const maxSegmentBands = 20;
 
 /** How many allowed values an attribute can have. */

@@ -233,13 +233,12 @@ export const detailTypes = {
   'changed since': 'Someone else has changed this since you opened it. Reload it and try again.',
   'attribute not found': 'The account has no attribute with this name.',
   'attribute taken': 'The account already has an attribute with this name.',
-  'segments not found': 'The account has no segments with this ID.',
+  'breakdown not found': 'The account has no breakdown with this ID.',
   'segment not found': 'The account has no segment with this ID.',
-  'segments taken': 'The account already has open segments with this name.',
-  'segments open': 'Open segments use this attribute. Close them first.',
-  'segments combined': 'These segments are part of a combination. Close or remove the combination first.',
-  'too many segments':
-    'The account already has the maximum number of open kinds of segments. Close one first.',
+  'breakdown taken': 'The account already has an open breakdown with this name.',
+  'breakdown open': 'An open breakdown uses this attribute. Close it first.',
+  'breakdown combined': 'The breakdown is part of a combination. Close or remove the combination first.',
+  'too many breakdowns': 'The account already has the maximum number of open breakdowns. Close one first.',
   'externalId taken': 'The account already has a user or group with this externalId.',
   'email taken': 'The account already has a user with this email address.',
 

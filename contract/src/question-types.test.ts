@@ -6,6 +6,7 @@ import {
   agreementScale,
   answerKindOf,
   choiceTypes,
+  fourStepScale,
   freeText,
   isChoice,
   isDistributionOnly,
@@ -34,20 +35,21 @@ const names = new Map(
 describe('question types', () => {
   test('have the numbers of the interfaces', () => {
     expect([agreementScale, tenStepScale, recommendation, yesNo]).toEqual([1, 2, 3, 4]);
-    expect([singleChoice, multipleChoice, freeText]).toEqual([5, 6, 7]);
-    expect(questionTypes).toEqual([1, 2, 3, 4, 5, 6, 7]);
-    expect(typeNumbers).toEqual({ minimum: 1, maximum: 7 });
-    expect([0, 8, 1.5, '1', null, undefined, Number.NaN].filter(isQuestionType)).toEqual([]);
+    expect([singleChoice, multipleChoice, freeText, fourStepScale]).toEqual([5, 6, 7, 8]);
+    expect(questionTypes).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(typeNumbers).toEqual({ minimum: 1, maximum: 8 });
+    expect([0, 9, 1.5, '1', null, undefined, Number.NaN].filter(isQuestionType)).toEqual([]);
   });
 
   test('are numbers on a scale, options, or only a comment', () => {
-    const kinds = ['number', 'number', 'number', 'yesNo', 'option', 'options', 'comment'];
+    const kinds = ['number', 'number', 'number', 'yesNo', 'option', 'options', 'comment', 'number'];
     expect(questionTypes.map(answerKindOf)).toEqual(kinds);
     expect(scaledTypes.map((type) => [scaleOf(type)?.low, scaleOf(type)?.high])).toEqual([
       [1, 5],
       [1, 10],
       [0, 10],
       [0, 1],
+      [1, 4],
     ]);
     expect(questionTypes.filter(isScaled)).toEqual(scaledTypes);
     expect(questionTypes.filter(isChoice)).toEqual([5, 6]);

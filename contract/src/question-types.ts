@@ -10,6 +10,7 @@ export const yesNo = 4 as const;
 export const singleChoice = 5 as const;
 export const multipleChoice = 6 as const;
 export const freeText = 7 as const;
+export const fourStepScale = 8 as const;
 
 /** What an answer consists of: a number on a scale, true or false, the id of one option, ids of options, or only a comment. */
 export type AnswerKind = 'number' | 'yesNo' | 'option' | 'options' | 'comment';
@@ -46,6 +47,12 @@ const traits = {
   [singleChoice]: { answer: 'option', scale: null, isDistributionOnly: true },
   [multipleChoice]: { answer: 'options', scale: null, isDistributionOnly: true },
   [freeText]: { answer: 'comment', scale: null, isDistributionOnly: false },
+  // Like the agreement scale, without a middle that people can choose to avoid an opinion.
+  [fourStepScale]: {
+    answer: 'number',
+    scale: { low: 1, high: 4, labels: 'all' },
+    isDistributionOnly: false,
+  },
 } as const satisfies Record<number, Traits>;
 
 export type QuestionType = keyof typeof traits;

@@ -50,7 +50,7 @@ export type Library = {
 /** A week in which a question was asked, with the groups and the schedules. */
 export type AskedWeek = WeekName & {
   isOpen: boolean;
-  /** The groups that were asked, at most ten; name null: removed since. */
+  /** The groups that were asked, at most ten. A null name means that the group has since been removed. */
   groups: { id: number; name: string | null }[];
   groupCount: number;
   /** Id null: it came from a file of past surveys. */

@@ -44,7 +44,7 @@ export type GroupDetails = {
   managed: boolean;
   createdAt: string;
   /** The groups above it that the caller can see, from the top. */
-  way: Named[];
+  path: Named[];
   /** The people with each kind of membership in the group itself: how many, and the first ones by name. */
   holders: Record<MembershipKind, { count: number; first: (Named & { active: boolean })[] }>;
   /** How many people own a group above it, including subgroups, and therefore this one too. */

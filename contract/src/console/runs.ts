@@ -35,7 +35,7 @@ export type RunRow = {
   /** When a pending run was approved or rejected. */
   decidedAt: string | null;
   summary: Summary | null;
-  /** How many are stored. One more than the maximum that can be listed means that there are more. */
+  /** How many errors are stored. If it is one more than can be listed, there are others that are not stored. */
   faults: number;
   warnings: number;
 };
@@ -46,8 +46,8 @@ export type RunFault = Detail & { remedy: string };
 /** One of the six limits of a run: what its settings allow (`limit`), and what it would change (`count`). */
 export type RunLimit = { setting: keyof Settings; limit: number; count: number };
 
-/** A group that the run removes, with its number of weeks of results; null: they are already deleted. */
-export type RemovedGroup = { externalId: string; name: string | null; weeks: number | null };
+/** A group that the run removes. `weeks`: in how many weeks it has results. */
+export type RemovedGroup = { externalId: string; name: string | null; weeks: number };
 
 export type Run = RunRow & {
   /** The message in English, for the report. */
@@ -76,7 +76,7 @@ export type Run = RunRow & {
 export type RunChange = Change & {
   position: number;
   name: string | null;
-  /** For a group that is removed: the weeks of results that can no longer be seen afterwards. */
+  /** For a removed group: in how many weeks it has results. They can't be seen after the run. */
   weeks: number | null;
   /** For a removed user or group: the new externalId with the same email address, or the same name and parent. */
   arrivesAs: string | null;

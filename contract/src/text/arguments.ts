@@ -41,7 +41,7 @@ export type Arguments = {
     'privacy.keptText.audit': { since: string };
     'privacy.keptText.databaseLog': { size: string; archived: string };
     'privacy.keptText.replicas': { replicas: number };
-    'privacy.segments': { list: string };
-    'privacy.segmentsText': { minimum: number };
+    'privacy.breakdowns': { list: string };
+    'privacy.breakdownsText': { minimum: number };
   };
 };

@@ -100,21 +100,21 @@ const inBase64 = (many: (Uint8Array | null)[]) =>
     one === null ? null : Buffer.from(one.buffer, one.byteOffset, one.length).toString('base64'),
   );
 
-/** Returns the names of the kinds of segments that can be shown for a week in which a person is asked. */
-export async function selectSegmentNames(
+/** Returns the names of the breakdowns that can be shown for a week in which a person is asked. */
+export async function selectBreakdownNames(
   db: Db,
   accountId: AccountId,
   week: Week,
   respondent: string,
 ): Promise<string[]> {
   const rows = await db<{ name: string }[]>`
-    select k.name as "name"
-    from   segment_kinds k
-    where  k.account_id = ${accountId} and (k.closed_at is null or k.closed_at >= ${week}::date - 1)
+    select b.name as "name"
+    from   breakdowns b
+    where  b.account_id = ${accountId} and (b.closed_at is null or b.closed_at >= ${week}::date - 1)
       and  exists (select from assignments s
                    where  s.account_id = ${accountId} and s.week = ${week} and s.respondent = ${respondent}
                      and  s.sealed_segments is not null)
-    order  by k.position`;
+    order  by b.position`;
   return rows.map(({ name }) => name);
 }
 

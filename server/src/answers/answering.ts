@@ -24,7 +24,7 @@ import {
   selectAnswerLink,
   selectLinkKeys,
   selectSealedOfPerson,
-  selectSegmentNames,
+  selectBreakdownNames,
   type SealedAnswers,
   upsertAnswers,
 } from './answering.sql.ts';
@@ -53,8 +53,8 @@ export type Asking = {
   thresholds: { figures: number; distribution: number; comments: number };
   /** Whether results of the open week are shown. */
   isLive: boolean;
-  /** The names of the kinds of segments by which results of the week are also shown. */
-  segments: string[];
+  /** The names of the breakdowns by which results of the week are also shown. */
+  breakdowns: string[];
   /** What the person's group works on after earlier answers, if it was announced recently. */
   focus: AnnouncedFocus | undefined;
   /** The questions asked, in order. */
@@ -84,10 +84,10 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
   if (!found) return undefined;
   const { accountId, userId, week, wrapped: _, figures, distribution, comments, ...rest } = found.row;
   const respondent = found.key.respondentOf(userId);
-  const [questions, sealed, segments, focus] = await Promise.all([
+  const [questions, sealed, breakdowns, focus] = await Promise.all([
     selectAskedQuestions(pool, accountId, week, respondent),
     selectSealedOfPerson(pool, accountId, week, respondent),
-    selectSegmentNames(pool, accountId, week, respondent),
+    selectBreakdownNames(pool, accountId, week, respondent),
     selectAnnouncedFocus(pool, { accountId, userId }, announcedDays),
   ]);
   if (questions.length === 0) return undefined;
@@ -104,7 +104,7 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
     userId,
     week,
     thresholds: { figures, distribution, comments },
-    segments,
+    breakdowns,
     focus,
     questions,
     answers: new Map(

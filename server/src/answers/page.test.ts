@@ -33,7 +33,7 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
   timezone: 'Europe/Stockholm',
   thresholds: { figures: 5, distribution: 10, comments: 10 },
   isLive: false,
-  segments: [],
+  breakdowns: [],
   focus: undefined,
   questions: questionTypes.map((type, i) => questionOf(type, 101 + i)),
   answers: new Map(),
@@ -235,14 +235,14 @@ describe('privacy', () => {
     );
   });
 
-  test('names the kinds of segments by which results are also shown, escaped, and how many people they need', () => {
-    expect(privacyOf({ segments: ['Site', 'Age <zz>'] })).toContain(
+  test('names the breakdowns by which results are also shown, escaped, and how many people they need', () => {
+    expect(privacyOf({ breakdowns: ['Site', 'Age <zz>'] })).toContain(
       'Results are also shown across groups by: Site, Age <zz>. They are never shown for fewer than 5 people.',
     );
-    expect(pageOf({ segments: ['Age <zz>'] })).not.toContain('<zz>');
+    expect(pageOf({ breakdowns: ['Age <zz>'] })).not.toContain('<zz>');
     const open = { figures: 1, distribution: 1, comments: 1 };
-    expect(privacyOf({ segments: ['Site'], thresholds: open })).toContain('by: Site.');
-    expect(privacyOf({ segments: ['Site'], thresholds: open })).not.toContain('fewer than');
+    expect(privacyOf({ breakdowns: ['Site'], thresholds: open })).toContain('by: Site.');
+    expect(privacyOf({ breakdowns: ['Site'], thresholds: open })).not.toContain('fewer than');
     expect(privacyOf({})).not.toContain('across groups');
   });
 
@@ -324,7 +324,7 @@ describe('a handed-out link', () => {
     expect(textOf(thanksPage(pageAssets, asking({ isExported: true }), 'en'))).not.toContain(
       'still unanswered',
     );
-    expect(textOf(thanksPage(pageAssets, asking(), 'en'))).toContain('7 questions are still unanswered.');
+    expect(textOf(thanksPage(pageAssets, asking(), 'en'))).toContain('8 questions are still unanswered.');
   });
 });
 
@@ -508,6 +508,7 @@ describe('stored answers', () => {
       [105, { ...noAnswer, choices: [single.options[1]?.id as string] }],
       [106, { ...noAnswer, choices: chosen }],
       [107, { ...noAnswer, skipped: true }],
+      [108, { ...noAnswer, value: 4 }],
     ]);
     const page = pageOf({ answers }, 'en', storedValuesIn(asking({ answers })));
     const checked = [...page.matchAll(/name="(\w+)" value="([^"]*)"[^>]* checked/g)].map(
@@ -520,6 +521,7 @@ describe('stored answers', () => {
       `q105=${single.options[1]?.id}`,
       ...chosen.map((id) => `q106=${id}`),
       's107=1',
+      'q108=4',
     ]);
     expect(page).toContain('>\nBecause</textarea>');
     expect(page).toMatch(/<details open><summary>Add a comment/);

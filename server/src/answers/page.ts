@@ -261,7 +261,7 @@ function privacy(asking: Asking, language: string, canChange = true): string {
   const who = [
     isOpen ? t('privacy.open', { company }) : t('privacy.figures', { company, threshold: figures }),
     ...thresholdsBeside(asking, t),
-    ...segmentsBeside(asking, t),
+    ...breakdownsBeside(asking, t),
   ];
   const live = asking.isLive
     ? [isOpen ? t('privacy.live') : t('privacy.liveBatches', { threshold: figures })]
@@ -289,14 +289,14 @@ function thresholdsBeside(
     : [t('privacy.distributions', { distribution, comments })];
 }
 
-/** Returns a sentence that lists the kinds of segments by which results are also shown. */
-function segmentsBeside({ segments, thresholds: { figures } }: Asking, t: PageTexts): string[] {
-  if (segments.length === 0) return [];
-  const names = segments.map(calm).join(', ');
+/** Returns a sentence that lists the breakdowns by which results are also shown. */
+function breakdownsBeside({ breakdowns, thresholds: { figures } }: Asking, t: PageTexts): string[] {
+  if (breakdowns.length === 0) return [];
+  const names = breakdowns.map(calm).join(', ');
   return [
     figures <= 1
-      ? t('privacy.segmentsOpen', { names })
-      : t('privacy.segments', { names, threshold: figures }),
+      ? t('privacy.breakdownsOpen', { names })
+      : t('privacy.breakdowns', { names, threshold: figures }),
   ];
 }
 

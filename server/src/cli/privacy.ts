@@ -55,7 +55,7 @@ export function privacyText(report: PrivacyReport): string {
       .filter((part) => part !== undefined)
       .join(' ');
   const sections: [heading: string, lines: string[]][] = [
-    [t('privacy.rules'), [table(rulesRows(report)), ...segmentLines(report)]],
+    [t('privacy.rules'), [table(rulesRows(report)), ...breakdownLines(report)]],
     [t('privacy.limits'), limits.length === 0 ? ['Nothing to report.'] : limits.map(limitLine)],
     [
       t('privacy.never'),
@@ -95,10 +95,11 @@ const tools: TextTools = {
   week: (name) => name,
 };
 
-function segmentLines({ segments, rules: { threshold } }: PrivacyReport): string[] {
-  if (segments.length === 0) return [];
-  const rule = threshold > 1 ? t('privacy.segmentsText', { minimum: threshold }) : t('privacy.segmentsOpen');
-  return ['', `${t('privacy.segments', { list: segments.join(', ') })} ${rule}`];
+function breakdownLines({ breakdowns, rules: { threshold } }: PrivacyReport): string[] {
+  if (breakdowns.length === 0) return [];
+  const rule =
+    threshold > 1 ? t('privacy.breakdownsText', { minimum: threshold }) : t('privacy.breakdownsOpen');
+  return ['', `${t('privacy.breakdowns', { list: breakdowns.join(', ') })} ${rule}`];
 }
 
 function rulesRows({ rules, openWeeks }: PrivacyReport): string[][] {

@@ -49,7 +49,7 @@ export const runCommands: Record<string, Command> = {
     isLogged: false,
     usage:
       '--account ID --id R\n' +
-      '    Applies a pending run: exactly the changes in its report. Rejected if something has changed since.',
+      '    Applies a pending run: exactly the changes in its report. Refused if anything has changed since the report.',
     options: { ...account, id: text },
     run: async (pool, values) => {
       const { approveRun } = await import('../files/approval.ts');

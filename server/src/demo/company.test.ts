@@ -195,11 +195,9 @@ describe('repeatability', () => {
   const organizations = ({ weeks, organizationIn }: DemoCompany): Organization[] => weeks.map(organizationIn);
 
   test('the same seed and day give the same company, and so does another day of the week', () => {
-    for (const day of [today, '2026-03-08']) {
-      const again = makeDemoCompany({ seed: 1, today: day });
-      expect(JSON.stringify(organizations(again))).toBe(JSON.stringify(organizations(company)));
-      expect(JSON.stringify(simulate(again))).toBe(JSON.stringify({ rounds, answers }));
-    }
+    const again = makeDemoCompany({ seed: 1, today: '2026-03-08' });
+    expect(JSON.stringify(organizations(again))).toBe(JSON.stringify(organizations(company)));
+    expect(JSON.stringify(simulate(again))).toBe(JSON.stringify({ rounds, answers }));
   });
 
   test('another seed gives other people in the same company', () => {

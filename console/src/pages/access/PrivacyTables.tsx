@@ -47,7 +47,7 @@ const Two = ({ name, more }: { name: ReactNode; more: ReactNode }) => (
   </>
 );
 
-export function Rules({ rules, openWeeks, segments }: PrivacyReport) {
+export function Rules({ rules, openWeeks, breakdowns }: PrivacyReport) {
   const t = useText();
   const format = useFormat();
   const weeks = useWeekText();
@@ -87,12 +87,12 @@ export function Rules({ rules, openWeeks, segments }: PrivacyReport) {
         rows={rows}
       />
       {openWeeks.length === 0 && <p className={css['soft']}>{t('privacy.noOpenWeek')}</p>}
-      {segments.length > 0 && (
+      {breakdowns.length > 0 && (
         <p className={css['after']}>
-          {t('privacy.segments', { list: segments.join(', ') })}{' '}
+          {t('privacy.breakdowns', { list: breakdowns.join(', ') })}{' '}
           {rules.threshold > 1
-            ? t('privacy.segmentsText', { minimum: rules.threshold })
-            : t('privacy.segmentsOpen')}
+            ? t('privacy.breakdownsText', { minimum: rules.threshold })
+            : t('privacy.breakdownsOpen')}
         </p>
       )}
     </Section>

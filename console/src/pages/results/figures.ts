@@ -12,6 +12,7 @@ import type {
 } from '@soundings/contract/console/results.ts';
 import {
   agreementScale,
+  fourStepScale,
   type QuestionType,
   recommendation,
   type ScaledType,
@@ -194,6 +195,13 @@ export function barPartsOf(
         label: text,
         count: countOf([value]),
         heat: steps[i] ?? 5,
+      }));
+    case fourStepScale:
+      return scale.map(({ value, text }) => ({
+        key: String(value),
+        label: text,
+        count: countOf([value]),
+        heat: heatStep(value, 1, 4),
       }));
     case tenStepScale:
       return steps.map((heat, i) => ({

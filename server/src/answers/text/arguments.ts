@@ -7,8 +7,8 @@ export type Arguments = {
     'privacy.figures': { company: string; threshold: number };
     'privacy.distributionsAndComments': { threshold: number };
     'privacy.distributions': { distribution: number; comments: number };
-    'privacy.segments': { names: string; threshold: number };
-    'privacy.segmentsOpen': { names: string };
+    'privacy.breakdowns': { names: string; threshold: number };
+    'privacy.breakdownsOpen': { names: string };
     'privacy.open': { company: string };
     'privacy.liveBatches': { threshold: number };
     'privacy.until': { day: string };

@@ -216,7 +216,7 @@ async function detailsFor(db: Pool, who: Who, groupId: number): Promise<GroupDet
     managed,
     ...facts,
     createdAt: facts.createdAt.toISOString(),
-    way: above
+    path: above
       .filter((id) => open?.has(id) !== false)
       .toReversed()
       .map((id) => named(byId, id) as Named),
@@ -261,9 +261,9 @@ async function movePlanFor(db: Pool, who: Who, groupId: number, parentId: number
   };
 }
 
-/** Whether a schedule asks the members of a group; `way`: the group and the groups above it. */
-const asks = ({ groupIds, withoutGroupIds }: AskingSchedule, way: number[]) =>
-  way.some((id) => groupIds.includes(id)) && !way.some((id) => withoutGroupIds.includes(id));
+/** Whether a schedule asks the members of a group; `path`: the group and the groups above it. */
+const asks = ({ groupIds, withoutGroupIds }: AskingSchedule, path: number[]) =>
+  path.some((id) => groupIds.includes(id)) && !path.some((id) => withoutGroupIds.includes(id));
 
 const putBackBy = (lastPush: LastPush | null, group: GroupRow | undefined): LastPush | null =>
   group?.managed && lastPush?.setsTree !== false ? lastPush : null;

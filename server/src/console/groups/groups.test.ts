@@ -91,7 +91,7 @@ test('a group: its ancestors, its people by role, and what the last push sent', 
     name: 'Å',
     externalId: 'a',
     managed: true,
-    way: [{ name: 'Top' }],
+    path: [{ name: 'Top' }],
     weeks: 0,
     lastPush: { source: 'api', setsTree: true },
   });
@@ -101,7 +101,7 @@ test('a group: its ancestors, its people by role, and what the last push sent', 
   expect(below.body.administratorsAbove).toBe(1);
 
   const owner = await signInAs('owner');
-  expect((await owner<GroupDetails>(`GET /groups/${id}`)).body.way).toEqual([]);
+  expect((await owner<GroupDetails>(`GET /groups/${id}`)).body.path).toEqual([]);
   const closed = await owner(`GET /groups/${await idOf('B')}`);
   expect([closed.status, closed.body.details[0]?.type]).toEqual([404, 'group not found']);
   for (const one of [

@@ -195,13 +195,13 @@ export const trendTable = ({ kpi, weeks, series }: Trend, t: Texts): string =>
 
 /** Returns a row for each segment: its response and its KPIs. */
 export function segmentHeatTable(
-  { kind, map }: SegmentMap,
+  { breakdown, map }: SegmentMap,
   { sort, compare }: Pick<HeatTableFilters, 'sort' | 'compare'>,
   t: Texts,
 ): string {
   const { kpis } = map;
   return tableOf([
-    [kind.name, t('rate'), t('answered'), t('asked'), ...kpis.map(({ name }) => name), t('handedOut')],
+    [breakdown.name, t('rate'), t('answered'), t('asked'), ...kpis.map(({ name }) => name), t('handedOut')],
     ...shownRows(map, { sort }, compare).map((row): CsvCell[] => [
       row.name,
       score(row.rate, t),
@@ -277,14 +277,14 @@ const countsOf = (distribution: QuestionFigures['distribution'], keys: string[],
   );
 
 /** Returns a row for each segment, with a column for each possible answer to yes/no and choice questions. */
-export function segmentAnswersTable({ kind, question, week, rows }: SegmentAnswers, t: Texts): string {
+export function segmentAnswersTable({ breakdown, question, week, rows }: SegmentAnswers, t: Texts): string {
   const keys = keysOf(rows.map(({ figures }) => figures));
   const hasScore = isScaled(question.type);
   return tableOf([
     [
       t('week'),
       t('monday'),
-      kind.name,
+      breakdown.name,
       ...(hasScore ? [t('score'), t('margin')] : []),
       t('answers'),
       ...keys.map((key) => answerText(question, key, t)),

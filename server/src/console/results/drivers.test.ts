@@ -154,6 +154,9 @@ describe('GET /results/drivers', () => {
     ]);
     expect(drivers.map(({ name }) => name)).toContain('Ledarskap');
     const recommended = outcomes.find(({ kind }) => kind === 'question');
+    // The one that the page begins with is the same in every language.
+    for (const language of ['en', 'sv'])
+      expect((await get(administrator, `?language=${language}`)).outcome?.id).toBe(recommended?.id);
     const read = await get(administrator, `?outcome=${recommended!.id}`);
     expect(read.drivers.map(({ id }) => id).toSorted()).toEqual([
       'engagement',

@@ -261,7 +261,10 @@ async function expectGroup(
   expect([comments.total, overview.comments.total]).toEqual([all.length, all.length]);
 }
 
-/** Returns the mean of the latest shown figures of questions in a group, up to a week. */
+/**
+ * Returns the mean of each question's latest figure that is shown for a group, in `week` or earlier; null: all are withheld; 'none':
+ * none was asked.
+ */
 function rollingIn(
   expected: InterfaceResults,
   questionIds: number[],

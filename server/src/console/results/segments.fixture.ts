@@ -1,4 +1,4 @@
-// For browser tests of segments: the demo company with two kinds, whose figures are near those of the whole company.
+// For browser tests of segments: the demo company with two breakdowns, whose figures are near those of the whole company.
 import {
   agreementScale,
   freeText,
@@ -65,7 +65,7 @@ export async function openDemoSegments({
     rates: weeks.map((week) => ({ week, value: null })),
     kpis: kpis.map((kpi) => ({ ...kpi, value: null })),
   });
-  const { kindId } = await writeSegments(
+  const { breakdownId } = await writeSegments(
     pool,
     accountId,
     { name: 'Site', attribute: 'site' },
@@ -92,5 +92,5 @@ export async function openDemoSegments({
     ({ week, type, value }) =>
       week === last && (type === agreementScale || type === tenStepScale) && value !== null,
   );
-  return { question: String(scale?.questionId), site: String(kindId) };
+  return { question: String(scale?.questionId), site: String(breakdownId) };
 }

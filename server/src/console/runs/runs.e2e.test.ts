@@ -407,7 +407,7 @@ test.skipIf(!hasBrowser())(
     const values = dialog.getByRole('group', { name: 'Values of Status' });
     const meaningOf = (value: string) =>
       values.getByRole('combobox', { name: new RegExp(`^${value} means`) });
-    // Suggestions count only when chosen: the one for the role Head is not chosen, so it is not saved.
+    // Suggestions count only when chosen: the one for the Head role is not chosen, so it is not saved.
     expect(oneLine(await meaningOf('Leave').innerText())).toBe('Choose…');
     await values.getByText('suggested: Inactive').waitFor();
     await dialog.getByRole('group', { name: 'Values of Role' }).getByText('suggested: Manager').waitFor();

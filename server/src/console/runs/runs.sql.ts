@@ -96,7 +96,10 @@ export async function selectRun(db: Db, accountId: AccountId, runId: string): Pr
   return row;
 }
 
-/** Returns the groups with results that a run removes, at most `limit`, and how many there are. Applied runs have none left. */
+/**
+ * Returns the groups with results that a run removes, at most `limit`, and how many there are. Returns none for an applied run, because
+ * their results are already deleted.
+ */
 export async function selectRemovedGroups(
   db: Db,
   accountId: AccountId,

@@ -35,8 +35,8 @@ export type Installation = {
 export type PrivacyFacts = {
   account: AccountFacts;
   openWeeks: { week: Week; people: number; rules: PrivacyRules }[];
-  /** The names of the open kinds of segments. */
-  segments: string[];
+  /** The names of the open breakdowns. */
+  breakdowns: string[];
   /** `afterCopies`: how many began after exported keys had become useless and keys were no longer in the database. */
   closedWeeks: { count: number; first: Week | null; afterCopies: number };
   /** Tables that still have rows of closed weeks. */
@@ -69,7 +69,7 @@ export function privacyReportOf(facts: PrivacyFacts, installation: Installation)
     account: { id: account.id, name: account.name },
     rules: account.rules,
     openWeeks,
-    segments: facts.segments,
+    breakdowns: facts.breakdowns,
     limits: limitsOf(facts, openWeeks, installation),
     never: neverShown(facts, installation),
     keys,

@@ -1,6 +1,6 @@
 // The privacy report of an account: the rules in force, who can see what, and what the installation can't promise. It is read from
 // the database on every request and names no person.
-import { selectKinds } from '../../rounds/segments/segments.sql.ts';
+import { selectBreakdowns } from '../../rounds/segments/breakdowns.sql.ts';
 import type { PrivacyReport } from '@soundings/contract/console/privacy.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
@@ -33,7 +33,7 @@ export async function readPrivacyReport(
 ): Promise<PrivacyReport> {
   await accountById(pool, accountId);
   const since = new Date(installation.now - linkWeeks * weekMs);
-  const [account, openWeeks, closedWeeks, left, roles, bases, tokens, exports, database, kinds] =
+  const [account, openWeeks, closedWeeks, left, roles, bases, tokens, exports, database, breakdowns] =
     await Promise.all([
       selectAccountFacts(pool, accountId),
       selectOpenWeekRules(pool, accountId),
@@ -44,13 +44,13 @@ export async function readPrivacyReport(
       selectDataTokens(pool, accountId),
       selectLinkExports(pool, accountId, since),
       selectDatabaseFacts(pool),
-      selectKinds(pool, accountId),
+      selectBreakdowns(pool, accountId),
     ]);
   return privacyReportOf(
     {
       account: account!,
       openWeeks,
-      segments: kinds.filter(({ closedAt }) => closedAt === null).map(({ name }) => name),
+      breakdowns: breakdowns.filter(({ closedAt }) => closedAt === null).map(({ name }) => name),
       closedWeeks,
       left,
       roles,

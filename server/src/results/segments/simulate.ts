@@ -1,4 +1,4 @@
-// Simulates which figures a kind of segments would show before it is opened. Pure. It draws who answers, several times, and decides on
+// Simulates which figures a breakdown would show before it is opened. Pure. It draws who answers, several times, and decides on
 // counts only, like closing a week does. No answers are involved.
 import { valuesToUse } from '../../rounds/segments/segment-values.ts';
 import { chooseCells, setsOf } from '../disclosure/disclosure.ts';
@@ -10,16 +10,16 @@ export type SimulatedAccount = {
   people: { groupIds: number[]; likelihood: number }[];
   /** The top-level group of each group. */
   trees: ReadonlyMap<number, number>;
-  /** Each person's value in each kind: those that are open, in their order, and then the new one. */
-  kinds: readonly (readonly (string | undefined)[])[];
+  /** Each person's value in each breakdown: those that are open, in their order, and then the new one. */
+  breakdowns: readonly (readonly (string | undefined)[])[];
   threshold: number;
-  /** How many segments a kind can have. */
+  /** How many segments a breakdown can have. */
   limit: number;
 };
 
-/** What a simulation finds about the new kind. Shares are from 0 to 1; null if there is nothing to take a share of. */
-export type SimulatedKind = {
-  /** Active people, and those who have a value in the kind. */
+/** What a simulation finds about the new breakdown. Shares are from 0 to 1; null if there is nothing to take a share of. */
+export type SimulatedBreakdown = {
+  /** Active people, and those who have a value in the breakdown. */
   people: number;
   withValue: number;
   /** Values, and those of enough people to become segments. */
@@ -39,11 +39,11 @@ export type SimulatedKind = {
 export const largeSegment = 15;
 const draws = 20;
 
-/** Returns what the last of the account's kinds would show. The same account gives the same result. */
-export function simulateKind(account: SimulatedAccount): SimulatedKind {
-  const { people, kinds, threshold, limit } = account;
-  const used = kinds.map((values) => valuesToUse(values, new Set(), threshold, limit));
-  const own = kinds.at(-1) ?? [];
+/** Returns what the last of the account's breakdowns would show. The same account gives the same result. */
+export function simulateBreakdown(account: SimulatedAccount): SimulatedBreakdown {
+  const { people, breakdowns, threshold, limit } = account;
+  const used = breakdowns.map((values) => valuesToUse(values, new Set(), threshold, limit));
+  const own = breakdowns.at(-1) ?? [];
   const segments = used.at(-1) ?? [];
   const large = new Set(segments.filter((one) => one.people >= largeSegment).map(({ value }) => value));
   const random = randomFrom(1);
@@ -73,11 +73,11 @@ export function simulateKind(account: SimulatedAccount): SimulatedKind {
 }
 
 /**
- * Returns the segments of the last kind that would be shown if these people answered, with the number of answers they are based on, and how
- * many of these people are in a segment of it.
+ * Returns the segments of the last breakdown that would be shown if these people answered, with the number of answers they are based on,
+ * and how many of these people are in a segment of it.
  */
 function drawn(
-  { people, trees, kinds, threshold }: SimulatedAccount,
+  { people, trees, breakdowns, threshold }: SimulatedAccount,
   used: readonly { value: string }[][],
   answering: readonly number[],
 ): { shown: Map<string, number>; asked: number } {
@@ -88,15 +88,15 @@ function drawn(
   );
   const cells = chooseCells(sets, answering.length, threshold);
   const values: string[] = [];
-  const setsOfKinds = kinds.map((valueOf, kind) =>
-    (used[kind] ?? []).flatMap(({ value }): SegmentSet[] => {
+  const setsOfBreakdowns = breakdowns.map((valueOf, breakdown) =>
+    (used[breakdown] ?? []).flatMap(({ value }): SegmentSet[] => {
       const members = [...answering.keys()].filter((one) => valueOf[answering[one] as number] === value);
       const segment = values.push(value) - 1;
       return members.length === 0 ? [] : [{ segment, people: members }];
     }),
   );
-  const figures = chooseSegments(cells, setsOfKinds, threshold);
-  const own = setsOfKinds.at(-1) ?? [];
+  const figures = chooseSegments(cells, setsOfBreakdowns, threshold);
+  const own = setsOfBreakdowns.at(-1) ?? [];
   const shown = own.flatMap(({ segment }): [string, number][] => {
     const counted = figures.get(segment);
     return counted ? [[values[segment] as string, counted.length]] : [];

@@ -1,4 +1,4 @@
-// SQL of simulating a kind of segments. Reads only.
+// SQL of simulating a breakdown. Reads only.
 import type { AccountId, Db } from '../../db/db.ts';
 
 /** Returns the groups that active people are members of. */

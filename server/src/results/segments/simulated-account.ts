@@ -1,13 +1,18 @@
-// Reads what a simulation of a kind of segments needs: the account's people as a week would ask them now.
-import { selectKinds } from '../../rounds/segments/segments.sql.ts';
-import { maxSegmentsOfKind } from '@soundings/contract/limits.ts';
+// Reads what a simulation of a breakdown needs: the account's people as a week would ask them now.
+import { selectBreakdowns } from '../../rounds/segments/breakdowns.sql.ts';
+import { maxSegmentsOfBreakdown } from '@soundings/contract/limits.ts';
 import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { ancestorsOf } from '../../people/tree.ts';
 import { selectParents } from '../../rounds/rounds.sql.ts';
-import { checkedKind, divisionOf, type NewKind, valuesOfPeople } from '../../rounds/segments/segments.ts';
-import type { SimulatedAccount, SimulatedKind } from './simulate.ts';
+import {
+  checkedBreakdown,
+  divisionOf,
+  type NewBreakdown,
+  valuesOfPeople,
+} from '../../rounds/segments/breakdowns.ts';
+import type { SimulatedAccount, SimulatedBreakdown } from './simulate.ts';
 import { selectAllMemberships, selectRecentRates } from './simulated-account.sql.ts';
 
 /** How many past weeks tell who is likely to answer, and how likely anyone is if there are none. */
@@ -15,19 +20,19 @@ const rateWeeks = 8;
 const usualRate = 0.7;
 
 /**
- * Returns what a kind would show if it were opened now. Throws a Fault if it can't be opened. `simulate` computes it (simulate.ts), on
+ * Returns what a breakdown would show if it were opened now. Throws a Fault if it can't be opened. `simulate` computes it (simulate.ts), on
  * a thread in the service. `now`: milliseconds since 1970.
  */
 export async function simulateOpening(
   pool: Pool,
   accountId: AccountId,
-  kind: NewKind,
+  breakdown: NewBreakdown,
   now: number,
-  simulate: (account: SimulatedAccount) => SimulatedKind | Promise<SimulatedKind>,
-): Promise<SimulatedKind> {
-  const checked = await checkedKind(pool, accountId, kind);
+  simulate: (account: SimulatedAccount) => SimulatedBreakdown | Promise<SimulatedBreakdown>,
+): Promise<SimulatedBreakdown> {
+  const checked = await checkedBreakdown(pool, accountId, breakdown);
   const { threshold, timezone } = await accountById(pool, accountId);
-  const all = await selectKinds(pool, accountId);
+  const all = await selectBreakdowns(pool, accountId);
   const open = all.filter(({ closedAt }) => closedAt === null);
   const divisions = [...open, checked].map((one) => divisionOf(one, all));
   const [members, parents, rates] = [
@@ -49,7 +54,7 @@ export async function simulateOpening(
   const week = weekOf(dayIn(timezone, now));
   const values = await valuesOfPeople(pool, accountId, divisions, week, userIds);
   const places = new Map(values.userIds.map((userId, place) => [userId, place]));
-  const kinds = values.kinds.map((list) => userIds.map((userId) => list[places.get(userId) ?? -1]));
+  const breakdowns = values.breakdowns.map((list) => userIds.map((userId) => list[places.get(userId) ?? -1]));
   const trees = new Map([...parents.keys()].map((id) => [id, ancestorsOf(id, parents).at(-1) as number]));
-  return simulate({ people, trees, kinds, threshold, limit: maxSegmentsOfKind });
+  return simulate({ people, trees, breakdowns, threshold, limit: maxSegmentsOfBreakdown });
 }
