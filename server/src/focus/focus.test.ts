@@ -270,12 +270,12 @@ describe('the answering page', () => {
     );
     // The closest group counts, and a group elsewhere never does.
     const [team, elsewhere] = await inTransaction(world.pool, async (tx) => {
-      const made = [
+      const added = [
         await createGroup(tx, account.id, { name: 'Team', parentId: groupId }),
         await createGroup(tx, account.id, { name: 'Elsewhere' }),
       ];
-      await changeUser(tx, account.id, asked.userIds[0]!, { memberships: { memberOf: [made[0]!] } }, 0);
-      return made as [number, number];
+      await changeUser(tx, account.id, asked.userIds[0]!, { memberships: { memberOf: [added[0]!] } }, 0);
+      return added as [number, number];
     });
     await add(admin, elsewhere, workload({ subject: 'clarity', action: 'Not for you' }));
     expect(await newsOn(asked.links[0]!)).toContain('Everybody has worked');
