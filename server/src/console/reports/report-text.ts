@@ -27,8 +27,8 @@ const [mostKpis, mostQuestions] = [12, 3];
 /** What a language needs: its texts and its numbers. `year`: weeks of other years are named with theirs. */
 type TextContext = { t: Texts; locale: string; year: string };
 
-/** Returns how many KPIs there is room for: what a group works on takes the space of some. */
-const kpisBeside = (focuses: number) => (focuses === 0 ? mostKpis : mostKpis - 1 - 2 * focuses);
+/** Returns how many KPIs there is room for: each focus takes the space of two. */
+const kpisBeside = (focuses: number) => mostKpis - 2 * focuses;
 
 /** Returns the report in a language, with all of its newest comments. */
 export function reportTextOf(data: ReportData, language: string): PrintedReport {
