@@ -124,15 +124,25 @@ class Echelon {
     const modulus = this.#modulus;
     const amounts = new Int32Array(this.#rowCount);
     const vector = { values, amounts };
-    const places = [...values.keys()].filter((place) => values[place] !== 0);
-    for (const place of places) values[place] = ((values[place] as number) + modulus) % modulus;
+    const places: number[] = [];
+    for (let place = 0; place < values.length; place++) {
+      if (values[place] === 0) continue;
+      places.push(place);
+      values[place] = ((values[place] as number) + modulus) % modulus;
+    }
     // Subtracting a vector changes no other pivot's place.
     for (const place of places) {
       const other = this.#byPivot.get(place);
       if (other) this.#subtract(vector, other, values[place] as number);
     }
-    if (values.every((value) => value === 0)) return amounts;
-    const pivot = values.findIndex((value) => value !== 0 && greatestDivisor(value, modulus) === 1);
+    let isZero = true;
+    let pivot = -1;
+    for (let place = 0; place < values.length && pivot === -1; place++) {
+      if (values[place] === 0) continue;
+      isZero = false;
+      if (greatestDivisor(values[place] as number, modulus) === 1) pivot = place;
+    }
+    if (isZero) return amounts;
     if (pivot === -1) return 'not divisible';
     amounts[this.#byPivot.size] = 1;
     const inverse = inverseOf(values[pivot] as number, modulus);
@@ -146,14 +156,15 @@ class Echelon {
   /** Subtracts a multiple. Products of two numbers below the product of all primes are less than 2^31. */
   #subtract(from: Reduced, other: Reduced, factor: number): void {
     if (factor === 0) return;
-    const added = this.#modulus - factor;
-    for (const name of ['values', 'amounts'] as const) {
-      const [target, source] = [from[name], other[name]];
-      for (let i = 0; i < source.length; i++) {
-        if (source[i] !== 0)
-          target[i] = ((target[i] as number) + added * (source[i] as number)) % this.#modulus;
-      }
-    }
+    addMultiple(from.values, other.values, this.#modulus - factor, this.#modulus);
+    addMultiple(from.amounts, other.amounts, this.#modulus - factor, this.#modulus);
+  }
+}
+
+function addMultiple(target: Int32Array, source: Int32Array, factor: number, modulus: number): void {
+  for (let i = 0; i < source.length; i++) {
+    const value = source[i] as number;
+    if (value !== 0) target[i] = ((target[i] as number) + factor * value) % modulus;
   }
 }
 
