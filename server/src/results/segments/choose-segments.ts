@@ -27,7 +27,7 @@ export function chooseSegments(
   threshold: number,
 ): Map<number, number[]> {
   const all = chosenOf(cells, breakdowns, threshold, false);
-  // Remainders don't occur by chance, only with attributes that were made for them. So each breakdown is checked only if all together
+  // Remainders don't occur by chance, only with attributes that were chosen for it. So each breakdown is checked only if all together
   // reveal one.
   if (threshold === 1 || !all.isRevealing()) return all.shown;
   return chosenOf(cells, breakdowns, threshold, true).shown;
