@@ -309,6 +309,7 @@ const pureFiles = [
   'results/segments/choose-segments.ts',
   'results/segments/exchanges.ts',
   'results/segments/positive-matrix.ts',
+  'results/segments/remainders.ts',
   'results/turnout.ts',
   'results/disclosure/noise.ts',
   'results/privacy/privacy-promises.ts',

@@ -143,9 +143,9 @@ export function breakdownTexts({ by, ...breakdown }: ReportedBreakdown, { t, for
 }
 
 /** Returns the weeks before which values changed, and a text for none. */
-export function changesTexts({ changes }: Pick<PrivacyReport, 'changes'>, { t, week }: TextTools) {
+export function changesTexts({ changes }: Pick<PrivacyReport, 'changes'>, { t }: TextTools) {
   const rows = changes
     .filter((one) => one.changes > 0)
-    .map(({ week: of, name, changes: count }) => ({ key: `${of} ${name}`, week: week(of), name, count }));
+    .map(({ week, name, changes: count }) => ({ key: `${week} ${name}`, week, name, count }));
   return { rows, none: t('privacy.changes.none', { weeks: new Set(changes.map((one) => one.week)).size }) };
 }

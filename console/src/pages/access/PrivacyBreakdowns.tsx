@@ -2,6 +2,7 @@
 // opened.
 import type { PrivacyReport } from '@soundings/contract/console/privacy.ts';
 import { useFormat, useText } from '../../text/text.tsx';
+import { useWeekText } from '../../text/weeks.ts';
 import { Section } from '../../ui/page/Section.tsx';
 import { usePrivacyText } from './privacy-texts.ts';
 import css from './privacy.module.css';
@@ -10,6 +11,7 @@ import { Grid } from './PrivacyTables.tsx';
 export function Breakdowns({ breakdowns, changes, rules }: PrivacyReport) {
   const t = useText();
   const { number } = useFormat();
+  const weeks = useWeekText();
   const texts = usePrivacyText();
   const found = texts.changes({ changes });
   const text =
@@ -32,12 +34,12 @@ export function Breakdowns({ breakdowns, changes, rules }: PrivacyReport) {
               t('privacy.breakdown.weeks'),
             ]}
             rows={breakdowns.map((one) => {
-              const { by, open, weeks } = texts.breakdown(one);
-              return [`${one.name} ${one.openedAt}`, one.name, by, open, weeks];
+              const { by, open, weeks: figures } = texts.breakdown(one);
+              return [`${one.name} ${one.openedAt}`, one.name, by, open, figures];
             })}
           />
           <div className={css['after']}>
-            <h3>{t('privacy.changes')}</h3>
+            <h3 className={css['small']}>{t('privacy.changes')}</h3>
             <p className={css['soft']}>{t('privacy.changesText')}</p>
           </div>
           {found.rows.length === 0 ? (
@@ -46,7 +48,12 @@ export function Breakdowns({ breakdowns, changes, rules }: PrivacyReport) {
             <Grid
               label={t('privacy.changes')}
               head={[t('privacy.changes.week'), t('privacy.breakdown.name'), t('privacy.changes.count')]}
-              rows={found.rows.map(({ key, week, name, count }) => [key, week, name, number(count)])}
+              rows={found.rows.map(({ key, week, name, count }) => [
+                key,
+                weeks.full({ name: week }),
+                name,
+                number(count),
+              ])}
             />
           )}
         </>

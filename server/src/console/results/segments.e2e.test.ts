@@ -95,6 +95,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
         `/trends?breakdown=${site}`,
         `/results/questions/${question}?breakdown=${site}`,
         '/attributes',
+        '/privacy',
       ]) {
         for (const options of [{ language: 'en' as const }, { language: 'sv' as const, ...phone }]) {
           // oxlint-disable no-await-in-loop -- one page after another

@@ -9,66 +9,88 @@ import type { Part } from './exchanges.ts';
 
 /** Larger ones need weights that eight breakdowns hardly allow. */
 export const primes = [2, 3, 5, 7, 11, 13] as const;
-const product = primes.reduce<number>((all, prime) => all * prime, 1);
+
+type Cells = readonly (readonly Part[])[];
 
 /**
  * Returns whether a combination of figures reveals a remainder of the sum of the answers of fewer than `threshold` people. `parts`: by cell.
- * `rowCount`: the number of sets.
+ * `breakdownOf`: the breakdown of each set.
  */
 export function hasRemainder(
   parts: ReadonlyMap<number, readonly Part[]>,
-  rowCount: number,
+  breakdownOf: readonly number[],
   threshold: number,
 ): boolean {
   const cells = [...parts.values()].filter((list) => list.length > 1);
-  const rows = rowsModulo(product, cells, rowCount);
-  if (rows) return primes.some((prime) => rows.some((row) => isSmall(row, cells, prime, threshold)));
-  // A number to divide by has some of the primes in common, so each is tried by itself.
-  return primes.some((prime) =>
-    rowsModulo(prime, cells, rowCount)!.some((row) => isSmall(row, cells, prime, threshold)),
-  );
+  const rank = mostIndependent(cells, breakdownOf);
+  const isRevealed = (among: readonly number[]) =>
+    hasSmallRow(cells, among, { rowCount: breakdownOf.length, rank, threshold });
+  // If a number to divide by has some of the primes in common, each is tried by itself.
+  return isRevealed(primes) ?? primes.some((prime) => isRevealed([prime]));
 }
 
-/** A combination: for each part but the first of each cell, its weight minus that of the first. Zeros are left out. */
-type Row = Map<Part, number>;
-
-/** Returns whether the weights that aren't multiples of the prime belong to fewer people. Each cell's own figure can be added at will. */
-function isSmall(row: Row, cells: readonly (readonly Part[])[], prime: number, threshold: number): boolean {
-  let people = 0;
+/** Returns a number that the number of independent combinations never exceeds. */
+function mostIndependent(cells: Cells, breakdownOf: readonly number[]): number {
+  const breakdowns = new Set(breakdownOf);
   for (const list of cells) {
-    const counts = new Map<number, number>();
-    let total = 0;
-    for (const part of list) {
-      const weight = (row.get(part) ?? 0) % prime;
-      counts.set(weight, (counts.get(weight) ?? 0) + part.size);
-      total += part.size;
+    const counts = list.map(({ rows }) => Map.groupBy(rows, (row) => breakdownOf[row] as number));
+    for (const breakdown of breakdowns) {
+      const sizes = new Set(counts.map((one) => one.get(breakdown)?.length ?? 0));
+      if (sizes.size > 1) breakdowns.delete(breakdown);
     }
-    if (counts.size > 1) people += total - Math.max(...counts.values());
-    if (people >= threshold) return false;
   }
-  return people > 0;
+  // If everyone in a cell is in the same number of sets of a breakdown, all its sets together say nothing new.
+  return breakdownOf.length - breakdowns.size;
 }
 
-/** Returns independent rows whose combinations are all combinations. Undefined if no number can be divided by. */
-function rowsModulo(
-  modulus: number,
-  cells: readonly (readonly Part[])[],
-  rowCount: number,
-): Row[] | undefined {
-  const echelon = new Echelon(rowCount, modulus);
-  const rows: Row[] = [];
-  for (const [first, ...others] of cells) {
-    for (const part of others) {
-      const found = echelon.add(differenceOf(first as Part, part, rowCount));
+type Sizes = { rowCount: number; rank: number; threshold: number };
+
+/**
+ * Returns whether a row has weights that aren't multiples of one of the primes for fewer than `threshold` people only. Undefined if the
+ * primes have to be tried one by one. A row gains people from cell to cell, so most rows are settled after a few cells.
+ */
+function hasSmallRow(cells: Cells, among: readonly number[], sizes: Sizes): boolean | undefined {
+  const modulus = among.reduce((all, prime) => all * prime, 1);
+  const echelon = new Echelon(sizes.rowCount, modulus);
+  /** The rows that are not settled, with the people counted for each prime. */
+  const open = new Map<number, number[]>();
+  for (const list of cells) {
+    if (open.size === 0 && echelon.size === sizes.rank) return false;
+    // The weights of the parts, minus that of the first. Those in front of a row's own part are 0.
+    const weights: (Int32Array | number)[] = [new Int32Array(0)];
+    for (const part of list.slice(1)) {
+      const found = echelon.add(differenceOf(list[0] as Part, part, sizes.rowCount));
       if (found === 'not divisible') return undefined;
-      if (found === 'independent') rows.push(new Map([[part, 1]]));
-      else {
-        for (let i = 0; i < rows.length; i++)
-          if (found[i] !== 0) (rows[i] as Row).set(part, modulus - (found[i] as number));
-      }
+      weights.push(found === 'independent' ? echelon.size - 1 : found);
+      if (found === 'independent')
+        open.set(
+          echelon.size - 1,
+          among.map(() => 0),
+        );
+    }
+    for (const [row, people] of open) {
+      const own = weights.map((weight) =>
+        typeof weight === 'number' ? Number(weight === row) : (modulus - (weight[row] ?? 0)) % modulus,
+      );
+      if (own.every((weight) => weight === 0)) continue;
+      for (const [i, prime] of among.entries())
+        people[i] = (people[i] as number) + differingIn(list, own, prime);
+      if (people.every((count) => count >= sizes.threshold)) open.delete(row);
     }
   }
-  return rows;
+  return open.size > 0;
+}
+
+/** Returns how many people of a cell keep a weight that isn't a multiple of the prime. The cell's own figure can be added at will. */
+function differingIn(list: readonly Part[], weights: readonly number[], prime: number): number {
+  const counts = new Map<number, number>();
+  let total = 0;
+  for (const [i, { size }] of list.entries()) {
+    const weight = (weights[i] as number) % prime;
+    counts.set(weight, (counts.get(weight) ?? 0) + size);
+    total += size;
+  }
+  return total - Math.max(...counts.values());
 }
 
 /** Returns what changes in the sets if a person of one part is replaced by one of another: 1 or -1. */
@@ -93,20 +115,34 @@ class Echelon {
     this.#modulus = modulus;
   }
 
+  get size(): number {
+    return this.#byPivot.size;
+  }
+
   /** Adds a vector if it is independent. If not, returns amounts of the independent ones whose sum with the vector is 0. */
   add(values: Int32Array): 'independent' | 'not divisible' | Int32Array {
     const modulus = this.#modulus;
     const amounts = new Int32Array(this.#rowCount);
     const vector = { values, amounts };
-    const places = [...values.keys()].filter((place) => values[place] !== 0);
-    for (const place of places) values[place] = ((values[place] as number) + modulus) % modulus;
+    const places: number[] = [];
+    for (let place = 0; place < values.length; place++) {
+      if (values[place] === 0) continue;
+      places.push(place);
+      values[place] = ((values[place] as number) + modulus) % modulus;
+    }
     // Subtracting a vector changes no other pivot's place.
     for (const place of places) {
       const other = this.#byPivot.get(place);
       if (other) this.#subtract(vector, other, values[place] as number);
     }
-    if (values.every((value) => value === 0)) return amounts;
-    const pivot = values.findIndex((value) => value !== 0 && greatestDivisor(value, modulus) === 1);
+    let isZero = true;
+    let pivot = -1;
+    for (let place = 0; place < values.length && pivot === -1; place++) {
+      if (values[place] === 0) continue;
+      isZero = false;
+      if (greatestDivisor(values[place] as number, modulus) === 1) pivot = place;
+    }
+    if (isZero) return amounts;
     if (pivot === -1) return 'not divisible';
     amounts[this.#byPivot.size] = 1;
     const inverse = inverseOf(values[pivot] as number, modulus);
@@ -120,14 +156,15 @@ class Echelon {
   /** Subtracts a multiple. Products of two numbers below the product of all primes are less than 2^31. */
   #subtract(from: Reduced, other: Reduced, factor: number): void {
     if (factor === 0) return;
-    const added = this.#modulus - factor;
-    for (const name of ['values', 'amounts'] as const) {
-      const [target, source] = [from[name], other[name]];
-      for (let i = 0; i < source.length; i++) {
-        if (source[i] !== 0)
-          target[i] = ((target[i] as number) + added * (source[i] as number)) % this.#modulus;
-      }
-    }
+    addMultiple(from.values, other.values, this.#modulus - factor, this.#modulus);
+    addMultiple(from.amounts, other.amounts, this.#modulus - factor, this.#modulus);
+  }
+}
+
+function addMultiple(target: Int32Array, source: Int32Array, factor: number, modulus: number): void {
+  for (let i = 0; i < source.length; i++) {
+    const value = source[i] as number;
+    if (value !== 0) target[i] = ((target[i] as number) + factor * value) % modulus;
   }
 }
 

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { randomSegmentWorld, type SegmentWorld } from '../../testing/attacks/segment-worlds.ts';
 import {
-  noiseThatTells,
+  noiseThatReveals,
   randomSegmentHistory,
   type Series,
   seriesIn,
@@ -133,8 +133,8 @@ describe('many breakdowns at the same time', () => {
     },
   );
 
-  /** Breakdowns made so that everyone but one person is in `prime` of them, or in none, and the last person in one. */
-  function made(prime: number) {
+  /** Breakdowns built so that everyone but one person is in `prime` of them, or in none, and the last person in one. */
+  function built(prime: number) {
     const blocks = Array.from({ length: prime + 1 }, (_, block) =>
       Array.from({ length: 10 }, (__, i) => 10 * block + i),
     );
@@ -154,9 +154,9 @@ describe('many breakdowns at the same time', () => {
   }
 
   test.each([2, 3, 5])(
-    'made to reveal the remainder of an answer divided by %i are not all shown',
+    'built to reveal the remainder of an answer divided by %i are not all shown',
     (prime) => {
-      const { cells, breakdowns, last } = made(prime);
+      const { cells, breakdowns, last } = built(prime);
       const everything = [...cells.shown.values(), ...breakdowns.map((one) => one[0]!.people)];
       // No combination depends on few people. But the sum of all of them does, divided by the prime.
       expect(heaviestPerson(everything)!.weight).toBeGreaterThan(5);
@@ -164,7 +164,7 @@ describe('many breakdowns at the same time', () => {
       const shown = chooseSegments(cells, breakdowns, 5);
       expect(
         separatedIn({
-          name: 'made',
+          name: 'built',
           threshold: 5,
           sets: [...cells.shown.values(), ...shown.values()],
           segments: 0,
@@ -192,7 +192,7 @@ describe('weeks of histories with questions that count as one, noise, several ro
           shown[series.name === 'response rates' ? 'rates' : 'questions'] += series.segments;
         }
         if (world.noise > 0) {
-          found.push(...noiseThatTells(world));
+          found.push(...noiseThatReveals(world));
           shown.noise++;
         }
         if (new Set(world.history.classes.values()).size < 3) shown.classes++;

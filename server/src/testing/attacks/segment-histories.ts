@@ -215,7 +215,7 @@ export function seriesIn(world: SegmentHistory): Series[] {
  * Returns the means whose noise changes when someone's answers change, and the figures that noise shows or withholds. Someone who knows the
  * noise of a set from another week could compare the two. Means of yes/no questions are left out, because noise ends at 0 and 1 there.
  */
-export function noiseThatTells(world: SegmentHistory): string[] {
+export function noiseThatReveals(world: SegmentHistory): string[] {
   const scales = new Set(
     world.history.questions.filter(({ type }) => !isDistributionOnly(type)).map(({ id }) => String(id)),
   );
