@@ -16,7 +16,7 @@ import type {
   ResultsValues,
   Value,
 } from '@soundings/contract/data.ts';
-import { addWeeks, fourDigits, lastDay, type Week } from '@soundings/contract/weeks.ts';
+import { addWeeks, fourDigits, lastDay, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -541,6 +541,25 @@ test.skipIf(!hasBrowser())(
     );
     const slider = page.getByRole('slider', { name: /^Trend by week/ });
     expect(await slider.getAttribute('aria-valuetext')).toMatch(`${top.name} `);
+
+    // The response rate, with how many of the people asked answered, as in the finding that leads here.
+    await page.getByRole('combobox', { name: /^Show: / }).click();
+    await page.getByRole('option', { name: 'Response rate' }).click();
+    const rates = await readAs<Trend>(world.administrator.email, `/trends?groupIds=${top.id},${other.id}`);
+    await table
+      .getByRole('cell', { name: /\d of \d/ })
+      .first()
+      .waitFor();
+    const people = rates.series.map(({ values }) => values.find((one) => one.week === last));
+    expect(oneLine((await table.getByRole('row').allInnerTexts())[1] as string)).toBe(
+      [
+        `Week ${weekName(last).slice(6)}, 2026`,
+        ...people.map((one) => `${cellOf(one?.value)} ${one?.answered} of ${one?.asked}`),
+      ].join(' '),
+    );
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(
+      `${people[0]?.answered} of ${people[0]?.asked}`,
+    );
 
     // A question, from the overview's last week.
     const results = await resultsOf(`groupId=${top.id}&${range}`);
