@@ -1,4 +1,5 @@
 // The entries of the navigation, and the roles that see them.
+import { minimumDriverGroups } from '@soundings/contract/limits.ts';
 import { hasRole, type Role } from '@soundings/contract/people/roles.ts';
 import {
   Activity,
@@ -30,20 +31,28 @@ export type NavigationLink = {
   text: TextKey;
   icon: LucideIcon;
   minimumRole: Role;
-  /** A page that compares groups, which is of no use to users who can see only one. */
-  comparesGroups?: true;
+  /** How many groups a user must be able to see for the page to be of use. */
+  minimumGroups?: number;
+  /** Administrators change something there, so they always see it. */
+  isEdited?: true;
   /** Returns how many items wait there. */
   waiting?: 'runs';
 };
 export type NavigationGroup = { text?: TextKey; links: readonly NavigationLink[] };
 
-export const navigation: readonly NavigationGroup[] = [
+const navigation: readonly NavigationGroup[] = [
   {
     links: [
       { to: '/', text: 'nav.overview', icon: Activity, minimumRole: 'Manager' },
-      { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, minimumRole: 'Manager', comparesGroups: true },
+      { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, minimumRole: 'Manager', minimumGroups: 2 },
       { to: '/trends', text: 'nav.trends', icon: TrendingUp, minimumRole: 'Manager' },
-      { to: '/drivers', text: 'nav.drivers', icon: ChartBar, minimumRole: 'Manager' },
+      {
+        to: '/drivers',
+        text: 'nav.drivers',
+        icon: ChartBar,
+        minimumRole: 'Manager',
+        minimumGroups: minimumDriverGroups,
+      },
       { to: '/comments', text: 'nav.comments', icon: MessageSquareText, minimumRole: 'Manager' },
     ],
   },
@@ -60,7 +69,14 @@ export const navigation: readonly NavigationGroup[] = [
     text: 'nav.organization',
     links: [
       { to: '/people', text: 'nav.people', icon: Users, minimumRole: 'Administrator' },
-      { to: '/groups', text: 'nav.groups', icon: FolderTree, minimumRole: 'Manager' },
+      {
+        to: '/groups',
+        text: 'nav.groups',
+        icon: FolderTree,
+        minimumRole: 'Manager',
+        minimumGroups: 2,
+        isEdited: true,
+      },
       { to: '/attributes', text: 'nav.attributes', icon: SlidersHorizontal, minimumRole: 'Administrator' },
     ],
   },
@@ -82,6 +98,22 @@ export const navigation: readonly NavigationGroup[] = [
     ],
   },
 ];
+
+/**
+ * Returns the entries that a user sees. `groups`: how many groups the user can see; undefined: not known yet. Without any group, every
+ * page says what to do first.
+ */
+export const navigationFor = (role: Role, groups: number | undefined): NavigationGroup[] =>
+  navigation
+    .map(({ links, ...group }) => ({
+      ...group,
+      links: links.filter(
+        ({ minimumRole, minimumGroups = 0, isEdited }) =>
+          hasRole({ role }, minimumRole) &&
+          (!groups || groups >= minimumGroups || (isEdited && hasRole({ role }, 'Administrator'))),
+      ),
+    }))
+    .filter(({ links }) => links.length > 0);
 
 /** Returns the start page of users who see no results. */
 export const firstPageOf = (role: Role): string => (hasRole({ role }, 'Auditor') ? '/privacy' : '/profile');

@@ -618,7 +618,8 @@ test.skipIf(!hasBrowser())(
     await tiles.first().waitFor();
     expect(new URL(page.url()).pathname).toBe('/');
     const navigation = page.getByRole('navigation').first();
-    expect(await navigation.getByRole('link', { name: 'Heat map' }).count()).toBe(0);
+    for (const name of ['Heat map', 'Drivers', 'Groups'])
+      expect([name, await navigation.getByRole('link', { name }).count()]).toEqual([name, 0]);
     await page.getByRole('region', { name: /^Highest and lowest/ }).waitFor();
     await page
       .getByRole('region', { name: 'Response rate' })
@@ -627,6 +628,11 @@ test.skipIf(!hasBrowser())(
     const sections = page.getByRole('main').getByRole('heading', { level: 2 });
     expect(await sections.first().innerText()).toBe('In short');
     expect(await axeFaults(page)).toEqual([]);
+
+    // The list of groups would have one row: its address leads to the group.
+    await page.goto('/groups');
+    await page.waitForURL(/\/groups\/\d+$/);
+    await page.getByRole('link', { name: 'See results', exact: true }).waitFor();
 
     const second = groups.find(({ name }) => name === 'Workshops') as Group;
     await world.pool`
