@@ -1,5 +1,10 @@
 // Puts a report into words: what its page and its PDF say. Pure.
-import type { PrintedReport, ReportMark, ReportRow } from '@soundings/contract/console/reports.ts';
+import type {
+  PrintedReport,
+  ReportComment,
+  ReportMark,
+  ReportRow,
+} from '@soundings/contract/console/reports.ts';
 import type {
   FigureChange,
   Difference,
@@ -70,7 +75,7 @@ export function reportTextOf(data: ReportData, language: string): PrintedReport 
     comments: {
       title: t('comments'),
       note: '',
-      items: comments.newest.map((one) => ({ text: one.text, source: sourceOf(one, context) })),
+      items: comments.newest.map((one) => commentOf(one, context)),
     },
     anonymity: { title: t('anonymity'), text: anonymityText(data.thresholds, t) },
     legend: [t('legend'), ...(isHandedOut(data) ? [t('handedOut')] : [])].join(' '),
@@ -296,8 +301,14 @@ function weekText(week: Week, { t, year }: TextContext): string {
   return parts.year === year ? t('weekShort', { number: parts.number }) : t('weekFull', parts);
 }
 
-const sourceOf = ({ question, week, handedOut }: ResultComment, context: TextContext) =>
-  `${question} · ${weekText(week, context)}${handedOut ? ' *' : ''}`;
+const commentOf = (
+  { text, question, week, handedOut }: ResultComment,
+  context: TextContext,
+): ReportComment => ({
+  text,
+  question,
+  week: weekText(week, context) + (handedOut ? ' *' : ''),
+});
 
 const anonymityText = (thresholds: ReportData['thresholds'], t: Texts) =>
   thresholds?.figures === 1
