@@ -42,12 +42,15 @@ export type Verdict = 'up' | 'down' | 'unclear';
 
 /**
  * A change since an earlier week, over the questions that have a figure in both. `by`: -1 to 1. `since`: the earlier week (for a
- * KPI, the earliest of its questions' earlier weeks). `questions`: how many questions were compared. `handedOut`: whether one of the
- * figures, now or earlier, is partly based on links or cards that the employer handed out.
+ * KPI, the latest of its questions' earlier weeks). `firstSince`: missing: `by` is the difference from the figure of that week. Otherwise
+ * no week's value of the KPI consists of the earlier figures, and this is the earliest of their weeks. `questions`: how many questions
+ * were compared. `handedOut`: whether one of the figures, now or earlier, is partly based on links or cards that the employer handed
+ * out.
  */
 export type FigureChange = {
   by: number;
   since: string;
+  firstSince?: string;
   questions: number;
   verdict: Verdict;
   handedOut: boolean;

@@ -257,8 +257,8 @@ const partsOf = ({ id, readings }: { id: string; readings: Pair[] }) => ({
   id,
   questionIds: readings.map(({ question }) => question),
 });
-const rollingIn = (kpi: { id: string; readings: Pair[] }, pairs = kpi.readings) =>
-  rollingFigure(partsOf(kpi), company.week, readingsFrom(pairs), statistics);
+const rollingIn = (kpi: { id: string; readings: Pair[] }, pairs = kpi.readings, week: Week = company.week) =>
+  rollingFigure(partsOf(kpi), week, readingsFrom(pairs), statistics);
 
 describe('the overview of the demo company', () => {
   test('every table of the document follows from the published figures', () => {
@@ -274,6 +274,9 @@ describe('the overview of the demo company', () => {
         [all.value, all.margin, all.by].map((one) => expect.closeTo(one, 6)),
       );
       expect([kpi.id, change?.verdict]).toEqual([kpi.id, all.verdict]);
+      // The week that the overview names is the one whose rolling value is subtracted.
+      const then = rollingIn(kpi, kpi.readings, change!.since)!;
+      expect([value! - then.value!, change!.firstSince]).toEqual([expect.closeTo(change!.by, 9), undefined]);
     }
     for (const [id, pair] of lastQuestions()) {
       const compared = { kind: 'none', whole: new Map() } as const;
@@ -354,11 +357,14 @@ describe('the overview of the demo company', () => {
       workload.factor,
       company.kpiCutoff,
     );
+    const then = rollingIn(workload, workload.readings, rollingIn(workload)!.change!.since)!.value!;
     const squares = (which: 'error' | 'changeError') =>
       sum(workload.readings.map((one) => (errorsOf(one)[which] * 100) ** 2)).toFixed(2);
     for (const step of [
       `/ 5 = ${points(value)}`,
       `/ 5 = ${signedPoints(by)}`,
+      `/ 5 = ${points(then)}`,
+      `${points(value)} − ${points(then)} = ${signedPoints(by)}`,
       `√(${workload.factor.toFixed(3)} · ${squares('error')} / 25) = ${points(margin / 1.96)}`,
       `1.96 · ${points(margin / 1.96)} = ${points(margin)}`,
       `√(${workload.factor.toFixed(3)} · ${squares('changeError')} / 25) = ${points(changeError)}`,

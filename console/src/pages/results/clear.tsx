@@ -27,6 +27,7 @@ export function ChangeMark({
   isMarked,
 }: {
   change: FigureChange | null;
+  /** Such as "since week 38". */
   since: string;
   brief?: boolean;
   /** The figure beside it already says that it is based on handed-out links. */
@@ -49,7 +50,7 @@ export function ChangeMark({
       <span className={cx(css['change'], css[direction])}>
         <Arrow aria-hidden size={14} strokeWidth={2} />
         {signed(clearPoints(change))}
-        <span className="visually-hidden"> {t('results.since', { week: since })}</span>
+        <span className="visually-hidden"> {since}</span>
       </span>{' '}
       {mark}
     </>

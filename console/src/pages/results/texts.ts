@@ -1,5 +1,10 @@
 // Texts of the results pages for figures and for withheld figures.
-import type { ChosenComparison, ResultWeek, RollingFigure } from '@soundings/contract/console/results.ts';
+import type {
+  ChosenComparison,
+  FigureChange,
+  ResultWeek,
+  RollingFigure,
+} from '@soundings/contract/console/results.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { useMemo } from 'react';
 import { useData } from '../../hooks/data.ts';
@@ -35,6 +40,18 @@ export function useWeekNames(than: { year: number; number: number } | undefined)
         : t('results.weeksFromTo', { first: String(numberOf(first)), last: String(numberOf(last)) });
     },
   };
+}
+
+/** Returns "since week 38", or where no single week's value consists of the earlier figures, the weeks that they are from. */
+export function useSince(
+  than: { year: number; number: number } | undefined,
+): (change: FigureChange) => string {
+  const t = useText();
+  const { sentence, span } = useWeekNames(than);
+  return ({ since, firstSince }) =>
+    firstSince === undefined
+      ? t('results.since', { week: sentence(since) })
+      : t('results.sinceAsked', { weeks: span(firstSince, since) });
 }
 
 /** Returns the name of what is compared with: a group, or "half a year ago"; undefined if nothing is. */

@@ -28,6 +28,17 @@ describe('a report in words', () => {
     expect(reportTextOf(anyReport({ findings: [old!] }), 'sv').findings.items).toEqual([
       'Workload har gått ned 11 poäng sedan vecka 49, 2025.',
     ]);
+    const sinceOf = (since: string, firstSince: string) => {
+      const mixed = { kind: 'kpi' as const, kpi: { id: 'a', name: 'Growth' }, mostIn: null };
+      const data = anyReport({ findings: [{ ...mixed, change: { ...change, since, firstSince } }] });
+      return ['en', 'sv'].map((language) => reportTextOf(data, language).findings.items[0]);
+    };
+    expect(sinceOf('2026-08-10', '2026-06-29')).toEqual([
+      'Growth fell 11 points since the same questions were last asked (weeks 27 to 33).',
+      'Growth har gått ned 11 poäng sedan samma frågor senast ställdes (vecka 27 till 33).',
+    ]);
+    expect(sinceOf('2026-08-10', '2026-08-10')[0]).toContain('last asked (week 33).');
+    expect(sinceOf('2026-01-05', '2025-12-01')[0]).toContain('last asked (week 49, 2025 to week 2, 2026).');
     const difference = { value: 0.6, by: 0.084, verdict: 'up' as const, handedOut: false };
     const kpi = { id: 'a', name: 'Growth' };
     const findings = [{ kind: 'difference' as const, kpi, difference }];

@@ -159,7 +159,7 @@ function sentenceOf(finding: Finding, { comparison }: ReportData, context: TextC
       const about = {
         ...of(finding.change),
         name: finding.kpi.name,
-        week: weekText(finding.change.since, context),
+        since: sinceText(finding.change, context),
       };
       return [
         finding.mostIn === null
@@ -179,7 +179,7 @@ function sentenceOf(finding: Finding, { comparison }: ReportData, context: TextC
         t('findingQuestion', {
           ...of(finding.change),
           text: finding.question.text,
-          week: weekText(finding.change.since, context),
+          since: sinceText(finding.change, context),
         }),
       ];
     case 'response':
@@ -277,6 +277,20 @@ const partsOf = (week: Week) => {
 function weekText(week: Week, { t, year }: TextContext): string {
   const parts = partsOf(week);
   return parts.year === year ? t('weekShort', { number: parts.number }) : t('weekFull', parts);
+}
+
+/** "since week 38", or where no single week's value consists of the earlier figures, the weeks that they are from. */
+function sinceText({ since, firstSince }: FigureChange, context: TextContext): string {
+  const { t } = context;
+  if (firstSince === undefined) return t('since', { week: weekText(since, context) });
+  const [first, last] = [partsOf(firstSince), partsOf(since)];
+  const weeks =
+    first.year !== last.year
+      ? t('weeksAcross', { first: t('weekFull', first), last: t('weekFull', last) })
+      : firstSince === since
+        ? weekText(since, context)
+        : t('weeksFromTo', { first: first.number, last: last.number });
+  return t('sinceAsked', { weeks });
 }
 
 const sourceOf = ({ question, week, handedOut }: ResultComment, context: TextContext) =>

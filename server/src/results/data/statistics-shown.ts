@@ -35,6 +35,7 @@ import {
   type Differing,
   halfYear,
   isAskedIn,
+  isBetweenWeeks,
   kpiChange,
   kpiDifference,
   kpiSinceHalfYear,
@@ -207,8 +208,13 @@ export function rollingFigure(
     firstWeek: weeks[0] as Week,
     lastWeek: weeks.at(-1) as Week,
     margin: marginIn(rollingOf(latest, variationOf, factor)),
-    change: change ? shownChange(change, cutoffOf('change')) : null,
+    change: change ? { ...shownChange(change, cutoffOf('change')), ...firstOf(change) } : null,
   };
+
+  function firstOf({ since, firstSince }: Compared): Pick<FigureChange, 'firstSince'> {
+    const then = { questionIds, window: statistics.windowOf(since) };
+    return isBetweenWeeks(latest, readings, asked, then) ? {} : { firstSince };
+  }
 }
 
 function shownChange(change: Compared, cutoff: Cutoff | undefined): FigureChange {

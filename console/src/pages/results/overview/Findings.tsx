@@ -8,13 +8,13 @@ import { ClearHelp } from '../clear.tsx';
 import { directionOf, lastRolling } from '../figures.ts';
 import { findingTexts } from './findings.ts';
 import { HandedOut } from '../HandedOut.tsx';
-import { useWeekNames } from '../texts.ts';
+import { useSince } from '../texts.ts';
 import css from '../results.module.css';
 
 export function Findings({ results }: { results: GroupResults }) {
   const t = useText();
-  const { sentence } = useWeekNames(results.weeks.at(-1));
-  const shown = findingTexts(results.findings, results, { t, weekText: sentence });
+  const sinceText = useSince(results.weeks.at(-1));
+  const shown = findingTexts(results.findings, results, { t, sinceText });
   const changes = results.kpis.flatMap(({ rolling }) => lastRolling(rolling)?.change ?? []);
   const isCalm = changes.length > 0 && changes.every((change) => !directionOf(change));
   return (

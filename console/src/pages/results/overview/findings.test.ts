@@ -1,6 +1,6 @@
 // The sentences of findings, in English and Swedish, and what they lead to. A finding is never about a change that is not clear.
 import { type CompiledText, translator } from '@soundings/contract/texts.ts';
-import type { Finding } from '@soundings/contract/console/results.ts';
+import type { FigureChange, Finding } from '@soundings/contract/console/results.ts';
 import compile from 'icu-minify/compile';
 import { describe, expect, test } from 'vitest';
 import en from '../../../text/en/results.json' with { type: 'json' };
@@ -13,7 +13,8 @@ const textsIn = (language: 'en' | 'sv') => {
   const compiled = (key: string): CompiledText => compile(texts[key] as string);
   return {
     t: translator(language, compiled) as unknown as Translator,
-    weekText: (week: string) => ({ en: 'week 38', sv: 'vecka 38' })[language] + (week === since ? '' : '?'),
+    sinceText: (about: FigureChange) =>
+      ({ en: 'since week 38', sv: 'sedan vecka 38' })[language] + (about.since === since ? '' : '?'),
   };
 };
 

@@ -1,6 +1,7 @@
 // Turns the findings of a group into sentences, each with a link to the page that shows its evidence. Pure.
 import type {
   ChosenComparison,
+  FigureChange,
   Finding,
   GroupResults,
   Verdict,
@@ -19,8 +20,8 @@ export type FindingText = {
   search: Record<string, string | number>;
 };
 
-/** What is needed for the texts. `weekText` names a week, such as "week 38". */
-export type FindingTexts = { t: Translator; weekText: (week: string) => string };
+/** What is needed for the texts. `sinceText` says since when a change is, such as "since week 38". */
+export type FindingTexts = { t: Translator; sinceText: (change: FigureChange) => string };
 
 type About = Pick<GroupResults, 'group' | 'path' | 'company' | 'comparison'>;
 
@@ -46,13 +47,13 @@ function textOf(finding: Finding, about: About, texts: FindingTexts): FindingTex
 
 type Of<Kind extends Finding['kind']> = Extract<Finding, { kind: Kind }>;
 
-function kpiText({ kpi, change, mostIn }: Of<'kpi'>, { group }: About, { t, weekText }: FindingTexts) {
+function kpiText({ kpi, change, mostIn }: Of<'kpi'>, { group }: About, { t, sinceText }: FindingTexts) {
   if (change.verdict === 'unclear') return undefined;
   const values = {
     direction: directionIn(change),
     kpi: kpi.name,
     points: Math.abs(clearPoints(change)),
-    week: weekText(change.since),
+    since: sinceText(change),
   };
   return {
     key: `kpi ${kpi.id}`,
@@ -101,7 +102,7 @@ function questionText({ question, week, change }: Of<'question'>, { group }: Abo
       direction: directionIn(change),
       question: question.text,
       points: Math.abs(clearPoints(change)),
-      week: texts.weekText(change.since),
+      since: texts.sinceText(change),
     }),
     to: '/results/questions/$questionId' as const,
     params: { questionId: String(question.id) },
