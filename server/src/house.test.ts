@@ -376,6 +376,7 @@ const writers: Record<string, string[]> = {
     'rounds/rounds.sql.ts',
     'rounds/participation.sql.ts',
     'results/lost-weeks.sql.ts',
+    'results/published-figures.sql.ts',
     'results/close-week.sql.ts',
     'results/live-week.sql.ts',
     'results/statistics/statistics.sql.ts',

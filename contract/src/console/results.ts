@@ -34,18 +34,13 @@ export type Figure = { week: string; value: number | null; handedOut: boolean };
  */
 export type RateFigure = Figure & { asked: number | null; answered: number | null };
 
-/**
- * Whether a change or difference is clear, and its direction; `unclear`: no clear change. docs/administrators/statistics.md explains the
- * test.
- */
+/** Whether a change or difference is clear (docs/administrators/statistics.md), and its direction; `unclear`: no clear change. */
 export type Verdict = 'up' | 'down' | 'unclear';
 
 /**
- * A change since an earlier week, over the questions that have a figure in both. `by`: -1 to 1. `since`: the earlier week (for a
- * KPI, the latest of its questions' earlier weeks). `firstSince`: missing: `by` is the difference from the figure of that week. Otherwise
- * no week's value of the KPI consists of the earlier figures, and this is the earliest of their weeks. `questions`: how many questions
- * were compared. `handedOut`: whether one of the figures, now or earlier, is partly based on links or cards that the employer handed
- * out.
+ * A change since an earlier week, over the `questions` that have a figure in both. `by`: -1 to 1. `since`: the earlier week; for a KPI,
+ * the latest of its questions' earlier weeks. `firstSince`: the earliest of them, if `by` is not the difference from the KPI's value in
+ * the week `since`. `handedOut`: whether one of the figures, now or earlier, is partly based on links or cards that were handed out.
  */
 export type FigureChange = {
   by: number;

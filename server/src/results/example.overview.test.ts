@@ -5,6 +5,7 @@ import { sixDigits } from '@soundings/contract/weeks.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { findingsOf, mostIn } from '../console/results/findings.ts';
+import { questionsIn } from './data/kpi-questions.ts';
 import { questionMeasures, rollingFigure, type Statistics } from './data/statistics-shown.ts';
 import { pooledVariance, varianceSumsOf } from './statistics/pooled-variance.ts';
 import type { Readings } from './statistics/readings.ts';
@@ -235,13 +236,17 @@ const readingsFrom = (pairs: readonly Pair[]): Readings =>
       })),
     ]),
   );
+const partsOf = ({ id, readings }: { id: string; readings: Pair[] }) => ({
+  id,
+  questionIds: readings.map(({ question }) => question),
+});
 const allPairs = company.kpis.flatMap(({ readings }) => readings);
 /** What the service would read from its tables. */
 const statistics: Statistics = {
-  kpis: company.kpis.map(({ id, readings }) => ({
-    id,
-    questionIds: readings.map(({ question }) => question),
-  })) as never,
+  questionsOf: questionsIn(
+    [],
+    company.kpis.map((kpi) => partsOf(kpi)),
+  ),
   asked: new Map(allPairs.map(({ question, now, before }) => [question, [before[0], now[0]]])),
   variationOf: variationAt,
   windowOf: (week) => windowEnding(week, 8),
@@ -253,12 +258,8 @@ const statistics: Statistics = {
     cutoffOf: () => company.kpiCutoff,
   }),
 };
-const partsOf = ({ id, readings }: { id: string; readings: Pair[] }) => ({
-  id,
-  questionIds: readings.map(({ question }) => question),
-});
 const rollingIn = (kpi: { id: string; readings: Pair[] }, pairs = kpi.readings, week: Week = company.week) =>
-  rollingFigure(partsOf(kpi), week, readingsFrom(pairs), statistics);
+  rollingFigure(kpi.id, week, readingsFrom(pairs), statistics);
 
 describe('the overview of the demo company', () => {
   test('every table of the document follows from the published figures', () => {
@@ -316,7 +317,7 @@ describe('the overview of the demo company', () => {
     const [first, ...others] = findingsOf({
       kpis,
       largestIn: mostIn(groups, change),
-      questionIdsOf: (id) => partsOf(company.kpis.find((one) => one.id === id)!).questionIds,
+      questionIdsOf: (id) => statistics.questionsOf(id),
       last: { week: { week: company.week }, questions } as never,
       rates: [{ week: company.week, asked, answered, value: answered / asked, handedOut: false }],
     });

@@ -216,10 +216,9 @@ function kpisOf(
   compared: ComparedWith,
 ): ReportKpi[] {
   return kpis.flatMap((definition) => {
-    const kpi = statistics.kpis.find(({ id }) => id === definition.id);
-    const rolling = kpi && rollingFigure(kpi, week, own, statistics);
+    const rolling = rollingFigure(definition.id, week, own, statistics);
     if (!rolling) return [];
-    const difference = kpiDifferenceShown(kpi, week, own, compared, statistics);
+    const difference = kpiDifferenceShown(definition.id, week, own, compared, statistics);
     return [{ id: definition.id, name: kpiNameIn(definition, wanted.language), rolling, difference }];
   });
 }
@@ -267,10 +266,9 @@ function findingsIn(
 ): ReportData['findings'] {
   const rolled = kpis.map((one) => ({ ...one, rolling: [one.rolling] }));
   const changed = mostChanged(rolled);
-  const kpi = statistics.kpis.find(({ id }) => id === changed?.id);
   const change = changed?.rolling.at(-1)?.change;
   const changeIn = ({ id }: ResultGroup) =>
-    (kpi && rollingFigure(kpi, week, readingsOf(id), statistics)?.change) ?? null;
+    (changed && rollingFigure(changed.id, week, readingsOf(id), statistics)?.change) ?? null;
   const asked = [...own].flatMap(([id, readings]) => {
     const question = questions.get(id);
     if (!question || !readings.some((one) => one.week === week)) return [];
@@ -285,7 +283,7 @@ function findingsIn(
           change,
         )
       : null,
-    questionIdsOf: (kpiId) => statistics.kpis.find(({ id }) => id === kpiId)?.questionIds ?? [],
+    questionIdsOf: (kpiId) => statistics.questionsOf(kpiId, week),
     last: { week: weeks.named(week), questions: asked } as GroupResults['last'],
     rates,
   });

@@ -104,7 +104,7 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
     (await selectNewestComments(pool, accountId, group.id, { window: lastWeek, questionIds: undefined }, 0));
   const largestIn = await readMostIn(pool, who, groups.children(group.id), kpis, comparing);
   const questionIdsOf = (kpiId: string) =>
-    comparing.statistics.kpis.find(({ id }) => id === kpiId)?.questionIds ?? [];
+    comparing.statistics.questionsOf(kpiId, last?.week.week ?? window.last);
   return {
     group: counted,
     ...about,
@@ -131,17 +131,17 @@ async function readKpis(
   const window = windowOfWeeks(axis) as Window;
   const read = async (kpi: KpiTexts) => {
     const values = await readKpiValues(pool, accountId, groupId, kpi.id, window);
-    const known = statistics.kpis.find(({ id }) => id === kpi.id) ?? { id: kpi.id, questionIds: [] };
-    const rolling = axis.flatMap(({ week }) => rollingFigure(known, week, readings, statistics) ?? []);
+    const rolling = axis.flatMap(({ week }) => rollingFigure(kpi.id, week, readings, statistics) ?? []);
     const last = rolling.findLast(({ value }) => value !== null)?.week;
     return {
       id: kpi.id,
       name: kpiNameIn(kpi, language),
       values,
       rolling,
-      difference: last === undefined ? null : kpiDifferenceShown(known, last, readings, compared, statistics),
+      difference:
+        last === undefined ? null : kpiDifferenceShown(kpi.id, last, readings, compared, statistics),
       bestEstimate:
-        last === undefined || !parent ? null : kpiEstimate(known, last, readings, parent, statistics),
+        last === undefined || !parent ? null : kpiEstimate(kpi.id, last, readings, parent, statistics),
     };
   };
   const kpis = await Promise.all((await selectValuedKpis(pool, accountId)).map(read));
@@ -158,19 +158,18 @@ async function readMostIn(
 ): Promise<ResultGroup | null> {
   const changed = mostChanged(kpis);
   const rolling = changed?.rolling.at(-1);
-  const kpi = statistics.kpis.find(({ id }) => id === changed?.id);
-  if (!rolling?.change || !kpi || children.length === 0) return null;
+  if (!changed || !rolling?.change || children.length === 0) return null;
   const { week } = rolling;
   const ids = children.map(({ id }) => id);
   const window = neededFor({ first: week, last: week });
   const readings = await readingsShown(
     pool,
     accountId,
-    { groupIds: ids, questionIds: kpi.questionIds },
+    { groupIds: ids, questionIds: statistics.questionsOf(changed.id, week) },
     window,
   );
   const changeIn = ({ id }: ResultGroup): FigureChange | null =>
-    rollingFigure(kpi, week, readings.get(id) ?? noReadings, statistics)?.change ?? null;
+    rollingFigure(changed.id, week, readings.get(id) ?? noReadings, statistics)?.change ?? null;
   return mostIn(
     children.map((group) => ({ group, change: changeIn(group) })),
     rolling.change,
