@@ -161,6 +161,7 @@ const publicFiles = [
   'results/data/words-thread.ts',
   'results/data/read-results.ts',
   'results/data/statistics-shown.ts',
+  'results/data/kpi-places.ts',
   'results/statistics/readings.ts',
   'results/statistics/statistics.ts',
   'results/statistics/driver-groups.ts',

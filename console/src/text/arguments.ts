@@ -288,6 +288,12 @@ export type Arguments = {
     'results.commentsShown': { count: number; shown: number };
     'results.finding.kpi': { kpi: string; direction: 'other' | 'up'; points: number; since: string };
     'results.finding.kpiMostIn': { kpi: string; direction: 'other' | 'up'; points: number; since: string; group: string };
+    'results.finding.kpiClearlyIn': { kpi: string; direction: 'other' | 'up'; points: number; since: string; groups: string };
+    'results.finding.otherGroups': { count: number };
+    'results.finding.otherKpis': { count: number };
+    'results.finding.kpisRose': { kpis: string };
+    'results.finding.kpisFell': { kpis: string };
+    'results.finding.kpisBoth': { rose: string; fell: string };
     'results.finding.difference': { kpi: string; points: number; direction: 'other' | 'up'; group: string };
     'results.finding.halfYear': { kpi: string; points: number; direction: 'other' | 'up' };
     'results.finding.question': { question: string; direction: 'other' | 'up'; points: number; since: string };

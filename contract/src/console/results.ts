@@ -28,9 +28,8 @@ export type ResultKpi = { id: string; name: string };
  */
 export type Figure = { week: string; value: number | null; handedOut: boolean };
 /**
- * `asked`: how many people were asked anything, and `answered`: how many of them answered or skipped anything. `value` is
- * their ratio where both are known. Null: withheld, or the week closed before this was stored; then `value` is the rate of the
- * data interface.
+ * `asked`: how many people were asked anything. `answered`: how many of them answered or skipped anything. `value`: their ratio. Null:
+ * withheld, or the week closed before this was stored; then `value` is the rate of the data interface.
  */
 export type RateFigure = Figure & { asked: number | null; answered: number | null };
 
@@ -73,10 +72,13 @@ export type RollingFigure = Figure & {
   change: FigureChange | null;
 };
 
-/** What stands first on an overview. Each is a clear change, or the response. Rates: 0 to 1. */
+/** The direct subgroups, clearest first, where a KPI clearly changed as well. `mostIn`: where by clearly more than in all others. */
+export type KpiPlaces = { clearIn: ResultGroup[]; mostIn: ResultGroup | null };
+
+/** What stands first on an overview: clear changes, and the response. `kpis`: all other KPIs that clearly changed. */
 export type Finding =
-  /** `mostIn`: the direct subgroup with the largest clear change of the KPI in the same direction that the caller can see. */
-  | { kind: 'kpi'; kpi: ResultKpi; change: FigureChange; mostIn: ResultGroup | null }
+  | ({ kind: 'kpi'; kpi: ResultKpi; change: FigureChange } & KpiPlaces)
+  | { kind: 'kpis'; rose: ResultKpi[]; fell: ResultKpi[]; handedOut: boolean }
   | { kind: 'difference'; kpi: ResultKpi; difference: Difference }
   | { kind: 'question'; question: { id: number; text: string }; week: string; change: FigureChange }
   | { kind: 'response'; week: string; answered: number; asked: number };

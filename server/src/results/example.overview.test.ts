@@ -4,7 +4,9 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { findingsOf, mostIn } from '../console/results/findings.ts';
+import { listedIn } from '@soundings/contract/texts.ts';
+import { findingsOf } from '../console/results/findings.ts';
+import { placesOf } from './data/kpi-places.ts';
 import { questionsIn } from './data/kpi-questions.ts';
 import { questionMeasures, rollingFigure, type Statistics } from './data/statistics-shown.ts';
 import { pooledVariance, varianceSumsOf } from './statistics/pooled-variance.ts';
@@ -296,11 +298,23 @@ describe('the overview of the demo company', () => {
 
   test('the first sentence follows from the largest clear changes, and the response is the last', () => {
     const kpis = company.kpis.map((kpi) => ({ ...kpi, rolling: [rollingIn(kpi)!], difference: null }));
-    const groups = company.subgroups.map(({ id, name, readings }) => ({
+    const subgroups = company.subgroups.map(({ id, name, readings }) => ({
       group: { id, name },
-      change: rollingIn(workload, readings)?.change ?? null,
+      readings: readingsFrom(readings),
     }));
-    const change = kpis.find(({ id }) => id === 'workload')!.rolling[0]!.change!;
+    const places = placesOf('workload', company.week, 'down', subgroups, statistics);
+    const found = company.subgroups.map(({ id, name, readings }) => ({
+      group: { id, name },
+      ...measured(readings, workload.factor, company.kpiCutoff),
+    }));
+    const clear = found.filter(({ verdict }) => verdict === 'down').toSorted((a, b) => a.t - b.t);
+    expect(places).toEqual({ clearIn: clear.map(({ group }) => group), mostIn: null });
+    const [largest, next] = clear.toSorted((a, b) => a.by - b.by);
+    const margin = 1.96 * Math.sqrt(largest!.changeError ** 2 + next!.changeError ** 2);
+    expect(text).toContain(
+      `1.96 · √(${points(largest!.changeError)}² + ${points(next!.changeError)}²) = ${points(margin)}`,
+    );
+    expect(text).toContain(`${points(next!.by - largest!.by)} points more`);
     const questions = lastQuestions().map(([id, pair]) => ({
       id,
       text: company.questions[id],
@@ -316,7 +330,7 @@ describe('the overview of the demo company', () => {
     const { asked, answered } = company;
     const [first, ...others] = findingsOf({
       kpis,
-      largestIn: mostIn(groups, change),
+      places,
       questionIdsOf: (id) => statistics.questionsOf(id),
       last: { week: { week: company.week }, questions } as never,
       rates: [{ week: company.week, asked, answered, value: answered / asked, handedOut: false }],
@@ -324,7 +338,11 @@ describe('the overview of the demo company', () => {
     if (first?.kind !== 'kpi') throw new Error('The first finding is not a KPI.');
     const { by, since } = first.change;
     expect(text).toContain(
-      `**${first.kpi.name} ${by < 0 ? 'fell' : 'rose'} ${Math.abs(Math.round(by * 100))} points since week ${weekNumber(since)}, most in ${first.mostIn?.name}.**`,
+      `**${first.kpi.name} ${by < 0 ? 'fell' : 'rose'} ${Math.abs(Math.round(by * 100))} points since week ${weekNumber(since)}, clearly in ${listedIn(
+        'en',
+        clear.map(({ group }) => group.name),
+        String,
+      )}.**`,
     );
     expect(others).toEqual([{ kind: 'response', week: company.week, asked, answered }]);
     expect(text).toContain(

@@ -11,6 +11,7 @@ import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
+import { placesOf } from '../../results/data/kpi-places.ts';
 import { rateOf, type ShownQuestion, shownQuestions } from '../../results/data/read-results.ts';
 import { type KpiTexts, selectValuedKpis } from '../../results/data/results.sql.ts';
 import {
@@ -27,7 +28,7 @@ import {
 import type { Readings } from '../../results/statistics/readings.ts';
 import type { Who } from '../core/console.ts';
 import { allowedComparisons, comparisonOf } from '../results/comparing.ts';
-import { findingsOf, mostChanged, mostIn } from '../results/findings.ts';
+import { findingsOf, mostChanged } from '../results/findings.ts';
 import {
   commentOf,
   headOf,
@@ -266,9 +267,12 @@ function findingsIn(
 ): ReportData['findings'] {
   const rolled = kpis.map((one) => ({ ...one, rolling: [one.rolling] }));
   const changed = mostChanged(rolled);
-  const change = changed?.rolling.at(-1)?.change;
-  const changeIn = ({ id }: ResultGroup) =>
-    (changed && rollingFigure(changed.id, week, readingsOf(id), statistics)?.change) ?? null;
+  const direction = changed?.rolling.at(-1)?.change?.verdict ?? 'unclear';
+  const subgroups = children.map((group) => ({ group, readings: readingsOf(group.id) }));
+  const places =
+    !changed || direction === 'unclear'
+      ? { clearIn: [], mostIn: null }
+      : placesOf(changed.id, week, direction, subgroups, statistics);
   const asked = [...own].flatMap(([id, readings]) => {
     const question = questions.get(id);
     if (!question || !readings.some((one) => one.week === week)) return [];
@@ -277,12 +281,7 @@ function findingsIn(
   });
   return findingsOf({
     kpis: rolled,
-    largestIn: change
-      ? mostIn(
-          children.map((group) => ({ group, change: changeIn(group) })),
-          change,
-        )
-      : null,
+    places,
     questionIdsOf: (kpiId) => statistics.questionsOf(kpiId, week),
     last: { week: weeks.named(week), questions: asked } as GroupResults['last'],
     rates,

@@ -9,7 +9,7 @@ import type {
   Verdict,
 } from '@soundings/contract/console/results.ts';
 import type { Period } from '@soundings/contract/periods.ts';
-import { localeOf } from '@soundings/contract/texts.ts';
+import { listedIn, localeOf } from '@soundings/contract/texts.ts';
 import { lastDay, sixDigits, type Week } from '@soundings/contract/weeks.ts';
 import { catalogue } from '../../base/texts.ts';
 import type { ReportData, ReportKpi, ReportQuestion } from './report-data.ts';
@@ -24,12 +24,13 @@ type Texts = ReturnType<typeof printedReportTexts.in>;
 const [mostKpis, mostQuestions] = [12, 3];
 
 /** What a language needs: its texts and its numbers. `year`: weeks of other years are named with theirs. */
-type TextContext = { t: Texts; locale: string; year: string };
+type TextContext = { t: Texts; language: string; locale: string; year: string };
 
 /** Returns the report in a language, with all of its newest comments. */
 export function reportTextOf(data: ReportData, language: string): PrintedReport {
   const t = printedReportTexts.in(language);
-  const context = { t, locale: localeOf(language), year: sixDigits(data.period.last).slice(0, 4) };
+  const year = sixDigits(data.period.last).slice(0, 4);
+  const context = { t, language, locale: localeOf(language), year };
   const { comparison, kpis, comments } = data;
   const compared = comparedWith(data, t);
   return {
@@ -143,17 +144,34 @@ function findingsOf(data: ReportData, context: TextContext): string[] {
 
 /** Returns a finding as a sentence, with an asterisk if it is partly based on what was handed out; none for the response. */
 function findingText(finding: Finding, data: ReportData, context: TextContext): string[] {
-  const basis =
-    finding.kind === 'response' ? null : finding.kind === 'difference' ? finding.difference : finding.change;
-  return sentenceOf(finding, data, context).map((text) => (basis?.handedOut ? `${text} *` : text));
+  return sentenceOf(finding, data, context).map((text) => (isMarked(finding) ? `${text} *` : text));
+}
+
+function isMarked(finding: Finding): boolean {
+  switch (finding.kind) {
+    case 'kpis':
+      return finding.handedOut;
+    case 'difference':
+      return finding.difference.handedOut;
+    case 'response':
+      return false;
+    default:
+      return finding.change.handedOut;
+  }
 }
 
 function sentenceOf(finding: Finding, { comparison }: ReportData, context: TextContext): string[] {
-  const { t } = context;
+  const { t, language } = context;
   const of = (change: { by: number; verdict: Verdict }) => ({
     direction: change.verdict === 'up' ? ('up' as const) : ('other' as const),
     points: Math.max(1, score(Math.abs(change.by))),
   });
+  const listed = (of: readonly { name: string }[], others: 'otherGroups' | 'otherKpis') =>
+    listedIn(
+      language,
+      of.map(({ name }) => name),
+      (count) => t(others, { count }),
+    );
   switch (finding.kind) {
     case 'kpi': {
       const about = {
@@ -163,9 +181,16 @@ function sentenceOf(finding: Finding, { comparison }: ReportData, context: TextC
       };
       return [
         finding.mostIn === null
-          ? t('findingKpi', about)
+          ? finding.clearIn.length === 0
+            ? t('findingKpi', about)
+            : t('findingKpiClearly', { ...about, groups: listed(finding.clearIn, 'otherGroups') })
           : t('findingKpiMost', { ...about, group: finding.mostIn.name }),
       ];
+    }
+    case 'kpis': {
+      const [rose, fell] = [listed(finding.rose, 'otherKpis'), listed(finding.fell, 'otherKpis')];
+      if (fell === '') return [t('findingKpisRose', { kpis: rose })];
+      return [rose === '' ? t('findingKpisFell', { kpis: fell }) : t('findingKpisBoth', { rose, fell })];
     }
     case 'difference': {
       const about = { ...of(finding.difference), name: finding.kpi.name };

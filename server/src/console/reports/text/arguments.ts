@@ -14,6 +14,12 @@ export type Arguments = {
     'responseOfQuarter': { answered: string; asked: string; weeks: number };
     'findingKpi': { name: string; direction: 'other' | 'up'; points: number; since: string };
     'findingKpiMost': { name: string; direction: 'other' | 'up'; points: number; since: string; group: string };
+    'findingKpiClearly': { name: string; direction: 'other' | 'up'; points: number; since: string; groups: string };
+    'otherGroups': { count: number };
+    'otherKpis': { count: number };
+    'findingKpisRose': { kpis: string };
+    'findingKpisFell': { kpis: string };
+    'findingKpisBoth': { rose: string; fell: string };
     'findingDifference': { name: string; points: number; direction: 'other' | 'up'; group: string };
     'findingHalfYear': { name: string; points: number; direction: 'other' | 'up' };
     'findingQuestion': { text: string; direction: 'other' | 'up'; points: number; since: string };
