@@ -1,4 +1,5 @@
 // What shows whether a change or difference is clear: arrows and colours for clear ones, words for all others, and an explanation.
+import { clearPoints, pointsOf } from '@soundings/contract/console/points.ts';
 import type {
   BestEstimate,
   FigureChange,
@@ -12,7 +13,7 @@ import { cx } from '../../ui/cx.ts';
 import { Popover } from '../../ui/floating/Popover.tsx';
 import { Select } from '../../ui/form/Select.tsx';
 import css from './clear.module.css';
-import { clearPoints, directionOf, pointsOf, score } from './figures.ts';
+import { directionOf, score } from './figures.ts';
 import { HandedOut } from './HandedOut.tsx';
 import { useComparisonName, useMargin, useSigned } from './texts.ts';
 

@@ -1,4 +1,5 @@
 // Texts of the results pages for figures and for withheld figures.
+import { pointsOf } from '@soundings/contract/console/points.ts';
 import type {
   ChosenComparison,
   FigureChange,
@@ -11,7 +12,7 @@ import { useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import type { Point } from '../../ui/charts/scale.ts';
-import { intervalOf, pointsOf, score } from './figures.ts';
+import { intervalOf, score } from './figures.ts';
 
 /** Returns a difference with its sign, using a typographic minus: "+3", "−5", "±0". */
 export function useSigned(): (value: number) => string {

@@ -90,6 +90,24 @@ describe('a report in words', () => {
     expect(withheld).toMatchObject({ value: 'withheld', score: null, margin: null, change: null });
   });
 
+  test('rounds like the console: what is below one point has tenths, in the format of the language', () => {
+    const small = { ...change, by: 0.003, verdict: 'up' as const };
+    const rolling = { ...anyKpi(1).rolling, value: 0.5, margin: 0.004, change: small };
+    const difference = { value: 0.6, by: -0.0042, verdict: 'down' as const, handedOut: false };
+    const kpi = { id: 'a', name: 'Growth' };
+    const finding = { kind: 'kpi' as const, kpi, clearIn: [], mostIn: null, change: small };
+    const data = anyReport({ kpis: [anyKpi(1, { rolling, difference })], findings: [finding] });
+    const shown = ['en', 'sv'].map((language) => {
+      const { kpis, findings } = reportTextOf(data, language);
+      const [row] = kpis.items;
+      return [row!.value, row!.change!.text, row!.difference!.text, findings.items[0]];
+    });
+    expect(shown).toEqual([
+      ['50 ± 0.4', '+0.3', '−0.4', 'Growth rose 0.3 points since week 33.'],
+      ['50 ± 0,4', '+0,3', '−0,4', 'Growth har gått upp 0,3 poäng sedan vecka 33.'],
+    ]);
+  });
+
   test('marks a change, a difference and a finding whose comparison is partly based on handed-out links', () => {
     const marked = { ...change, handedOut: true };
     const difference = { value: 0.6, by: 0.084, verdict: 'up' as const, handedOut: true };

@@ -1,4 +1,5 @@
 // Puts a report into words: what its page and its PDF say. Pure.
+import { clearPoints, pointsOf } from '@soundings/contract/console/points.ts';
 import type { PrintedReport, ReportMark, ReportRow } from '@soundings/contract/console/reports.ts';
 import type {
   FigureChange,
@@ -164,12 +165,12 @@ function sentenceOf(finding: Finding, { comparison }: ReportData, context: TextC
   const { t, language } = context;
   const of = (change: { by: number; verdict: Verdict }) => ({
     direction: change.verdict === 'up' ? ('up' as const) : ('other' as const),
-    points: Math.max(1, score(Math.abs(change.by))),
+    points: Math.abs(clearPoints(change)),
   });
-  const listed = (of: readonly { name: string }[], others: 'otherGroups' | 'otherKpis') =>
+  const listed = (all: readonly { name: string }[], others: 'otherGroups' | 'otherKpis') =>
     listedIn(
       language,
-      of.map(({ name }) => name),
+      all.map(({ name }) => name),
       (count) => t(others, { count }),
     );
   switch (finding.kind) {
@@ -224,8 +225,8 @@ function kpiRow({ name, rolling, difference }: ReportKpi, context: TextContext):
     ...figureOf(rolling, context),
     name,
     note: t('kpiNote', { count: questions, weeks }),
-    change: markOf(rolling.change, t),
-    ...comparedOf(difference, t),
+    change: markOf(rolling.change, context),
+    ...comparedOf(difference, context),
   };
 }
 
@@ -247,7 +248,7 @@ function questionsOf(
         ? weekText(question.week, context)
         : t('questionNote', { count: question.answers, week: weekText(question.week, context) }),
     change: null,
-    ...comparedOf(question.difference, t),
+    ...comparedOf(question.difference, context),
   });
   const noteOf = (rows: ReportRow[]) =>
     rows.some(({ difference }) => difference !== null && difference.verdict !== 'unclear')
@@ -266,11 +267,11 @@ const score = (value: number) => Math.round(value * 100);
 /** Returns "68 ± 4", with an asterisk for what was partly handed out, or the word for a withheld figure. */
 function figureOf(
   figure: { value: number | null; margin: number | null; handedOut: boolean },
-  { t }: TextContext,
+  { t, locale }: TextContext,
 ): Pick<ReportRow, 'value' | 'score' | 'margin'> {
   const { value, margin, handedOut } = figure;
   if (value === null) return { value: t('withheld'), score: null, margin: null };
-  const interval = margin === null ? '' : ` ± ${Math.max(1, score(margin))}`;
+  const interval = margin === null ? '' : ` ± ${pointsOf(margin, true).toLocaleString(locale)}`;
   return {
     value: `${score(value)}${interval}${handedOut ? ' *' : ''}`,
     score: value * 100,
@@ -278,18 +279,21 @@ function figureOf(
   };
 }
 
-const comparedOf = (difference: Difference | null, t: Texts): Pick<ReportRow, 'compared' | 'difference'> =>
+const comparedOf = (
+  difference: Difference | null,
+  context: TextContext,
+): Pick<ReportRow, 'compared' | 'difference'> =>
   difference === null
     ? { compared: null, difference: null }
-    : { compared: difference.value * 100, difference: markOf(difference, t) };
+    : { compared: difference.value * 100, difference: markOf(difference, context) };
 
 /** Returns "+4" for a clear change or difference, and a text for others. Adds an asterisk if it is partly based on handed-out links. */
-function markOf(change: FigureChange | Difference | null, t: Texts): ReportMark | null {
+function markOf(change: FigureChange | Difference | null, { t, locale }: TextContext): ReportMark | null {
   if (change === null) return null;
-  const { by, verdict, handedOut } = change;
+  const { verdict, handedOut } = change;
   const mark = handedOut ? ' *' : '';
   if (verdict === 'unclear') return { text: t('unclear') + mark, verdict };
-  const points = Math.max(1, score(Math.abs(by)));
+  const points = Math.abs(clearPoints(change)).toLocaleString(locale);
   return { text: `${verdict === 'up' ? '+' : '−'}${points}${mark}`, verdict };
 }
 

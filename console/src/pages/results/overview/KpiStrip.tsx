@@ -1,5 +1,6 @@
 // The KPIs of a group in a row: the rolling value with its interval, its change and its difference from the comparison. What they
 // are based on opens in a popup.
+import { clearPoints } from '@soundings/contract/console/points.ts';
 import type { FigureChange, GroupResults, RollingFigure } from '@soundings/contract/console/results.ts';
 import { Link } from '@tanstack/react-router';
 import { ChevronDown } from 'lucide-react';
@@ -16,7 +17,7 @@ import {
   useBestEstimate,
   useDifferenceDetail,
 } from '../clear.tsx';
-import { clearPoints, directionOf, lastRolling, pointsOn, score } from '../figures.ts';
+import { directionOf, lastRolling, pointsOn, score } from '../figures.ts';
 import { HandedOut } from '../HandedOut.tsx';
 import {
   useComparisonName,

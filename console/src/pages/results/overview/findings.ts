@@ -1,4 +1,5 @@
 // Turns the findings of a group into sentences, each with a link to the page that shows its evidence. Pure.
+import { clearPoints } from '@soundings/contract/console/points.ts';
 import type {
   ChosenComparison,
   FigureChange,
@@ -8,7 +9,6 @@ import type {
 } from '@soundings/contract/console/results.ts';
 import { listedIn } from '@soundings/contract/texts.ts';
 import type { Translator } from '../../../text/text.tsx';
-import { clearPoints } from '../figures.ts';
 
 export type FindingText = {
   key: string;
