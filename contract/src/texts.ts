@@ -32,6 +32,19 @@ export function translator<Key extends string, Arguments>(
 /** Returns the locale for numbers and dates. English uses British dates, because we write the day first. */
 export const localeOf = (language: string): string => (language === 'en' ? 'en-GB' : language);
 
+/**
+ * Returns names as a list in a sentence: "Shops, Workshops and IT". At most three; `others` names how many more there are, such as
+ * "4 other groups".
+ */
+export function listedIn(
+  language: string,
+  names: readonly string[],
+  others: (count: number) => string,
+): string {
+  const shown = names.length > 3 ? [...names.slice(0, 2), others(names.length - 2)] : names;
+  return new Intl.ListFormat(localeOf(language)).format(shown);
+}
+
 const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
 /** Returns the writing direction of a language, as the dir attribute of HTML has it. */
 export const writingDirectionOf = (language: string): 'rtl' | 'ltr' =>

@@ -308,6 +308,7 @@ export type Arguments = {
     'results.tooFewPeople': { count: number };
     'results.withheldFew': { minimum: number };
     'results.since': { week: string };
+    'results.sinceAsked': { weeks: string };
     'drivers.basis': { groups: number; weeks: number; first: string; last: string };
     'drivers.basisOf': { groups: number; tree: string; weeks: number; first: string; last: string };
     'drivers.goesAlong': { name: string };
@@ -339,11 +340,17 @@ export type Arguments = {
     'results.answeredOf': { answered: number; asked: number };
     'results.commentsIn': { week: string };
     'results.commentsShown': { count: number; shown: number };
-    'results.finding.kpi': { kpi: string; direction: 'other' | 'up'; points: number; week: string };
-    'results.finding.kpiMostIn': { kpi: string; direction: 'other' | 'up'; points: number; week: string; group: string };
+    'results.finding.kpi': { kpi: string; direction: 'other' | 'up'; points: number; since: string };
+    'results.finding.kpiMostIn': { kpi: string; direction: 'other' | 'up'; points: number; since: string; group: string };
+    'results.finding.kpiClearlyIn': { kpi: string; direction: 'other' | 'up'; points: number; since: string; groups: string };
+    'results.finding.otherGroups': { count: number };
+    'results.finding.otherKpis': { count: number };
+    'results.finding.kpisRose': { kpis: string };
+    'results.finding.kpisFell': { kpis: string };
+    'results.finding.kpisBoth': { rose: string; fell: string };
     'results.finding.difference': { kpi: string; points: number; direction: 'other' | 'up'; group: string };
     'results.finding.halfYear': { kpi: string; points: number; direction: 'other' | 'up' };
-    'results.finding.question': { question: string; direction: 'other' | 'up'; points: number; week: string };
+    'results.finding.question': { question: string; direction: 'other' | 'up'; points: number; since: string };
     'results.finding.response': { percent: number; answered: number; asked: number };
     'results.differenceFrom': { name: string };
     'results.versus': { name: string };
@@ -353,7 +360,7 @@ export type Arguments = {
     'results.weeksFromTo': { first: string; last: string };
     'results.weeksAcross': { first: string; last: string };
     'results.intervalFromTo': { low: string; high: string };
-    'results.changeSince': { by: string; week: string; count: number };
+    'results.changeSince': { by: string; since: string; count: number };
     'results.bestEstimateText': { value: string; margin: string; weight: number };
     'results.extremesAgainst': { name: string };
     'results.thatWeek': { value: string };

@@ -28,26 +28,23 @@ export type ResultKpi = { id: string; name: string };
  */
 export type Figure = { week: string; value: number | null; handedOut: boolean };
 /**
- * `asked`: how many people were asked anything, and `answered`: how many of them answered or skipped anything. `value` is
- * their ratio where both are known. Null: withheld, or the week closed before this was stored; then `value` is the rate of the
- * data interface.
+ * `asked`: how many people were asked anything. `answered`: how many of them answered or skipped anything. `value`: their ratio. Null:
+ * withheld, or the week closed before this was stored; then `value` is the rate of the data interface.
  */
 export type RateFigure = Figure & { asked: number | null; answered: number | null };
 
-/**
- * Whether a change or difference is clear, and its direction; `unclear`: no clear change. docs/administrators/statistics.md explains the
- * test.
- */
+/** Whether a change or difference is clear (docs/administrators/statistics.md), and its direction; `unclear`: no clear change. */
 export type Verdict = 'up' | 'down' | 'unclear';
 
 /**
- * A change since an earlier week, over the questions that have a figure in both. `by`: -1 to 1. `since`: the earlier week (for a
- * KPI, the earliest of its questions' earlier weeks). `questions`: how many questions were compared. `handedOut`: whether one of the
- * figures, now or earlier, is partly based on links or cards that the employer handed out.
+ * A change since an earlier week, over the `questions` that have a figure in both. `by`: -1 to 1. `since`: the earlier week; for a KPI,
+ * the latest of its questions' earlier weeks. `firstSince`: the earliest of them, if `by` is not the difference from the KPI's value in
+ * the week `since`. `handedOut`: whether one of the figures, now or earlier, is partly based on links or cards that were handed out.
  */
 export type FigureChange = {
   by: number;
   since: string;
+  firstSince?: string;
   questions: number;
   verdict: Verdict;
   handedOut: boolean;
@@ -75,10 +72,13 @@ export type RollingFigure = Figure & {
   change: FigureChange | null;
 };
 
-/** A finding at the top of an overview. Each is a clear change or difference, or the response rate. Rates: 0 to 1. */
+/** The direct subgroups, clearest first, where a KPI clearly changed as well. `mostIn`: where by clearly more than in all others. */
+export type KpiPlaces = { clearIn: ResultGroup[]; mostIn: ResultGroup | null };
+
+/** What stands first on an overview: clear changes, and the response. `kpis`: all other KPIs that clearly changed. */
 export type Finding =
-  /** `mostIn`: the direct subgroup with the largest clear change of the KPI in the same direction that the caller can see. */
-  | { kind: 'kpi'; kpi: ResultKpi; change: FigureChange; mostIn: ResultGroup | null }
+  | ({ kind: 'kpi'; kpi: ResultKpi; change: FigureChange } & KpiPlaces)
+  | { kind: 'kpis'; rose: ResultKpi[]; fell: ResultKpi[]; handedOut: boolean }
   | { kind: 'difference'; kpi: ResultKpi; difference: Difference }
   | { kind: 'question'; question: { id: number; text: string }; week: string; change: FigureChange }
   | { kind: 'response'; week: string; answered: number; asked: number };

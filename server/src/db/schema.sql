@@ -441,6 +441,7 @@ create table weeks (
   is_live            boolean  not null default false,
   statistics_at      timestamptz,
   kpi_weeks          smallint check (kpi_weeks between 1 and 13),
+  kpi_questions      json,
   primary key (account_id, week)
 );
 comment on table weeks is
@@ -459,6 +460,8 @@ comment on column weeks.statistics_at is
   'When the statistics of the week were computed from its figures. Null: they have to be computed.';
 comment on column weeks.kpi_weeks is
   'How many weeks a rolling KPI value of this week covers, fixed when its statistics are computed. Null: not computed yet.';
+comment on column weeks.kpi_questions is
+  'The ids of the questions of each KPI when the figures of the week were published: {kpi: [question]}. Null: nothing is published.';
 
 comment on column weeks.participation is
   'At least this many people have answered as of participation_on, rounded down in steps. Null: too few are asked, or not counted yet.';

@@ -10,7 +10,7 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
   await tx`delete from messages where account_id = ${accountId} and week = ${week}`;
   await tx`delete from participants where account_id = ${accountId} and week = ${week}`;
   await tx`
-    update weeks set closed_at = now(), shown_at = null, statistics_at = null
+    update weeks set closed_at = now(), shown_at = null, statistics_at = null, kpi_weeks = null
     where  account_id = ${accountId} and week = ${week}`;
 }
 

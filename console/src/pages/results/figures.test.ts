@@ -1,4 +1,5 @@
 // Calculations for charts and pages of results: axes, gaps, changes and colours. A line never crosses a withheld value.
+import { clearPoints, pointsOf } from '@soundings/contract/console/points.ts';
 import type { FigureChange, HeatRow, RollingFigure, Verdict } from '@soundings/contract/console/results.ts';
 import { describe, expect, test } from 'vitest';
 import {
@@ -11,7 +12,6 @@ import {
 } from '../../ui/charts/scale.ts';
 import {
   colourBoundsOf,
-  clearPoints,
   differenceBounds,
   directionOf,
   extremesOf,
@@ -21,7 +21,6 @@ import {
   lastComments,
   lastRolling,
   barPartsOf,
-  pointsOf,
   rollingOn,
 } from './figures.ts';
 

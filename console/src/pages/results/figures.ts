@@ -21,6 +21,7 @@ import {
   tenStepScale,
   yesNo,
 } from '@soundings/contract/question-types.ts';
+import { pointsOf } from '@soundings/contract/console/points.ts';
 import type { BarPart } from '../../ui/charts/StackedBar.tsx';
 import type { Point, Range } from '../../ui/charts/scale.ts';
 
@@ -62,17 +63,6 @@ export function intervalOf(figure: Measured | undefined): Range | undefined {
 /** Returns the last rolling value that is shown. */
 export const lastRolling = (rolling: readonly RollingFigure[]): RollingFigure | undefined =>
   rolling.findLast(({ value }) => value !== null);
-
-/** Converts a change, a difference or a margin into whole points. With `tenths`, a value below one point is given in tenths. */
-export function pointsOf(by: number, tenths = false): number {
-  const whole = Math.round(100 * by);
-  // Adding 0 turns -0 into 0.
-  return (whole === 0 && tenths ? Math.round(1000 * by) / 10 : whole) + 0;
-}
-
-/** Returns the points of a change or difference. A clear one is never shown as 0. */
-export const clearPoints = (one: { by: number; verdict: Verdict }): number =>
-  pointsOf(one.by, directionOf(one) !== undefined);
 
 /** Returns the direction of a change or difference that is clear; undefined for all others, which get no arrow and no colour. */
 export const directionOf = (one: { verdict: Verdict } | null | undefined): 'up' | 'down' | undefined =>

@@ -1,12 +1,18 @@
 // Texts of the results pages for figures and for withheld figures.
-import type { ChosenComparison, ResultWeek, RollingFigure } from '@soundings/contract/console/results.ts';
+import { pointsOf } from '@soundings/contract/console/points.ts';
+import type {
+  ChosenComparison,
+  FigureChange,
+  ResultWeek,
+  RollingFigure,
+} from '@soundings/contract/console/results.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { useMemo } from 'react';
 import { useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import type { Point } from '../../ui/charts/scale.ts';
-import { intervalOf, pointsOf, score } from './figures.ts';
+import { intervalOf, score } from './figures.ts';
 
 /** Returns a difference with its sign, using a typographic minus: "+3", "−5", "±0". */
 export function useSigned(): (value: number) => string {
@@ -37,7 +43,19 @@ export function useWeekNames(than: { year: number; number: number } | undefined)
   };
 }
 
-/** Returns the name of what is compared with: a group, or "half a year ago"; undefined if nothing is compared. */
+/** Returns "since week 38", or where no single week's value consists of the earlier figures, the weeks that they are from. */
+export function useSince(
+  than: { year: number; number: number } | undefined,
+): (change: FigureChange) => string {
+  const t = useText();
+  const { sentence, span } = useWeekNames(than);
+  return ({ since, firstSince }) =>
+    firstSince === undefined
+      ? t('results.since', { week: sentence(since) })
+      : t('results.sinceAsked', { weeks: span(firstSince, since) });
+}
+
+/** Returns the name of what is compared with: a group, or "half a year ago"; undefined if nothing is. */
 export function useComparisonName(): (comparison: ChosenComparison) => string | undefined {
   const t = useText();
   return ({ kind, group }) => {

@@ -12,6 +12,7 @@ import type { AccountId, Pool } from '../../db/db.ts';
 import { type FocusRow, selectFocuses } from '../../focus/focus.sql.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
+import { placesOf } from '../../results/data/kpi-places.ts';
 import { rateOf, type ShownQuestion, shownQuestions } from '../../results/data/read-results.ts';
 import { type KpiTexts, selectValuedKpis } from '../../results/data/results.sql.ts';
 import {
@@ -28,7 +29,7 @@ import {
 import type { Readings } from '../../results/statistics/readings.ts';
 import type { Who } from '../core/console.ts';
 import { allowedComparisons, comparisonOf } from '../results/comparing.ts';
-import { findingsOf, mostChanged, mostIn } from '../results/findings.ts';
+import { findingsOf, mostChanged } from '../results/findings.ts';
 import {
   commentOf,
   headOf,
@@ -232,10 +233,9 @@ function kpisOf(
   compared: ComparedWith,
 ): ReportKpi[] {
   return kpis.flatMap((definition) => {
-    const kpi = statistics.kpis.find(({ id }) => id === definition.id);
-    const rolling = kpi && rollingFigure(kpi, week, own, statistics);
+    const rolling = rollingFigure(definition.id, week, own, statistics);
     if (!rolling) return [];
-    const difference = kpiDifferenceShown(kpi, week, own, compared, statistics);
+    const difference = kpiDifferenceShown(definition.id, week, own, compared, statistics);
     return [{ id: definition.id, name: kpiNameIn(definition, wanted.language), rolling, difference }];
   });
 }
@@ -283,10 +283,12 @@ function findingsIn(
 ): ReportData['findings'] {
   const rolled = kpis.map((one) => ({ ...one, rolling: [one.rolling] }));
   const changed = mostChanged(rolled);
-  const kpi = statistics.kpis.find(({ id }) => id === changed?.id);
-  const change = changed?.rolling.at(-1)?.change;
-  const changeIn = ({ id }: ResultGroup) =>
-    (kpi && rollingFigure(kpi, week, readingsOf(id), statistics)?.change) ?? null;
+  const direction = changed?.rolling.at(-1)?.change?.verdict ?? 'unclear';
+  const subgroups = children.map((group) => ({ group, readings: readingsOf(group.id) }));
+  const places =
+    !changed || direction === 'unclear'
+      ? { clearIn: [], mostIn: null }
+      : placesOf(changed.id, week, direction, subgroups, statistics);
   const asked = [...own].flatMap(([id, readings]) => {
     const question = questions.get(id);
     if (!question || !readings.some((one) => one.week === week)) return [];
@@ -295,13 +297,8 @@ function findingsIn(
   });
   return findingsOf({
     kpis: rolled,
-    largestIn: change
-      ? mostIn(
-          children.map((group) => ({ group, change: changeIn(group) })),
-          change,
-        )
-      : null,
-    questionIdsOf: (kpiId) => statistics.kpis.find(({ id }) => id === kpiId)?.questionIds ?? [],
+    places,
+    questionIdsOf: (kpiId) => statistics.questionsOf(kpiId, week),
     last: { week: weeks.named(week), questions: asked } as GroupResults['last'],
     rates,
   });

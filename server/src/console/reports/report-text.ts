@@ -1,10 +1,6 @@
 // Puts a report into words: what its page and its PDF say. Pure.
-import type {
-  PrintedReport,
-  ReportComment,
-  ReportMark,
-  ReportRow,
-} from '@soundings/contract/console/reports.ts';
+import { clearPoints, pointsOf } from '@soundings/contract/console/points.ts';
+import type { PrintedReport, ReportMark, ReportRow } from '@soundings/contract/console/reports.ts';
 import type {
   FigureChange,
   Difference,
@@ -14,7 +10,7 @@ import type {
   Verdict,
 } from '@soundings/contract/console/results.ts';
 import type { Period } from '@soundings/contract/periods.ts';
-import { localeOf } from '@soundings/contract/texts.ts';
+import { listedIn, localeOf } from '@soundings/contract/texts.ts';
 import { lastDay, sixDigits, type Week } from '@soundings/contract/weeks.ts';
 import { catalogue } from '../../base/texts.ts';
 import type { ReportData, ReportFocus, ReportKpi, ReportQuestion } from './report-data.ts';
@@ -30,7 +26,7 @@ type Texts = ReturnType<typeof printedReportTexts.in>;
 const [mostKpis, mostQuestions] = [12, 3];
 
 /** What a language needs: its texts and its numbers. `year`: weeks of other years are named with theirs. */
-type TextContext = { t: Texts; locale: string; year: string };
+type TextContext = { t: Texts; language: string; locale: string; year: string };
 
 /** Returns how many KPIs there is room for: each focus takes the space of two. */
 const kpisBeside = (focuses: number) => mostKpis - 2 * focuses;
@@ -38,7 +34,8 @@ const kpisBeside = (focuses: number) => mostKpis - 2 * focuses;
 /** Returns the report in a language, with all of its newest comments. */
 export function reportTextOf(data: ReportData, language: string): PrintedReport {
   const t = printedReportTexts.in(language);
-  const context = { t, locale: localeOf(language), year: sixDigits(data.period.last).slice(0, 4) };
+  const year = sixDigits(data.period.last).slice(0, 4);
+  const context = { t, language, locale: localeOf(language), year };
   const { comparison, kpis, comments } = data;
   const compared = comparedWith(data, t);
   const room = kpisBeside(data.focus.length);
@@ -165,29 +162,53 @@ function findingsOf(data: ReportData, context: TextContext): string[] {
 
 /** Returns a finding as a sentence, with an asterisk if it is partly based on what was handed out; none for the response. */
 function findingText(finding: Finding, data: ReportData, context: TextContext): string[] {
-  const basis =
-    finding.kind === 'response' ? null : finding.kind === 'difference' ? finding.difference : finding.change;
-  return sentenceOf(finding, data, context).map((text) => (basis?.handedOut ? `${text} *` : text));
+  return sentenceOf(finding, data, context).map((text) => (isMarked(finding) ? `${text} *` : text));
+}
+
+function isMarked(finding: Finding): boolean {
+  switch (finding.kind) {
+    case 'kpis':
+      return finding.handedOut;
+    case 'difference':
+      return finding.difference.handedOut;
+    case 'response':
+      return false;
+    default:
+      return finding.change.handedOut;
+  }
 }
 
 function sentenceOf(finding: Finding, { comparison }: ReportData, context: TextContext): string[] {
-  const { t } = context;
+  const { t, language } = context;
   const of = (change: { by: number; verdict: Verdict }) => ({
     direction: change.verdict === 'up' ? ('up' as const) : ('other' as const),
-    points: Math.max(1, score(Math.abs(change.by))),
+    points: Math.abs(clearPoints(change)),
   });
+  const listed = (all: readonly { name: string }[], others: 'otherGroups' | 'otherKpis') =>
+    listedIn(
+      language,
+      all.map(({ name }) => name),
+      (count) => t(others, { count }),
+    );
   switch (finding.kind) {
     case 'kpi': {
       const about = {
         ...of(finding.change),
         name: finding.kpi.name,
-        week: weekText(finding.change.since, context),
+        since: sinceText(finding.change, context),
       };
       return [
         finding.mostIn === null
-          ? t('findingKpi', about)
+          ? finding.clearIn.length === 0
+            ? t('findingKpi', about)
+            : t('findingKpiClearly', { ...about, groups: listed(finding.clearIn, 'otherGroups') })
           : t('findingKpiMost', { ...about, group: finding.mostIn.name }),
       ];
+    }
+    case 'kpis': {
+      const [rose, fell] = [listed(finding.rose, 'otherKpis'), listed(finding.fell, 'otherKpis')];
+      if (fell === '') return [t('findingKpisRose', { kpis: rose })];
+      return [rose === '' ? t('findingKpisFell', { kpis: fell }) : t('findingKpisBoth', { rose, fell })];
     }
     case 'difference': {
       const about = { ...of(finding.difference), name: finding.kpi.name };
@@ -201,7 +222,7 @@ function sentenceOf(finding: Finding, { comparison }: ReportData, context: TextC
         t('findingQuestion', {
           ...of(finding.change),
           text: finding.question.text,
-          week: weekText(finding.change.since, context),
+          since: sinceText(finding.change, context),
         }),
       ];
     case 'response':
@@ -221,8 +242,8 @@ function kpiRow({ name, rolling, difference }: ReportKpi, context: TextContext):
     ...figureOf(rolling, context),
     name,
     note: t('kpiNote', { count: questions, weeks }),
-    change: markOf(rolling.change, t),
-    ...comparedOf(difference, t),
+    change: markOf(rolling.change, context),
+    ...comparedOf(difference, context),
   };
 }
 
@@ -244,7 +265,7 @@ function questionsOf(
         ? weekText(question.week, context)
         : t('questionNote', { count: question.answers, week: weekText(question.week, context) }),
     change: null,
-    ...comparedOf(question.difference, t),
+    ...comparedOf(question.difference, context),
   });
   const noteOf = (rows: ReportRow[]) =>
     rows.some(({ difference }) => difference !== null && difference.verdict !== 'unclear')
@@ -263,11 +284,11 @@ const score = (value: number) => Math.round(value * 100);
 /** Returns "68 ± 4", with an asterisk for what was partly handed out, or the word for a withheld figure. */
 function figureOf(
   figure: { value: number | null; margin: number | null; handedOut: boolean },
-  { t }: TextContext,
+  { t, locale }: TextContext,
 ): Pick<ReportRow, 'value' | 'score' | 'margin'> {
   const { value, margin, handedOut } = figure;
   if (value === null) return { value: t('withheld'), score: null, margin: null };
-  const interval = margin === null ? '' : ` ± ${Math.max(1, score(margin))}`;
+  const interval = margin === null ? '' : ` ± ${pointsOf(margin, true).toLocaleString(locale)}`;
   return {
     value: `${score(value)}${interval}${handedOut ? ' *' : ''}`,
     score: value * 100,
@@ -275,18 +296,21 @@ function figureOf(
   };
 }
 
-const comparedOf = (difference: Difference | null, t: Texts): Pick<ReportRow, 'compared' | 'difference'> =>
+const comparedOf = (
+  difference: Difference | null,
+  context: TextContext,
+): Pick<ReportRow, 'compared' | 'difference'> =>
   difference === null
     ? { compared: null, difference: null }
-    : { compared: difference.value * 100, difference: markOf(difference, t) };
+    : { compared: difference.value * 100, difference: markOf(difference, context) };
 
 /** Returns "+4" for a clear change or difference, and a text for others. Adds an asterisk if it is partly based on handed-out links. */
-function markOf(change: FigureChange | Difference | null, t: Texts): ReportMark | null {
+function markOf(change: FigureChange | Difference | null, { t, locale }: TextContext): ReportMark | null {
   if (change === null) return null;
-  const { by, verdict, handedOut } = change;
+  const { verdict, handedOut } = change;
   const mark = handedOut ? ' *' : '';
   if (verdict === 'unclear') return { text: t('unclear') + mark, verdict };
-  const points = Math.max(1, score(Math.abs(by)));
+  const points = Math.abs(clearPoints(change)).toLocaleString(locale);
   return { text: `${verdict === 'up' ? '+' : '−'}${points}${mark}`, verdict };
 }
 
@@ -299,6 +323,20 @@ const partsOf = (week: Week) => {
 function weekText(week: Week, { t, year }: TextContext): string {
   const parts = partsOf(week);
   return parts.year === year ? t('weekShort', { number: parts.number }) : t('weekFull', parts);
+}
+
+/** "since week 38", or where no single week's value consists of the earlier figures, the weeks that they are from. */
+function sinceText({ since, firstSince }: FigureChange, context: TextContext): string {
+  const { t } = context;
+  if (firstSince === undefined) return t('since', { week: weekText(since, context) });
+  const [first, last] = [partsOf(firstSince), partsOf(since)];
+  const weeks =
+    first.year !== last.year
+      ? t('weeksAcross', { first: t('weekFull', first), last: t('weekFull', last) })
+      : firstSince === since
+        ? weekText(since, context)
+        : t('weeksFromTo', { first: first.number, last: last.number });
+  return t('sinceAsked', { weeks });
 }
 
 const commentOf = (

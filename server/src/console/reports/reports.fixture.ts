@@ -87,6 +87,7 @@ export const anyReport = (more: Partial<ReportData> = {}): ReportData => ({
       kind: 'kpi',
       kpi: { id: 'kpi-1', name: 'Workload' },
       change: { by: -0.11, since: addWeeks(week, -5), questions: 5, verdict: 'down', handedOut: false },
+      clearIn: [{ id: 23, name: 'Barnkläder' }],
       mostIn: { id: 23, name: 'Barnkläder' },
     },
     {

@@ -72,18 +72,15 @@ async function readCells(
     selectValuedKpis(pool, accountId),
     statisticsShown(pool, accountId, { first: week, last: week }),
   ]);
-  const questionsOf = new Map(statistics.kpis.map(({ id, questionIds }) => [id, questionIds]));
-  const ids = [...new Set(valued.flatMap(({ id }) => questionsOf.get(id) ?? []))];
-  const window = neededForWeek(week, statistics, kind);
+  const ids = [...new Set(valued.flatMap(({ id }) => statistics.questionsOf(id, week)))];
+  const window = neededForWeek(week, statistics, kind, ids);
   const readings = await readingsShown(pool, accountId, { groupIds: undefined, questionIds: ids }, window);
   const of = (groupId: number | null | undefined) => readings.get(groupId ?? 0) ?? noReadings;
   const all = rows.map(({ id: groupId }): [number, KpiCell[]] => {
     const other = kind === 'company' ? ancestorsOf(groupId, parents).at(-1) : parents.get(groupId);
     const isSame = kind !== 'halfYear' && (other ?? groupId) === groupId;
     const compared = { kind: isSame ? ('none' as const) : kind, whole: of(other) };
-    const cells = valued.map(({ id }) =>
-      kpiCell({ id, questionIds: questionsOf.get(id) ?? [] }, week, of(groupId), compared, statistics),
-    );
+    const cells = valued.map(({ id }) => kpiCell(id, week, of(groupId), compared, statistics));
     return [groupId, cells];
   });
   const isAsked = valued.map((_, i) => all.some(([, cells]) => cells[i]?.value !== 'none'));

@@ -74,8 +74,7 @@ export async function readSegmentMap(pool: Pool, who: Who, wanted: MapWanted): P
     statisticsShown(pool, accountId, { first: week, last: week }),
     selectWeekRates(pool, accountId, week, 'segment'),
   ]);
-  const questionsOf = new Map(statistics.kpis.map(({ id, questionIds }) => [id, questionIds]));
-  const ids = [...new Set(valued.flatMap(({ id }) => questionsOf.get(id) ?? []))];
+  const ids = [...new Set(valued.flatMap(({ id }) => statistics.questionsOf(id, week)))];
   const segmentIds = segments.map(({ id }) => id);
   const window = neededForWeek(week, statistics, 'none', ids);
   const readings = await readingsShown(
@@ -85,15 +84,7 @@ export async function readSegmentMap(pool: Pool, who: Who, wanted: MapWanted): P
     window,
   );
   const cellsOf = (segmentId: number) =>
-    valued.map(({ id }) =>
-      kpiCell(
-        { id, questionIds: questionsOf.get(id) ?? [] },
-        week,
-        readings.get(segmentId) ?? noReadings,
-        uncompared,
-        statistics,
-      ),
-    );
+    valued.map(({ id }) => kpiCell(id, week, readings.get(segmentId) ?? noReadings, uncompared, statistics));
   const cells = new Map(segmentIds.map((id) => [id, cellsOf(id)]));
   const isAsked = valued.map((_, i) => segmentIds.some((id) => cells.get(id)?.[i]?.value !== 'none'));
   const rateIn = new Map(rates.map((rate) => [rate.groupId, rateOf(rate)]));
@@ -199,18 +190,16 @@ export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted
   async function readRolling(): Promise<(segmentId: number) => RollingFigure[]> {
     if (!window || !kpi) return () => [];
     const statistics = await statisticsShown(pool, accountId, window);
-    const found = statistics.kpis.find(({ id }) => id === kpi.id);
-    if (!found) return () => [];
     const segmentIds = chosen.map(({ id }) => id);
     const readings = await readingsShown(
       pool,
       accountId,
-      { groupIds: segmentIds, questionIds: found.questionIds, kind: 'segment' },
+      { groupIds: segmentIds, questionIds: statistics.questionsOf(kpi.id), kind: 'segment' },
       neededFor(window),
     );
     return (segmentId) =>
       axis.flatMap(({ week }) => {
-        const figure = rollingFigure(found, week, readings.get(segmentId) ?? noReadings, statistics);
+        const figure = rollingFigure(kpi.id, week, readings.get(segmentId) ?? noReadings, statistics);
         return figure ? { ...figure, change: null } : [];
       });
   }

@@ -60,16 +60,14 @@ async function readRolling(
   const window = windowOfWeeks(axis);
   if (!window || kpiId === undefined) return () => [];
   const statistics = await statisticsShown(pool, accountId, window);
-  const kpi = statistics.kpis.find(({ id }) => id === kpiId);
-  if (!kpi) return () => [];
   const readings = await readingsShown(
     pool,
     accountId,
-    { groupIds, questionIds: kpi.questionIds },
+    { groupIds, questionIds: statistics.questionsOf(kpiId) },
     neededFor(window),
   );
   return (groupId) =>
     axis.flatMap(
-      ({ week }) => rollingFigure(kpi, week, readings.get(groupId) ?? noReadings, statistics) ?? [],
+      ({ week }) => rollingFigure(kpiId, week, readings.get(groupId) ?? noReadings, statistics) ?? [],
     );
 }

@@ -1,6 +1,7 @@
-// The KPIs of a group in a row: the rolling value with its interval, its change and its difference from the comparison. A popup
-// shows what these figures are based on.
-import type { GroupResults, RollingFigure } from '@soundings/contract/console/results.ts';
+// The KPIs of a group in a row: the rolling value with its interval, its change and its difference from the comparison. What they
+// are based on opens in a popup.
+import { clearPoints } from '@soundings/contract/console/points.ts';
+import type { FigureChange, GroupResults, RollingFigure } from '@soundings/contract/console/results.ts';
 import { Link } from '@tanstack/react-router';
 import { ChevronDown } from 'lucide-react';
 import type { CSSProperties } from 'react';
@@ -16,10 +17,17 @@ import {
   useBestEstimate,
   useDifferenceDetail,
 } from '../clear.tsx';
-import { clearPoints, directionOf, lastRolling, pointsOn, score } from '../figures.ts';
+import { directionOf, lastRolling, pointsOn, score } from '../figures.ts';
 import { FocusMark } from '../focus/FocusNotes.tsx';
 import { HandedOut } from '../HandedOut.tsx';
-import { useComparisonName, useInterval, useSigned, useWeekNames, useWithheldText } from '../texts.ts';
+import {
+  useComparisonName,
+  useInterval,
+  useSigned,
+  useSince,
+  useWeekNames,
+  useWithheldText,
+} from '../texts.ts';
 import css from './KpiStrip.module.css';
 import shared from '../results.module.css';
 
@@ -68,7 +76,7 @@ function Shown({ kpi, results, last }: TileProps & { last: RollingFigure }) {
   const { label } = useWeekText();
   const { weeks, comparison } = results;
   const newest = weeks.at(-1);
-  const { short } = useWeekNames(newest);
+  const since = useSince(newest);
   const name = useComparisonName()(comparison);
   const week = weeks.find((one) => one.week === last.week);
   return (
@@ -80,7 +88,7 @@ function Shown({ kpi, results, last }: TileProps & { last: RollingFigure }) {
       </p>
       <p className={css['tileChange']}>
         {last.change && (
-          <ChangeMark change={last.change} since={short(last.change.since)} isMarked={last.handedOut} />
+          <ChangeMark change={last.change} since={since(last.change)} isMarked={last.handedOut} />
         )}
       </p>
       <p className={css['tileDifference']}>
@@ -100,11 +108,11 @@ function Shown({ kpi, results, last }: TileProps & { last: RollingFigure }) {
 /** Where the value comes from, its interval, what it is compared with, and the best estimate. */
 function Details({ kpi, results: { weeks, group, comparison }, last }: TileProps & { last: RollingFigure }) {
   const t = useText();
-  const { sentence, span } = useWeekNames(weeks.at(-1));
+  const { span } = useWeekNames(weeks.at(-1));
   const interval = useInterval();
   const differenceOf = useDifferenceDetail();
   const estimateOf = useBestEstimate();
-  const changeOf = useChangeDetail(sentence);
+  const changeOf = useChangeDetail(useSince(weeks.at(-1)));
   const items: (FigureDetail | undefined)[] = [
     [t('results.interval'), interval(last)],
     changeOf(last.change),
@@ -145,13 +153,13 @@ function Details({ kpi, results: { weeks, group, comparison }, last }: TileProps
   );
 }
 
-function useChangeDetail(sentence: (week: string) => string) {
+function useChangeDetail(sinceOf: (change: FigureChange) => string) {
   const t = useText();
   const signed = useSigned();
   return (change: RollingFigure['change']): FigureDetail | undefined => {
     if (!change) return undefined;
     const by = signed(clearPoints(change));
-    const text = t('results.changeSince', { by, week: sentence(change.since), count: change.questions });
+    const text = t('results.changeSince', { by, since: sinceOf(change), count: change.questions });
     const clear = t(directionOf(change) ? 'results.clearChange' : 'results.noClearChange');
     return [t('results.change'), `${text}: ${clear}`];
   };

@@ -29,7 +29,7 @@ import { comparisonIn, spanIn, useSpanOptions } from '../url-choices.ts';
 import { QuestionHistory } from './QuestionHistory.tsx';
 import { SegmentAnswersSection } from '../segments/SegmentAnswersSection.tsx';
 import { QuestionDistribution } from './QuestionDistribution.tsx';
-import { useComparisonName, useSigned, useWeekNames, useWithheldText } from '../texts.ts';
+import { useComparisonName, useSigned, useSince, useWithheldText } from '../texts.ts';
 import css from '../results.module.css';
 
 export function QuestionResultsPage() {
@@ -177,7 +177,7 @@ function Averages({ results, own }: { results: QuestionResults; own: Own }) {
   const t = useText();
   const { number } = useFormat();
   const signed = useSigned();
-  const { short } = useWeekNames(results.weeks.at(-1));
+  const sinceOf = useSince(results.weeks.at(-1));
   const estimateOf = useBestEstimate();
   const name = useComparisonName()(results.comparison);
   const items: [string, ReactNode][] = [];
@@ -191,11 +191,11 @@ function Averages({ results, own }: { results: QuestionResults; own: Own }) {
   if (own.enps !== null) items.push(['eNPS', signed(Math.round(own.enps))]);
   items.push([t('results.answersLong'), number(own.answers ?? 0)]);
   if (own.change) {
-    const since = t('results.since', { week: short(own.change.since) });
+    const since = sinceOf(own.change);
     items.push([
       `${t('results.change')} ${since}`,
       <span key="change" className={css['averagesSmall']}>
-        <ChangeMark change={own.change} since={short(own.change.since)} isMarked={own.handedOut} />
+        <ChangeMark change={own.change} since={since} isMarked={own.handedOut} />
       </span>,
     ]);
   }
