@@ -52,7 +52,7 @@ export async function startApp(
   now: () => number = Date.now,
   clockOfDatabase: (pool: Pool) => Promise<number> = databaseTime,
 ): Promise<App> {
-  const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom);
+  const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom, { dkim: config.dkim });
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
   let keyTimer: NodeJS.Timeout | undefined;

@@ -3,8 +3,9 @@
 import { isEmail } from '@soundings/contract/formats.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { createTransport } from 'nodemailer';
+import DKIM from 'nodemailer/lib/dkim';
 import { pipeline, type Readable, Transform } from 'node:stream';
-import { mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
+import { type DkimSigning, domainOf, mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
 import { MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
 
 /** In milliseconds: until the connection is ready, and until the server replies, which may scan the email first. */
@@ -14,15 +15,23 @@ const timeouts = { connect: 30_000, response: 120_000 };
 const maxConnections = 4;
 const idleMs = 10_000;
 
+/** `connect` and `response`: timeouts in ms. `dkim`: how emails are signed; undefined: they are not. */
+export type MailerOptions = { connect?: number; response?: number; dkim?: DkimSigning | undefined };
+
 /**
  * Opens a mailer. `smtpUrl` and `from` are the settings SMTP_URL and MAIL_FROM. Connects when there is something to send, and
  * always with TLS and a valid certificate, unless the connection to the server is trusted.
  */
-export function openMailer(smtpUrl: string, from: string, { connect, response } = timeouts): Mailer {
+export function openMailer(
+  smtpUrl: string,
+  from: string,
+  { connect = timeouts.connect, response = timeouts.response, dkim }: MailerOptions = {},
+): Mailer {
   const server = smtpServerOf(smtpUrl);
   const sender = mailboxOf(from);
   if (!server || !sender) throw new Error('SMTP_URL or MAIL_FROM is invalid (see base/smtp.ts)');
-  const host = sender.address.slice(sender.address.lastIndexOf('@') + 1);
+  const host = domainOf(from);
+  const signer = dkim && signerOf(dkim);
   const transport = createTransport({
     pool: true,
     ...connectionOf(server),
@@ -38,6 +47,8 @@ export function openMailer(smtpUrl: string, from: string, { connect, response } 
 
   transport.use('stream', ({ data, message }, done) => {
     const { progress } = data as { progress?: Progress };
+    // Before the progress is watched, because the signer reads the whole email before it passes any of it on.
+    if (signer) message.processFunc((mail) => signer.sign(mail));
     if (progress) message.processFunc((mail) => withProgress(mail, progress));
     done();
   });
@@ -71,6 +82,23 @@ export function openMailer(smtpUrl: string, from: string, { connect, response } 
     close: () => transport.close(),
   };
 }
+
+/**
+ * The signed headers: all that we write. List-Unsubscribe-Post is one of them, because otherwise mail programs ignore it (RFC 8058
+ * §4).
+ */
+const signedHeaders = [
+  ...['From', 'Subject', 'Date', 'Message-ID', 'To', 'MIME-Version', 'Content-Type', 'Auto-Submitted'],
+  ...['List-Unsubscribe', 'List-Unsubscribe-Post'],
+].join(':');
+
+const signerOf = ({ domain, selector, key }: DkimSigning) =>
+  new DKIM({
+    domainName: domain,
+    keySelector: selector,
+    privateKey: key,
+    headerFieldNames: signedHeaders,
+  });
 
 /** `isSent`: the last bytes of the email were sent. Before that, no server can have accepted it. */
 type Progress = { isSent: boolean };

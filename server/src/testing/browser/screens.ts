@@ -388,6 +388,7 @@ async function main(): Promise<void> {
     fileDays: 30,
     smtpUrl: smtp.url,
     mailFrom: 'Soundings <soundings@lavmark.example>',
+    dkim: undefined,
     metricsToken: undefined,
   };
   const app = await startApp(config, Promise.resolve(embedded.url), log, now);
