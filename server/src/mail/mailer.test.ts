@@ -1,13 +1,9 @@
 import * as fc from 'fast-check';
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { promisify } from 'node:util';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSmtp, type SmtpOptions, type TestSmtp } from '../testing/smtp.ts';
+import { certificate } from './certificate.fixture.ts';
 import { openSilentSmtp } from './silent-smtp.fixture.ts';
 import { type Mail, MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
 import { openMailer } from './mailer.ts';
@@ -385,22 +381,4 @@ async function scripted(
     await new Promise((resolve) => void server.close(resolve));
   });
   return `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const folders: string[] = [];
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
-
-/** Creates a certificate for this machine's addresses; undefined if openssl is missing. */
-async function certificate(): Promise<{ cert: string; key: string } | undefined> {
-  const folder = await mkdtemp(join(tmpdir(), 'soundings-mail-'));
-  folders.push(folder);
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const options =
-    'req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256 -days 2 -subj /CN=mail -addext subjectAltName=IP:0.0.0.0';
-  try {
-    await promisify(execFile)('openssl', [...options.split(' '), '-keyout', key, '-out', cert]);
-  } catch {
-    return undefined;
-  }
-  return { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') };
 }
