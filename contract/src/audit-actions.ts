@@ -58,7 +58,7 @@ export const auditActions = {
   'schedule paused': 'A schedule was paused.',
   'schedule resumed': 'A paused schedule was resumed.',
   'schedule removed': 'A schedule was removed.',
-  'test mail sent': 'A user sent a test email to themselves, from a schedule or from the settings.',
+  'test mail sent': 'A user sent a test email to themselves from a schedule, or tested the email settings.',
   'week close requested': 'A user requested that a week be closed early.',
   'week lost': 'A week was closed without results, because its key was lost.',
   'answer key exported': 'The answer key was exported for another process.',

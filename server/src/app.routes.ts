@@ -138,7 +138,7 @@ export function serveConsole(
   const console = openConsole(server, pool, isSecure(config));
   const secrets = keys.then((one) => one.secrets);
   const canMail = mailer !== undefined;
-  serveAccess(console, { ...config, pool, secrets, mailer, log });
+  serveAccess(console, { ...config, pool, secrets, mailer, log, now });
   serveSession(console, { pool, secrets, now, log, canMail });
   serveSystem(console, { pool, keys, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });

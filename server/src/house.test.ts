@@ -67,6 +67,7 @@ const publicFiles = [
   'mail/mail.ts',
   'mail/mail-faults.ts',
   'mail/mailer.ts',
+  'mail/check/mail-check.ts',
   'mail/template.ts',
   'mail/test-mail.ts',
   'accounts/accounts.ts',
@@ -231,6 +232,7 @@ const writtenByOthers = [
 const pureFiles = [
   'mail/template.ts',
   'mail/test-mail.ts',
+  'mail/check/findings.ts',
   'auth/browser-names.ts',
   'accounts/account-notices-mail.ts',
   'auth/sign-in-links-mail.ts',

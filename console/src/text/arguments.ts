@@ -18,6 +18,7 @@ export type Arguments = {
     'settings.distributionThresholdHint': { value: number };
     'settings.commentThresholdHint': { value: number };
     'settings.testMailSent': { to: string };
+    'settings.testMailNotes': { to: string };
     'audit.count': { count: number };
     'audit.removedUser': { id: string };
     'audit.zone': { zone: string };

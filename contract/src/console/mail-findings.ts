@@ -35,3 +35,7 @@ export type MailFinding = {
 export function findingText({ code, values }: MailFinding, t: Translate<MailTextKey, MailArguments>): string {
   return (t as (key: MailTextKey, values: object) => string)(`mailCheck.${code}`, values);
 }
+
+/** Whether email that is sent with these settings is refused or lost. */
+export const hasProblem = (findings: MailFinding[]): boolean =>
+  findings.some(({ outcome }) => outcome === 'problem');

@@ -127,7 +127,7 @@ export const settings = [
     kind: 'label',
     fallback: '',
     sentence:
-      'Signs emails with DKIM: the selector of the DNS record that has the public key, such as `soundings` for soundings._domainkey.example.com. Needs DKIM_KEY. Default: Soundings signs no email.',
+      'Signs emails with DKIM: the selector of the DNS record that has the public key, such as `soundings` if its name begins with soundings, followed by _domainkey. Needs DKIM_KEY. Default: Soundings signs no email.',
   },
   {
     name: 'DKIM_KEY',

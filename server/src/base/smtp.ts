@@ -56,7 +56,7 @@ export const domainOf = (mailbox: string): string => {
 /** How emails are signed with DKIM: by `domain`, with a private key (PEM) whose public key is in the DNS at the selector. */
 export type DkimSigning = { domain: string; selector: string; key: string };
 
-/** The least size of a signing key, in bits (RFC 8301 §3.2). */
+/** The minimum size of a signing key, in bits (RFC 8301 §3.2). */
 const minKeyBits = 1024;
 
 /** Returns the public key of a private RSA key for DKIM as base64, as its DNS record has it; undefined if the key is invalid. */

@@ -88,8 +88,16 @@ export function openMailer(
  * §4).
  */
 const signedHeaders = [
-  ...['From', 'Subject', 'Date', 'Message-ID', 'To', 'MIME-Version', 'Content-Type', 'Auto-Submitted'],
-  ...['List-Unsubscribe', 'List-Unsubscribe-Post'],
+  'From',
+  'Subject',
+  'Date',
+  'Message-ID',
+  'To',
+  'MIME-Version',
+  'Content-Type',
+  'Auto-Submitted',
+  'List-Unsubscribe',
+  'List-Unsubscribe-Post',
 ].join(':');
 
 const signerOf = ({ domain, selector, key }: DkimSigning) =>

@@ -54,7 +54,7 @@ export function openDialog(socket: Socket, timeoutMs: number): Dialog {
           received = received.slice(found.length);
           return parsed(found);
         }
-        if (/^(?!\d{3})[^\n]{3}|^\d{0,2}[^\d]/.test(received)) throw new DialogEnded(shown(received), false);
+        if (/^(?!\d{3})[^\n]{3}|^\d{0,2}[^\d]/.test(received)) throw new DialogEnded(asLine(received), false);
         if (ended) throw ended;
         await new Promise<void>((resolve) => (wake = resolve));
       }
@@ -80,13 +80,13 @@ function parsed(text: string): Reply {
   const lines = text.trimEnd().split(/\r?\n/);
   return {
     code: Number(text.slice(0, 3)),
-    text: shown(`${text.slice(0, 3)} ${lines.map((line) => line.slice(4)).join(' ')}`),
+    text: asLine(`${text.slice(0, 3)} ${lines.map((line) => line.slice(4)).join(' ')}`),
     lines: lines.map((line) => line.slice(4)),
   };
 }
 
 /** Returns a text of the server as one short line without control characters. */
-export function shown(text: string): string {
+export function asLine(text: string): string {
   const line = text.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
   return line.length <= 300 ? line : `${line.slice(0, 300).toWellFormed()}…`;
 }
@@ -100,5 +100,5 @@ export function plainReason(error: Error & { code?: string }): string {
     ENETUNREACH: 'its network is unreachable',
     ETIMEDOUT: 'it did not respond',
   };
-  return reasons[error.code ?? ''] ?? shown(error.message);
+  return reasons[error.code ?? ''] ?? asLine(error.message);
 }

@@ -9,8 +9,8 @@ export type DnsTable = Record<string, { txt?: string[]; mx?: string[]; a?: strin
 export type TestDns = {
   /** Its address and port, as a resolver takes them. */
   server: string;
-  /** The names asked for, each once, in lower case. */
-  asked: Set<string>;
+  /** The names requested for, each once, in lower case. */
+  requested: Set<string>;
   close(): void;
 };
 
@@ -21,12 +21,12 @@ export async function openTestDns(
   table: DnsTable,
   { broken = [], silent = [] }: { broken?: string[]; silent?: string[] } = {},
 ): Promise<TestDns> {
-  const asked = new Set<string>();
+  const requested = new Set<string>();
   const socket = createSocket('udp4');
   socket.on('message', (query, from) => {
     const { name, end } = nameIn(query);
     const kind = query.readUInt16BE(end);
-    asked.add(name);
+    requested.add(name);
     if (silent.includes(name)) return;
     const data = broken.includes(name) ? [] : recordsOf(table[name] ?? {}, kind);
     const code = broken.includes(name) ? 2 : table[name] ? 0 : 3;
@@ -35,7 +35,7 @@ export async function openTestDns(
     header.writeUInt16BE(0x8180 | code, 2);
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(data.length, 6);
-    const answers = data.map((bytes) => {
+    const records = data.map((bytes) => {
       const head = Buffer.alloc(12);
       head.writeUInt16BE(0xc00c, 0); // the name of the question
       head.writeUInt16BE(kind, 2);
@@ -43,11 +43,11 @@ export async function openTestDns(
       head.writeUInt16BE(bytes.length, 10);
       return Buffer.concat([head, bytes]);
     });
-    socket.send(Buffer.concat([header, query.subarray(12, end + 4), ...answers]), from.port, from.address);
+    socket.send(Buffer.concat([header, query.subarray(12, end + 4), ...records]), from.port, from.address);
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
-  return { server: `127.0.0.1:${socket.address().port}`, asked, close: () => void socket.close() };
+  return { server: `127.0.0.1:${socket.address().port}`, requested, close: () => void socket.close() };
 }
 
 /** Returns the name of the question, and where it ends. */

@@ -91,7 +91,7 @@ test('a sender outside of the Internet is reported, without any DNS query', asyn
     const sender = { from: { name: '', address: from }, dkim: undefined };
     const findings = await checkDomain(dns, sender, { host: 'mail', addresses: [] });
     expect(findings.map(({ code }) => code)).toEqual(['domainLocal']);
-    expect(server.asked.size).toBe(0);
+    expect(server.requested.size).toBe(0);
   }
 });
 

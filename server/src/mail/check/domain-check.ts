@@ -4,7 +4,7 @@ import type { MailFinding } from '@soundings/contract/console/mail-findings.ts';
 import { isIP } from 'node:net';
 import { type DkimSigning, dkimKeyOf, domainOf, type Mailbox, type SmtpServer } from '../../base/smtp.ts';
 import { isNear } from '../../base/network.ts';
-import { shown } from './dialog.ts';
+import { asLine } from './dialog.ts';
 import { type Dns, DnsUnavailable } from './dns.ts';
 import { finding } from './findings.ts';
 import { allowsAll, evaluateSpf, spfRecordsIn } from './spf.ts';
@@ -46,7 +46,8 @@ async function orUnavailable(
 async function checkMx(dns: Dns, domain: string): Promise<MailFinding[]> {
   const servers = await dns.mx(domain);
   const named = servers.filter((name) => name !== '' && name !== '.');
-  if (named.length > 0) return [finding('mx', 'ok', 'mxFound', { domain, servers: shown(named.join(', ')) })];
+  if (named.length > 0)
+    return [finding('mx', 'ok', 'mxFound', { domain, servers: asLine(named.join(', ')) })];
   // Without MX records, email goes to the address of the domain itself (RFC 5321 §5.1).
   const own = servers.length === 0 ? await dns.addresses(domain) : [];
   return own.length > 0
@@ -69,7 +70,7 @@ async function checkSpf(
   }
   if (records.length > 1)
     return [finding('spf', 'problem', 'spfSeveral', { domain, count: String(records.length) })];
-  const quoted = { domain, record: shown(record) };
+  const quoted = { domain, record: asLine(record) };
   if (allowsAll(record)) return [finding('spf', 'note', 'spfOpen', quoted)];
   // Without a public address, an address for documentation still shows whether the record is valid.
   const tried = publicAddresses.length > 0 ? publicAddresses : ['192.0.2.1'];
@@ -108,7 +109,7 @@ function domainAndParents(domain: string): string[] {
 
 async function checkDkim(dns: Dns, domain: string, dkim: DkimSigning | undefined): Promise<MailFinding[]> {
   if (!dkim) return [finding('dkim', 'note', 'dkimOff')];
-  const name = `${dkim.selector}._domainkey.${dkim.domain}`;
+  const name = [dkim.selector, '_domainkey', dkim.domain].join('.');
   const record = `v=DKIM1; k=rsa; p=${dkimKeyOf(dkim.key)}`;
   const about = { name, record };
   const signs = dkim.domain.toLowerCase();
@@ -143,7 +144,7 @@ async function checkDmarc(dns: Dns, domain: string, passes: boolean): Promise<Ma
     const tags = tagsOf(records[0] as string);
     const policy = ((one === domain ? undefined : tags.get('sp')) ?? tags.get('p') ?? '').toLowerCase();
     if (records.length > 1 || !/^(?:none|quarantine|reject)$/.test(policy))
-      return [finding('dmarc', 'problem', 'dmarcInvalid', { name, record: shown(records.join(' ')) })];
+      return [finding('dmarc', 'problem', 'dmarcInvalid', { name, record: asLine(records.join(' ')) })];
     if (policy !== 'none' && !passes)
       return [finding('dmarc', 'note', 'dmarcUncertain', { name, policy, domain })];
     return [finding('dmarc', 'ok', 'dmarcFound', { name, policy })];

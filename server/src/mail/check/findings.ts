@@ -24,7 +24,7 @@ export class StepFailed extends Error {
 }
 
 /** Returns the error for a problem that ends a series of steps. */
-export const failed = <C extends MailFinding['code']>(
+export const problemAt = <C extends MailFinding['code']>(
   step: MailStep,
   code: C,
   ...values: Values<C> extends Record<string, never> ? [] : [values: Values<C>]

@@ -1,6 +1,6 @@
 // Tests the email settings: connects to the mail server step by step, sends an email if nothing fails, and reads the DNS records of the
 // sender's domain. The console and the soundings command use it.
-import type { MailFinding } from '@soundings/contract/console/mail-findings.ts';
+import { hasProblem, type MailFinding } from '@soundings/contract/console/mail-findings.ts';
 import { type DkimSigning, mailboxOf, smtpServerOf } from '../../base/smtp.ts';
 import type { Mail, Mailer } from '../mail.ts';
 import { openDns } from './dns.ts';
@@ -23,7 +23,7 @@ export async function checkMail(
   const [server, from] = [smtpServerOf(smtpUrl), mailboxOf(mailFrom)];
   if (!server || !from) throw new Error('SMTP_URL or MAIL_FROM is invalid (see base/smtp.ts)');
   const { findings, addresses } = await checkServer(server, { from, to: mail.to }, stepMs);
-  const delivery = findings.some(({ outcome }) => outcome === 'problem') ? [] : [await deliver(mailer, mail)];
+  const delivery = hasProblem(findings) ? [] : [await deliver(mailer, mail)];
   const signal = AbortSignal.timeout(dnsMs);
   const domain = await checkDomain(
     openDns(signal, dnsServers),
@@ -41,7 +41,3 @@ async function deliver(mailer: Mailer, mail: Mail): Promise<MailFinding> {
     return finding('delivery', 'problem', 'notDelivered', { reason: (error as Error).message });
   }
 }
-
-/** Whether email that is sent with these settings is refused or lost. */
-export const hasProblem = (findings: MailFinding[]): boolean =>
-  findings.some(({ outcome }) => outcome === 'problem');

@@ -2,6 +2,7 @@
 // connection that is not trusted.
 import {
   findingText,
+  hasProblem,
   type MailArguments,
   type MailFinding,
 } from '@soundings/contract/console/mail-findings.ts';
@@ -16,7 +17,7 @@ import { freePort } from '../../testing/processes/free-port.ts';
 import { openSmtp, type SmtpOptions } from '../../testing/smtp.ts';
 import { certificate } from '../certificate.fixture.ts';
 import { openMailer } from '../mailer.ts';
-import { checkMail, hasProblem } from './mail-check.ts';
+import { checkMail } from './mail-check.ts';
 import { checkServer } from './server-check.ts';
 
 const t = catalogue<typeof en, MailArguments>({ en }).in('en');

@@ -7,8 +7,8 @@ import { connect, isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { domainOf, type Mailbox, type SmtpServer } from '../../base/smtp.ts';
-import { type Dialog, DialogEnded, openDialog, plainReason, type Reply, shown } from './dialog.ts';
-import { failed, finding, StepFailed } from './findings.ts';
+import { type Dialog, DialogEnded, openDialog, plainReason, type Reply, asLine } from './dialog.ts';
+import { finding, problemAt, StepFailed } from './findings.ts';
 
 /** What was found, and the addresses that the server's name stands for. */
 export type ServerCheck = { findings: MailFinding[]; addresses: string[] };
@@ -58,8 +58,8 @@ const clientName = ({ address }: Mailbox) =>
 
 async function findServer({ server: { host }, add }: Steps): Promise<string[]> {
   const found = await lookup(host, { all: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOTFOUND') throw failed('address', 'serverNotFound', { host });
-    throw failed('address', 'serverLookupFailed', { host, reason: error.code ?? shown(error.message) });
+    if (error.code === 'ENOTFOUND') throw problemAt('address', 'serverNotFound', { host });
+    throw problemAt('address', 'serverLookupFailed', { host, reason: error.code ?? asLine(error.message) });
   });
   const addresses = found.map(({ address }) => address);
   if (isIP(host) === 0)
@@ -82,8 +82,9 @@ async function reach({ server, timeoutMs, add }: Steps): Promise<Socket> {
     return socket;
   }
   socket.destroy();
-  if ((outcome as NodeJS.ErrnoException).code === 'ECONNREFUSED') throw failed('connection', 'refused', at);
-  throw failed('connection', 'noConnection', { ...at, reason: plainReason(outcome) });
+  if ((outcome as NodeJS.ErrnoException).code === 'ECONNREFUSED')
+    throw problemAt('connection', 'refused', at);
+  throw problemAt('connection', 'noConnection', { ...at, reason: plainReason(outcome) });
 }
 
 /** Greets the server, and encrypts the connection as SMTP_URL says. */
@@ -95,20 +96,21 @@ async function greet(steps: Steps, raw: Socket, name: string): Promise<Session> 
   const dialog = openDialog(socket, timeoutMs);
   const greeting = await dialog.reply().catch((error: unknown) => {
     if (!(error instanceof DialogEnded)) throw error;
-    if (error.isSilent && !isTls) throw failed('connection', 'noGreeting', { host, port });
-    throw failed('connection', 'notReady', { host, port, said: error.message });
+    if (error.isSilent && !isTls) throw problemAt('connection', 'noGreeting', { host, port });
+    throw problemAt('connection', 'notReady', { host, port, said: error.message });
   });
-  if (greeting.code !== 220) throw failed('connection', 'notReady', { host, port, said: greeting.text });
+  if (greeting.code !== 220) throw problemAt('connection', 'notReady', { host, port, said: greeting.text });
   const supported = await supportedBy(dialog, steps, name);
   if (isTls) return { socket, dialog, supported };
   if (!supported.includes('STARTTLS')) {
-    if (!isTrusted) throw failed('encryption', 'noEncryption', { port });
+    if (!isTrusted) throw problemAt('encryption', 'noEncryption', { port });
     steps.add(finding('encryption', 'note', 'unencrypted'));
     return { socket, dialog, supported };
   }
   const ready = await dialog.say('STARTTLS');
   // Text after the reply could have been added by someone between us and the server.
-  if (ready.code !== 220 || dialog.detach()) throw failed('encryption', 'tlsFailed', { reason: ready.text });
+  if (ready.code !== 220 || dialog.detach())
+    throw problemAt('encryption', 'tlsFailed', { reason: ready.text });
   const secure = await encrypt(steps, socket);
   const encrypted = openDialog(secure, timeoutMs);
   return { socket: secure, dialog: encrypted, supported: await supportedBy(encrypted, steps, name) };
@@ -119,7 +121,7 @@ async function supportedBy(dialog: Dialog, { server }: Steps, name: string): Pro
   if (hello.code === 250) return hello.lines.slice(1).map((line) => line.toUpperCase());
   const old = await dialog.say(`HELO ${name}`);
   if (old.code === 250) return [];
-  throw failed('connection', 'notReady', { host: server.host, port: String(server.port), said: old.text });
+  throw problemAt('connection', 'notReady', { host: server.host, port: String(server.port), said: old.text });
 }
 
 /** Encrypts a connection and checks the certificate. No byte is sent over it if the certificate is not accepted. */
@@ -146,8 +148,8 @@ async function encrypt(steps: Steps, raw: Socket): Promise<TLSSocket> {
     secure.destroy();
     throw (failure as NodeJS.ErrnoException).code === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
       /wrong version number|packet length too long/i.test(failure.message)
-      ? failed('encryption', 'notTls', { host, port: String(server.port) })
-      : failed('encryption', 'tlsFailed', { reason: shown(failure.message) });
+      ? problemAt('encryption', 'notTls', { host, port: String(server.port) })
+      : problemAt('encryption', 'tlsFailed', { reason: asLine(failure.message) });
   }
   const problem = secure.authorized ? undefined : certificateProblem(secure, host);
   if (problem && !isTrusted) {
@@ -175,23 +177,23 @@ const endOf = (secure: TLSSocket): string => {
   return Number.isNaN(time) ? '?' : new Date(time).toISOString().slice(0, 10);
 };
 
-const errorOf = ({ authorizationError }: TLSSocket) => shown(String(authorizationError));
+const errorOf = ({ authorizationError }: TLSSocket) => asLine(String(authorizationError));
 
 function certificateProblem(secure: TLSSocket, host: string): StepFailed {
   const { subjectaltname = '', issuer } = secure.getPeerCertificate();
   switch (errorOf(secure)) {
     case 'CERT_HAS_EXPIRED':
-      return failed('encryption', 'certificateExpired', { host, until: endOf(secure) });
+      return problemAt('encryption', 'certificateExpired', { host, until: endOf(secure) });
     case 'ERR_TLS_CERT_ALTNAME_INVALID': {
       const names = subjectaltname.replaceAll(/\b(?:DNS|IP Address):/g, '');
-      return failed('encryption', 'certificateName', { host, names: shown(names) || '–' });
+      return problemAt('encryption', 'certificateName', { host, names: asLine(names) || '–' });
     }
     default: {
       const name = [issuer?.O ?? issuer?.CN ?? '–'].flat().join(' ');
-      return failed('encryption', 'certificateUntrusted', {
+      return problemAt('encryption', 'certificateUntrusted', {
         host,
         reason: errorOf(secure),
-        issuer: shown(name),
+        issuer: asLine(name),
       });
     }
   }
@@ -203,13 +205,14 @@ async function logIn({ server: { login }, add }: Steps, { dialog, supported }: S
     .filter((line) => /^AUTH[ =]/.test(line))
     .flatMap((line) => line.slice(5).trim().split(/\s+/));
   const kind = (['PLAIN', 'LOGIN', 'CRAM-MD5'] as const).find((one) => offered.includes(one));
-  if (kind === undefined) throw failed('login', 'noLogins', { offered: shown(offered.join(', ')) || '–' });
+  if (kind === undefined)
+    throw problemAt('login', 'noLogins', { offered: asLine(offered.join(', ')) || '–' });
   const reply = await loggedIn(dialog, kind, login);
   if (reply.code !== 235) {
     // A server may quote what it was sent.
     const secrets = [login.password, base64(login.password), base64(`\0${login.user}\0${login.password}`)];
     const said = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), reply.text);
-    throw failed('login', 'loginRefused', { said });
+    throw problemAt('login', 'loginRefused', { said });
   }
   add(finding('login', 'ok', 'loggedIn'));
 }
@@ -238,10 +241,10 @@ async function introduce(
   { from: { address }, to }: { from: Mailbox; to: string },
 ): Promise<void> {
   const sender = await dialog.say(`MAIL FROM:<${address}>`);
-  if (sender.code !== 250) throw failed('sender', 'senderRefused', { address, said: sender.text });
+  if (sender.code !== 250) throw problemAt('sender', 'senderRefused', { address, said: sender.text });
   add(finding('sender', 'ok', 'senderAccepted', { address }));
   const { code, text: said } = await dialog.say(`RCPT TO:<${to}>`);
-  if (code >= 400 && code < 500) throw failed('recipient', 'recipientDeferred', { address: to, said });
-  if (code !== 250 && code !== 251) throw failed('recipient', 'recipientRefused', { address: to, said });
+  if (code >= 400 && code < 500) throw problemAt('recipient', 'recipientDeferred', { address: to, said });
+  if (code !== 250 && code !== 251) throw problemAt('recipient', 'recipientRefused', { address: to, said });
   add(finding('recipient', 'ok', 'recipientAccepted', { address: to }));
 }
