@@ -1,17 +1,21 @@
 // Invitations: how many emails an hour the service hands to a mail server that accepts everything at once, compared with a bare pool of
 // nodemailer that sends the same emails. The two run alternately: A B A B.
 // Run alone, because parallel runs would affect each other's times.
-import { createAccount } from '@soundings/server/src/accounts/accounts.ts';
+import { lockAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
-import { createUser } from '@soundings/server/src/people/users.ts';
+import { defineLibrary } from '@soundings/server/src/questions/questions.ts';
+import { selectQuestions } from '@soundings/server/src/questions/questions.sql.ts';
 import { openDueRounds } from '@soundings/server/src/rounds/opening.ts';
-import { planAsking } from '@soundings/server/src/testing/asking.ts';
+import { mondays } from '@soundings/server/src/testing/asking.ts';
 import { dayIn } from '@soundings/contract/weeks.ts';
+import { createSchedule } from '@soundings/server/src/rounds/schedules.ts';
 import { weekdayOf } from '@soundings/server/src/rounds/send-times.ts';
 import { join } from 'node:path';
+import { attribute } from './company.ts';
 import { type BenchRow, median, ratioText } from './measuring/measure.ts';
 import type { Plans, Sized } from './measuring/plans.ts';
 import type { Beside, Service } from './measuring/service.ts';
+import { pushBodyOf, push } from './push.ts';
 import type { MailingOrder } from './processes/mailing.ts';
 
 type Plan = { people: number; rounds: number };
@@ -55,28 +59,40 @@ export const benchMail: Sized<Plan> =
     }
   };
 
-/** Creates people and a round that asks all of them now. Their invitations are waiting. */
-async function openSurvey(
-  { pool, keys }: Service,
-  count: number,
-): Promise<{ accountId: number; people: string[] }> {
-  const accountId = await inTransaction(pool, async (tx) => {
-    const { id } = await createAccount(tx, { name: 'Bench' });
-    const email = `mail-${id}@bench.example`;
-    await createUser(tx, id, { firstName: 'First', lastName: 'Administrator', email, role: 'Administrator' });
-    return id;
-  });
+/** Pushes people and opens a round that asks all of them now. Their invitations are waiting. */
+async function openSurvey(service: Service, count: number): Promise<{ accountId: number; people: string[] }> {
+  const { pool, keys } = service;
+  const account = await service.account(attribute);
+  const people = Array.from({ length: count }, (_, i) => `p${i}@bench.example`).toSorted();
+  const users = people.map((email, i) => ({
+    externalId: `p${i}`,
+    firstName: `First${i}`,
+    lastName: `Last${i}`,
+    email,
+    accessInfo: { memberOf: ['all'] },
+  }));
+  const company = { groups: [{ externalId: 'all', name: 'Everyone' }], users };
+  await push(service, account, pushBodyOf(company), { created: count });
   const today = dayIn('UTC', Date.now());
-  const now = { weekday: weekdayOf(today), hour: 0, anyHour: true, fromDay: today };
-  await planAsking(pool, accountId, { count, ...now, reminderDays: null, reminderHour: null });
+  await inTransaction(pool, async (tx) => {
+    await lockAccount(tx, account.id);
+    await defineLibrary(tx, account.id, 'en');
+    const questions = await selectQuestions(tx, account.id);
+    const [group] = await tx<{ id: number }[]>`
+      select group_id as id from groups where account_id = ${account.id} and external_id = 'all'`;
+    const when = { weekday: weekdayOf(today), hour: 0, anyHour: true, fromDay: today };
+    const schedule = {
+      ...when,
+      ...{ groupIds: [group!.id], questionIds: questions.slice(0, 2).map(({ id }) => id) },
+      ...{ reminderDays: null, reminderHour: null },
+    };
+    await createSchedule(tx, account.id, mondays(schedule));
+  });
   await openDueRounds(pool, keys, Date.now());
-  const rows = await pool<{ email: string }[]>`
-    select u.email
-    from   messages m
-    join   users u on u.account_id = m.account_id and u.user_id = m.user_id
-    where  m.account_id = ${accountId}`;
-  if (rows.length !== count) throw new Error(`${rows.length} of ${count} invitations are waiting`);
-  return { accountId, people: rows.map(({ email }) => email).toSorted() };
+  const [row] = await pool<{ waiting: number }[]>`
+    select count(*)::integer as waiting from messages where account_id = ${account.id}`;
+  if (row?.waiting !== count) throw new Error(`${row?.waiting} of ${count} invitations are waiting`);
+  return { accountId: account.id, people };
 }
 
 async function sendInvitations({ service, accountId, mailing }: Scene): Promise<number> {

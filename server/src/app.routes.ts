@@ -33,7 +33,7 @@ import { limitConcurrency } from './http/concurrency.ts';
 import type { Mailer } from './mail/mail.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data/data.routes.ts';
-import { selectDue } from './rounds/messages/messages.sql.ts';
+import { selectDue } from './rounds/messages/message-counts.sql.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import type { Approve } from './files/approval-thread.ts';

@@ -197,6 +197,7 @@ const publicFiles = [
   'results/data/window.ts',
   'results/privacy/privacy-promises.ts',
   'rounds/links.sql.ts',
+  'rounds/messages/message-counts.sql.ts',
   'rounds/messages/messages.sql.ts',
   'rounds/messages/reminder-opt-out.sql.ts',
   'rounds/rounds.sql.ts',

@@ -22,9 +22,9 @@ const mailer = openMailer(smtpUrl, from);
 const send = openSender({ pool, keys, mailer, publicUrl, log: openLog('error', 2) });
 
 process.on('message', ({ bare }: MailingOrder) => {
+  const run = bare ? barePool(bare) : () => send(Date.now());
   const start = performance.now();
-  const sending = bare ? sendBare(bare) : send(Date.now());
-  void sending
+  void run()
     .then(() => performance.now() - start)
     .catch((error: unknown) => String(error))
     .then((given) => process.send?.(given));
@@ -32,8 +32,8 @@ process.on('message', ({ bare }: MailingOrder) => {
 process.once('disconnect', () => process.exit()); // the parent process has ended
 process.send?.('ready');
 
-/** Sends with as many connections as the service uses, and hands out the emails as fast as they are taken. */
-async function sendBare(people: NonNullable<MailingOrder['bare']>): Promise<void> {
+/** Returns what sends the emails, which are written before, with as many connections as the service uses. */
+function barePool(people: NonNullable<MailingOrder['bare']>): () => Promise<void> {
   const { hostname, port } = new URL(smtpUrl);
   const transport = createTransport({
     pool: true,
@@ -51,6 +51,8 @@ async function sendBare(people: NonNullable<MailingOrder['bare']>): Promise<void
       `${publicUrl}/r/${'x'.repeat(32)}`,
     ),
   }));
-  await Promise.all(mails.map((mail) => transport.sendMail(mail)));
-  transport.close();
+  return async () => {
+    await Promise.all(mails.map((mail) => transport.sendMail(mail)));
+    transport.close();
+  };
 }

@@ -13,6 +13,11 @@ export type Mail = {
    * programs recognize the duplicate.
    */
   id?: string;
+  /**
+   * Called when the server has received everything except the end of the email. Until then, it can't have accepted the email. If this
+   * rejects, the email is not sent, and `send` rejects with the same error.
+   */
+  beforeEnd?: () => Promise<void>;
 };
 
 export type Mailer = {

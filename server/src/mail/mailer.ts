@@ -54,11 +54,11 @@ export function openMailer(
   });
 
   return {
-    async send({ to, subject, text, html, headers = {}, id }) {
+    async send({ to, subject, text, html, headers = {}, id, beforeEnd }) {
       if (!isEmail(to)) throw new MailRejected('The recipient has no valid email address.');
       const name =
         id === undefined ? randomUUID() : createHash('sha256').update(id).digest('hex').slice(0, 32);
-      const progress: Progress = { isSent: false };
+      const progress: Progress = { isSent: false, beforeEnd, withdrawn: undefined };
       const mail = {
         progress,
         from: sender,
@@ -75,7 +75,7 @@ export function openMailer(
         },
       };
       await transport.sendMail(mail).catch((error: unknown) => {
-        throw mailError(error, to, progress.isSent);
+        throw progress.withdrawn ? progress.withdrawn.reason : mailError(error, to, progress.isSent);
       });
     },
 
@@ -108,17 +108,34 @@ const signerOf = ({ domain, selector, key }: DkimSigning) =>
     headerFieldNames: signedHeaders,
   });
 
-/** `isSent`: the last bytes of the email were sent. Before that, no server can have accepted it. */
-type Progress = { isSent: boolean };
+/**
+ * `isSent`: the last bytes of the email were sent. Before that, no server can have accepted it. `withdrawn`: why it was not sent to its
+ * end.
+ */
+type Progress = {
+  isSent: boolean;
+  beforeEnd: (() => Promise<void>) | undefined;
+  withdrawn: { reason: unknown } | undefined;
+};
 
-/** Returns the email as a stream that never reads ahead, and sets `isSent` when the connection asks for the last bytes. */
+/**
+ * Returns the email as a stream that never reads ahead. When the connection asks for the last bytes, calls `beforeEnd` and sets `isSent`.
+ * If the email is withdrawn, the stream fails, and the connection is closed without the end of the email.
+ */
 function withProgress(mail: Readable, progress: Progress): Transform {
   const watched = new Transform({
     readableHighWaterMark: 1,
     transform: (chunk, _encoding, pass) => pass(null, chunk),
     flush(pass) {
-      progress.isSent = true;
-      pass();
+      const end = () => {
+        progress.isSent = true;
+        pass();
+      };
+      if (!progress.beforeEnd) return end();
+      progress.beforeEnd().then(end, (reason: unknown) => {
+        progress.withdrawn = { reason };
+        pass(new Error('The email was withdrawn'));
+      });
     },
   });
   return pipeline(mail, watched, () => {}); // the connection reports errors

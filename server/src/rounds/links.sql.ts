@@ -32,24 +32,27 @@ export async function deleteHandedOut(
 }
 
 /**
- * Deletes a person's links of a week that were sent to other addresses, if there is a link sent to `address`, and returns these
- * addresses without duplicates. A link sent to a new address replaces the old one (P13).
+ * Deletes people's links of a week that were sent to other addresses than `address`, if there is a link sent to `address`, and returns
+ * these addresses without duplicates. A link sent to a new address replaces the old one (P13).
  */
 export async function deleteLinksElsewhere(
   db: Db,
-  { accountId, userId, week }: { accountId: AccountId; userId: number; week: Week },
-  address: string,
-): Promise<string[]> {
-  const rows = await db<{ sentTo: string }[]>`
-    delete from links
-    where  account_id = ${accountId} and user_id = ${userId} and week = ${week}
-      and  lower(sent_to) <> lower(${address})
-      and  exists (select 1
-                   from   links n
-                   where  n.account_id = ${accountId} and n.user_id = ${userId} and n.week = ${week}
-                     and  lower(n.sent_to) = lower(${address}))
-    returning sent_to as "sentTo"`;
-  return [...new Set(rows.map(({ sentTo }) => sentTo))];
+  people: { accountId: AccountId; userId: number; week: Week; address: string }[],
+): Promise<{ accountId: AccountId; userId: number; week: Week; to: string }[]> {
+  const rows = people.map(({ accountId, userId, week, address }) => ({ accountId, userId, week, address }));
+  return db`
+    with gone as (delete from links l
+                  using  jsonb_to_recordset(${db.json(rows)})
+                           as n("accountId" integer, "userId" integer, week date, address text)
+                  where  l.account_id = n."accountId" and l.user_id = n."userId" and l.week = n.week
+                    and  lower(l.sent_to) <> lower(n.address)
+                    and  exists (select 1
+                                 from   links k
+                                 where  k.account_id = l.account_id and k.user_id = l.user_id and k.week = l.week
+                                   and  lower(k.sent_to) = lower(n.address))
+                  returning l.account_id, l.user_id, l.week, l.sent_to)
+    select distinct account_id as "accountId", user_id as "userId", week as "week", sent_to as "to"
+    from   gone`;
 }
 
 /**

@@ -227,18 +227,18 @@ describe('settings', () => {
     const mailing = await openWorld(openLog('error'), { smtpUrl: smtp.url });
     onTestFinished(() => mailing.close());
     const [one, other] = [await mailing.account(), await mailing.account()];
-    const test = async ({ id }: { id: number }) =>
+    const runTest = async ({ id }: { id: number }) =>
       (await signInNew(mailing, id, 'Administrator')).request<{ to: string; findings: MailFinding[] }>(
         'POST /settings/test-mail',
       );
-    const { status, body } = await test(one);
+    const { status, body } = await runTest(one);
     expect([status, smtp.mails.map(({ to }) => to)]).toEqual([200, [[body.to]]]);
     expect(body.findings.map(({ code }) => code)).toContain('delivered');
-    for (let i = 1; i < 5; i++) expect((await test(one)).status).toBe(200);
-    const refused = await test(one);
+    for (let i = 1; i < 5; i++) expect((await runTest(one)).status).toBe(200);
+    const refused = await runTest(one);
     expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
     expect(smtp.mails).toHaveLength(5);
-    expect((await test(other)).status).toBe(200);
+    expect((await runTest(other)).status).toBe(200);
   });
 });
 

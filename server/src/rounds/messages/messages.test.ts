@@ -14,7 +14,8 @@ import { askPeople, mondays, noon, planAsking } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { openSmtp, type SmtpOptions } from '../../testing/smtp.ts';
 import { openSender } from './messages.ts';
-import { recordSent, selectDue, selectMessageCounts, selectRefusals } from './messages.sql.ts';
+import { selectDue, selectMessageCounts, selectRefusals } from './message-counts.sql.ts';
+import { recordSent } from './messages.sql.ts';
 import { openDueRounds } from '../opening.ts';
 import { createSchedule } from '../schedules.ts';
 import { setReminders } from './reminder-opt-out.sql.ts';
@@ -290,7 +291,7 @@ describe('a mail server', () => {
       { kind: 'reminder', state: 'sent' },
     ]);
     expect(await selectRefusals(pool, accountId)).toEqual([refusal]);
-    await recordSent(pool, { accountId, userId: userIds[1]!, week, scheduleId, kind: 'invitation' });
+    await recordSent(pool, [{ accountId, userId: userIds[1]!, week, scheduleId, kind: 'invitation' }]);
     expect(await selectRefusals(pool, accountId)).toEqual([]);
   });
 
