@@ -21,7 +21,7 @@ import type { MailingOrder } from './processes/mailing.ts';
 type Plan = { people: number; rounds: number };
 
 export const mailPlans: Plans<Plan> = {
-  whole: { people: 5_000, rounds: 3 },
+  whole: { people: 3_000, rounds: 2 },
   smoke: { people: 30, rounds: 1 },
 };
 
@@ -83,8 +83,10 @@ async function openSurvey(service: Service, count: number): Promise<{ accountId:
     const when = { weekday: weekdayOf(today), hour: 0, anyHour: true, fromDay: today };
     const schedule = {
       ...when,
-      ...{ groupIds: [group!.id], questionIds: questions.slice(0, 2).map(({ id }) => id) },
-      ...{ reminderDays: null, reminderHour: null },
+      groupIds: [group!.id],
+      questionIds: questions.slice(0, 2).map(({ id }) => id),
+      reminderDays: null,
+      reminderHour: null,
     };
     await createSchedule(tx, account.id, mondays(schedule));
   });

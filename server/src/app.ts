@@ -116,8 +116,13 @@ export async function startApp(
   };
 }
 
-const mailerOf = ({ smtpUrl, mailFrom, dkim }: AppConfig): Mailer | undefined =>
-  smtpUrl === undefined ? undefined : openMailer(smtpUrl, mailFrom, { dkim });
+const mailerOf = ({
+  smtpUrl,
+  mailFrom,
+  dkim,
+  smtpConnections: connections,
+}: AppConfig): Mailer | undefined =>
+  smtpUrl === undefined ? undefined : openMailer(smtpUrl, mailFrom, { dkim, connections });
 
 /** How often the key is advanced, in ms. Until then, a process may still open weeks that another one has closed. */
 const keyIntervalMs = 5_000;

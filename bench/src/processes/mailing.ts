@@ -18,7 +18,9 @@ const publicUrl = 'https://soundings.bench.example';
 const pool = openPool(databaseUrl, 10);
 const keys = new AnswerKeys(pool, { place: 'file', directory });
 await keys.chain.advance();
-const mailer = openMailer(smtpUrl, from);
+/** The default of SMTP_CONNECTIONS. */
+const connections = 8;
+const mailer = openMailer(smtpUrl, from, { connections });
 const send = openSender({ pool, keys, mailer, publicUrl, log: openLog('error', 2) });
 
 process.on('message', ({ bare }: MailingOrder) => {
@@ -39,7 +41,7 @@ function barePool(people: NonNullable<MailingOrder['bare']>): () => Promise<void
     pool: true,
     host: hostname,
     port: Number(port),
-    maxConnections: 4,
+    maxConnections: connections,
     maxMessages: Number.POSITIVE_INFINITY,
   });
   const mails = people.map(({ email, ...person }) => ({

@@ -32,6 +32,7 @@ export type Config = {
   fileDays: number;
   smtpUrl: string | undefined;
   mailFrom: string;
+  smtpConnections: number;
   /** How emails are signed; undefined: they are not. */
   dkim: DkimSigning | undefined;
   metricsToken: string | undefined;
@@ -104,6 +105,7 @@ export function readConfig(env: Environment): Config {
     fileDays: Number(value.FILE_DAYS),
     smtpUrl: value.SMTP_URL || undefined,
     mailFrom,
+    smtpConnections: Number(value.SMTP_CONNECTIONS),
     dkim: dkimIn(value, mailFrom),
     metricsToken: value.METRICS_TOKEN || undefined,
     logLevel: value.LOG_LEVEL as LogLevel,
@@ -192,6 +194,8 @@ function expectedUnless(kind: Setting['kind'], value: string): string | undefine
         : 'an address such as smtp://user:password@mail.example.com:587 (in user and password, write % as %25, / as %2F, @ as %40)';
     case 'mailbox':
       return mailboxOf(value) ? undefined : 'an address such as Soundings <soundings@example.com>';
+    case 'connections':
+      return /^([1-9]|[1-4]\d|50)$/.test(value) ? undefined : 'a number of connections (1 to 50)';
     case 'domain':
       return isDomain(value) ? undefined : 'a domain such as example.com';
     case 'label':

@@ -16,6 +16,7 @@ export type Setting = {
     | 'count'
     | 'smtp'
     | 'mailbox'
+    | 'connections'
     | 'domain'
     | 'label'
     | 'signingKey';
@@ -121,6 +122,13 @@ export const settings = [
     fallback: '',
     sentence:
       'The sender of emails, such as `Soundings <soundings@example.com>`. Default: soundings@ followed by the host of PUBLIC_URL.',
+  },
+  {
+    name: 'SMTP_CONNECTIONS',
+    kind: 'connections',
+    fallback: '8',
+    sentence:
+      'How many connections to the mail server are used at the same time. Lower it if the server allows fewer (Exchange Online: 3).',
   },
   {
     name: 'DKIM_SELECTOR',

@@ -21,6 +21,8 @@ export type Mail = {
 };
 
 export type Mailer = {
+  /** How many emails it sends at the same time. */
+  connections: number;
   /**
    * Resolves when the mail server has accepted the email. Throws MailRejected if the server will never accept it, MailDeferred if it
    * doesn't accept this email now, MailUnknown if it is unknown whether it accepted the email, and another error if it accepts no

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSmtp, type SmtpOptions, type TestSmtp } from '../testing/smtp.ts';
+import { until } from '../testing/until.ts';
 import { certificate } from './certificate.fixture.ts';
 import { openSilentSmtp } from './silent-smtp.fixture.ts';
 import { type Mail, MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
@@ -290,6 +291,42 @@ describe('an email whose delivery is unknown', () => {
     ).toBeDefined();
     await mailer.send({ ...mail, to: 'last@example.org' });
     expect(smtp.got.toSorted()).toEqual([...before, 'last@example.org', ...lost].toSorted());
+  });
+});
+
+describe('an email with a last check', () => {
+  test('is accepted only after the check, when the server has received everything else', async () => {
+    const { mailer, smtp } = await openBoth();
+    const checked = Promise.withResolvers<void>();
+    const sent = mailer.send({ ...mail, beforeEnd: () => checked.promise });
+    await until(async () => smtp.receiving() > 0);
+    expect(smtp.mails).toEqual([]);
+    checked.resolve();
+    await sent;
+    expect(smtp.mails).toHaveLength(1);
+  });
+
+  test('is not sent if the check fails, whatever its size, and the next one is', async () => {
+    const { mailer, smtp } = await openBoth();
+    const reason = new Error('withdrawn');
+    for (const text of ['Hello', 'a line\n'.repeat(200_000)]) {
+      const beforeEnd = () => Promise.reject(reason);
+      await expect(mailer.send({ ...mail, text, beforeEnd })).rejects.toBe(reason);
+    }
+    await mailer.send(mail);
+    expect(smtp.mails).toHaveLength(1);
+  });
+
+  test('is not checked if the server refuses the recipient, and is unknown only if the check passed', async () => {
+    let checks = 0;
+    const beforeEnd = async () => void checks++;
+    const { mailer } = await openBoth({ refuseRecipient: () => '550 no such user' });
+    expect(await thrownBy(mailer, { ...mail, beforeEnd })).toBeInstanceOf(MailRejected);
+    expect(checks).toBe(0);
+    const silent = await openSilentSmtp(() => 'hangs up');
+    onTestFinished(() => silent.close());
+    expect(await thrownBy(mailerTo(silent.url, brief), { ...mail, beforeEnd })).toBeInstanceOf(MailUnknown);
+    expect(checks).toBe(1);
   });
 });
 

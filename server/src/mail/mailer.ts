@@ -4,19 +4,28 @@ import { isEmail } from '@soundings/contract/formats.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { createTransport } from 'nodemailer';
 import DKIM from 'nodemailer/lib/dkim';
-import { pipeline, type Readable, Transform } from 'node:stream';
+import { Readable } from 'node:stream';
 import { type DkimSigning, domainOf, mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
 import { MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
 
 /** In milliseconds: until the connection is ready, and until the server replies, which may scan the email first. */
 const timeouts = { connect: 30_000, response: 120_000 };
 
-/** The maximum number of connections, and how long an idle one is kept. */
-const maxConnections = 4;
+/** How many emails are sent over a connection. Many servers allow no more than a hundred, which is what nodemailer does too. */
+const messagesOfConnection = 100;
+/** How long an idle connection is kept. */
 const idleMs = 10_000;
 
-/** `connect` and `response`: timeouts in ms. `dkim`: how emails are signed; undefined: they are not. */
-export type MailerOptions = { connect?: number; response?: number; dkim?: DkimSigning | undefined };
+/**
+ * `connect` and `response`: timeouts in ms. `dkim`: how emails are signed; undefined: they are not. `connections`: the maximum number of
+ * connections.
+ */
+export type MailerOptions = {
+  connect?: number;
+  response?: number;
+  dkim?: DkimSigning | undefined;
+  connections?: number;
+};
 
 /**
  * Opens a mailer. `smtpUrl` and `from` are the settings SMTP_URL and MAIL_FROM. Connects when there is something to send, and
@@ -25,7 +34,7 @@ export type MailerOptions = { connect?: number; response?: number; dkim?: DkimSi
 export function openMailer(
   smtpUrl: string,
   from: string,
-  { connect = timeouts.connect, response = timeouts.response, dkim }: MailerOptions = {},
+  { connect = timeouts.connect, response = timeouts.response, dkim, connections = 4 }: MailerOptions = {},
 ): Mailer {
   const server = smtpServerOf(smtpUrl);
   const sender = mailboxOf(from);
@@ -36,7 +45,8 @@ export function openMailer(
     pool: true,
     ...connectionOf(server),
     ...(host !== 'localhost' && { name: host }), // our name in the greeting, which some servers look up
-    maxConnections,
+    maxConnections: connections,
+    maxMessages: messagesOfConnection,
     maxRequeues: 1,
     idleTimeout: idleMs,
     connectionTimeout: connect, // from the DNS lookup to the end of STARTTLS
@@ -54,6 +64,8 @@ export function openMailer(
   });
 
   return {
+    connections,
+
     async send({ to, subject, text, html, headers = {}, id, beforeEnd }) {
       if (!isEmail(to)) throw new MailRejected('The recipient has no valid email address.');
       const name =
@@ -118,27 +130,35 @@ type Progress = {
   withdrawn: { reason: unknown } | undefined;
 };
 
+/** How many bytes of an email are sent at a time. nodemailer's own chunks are single lines, and sending each takes longer than building it. */
+const chunkBytes = 256 * 1024;
+
 /**
- * Returns the email as a stream that never reads ahead. When the connection asks for the last bytes, calls `beforeEnd` and sets `isSent`.
- * If the email is withdrawn, the stream fails, and the connection is closed without the end of the email.
+ * Returns the email as a stream that never reads ahead. When the connection asks for more after the last bytes, calls `beforeEnd` and sets
+ * `isSent`. If the email is withdrawn, the stream fails, and the connection is closed without the end of the email.
  */
-function withProgress(mail: Readable, progress: Progress): Transform {
-  const watched = new Transform({
-    readableHighWaterMark: 1,
-    transform: (chunk, _encoding, pass) => pass(null, chunk),
-    flush(pass) {
-      const end = () => {
-        progress.isSent = true;
-        pass();
-      };
-      if (!progress.beforeEnd) return end();
-      progress.beforeEnd().then(end, (reason: unknown) => {
-        progress.withdrawn = { reason };
-        pass(new Error('The email was withdrawn'));
-      });
-    },
-  });
-  return pipeline(mail, watched, () => {}); // the connection reports errors
+function withProgress(mail: Readable, progress: Progress): Readable {
+  return Readable.from(inChunks(mail, progress), { objectMode: false, highWaterMark: 1 });
+}
+
+async function* inChunks(mail: Readable, progress: Progress): AsyncGenerator<Buffer> {
+  let chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of mail as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size < chunkBytes) continue;
+    yield Buffer.concat(chunks);
+    [chunks, size] = [[], 0];
+  }
+  if (size > 0) yield Buffer.concat(chunks);
+  try {
+    await progress.beforeEnd?.();
+  } catch (error) {
+    progress.withdrawn = { reason: error };
+    throw error;
+  }
+  progress.isSent = true;
 }
 
 function connectionOf({ host, port, isTls, login, isTrusted }: SmtpServer) {

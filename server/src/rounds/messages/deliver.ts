@@ -30,8 +30,14 @@ export type Outgoing = Unanswered & { link: string; optOutUrl: string };
  */
 export type DeliveryOutcome = 'taken' | 'deferred' | 'down' | 'gone';
 
-/** Gives a message to the mail server. `now`: ms since 1970. */
-export type Deliver = (outgoing: Outgoing, now: number) => Promise<DeliveryOutcome>;
+/**
+ * Gives a message to the mail server. `now`: ms since 1970. `recorded`: resolves when it is recorded that the server accepted it; the next
+ * message need not wait for that.
+ */
+export type Deliver = (
+  outgoing: Outgoing,
+  now: number,
+) => Promise<{ outcome: DeliveryOutcome; recorded?: Promise<unknown> }>;
 
 type Context = { pool: Pool; mailer: Mailer; publicUrl: string; log: Log };
 
@@ -75,26 +81,23 @@ export function openDelivery({ pool, mailer, publicUrl, log }: Context): Deliver
       })
       .catch((thrown: unknown) => thrown as Error);
     // If anything below throws, the message stays in the state 'sending' and is not sent again.
-    if (!error) {
-      await endings.do('all', { key: message, address });
-      return 'taken';
-    }
-    if (error instanceof Withdrawn) return 'gone';
+    if (!error) return { outcome: 'taken', recorded: endings.do('all', { key: message, address }) };
+    if (error instanceof Withdrawn) return { outcome: 'gone' };
     const cause = error.message;
     if (error instanceof MailRejected) {
       await recordRefused(pool, message, { address, reason: cause });
       log.warn({ ...about, cause }, 'The mail server rejected a message');
-      return 'taken';
+      return { outcome: 'taken' };
     }
     if (error instanceof MailUnknown) {
       await replaceLinks(pool, [{ ...message, address }]);
       await recordUnknown(pool, message);
       log.warn({ ...about, cause }, 'Delivery status unknown for a message');
-      return 'down';
+      return { outcome: 'down' };
     }
     await retryLater(pool, message, { until: now + retryDelay(message.attempts), hasBegun });
     log.warn({ ...about, cause }, 'A message could not be sent and will be retried');
-    return error instanceof MailDeferred ? 'deferred' : 'down';
+    return { outcome: error instanceof MailDeferred ? 'deferred' : 'down' };
   };
 }
 

@@ -22,11 +22,11 @@ import {
 import { endOf, sendableAt } from '../send-times.ts';
 import { optOutTokensFor } from './reminder-opt-out.ts';
 
-/** The number of messages taken at a time, and how many of them are sent in parallel. */
-const [batchSize, concurrency] = [100, 4];
+/** The number of messages taken at a time. */
+const batchSize = 100;
 
 type SenderContext = { pool: Pool; keys: AnswerKeys; publicUrl: string; log: Log };
-type SendingContext = SenderContext & { deliver: Deliver };
+type SendingContext = SenderContext & { deliver: Deliver; connections: number };
 
 /**
  * Opens the sender of this process. Returns a function that sends all due messages, and does nothing while a previous call is still
@@ -38,7 +38,11 @@ export function openSender({
   ...others
 }: SenderContext & { mailer: Mailer | undefined }): (now: number) => Promise<void> {
   const { pool, log } = others;
-  const context = mailer && { ...others, deliver: openDelivery({ ...others, mailer }) };
+  const context = mailer && {
+    ...others,
+    connections: mailer.connections,
+    deliver: openDelivery({ ...others, mailer }),
+  };
   let isSending = false;
   let isDown = false;
   return async (now) => {
@@ -95,21 +99,27 @@ async function takeNext(context: SenderContext, now: number, count: number): Pro
 
 /** Sends messages. Returns undefined, or those that were not tried because the mail server is unavailable. */
 async function sendAll(
-  { deliver }: SendingContext,
+  { deliver, connections }: SendingContext,
   outgoing: Outgoing[],
   now: number,
 ): Promise<Outgoing[] | undefined> {
   const queue = [...outgoing];
+  const recordings: Promise<unknown>[] = [];
   let isDown = false;
   const sendNext = async (): Promise<void> => {
     for (let one = queue.shift(); one; one = queue.shift()) {
       // Recipients deferred by the server, for example by greylisting, don't affect the others.
-      if ((await deliver(one, now)) === 'down') isDown = true;
+      const { outcome, recorded } = await deliver(one, now);
+      if (recorded) recordings.push(recorded);
+      recorded?.catch(() => {}); // reported below
+      if (outcome === 'down') isDown = true;
       if (isDown) return;
     }
   };
-  const workers = await Promise.allSettled(Array.from({ length: concurrency }, sendNext));
+  const workers = await Promise.allSettled(Array.from({ length: connections }, sendNext));
   for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
+  const lost = (await Promise.allSettled(recordings)).find(({ status }) => status === 'rejected');
+  if (lost) throw (lost as PromiseRejectedResult).reason;
   return isDown ? queue : undefined;
 }
 
@@ -123,7 +133,9 @@ const postponeAll = ({ pool }: SenderContext, messages: Outgoing[], now: number)
 /** Returns the messages to send now, each with its own link. Postpones or deletes the others. */
 async function outgoingOf(context: SenderContext, due: DueMessage[], now: number): Promise<Outgoing[]> {
   const { pool, publicUrl } = context;
-  const sendable = due.filter((message) => sendTimeFor(message, now) === now);
+  const planned = due.map((message) => ({ ...message, until: sendTimeFor(message, now) }));
+  const sendable = planned.filter(({ until }) => until === now);
+  const others = planned.filter(({ until }) => until !== now);
   const asked = await unansweredOf(context, sendable);
   const wanted = asked.filter(({ questions }) => questions > 0);
   const links = await newLinks(
@@ -134,13 +146,10 @@ async function outgoingOf(context: SenderContext, due: DueMessage[], now: number
     pool,
     wanted.map(({ message }) => message),
   );
-  const others = due.map((message) => ({ ...message, until: sendTimeFor(message, now) }));
   await postpone(
     pool,
     { isLate: false },
-    others.flatMap(({ until, ...message }) =>
-      until === undefined || until === now ? [] : [{ ...message, until }],
-    ),
+    others.flatMap(({ until, ...message }) => (until === undefined ? [] : [{ ...message, until }])),
   );
   await deleteMessages(
     pool,

@@ -388,6 +388,7 @@ async function main(): Promise<void> {
     fileDays: 30,
     smtpUrl: smtp.url,
     mailFrom: 'Soundings <soundings@lavmark.example>',
+    smtpConnections: 4,
     dkim: undefined,
     metricsToken: undefined,
   };
