@@ -12,6 +12,8 @@ export const auditActions = {
   'administrator pending':
     'An import made people Administrators, or changed the email address of Administrators. They are waiting for confirmation.',
   'administrator confirmed': 'A person who became an Administrator through an import was confirmed.',
+  'survey emails turned on':
+    'An administrator turned on the survey emails of a person who had turned them off.',
   'people adopted': 'Manually created people are now managed by the HR system.',
   'people released': 'People managed by the HR system are now managed manually.',
   'people exported': 'A list of people was downloaded.',
@@ -105,6 +107,7 @@ const otherSubjects: { [action in AuditAction]?: SubjectKind } = {
   'two-factor turned off': 'person',
   'recovery codes created': 'person',
   'sessions ended': 'person',
+  'survey emails turned on': 'person',
   'test mail sent': 'schedule',
   'reports exported': 'group',
 };

@@ -205,6 +205,8 @@ export type Arguments = {
     'people.addedPerson': { name: string };
     'people.timezoneHint': { value: string };
     'people.accountsOwn': { value: string };
+    'people.emailsOnTitle': { name: string };
+    'people.emailsAreOn': { name: string };
     'people.sessionCount': { count: number };
     'people.byFile': { file: string };
     'people.deactivated': { name: string };

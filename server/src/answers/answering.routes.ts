@@ -1,4 +1,4 @@
-// HTTP routes of the answering page, with and without JavaScript, and of the page on which people turn reminders off. The work is
+// HTTP routes of the answering page, with and without JavaScript, and of the page on which people turn reminders or all survey emails off. The work is
 // done in answering.ts and rounds/messages/reminder-opt-out.ts. A link is a secret: it is never logged, and every invalid link
 // gets the same response.
 import { createHash } from 'node:crypto';
@@ -16,14 +16,14 @@ import { acceptedEncoding, compress } from '../http/responses/encoding.ts';
 import { retryAfter } from '../http/responses/problems.ts';
 import type { Server } from '../http/server.ts';
 import { openOptOut } from '../rounds/messages/reminder-opt-out.ts';
-import { setReminders } from '../rounds/messages/reminder-opt-out.sql.ts';
+import { setSurveyEmails, type SurveyEmails } from '../rounds/messages/reminder-opt-out.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type Asking, type SubmittedAnswer, saveAnswers, openLink } from './answering.ts';
 import { answersIn, storedValuesIn, type SubmittedValue, submittedIn } from './form.ts';
 import { askingPage, plainPage, remindersPage, thanksPage } from './page.ts';
 import { faultText, type PageFault } from './question-card.ts';
 import { pageLanguage, spokenLanguage } from './page-language.ts';
-import { pageTexts, type PlainKind } from './page-texts.ts';
+import { pageTexts, type PlainKind, type RemindersState } from './page-texts.ts';
 
 /** Maximum sizes in bytes. A form contains all comments of a person, an answer only one. */
 const [formLimit, answerLimit] = [1024 * 1024, 64 * 1024];
@@ -301,6 +301,13 @@ function answerIn(body: Buffer | undefined): SubmittedAnswer | undefined {
   return { questionId: question, comment, skipped, ...(value !== undefined && { value }) };
 }
 
+/** The page about survey emails, for each level. */
+const pageStates: Record<SurveyEmails, RemindersState> = {
+  all: 'asked',
+  invitations: 'optedOut',
+  none: 'stopped',
+};
+
 async function showReminders(
   { pool }: HandlerContext,
   token: string,
@@ -309,10 +316,13 @@ async function showReminders(
 ) {
   const optOut = await openOptOut(pool, token);
   if (!optOut) throw invalidLink;
-  return reply.send(remindersPage(pageAssets, optOut, optOut.hasOptedOut ? 'optedOut' : 'asked'));
+  return reply.send(remindersPage(pageAssets, optOut, pageStates[optOut.emails]));
 }
 
-/** Turns reminders off, or on again with ?again. A mail program's one-click request (RFC 8058) turns them off, so the body is ignored. */
+/**
+ * Turns survey emails off (?none), only reminders off, or both on again (?again). A mail program's one-click request (RFC 8058) uses the
+ * address in the header of the email, so the body is ignored. Emails of earlier versions have an address without a query, for reminders.
+ */
 async function changeReminders(
   { pool }: HandlerContext,
   token: string,
@@ -320,9 +330,10 @@ async function changeReminders(
   reply: FastifyReply,
 ) {
   const optOut = await openOptOut(pool, token);
-  const isWanted = queryOf(request)['again'] !== undefined;
-  if (!optOut || !(await setReminders(pool, optOut.accountId, optOut.userId, isWanted))) throw invalidLink;
-  return reply.send(remindersPage(pageAssets, optOut, isWanted ? 'resumed' : 'optedOut'));
+  const query = queryOf(request);
+  const wanted = query['none'] !== undefined ? 'none' : query['again'] !== undefined ? 'all' : 'invitations';
+  if (!optOut || !(await setSurveyEmails(pool, optOut.accountId, optOut.userId, wanted))) throw invalidLink;
+  return reply.send(remindersPage(pageAssets, optOut, wanted === 'all' ? 'resumed' : pageStates[wanted]));
 }
 
 const browserLanguage = ({ headers }: FastifyRequest) => spokenLanguage(headers['accept-language']);

@@ -5,8 +5,10 @@ import de from './text/de/page.json' with { type: 'json' };
 import en from './text/en/page.json' with { type: 'json' };
 import sv from './text/sv/page.json' with { type: 'json' };
 
-/** Whether the page asks about stopping reminders, or the person has just stopped or resumed them. */
-export type RemindersState = 'asked' | 'optedOut' | 'resumed';
+/**
+ * Which survey emails the person gets: all (`resumed`: since just now), no reminders (`optedOut`), or none (`stopped`).
+ */
+export type RemindersState = 'asked' | 'resumed' | 'optedOut' | 'stopped';
 
 /** The pages without questions, which have only a heading and a sentence or two. */
 export type PlainKind = 'dead' | 'foreign' | 'away' | 'tooLarge' | 'defect';

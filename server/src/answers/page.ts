@@ -122,7 +122,27 @@ ${checkMark}
   return whole(pageAssets, { language, company: asking.company, body });
 }
 
-/** Returns the page on which people turn reminders off or back on. */
+/** What people can do on the page about survey emails: the query of the form, and the text of its button. */
+const emailChoices: Record<
+  RemindersState,
+  [query: string, text: 'invitations' | 'none' | 'again' | 'all'][]
+> = {
+  asked: [
+    ['stop', 'invitations'],
+    ['none', 'none'],
+  ],
+  resumed: [
+    ['stop', 'invitations'],
+    ['none', 'none'],
+  ],
+  optedOut: [
+    ['again', 'again'],
+    ['none', 'none'],
+  ],
+  stopped: [['again', 'all']],
+};
+
+/** Returns the page on which people turn reminders or all survey emails off or back on. */
 export function remindersPage(
   pageAssets: PageAssets,
   { company, language: own }: { company: string; language: string },
@@ -131,10 +151,13 @@ export function remindersPage(
   const language = pageTexts.languageFor(own);
   const t = pageTexts.in(language);
   const heading = t(`reminders.${state}.heading`);
-  const hasOptedOut = state === 'optedOut';
+  const forms = emailChoices[state].map(
+    ([query, text]) =>
+      `<form method="post" action="?${query}"><button type="submit" class="plain">${escaped(t(`reminders.to.${text}`))}</button></form>`,
+  );
   const body = `<h1>${escaped(heading)}</h1>
 <p class="lead">${escaped(t(`reminders.${state}.text`, { company: calm(company) }))}</p>
-<form method="post" action="?${hasOptedOut ? 'again' : 'stop'}"><button type="submit"${hasOptedOut ? ' class="plain"' : ''}>${escaped(t(`reminders.${state}.button`))}</button></form>`;
+${forms.join('\n')}`;
   return whole(pageAssets, { language, company, title: heading, body });
 }
 

@@ -6,10 +6,12 @@ import {
   CirclePlay,
   KeyRound,
   LogOut,
+  Mail,
   ShieldOff,
   Trash2,
   UserRound,
 } from 'lucide-react';
+import type { Person } from '@soundings/contract/console/people.ts';
 import { api, ApiError } from '../../api.ts';
 import { useSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
@@ -23,6 +25,7 @@ type PersonOfMenu = SelectedPerson & {
   managed: boolean;
   active: boolean;
   signIn?: { hasTwoFactor: boolean; sessions: number };
+  surveyEmails?: Person['surveyEmails'];
 };
 type MenuProps = {
   person: PersonOfMenu;
@@ -39,7 +42,7 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
   const t = useText();
   const setActive = useSetActive(person);
   const isOwnAccount = useSession().user.id === person.id;
-  const { managed, active, email, signIn } = person;
+  const { managed, active, email, signIn, surveyEmails = 'all' } = person;
   const ownAccountReason = isOwnAccount ? t('fault.own account') : undefined;
   const noLink = !active ? t('people.linkInactive') : email === null ? t('people.linkNoEmail') : undefined;
   return (
@@ -59,6 +62,11 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
           icon: ShieldOff,
           onSelect: () => onDo('twoFactor'),
           ...disabledFor(signIn.hasTwoFactor ? undefined : t('people.twoFactorIsOff')),
+        },
+        surveyEmails !== 'all' && {
+          label: t('people.emailsOn'),
+          icon: Mail,
+          onSelect: () => onDo('emails'),
         },
         'line',
         {

@@ -26,5 +26,6 @@ export type Arguments = {
     'reminders.asked.text': { company: string };
     'reminders.optedOut.text': { company: string };
     'reminders.resumed.text': { company: string };
+    'reminders.stopped.text': { company: string };
   };
 };

@@ -252,7 +252,7 @@ describe('manual changes', () => {
       attributes: { gender: 'Male' },
       memberships: { memberOf: [group], adminOf: [], inheritedAdminOf: [], interestOf: [group] },
       signIn: { hasPassword: false, hasTwoFactor: false, sessions: 0 },
-      hasOptedOut: false,
+      surveyEmails: 'all',
       mailRejected: null,
       runs: [],
     });

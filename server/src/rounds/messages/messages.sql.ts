@@ -30,7 +30,7 @@ export type DueMessage = MessageKey & {
   wrapped: Buffer | null;
   /** The ids of the questions that the schedule asks in the week. */
   scheduleAsks: number[];
-  /** For a reminder: whether the person has turned reminders off or already got one this week. */
+  /** Whether the person has turned off survey emails or, for a reminder, has turned reminders off or already got one this week. */
   isUnwanted: boolean;
 };
 
@@ -88,12 +88,13 @@ export async function takeDue(db: Db, now: number, count: number): Promise<DueMe
     order  by t.account_id, t.user_id`;
 }
 
-/** Condition: m is a reminder to someone who has turned reminders off or already got one this week. */
+/** Condition: m goes to someone who has turned off such emails, or is a reminder to someone who already got one this week. */
 const isUnwanted = (db: Db, m: ReturnType<Db>) => db`
-  (${m}.kind = 'reminder'
-   and (exists (select 1 from reminder_opt_outs r
-                where  r.account_id = ${m}.account_id and r.user_id = ${m}.user_id)
-        or exists (select 1 from messages o
+  (exists (select 1 from reminder_opt_outs r
+           where  r.account_id = ${m}.account_id and r.user_id = ${m}.user_id
+             and  (r.all_emails or ${m}.kind = 'reminder'))
+   or ${m}.kind = 'reminder'
+      and (exists (select 1 from messages o
                    where  o.account_id = ${m}.account_id and o.user_id = ${m}.user_id and o.week = ${m}.week
                      and  o.kind = 'reminder' and o.state in ('sending', 'sent', 'unknown'))))`;
 

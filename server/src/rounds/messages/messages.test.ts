@@ -18,7 +18,7 @@ import { selectDue, selectMessageCounts, selectRefusals } from './message-counts
 import { recordSent } from './messages.sql.ts';
 import { openDueRounds } from '../opening.ts';
 import { createSchedule } from '../schedules.ts';
-import { setReminders } from './reminder-opt-out.sql.ts';
+import { setSurveyEmails } from './reminder-opt-out.sql.ts';
 
 const publicUrl = 'https://soundings.example';
 const minute = 60_000;
@@ -116,7 +116,7 @@ describe('a message is sent once', () => {
     expect(await countsOf(pool, accountId)).toEqual({ 'invitation sent': 300, 'reminder waiting': 300 });
     const { text, to, headers } = smtp.mails[17]!;
     expect(headers['subject']).toBe('2 frågor från Nordwind, ungefär en minut');
-    expect(headers).not.toHaveProperty('list-unsubscribe');
+    expect(headers['list-unsubscribe']).toMatch(/^<https:\/\/soundings\.example\/r\/[\w-]{32}\?none>$/);
     const link = text
       .split('\n')
       .find((line) => line.startsWith(publicUrl))!
@@ -345,7 +345,7 @@ describe('a reminder', () => {
     expect(await saveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [answer])).toBe(
       'kept',
     );
-    await setReminders(pool, accountId, userIds[1] as number, false);
+    await setSurveyEmails(pool, accountId, userIds[1] as number, 'invitations');
     await pool`update users set active = false where account_id = ${accountId} and user_id = ${userIds[2] as number}`;
     await pool`delete from users where account_id = ${accountId} and user_id = ${userIds[3] as number}`;
     smtp.mails.length = 0;
@@ -356,7 +356,7 @@ describe('a reminder', () => {
     expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p5', 'p6']);
     expect(smtp.mails[0]!.headers).toMatchObject({
       subject: 'Reminder: 2 questions from Nordwind, about a minute',
-      'list-unsubscribe': expect.stringMatching(/^<https:\/\/soundings\.example\/r\/[\w-]+>$/),
+      'list-unsubscribe': expect.stringMatching(/^<https:\/\/soundings\.example\/r\/[\w-]+\?none>$/),
       'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
     });
     // Inactive people can come back.

@@ -1,5 +1,9 @@
-// SQL of turning reminders off. Writers: reminder-opt-out.ts, called by the page on which people do this (answers/answering.routes.ts).
+// SQL of turning survey emails off. Writers: the page on which people do this (answers/answering.routes.ts), and administrators, who
+// can turn them on again (console/people).
 import type { AccountId, Db } from '../../db/db.ts';
+
+/** Which survey emails a person gets: all, no reminders, or none. */
+export type SurveyEmails = 'all' | 'invitations' | 'none';
 
 /**
  * Returns the signing key, and stores `fresh` if there is none yet. Processes that start at the same time can each create one. The
@@ -29,44 +33,48 @@ export async function selectOptOut(
   userId: number,
 ): Promise<{
   keys: Buffer[];
-  person: { company: string; language: string; hasOptedOut: boolean } | undefined;
+  person: { company: string; language: string; emails: SurveyEmails } | undefined;
 }> {
   const [row] = await db<
-    { keys: string[]; company: string | null; language: string | null; hasOptedOut: boolean }[]
+    { keys: string[]; company: string | null; language: string | null; emails: SurveyEmails }[]
   >`
     select array(select encode(key, 'hex') from opt_out_keys) as "keys",
            a.name                                          as "company",
            coalesce(u.language, a.language)                as "language",
-           r.user_id is not null                           as "hasOptedOut"
+           ${emailsOf(db)}                                 as "emails"
     from   (values (1)) one
     left   join users u on u.account_id = ${accountId} and u.user_id = ${userId}
     left   join accounts a on a.account_id = u.account_id
     left   join reminder_opt_outs r on r.account_id = u.account_id and r.user_id = u.user_id`;
-  const { keys, company, language, hasOptedOut } = row!;
+  const { keys, company, language, emails } = row!;
   return {
     keys: keys.map((key) => Buffer.from(key, 'hex')),
-    person: company === null || language === null ? undefined : { company, language, hasOptedOut },
+    person: company === null || language === null ? undefined : { company, language, emails },
   };
 }
 
-/** Turns a person's reminders on or off. Returns false if the person no longer exists. */
-export async function setReminders(
+/** Which survey emails the person of row r gets. */
+const emailsOf = (db: Db) =>
+  db`case when r.user_id is null then 'all' when r.all_emails then 'none' else 'invitations' end`;
+
+/** Sets which survey emails a person gets. Returns false if the person no longer exists. */
+export async function setSurveyEmails(
   db: Db,
   accountId: AccountId,
   userId: number,
-  wanted: boolean,
+  wanted: SurveyEmails,
 ): Promise<boolean> {
   const [row] = await db<{ isThere: boolean }[]>`
     with person  as (select account_id, user_id
                      from   users
                      where  account_id = ${accountId} and user_id = ${userId}
                      for    key share),
-         stopped as (insert into reminder_opt_outs (account_id, user_id)
-                     select account_id, user_id from person where not ${wanted}::boolean
-                     on conflict do nothing),
+         stopped as (insert into reminder_opt_outs (account_id, user_id, all_emails)
+                     select account_id, user_id, ${wanted === 'none'} from person where ${wanted !== 'all'}::boolean
+                     on conflict (account_id, user_id) do update set all_emails = excluded.all_emails),
          resumed as (delete from reminder_opt_outs r
                      using  person p
-                     where  r.account_id = p.account_id and r.user_id = p.user_id and ${wanted}::boolean)
+                     where  r.account_id = p.account_id and r.user_id = p.user_id and ${wanted === 'all'}::boolean)
     select exists (select 1 from person) as "isThere"`;
   return row!.isThere;
 }

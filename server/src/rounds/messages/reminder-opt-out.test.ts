@@ -5,7 +5,7 @@ import { inTransaction, openPool } from '../../db/db.ts';
 import { createUser } from '../../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { openOptOut, optOutTokensFor } from './reminder-opt-out.ts';
-import { setReminders } from './reminder-opt-out.sql.ts';
+import { setSurveyEmails } from './reminder-opt-out.sql.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ test("a person's token is always the same, and works only for that person", asyn
   expect(await optOutTokensFor(database.pool, [other, ada])).toEqual([tokens[2], tokens[0]]);
   expect(new Set(tokens).size).toBe(3);
   for (const token of tokens) expect(token).toMatch(/^[\w-]{32}$/);
-  const rest = { company: 'Nordwind', hasOptedOut: false };
+  const rest = { company: 'Nordwind', emails: 'all' };
   expect(await Promise.all(tokens.map((token) => openOptOut(database.pool, token)))).toEqual([
     { ...ada, language: 'de', ...rest },
     { ...bo, language: 'sv', ...rest },
@@ -79,16 +79,15 @@ test('a token with any character changed does not work, and neither does one for
   }
 });
 
-test('reminders can be turned off and on again any number of times', async () => {
+test('reminders and all emails can be turned off and on again any number of times', async () => {
   const [ada, bo] = await people();
   const tokens = await optOutTokensFor(database.pool, [ada, bo]);
   const states = async () =>
-    (await Promise.all(tokens.map((token) => openOptOut(database.pool, token)))).map(
-      (one) => one?.hasOptedOut,
-    );
-  for (const wanted of [true, false, false, true, true, false]) {
-    expect(await setReminders(database.pool, ada.accountId, ada.userId, wanted)).toBe(true);
-    expect(await states()).toEqual([!wanted, false]);
+    (await Promise.all(tokens.map((token) => openOptOut(database.pool, token)))).map((one) => one?.emails);
+  const order = ['all', 'invitations', 'none', 'none', 'invitations', 'all', 'none', 'all', 'all'] as const;
+  for (const wanted of order) {
+    expect(await setSurveyEmails(database.pool, ada.accountId, ada.userId, wanted)).toBe(true);
+    expect(await states()).toEqual([wanted, 'all']);
   }
 });
 
@@ -98,11 +97,11 @@ test('works for an inactive person, but not after the person is removed', async 
   const { accountId, userId } = ada;
   await database.pool`update users set active = false where account_id = ${accountId} and user_id = ${userId}`;
   expect(await openOptOut(database.pool, token)).toMatchObject(ada);
-  await setReminders(database.pool, accountId, userId, false);
+  await setSurveyEmails(database.pool, accountId, userId, 'none');
   await database.pool`delete from users where account_id = ${accountId} and user_id = ${userId}`;
   expect(await openOptOut(database.pool, token)).toBeUndefined();
-  for (const wanted of [true, false]) {
-    expect(await setReminders(database.pool, accountId, userId, wanted)).toBe(false);
+  for (const wanted of ['all', 'none'] as const) {
+    expect(await setSurveyEmails(database.pool, accountId, userId, wanted)).toBe(false);
   }
   expect(await database.pool`select 1 from reminder_opt_outs where account_id = ${accountId}`).toHaveLength(
     0,

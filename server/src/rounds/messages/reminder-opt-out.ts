@@ -1,8 +1,8 @@
-// The addresses in reminders with which people turn reminders off. They stay valid after the week and are not stored: each contains
-// the ids of its person and a signature that only this service can create. So the database does not reveal who got a reminder.
+// The addresses in emails with which people turn survey emails off. They stay valid after the week and are not stored: each contains
+// the ids of its person and a signature that only this service can create. So the database does not reveal who got an email.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AccountId, Db } from '../../db/db.ts';
-import { selectOptOut, takeOptOutKey } from './reminder-opt-out.sql.ts';
+import { selectOptOut, type SurveyEmails, takeOptOutKey } from './reminder-opt-out.sql.ts';
 
 /** Two ids of four bytes and a signature of 128 bits, in base64url. */
 const form = /^[\w-]{32}$/;
@@ -33,7 +33,7 @@ export type OptOut = {
   company: string;
   /** ISO 639-1. The person's language, or the account's if the person has none. */
   language: string;
-  hasOptedOut: boolean;
+  emails: SurveyEmails;
 };
 
 /**

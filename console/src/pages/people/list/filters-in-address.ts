@@ -18,7 +18,7 @@ export function filtersIn(address: Partial<Record<FilterKey, string>>) {
     ...((status === 'active' || status === 'inactive') && {
       active: status === 'active' ? 'true' : 'false',
     }),
-    ...((mail === 'none' || mail === 'rejected') && { mail }),
+    ...((mail === 'none' || mail === 'rejected' || mail === 'stopped') && { mail }),
   };
   const isDown = sort.startsWith('-');
   const named = isDown ? sort.slice(1) : sort;
