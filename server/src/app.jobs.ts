@@ -8,10 +8,11 @@ import { mailPendingAdministrators, type PendingNotice } from './auth/pending-ad
 import { deleteExpiredSessions } from './auth/sessions.ts';
 import { type MailedLink, mailSignInLink } from './auth/sign-in-links.ts';
 import { deleteOldSignInFailures } from './auth/sign-in-throttle.ts';
+import { openDigestSender } from './digests/digests.ts';
 import { compareClocks } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
 import type { Work } from './jobs/jobs.ts';
-import { runThread, type ThreadLimits } from './jobs/threads.ts';
+import { runOnThread, type ThreadLimits } from './jobs/threads.ts';
 import type { Mailer } from './mail/mail.ts';
 import { deleteEmailsBefore } from './people/users.sql.ts';
 import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
@@ -38,7 +39,10 @@ import type { AppConfig } from './app.config.ts';
 export type OnWeeks = (work: WeeksWork['work'], only?: WeeksWork['only']) => Promise<void>;
 
 const onThread = (name: string, data: FilesWork | WeeksWork, limits?: ThreadLimits): Promise<void> =>
-  runThread(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
+  runOnThread(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
+
+/** The keys of open weeks must not stay in the memory of a thread. */
+const weeksLimits = { isKept: false };
 
 /** Returns a function that runs work on weeks on a separate thread. */
 export const weeksOn =
@@ -46,7 +50,7 @@ export const weeksOn =
   async (work, only) => {
     const logLevel = log.level as LogLevel;
     const more = { ...(only && { only }), now: now(), logLevel };
-    await onThread('weeks', { databaseUrl: await databaseUrl, answerKeys, work, ...more });
+    await onThread('weeks', { databaseUrl: await databaseUrl, answerKeys, work, ...more }, weeksLimits);
   };
 
 /** The limits for processing files of an account. A list of 20,000 people takes a fifth of them. */
@@ -85,6 +89,7 @@ function recurringWork({
     if ((await isDue()) && (await areClocksRight())) await onWeeks(work);
   };
   const sendDue = openSender({ pool, keys, mailer, publicUrl: config.publicUrl, log });
+  const sendDigests = openDigestSender({ pool, mailer, publicUrl: config.publicUrl, log });
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
   const toShow = whenDue('show', () => hasLiveWeeks(pool));
   const toClose = whenDue('close', () => hasEndedWeeks(pool, now()));
@@ -110,6 +115,7 @@ function recurringWork({
     { name: 'resume files', cron: '* * * * *', work: () => addLostProcessing(pool) },
     { name: 'open rounds', cron: '* * * * *', work: toOpen },
     { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
+    { name: 'send digests', cron: '* * * * *', work: () => sendDigests(now()) },
     { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
     { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
     { name: 'close weeks', cron: '*/5 * * * *', work: toClose },

@@ -3,6 +3,7 @@
 import { accessOperations } from './access.ts';
 import { askingOperations } from './asking.ts';
 import { driversOperations } from './drivers.ts';
+import { focusOperations } from './focus.ts';
 import { groupsOperations } from './groups.ts';
 import { peopleOperations } from './people.ts';
 import { privacyOperations } from './privacy.ts';
@@ -23,6 +24,7 @@ export const consoleOperations = {
   ...resultsOperations,
   ...reportsOperations,
   ...driversOperations,
+  ...focusOperations,
   ...segmentsOperations,
   ...privacyOperations,
   ...systemOperations,

@@ -9,6 +9,7 @@ export const consolePages = [
   '/heat-map',
   '/trends',
   '/drivers',
+  '/focus',
   '/questions',
   '/kpis',
   '/comments',

@@ -6,9 +6,12 @@ import en from './text/en/page.json' with { type: 'json' };
 import sv from './text/sv/page.json' with { type: 'json' };
 
 /**
- * Which survey emails the person gets: all (`resumed`: since just now), no reminders (`optedOut`), or none (`stopped`).
+ * Whether the page asks about stopping emails of a kind, or the person has just stopped or resumed them. `stopped`: for reminders, the
+ * person has stopped all survey emails.
  */
-export type RemindersState = 'asked' | 'resumed' | 'optedOut' | 'stopped';
+export type OptOutState = 'asked' | 'optedOut' | 'resumed';
+export type OptOutPageKind =
+  { kind: 'reminders'; state: OptOutState | 'stopped' } | { kind: 'digests'; state: OptOutState };
 
 /** The pages without questions, which have only a heading and a sentence or two. */
 export type PlainKind = 'dead' | 'foreign' | 'away' | 'tooLarge' | 'defect';

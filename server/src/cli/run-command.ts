@@ -21,7 +21,7 @@ import { questionCommands } from './questions.ts';
 import { reportCommands } from './reports.ts';
 import { runCommands } from './runs.ts';
 import { scheduleCommands } from './schedules.ts';
-import { segmentCommands } from './segments.ts';
+import { breakdownCommands } from './breakdowns.ts';
 import { simulationCommands } from './simulation.ts';
 import { tokenCommands } from './tokens.ts';
 import { weekCommands } from './weeks.ts';
@@ -55,7 +55,7 @@ const commandsWith = (
   ...scheduleCommands,
   ...weekCommands(config),
   ...simulationCommands(config, serve),
-  ...segmentCommands,
+  ...breakdownCommands,
   ...reportCommands,
   ...privacyCommands(config),
   ...mailCommands(config),

@@ -17,6 +17,7 @@ import { DescriptionList } from '../../ui/page/DescriptionList.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import css from './access.module.css';
+import { DigestFields } from './DigestFields.tsx';
 import type { SettingsForm } from './settings-form.ts';
 
 export function MailSettings({ form, mailFrom }: { form: SettingsForm; mailFrom: string | null }) {
@@ -40,6 +41,7 @@ export function MailSettings({ form, mailFrom }: { form: SettingsForm; mailFrom:
           {...form.field('notify')}
         />
         <CheckboxField label={t('settings.notifySuccess')} {...form.field('notifySuccess')} />
+        <DigestFields form={form} />
       </div>
     </Section>
   );

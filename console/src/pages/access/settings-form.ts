@@ -1,4 +1,4 @@
-// The values of the settings form. Empty fields are undefined, and the list of recipients is one text.
+// The values of the form on the settings page.
 import type { AccountSettingsView } from '@soundings/contract/console/access.ts';
 import type { ManagerComparison } from '@soundings/contract/comparisons.ts';
 import type { FormState } from '../../ui/form/Form.tsx';

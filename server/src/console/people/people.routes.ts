@@ -25,7 +25,7 @@ import { attributesOf } from '../../people/attributes.changes.ts';
 import { userNotFound } from '../../people/faults.ts';
 import { adoptUser, handOver, releaseUser } from '../../people/handover.ts';
 import { changeUser, createUser, removeUser } from '../../people/users.ts';
-import { setSurveyEmails } from '../../rounds/messages/reminder-opt-out.sql.ts';
+import { setSurveyEmails } from '../../rounds/messages/opt-outs.sql.ts';
 import { eraseUserChanges } from '../../sync/runs.sql.ts';
 import { actorOf, type Console, Download, requireProof, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';

@@ -4,7 +4,8 @@
 import { Batching } from '../../base/batching.ts';
 import type { Log } from '../../base/log.ts';
 import type { Pool } from '../../db/db.ts';
-import { MailDeferred, type Mailer, MailRejected, MailUnknown } from '../../mail/mail.ts';
+import type { Mailer } from '../../mail/mail.ts';
+import { deliver, type DeliveryRecords, type Sent } from '../../mail/outbox.ts';
 import { answeringAddressOf } from '../links.ts';
 import { invitationOf } from './invitation.ts';
 import { replaceLinks } from './link-notices.ts';
@@ -24,32 +25,18 @@ export type Unanswered = { message: DueMessage; questions: number; respondent: s
 
 export type Outgoing = Unanswered & { link: string; optOutUrl: string };
 
-/**
- * What happened to a message. `taken`: the server accepted or rejected it. `deferred`: it accepts others. `down`: it accepts none now.
- * `gone`: it should no longer be sent.
- */
-export type DeliveryOutcome = 'taken' | 'deferred' | 'down' | 'gone';
-
-/**
- * Gives a message to the mail server. `now`: ms since 1970. `recorded`: resolves when it is recorded that the server accepted it; the next
- * message need not wait for that.
- */
-export type Deliver = (
-  outgoing: Outgoing,
-  now: number,
-) => Promise<{ outcome: DeliveryOutcome; recorded?: Promise<unknown> }>;
-
 type Context = { pool: Pool; mailer: Mailer; publicUrl: string; log: Log };
 
 /** The most messages recorded in one statement. */
 const mostAtOnce = 50;
 
-class Withdrawn extends Error {
-  override readonly name = 'Withdrawn';
-}
-
-/** Returns the function that gives messages to the mail server. */
-export function openDelivery({ pool, mailer, publicUrl, log }: Context): Deliver {
+/** Returns the function that gives messages to the mail server. `now`: ms since 1970. */
+export function openDelivery({
+  pool,
+  mailer,
+  publicUrl,
+  log,
+}: Context): (outgoing: Outgoing, now: number) => Promise<Sent> {
   const beginnings = batched((items: Decided[]) => beginSending(pool, items));
   const endings = batched(async (items: { key: MessageKey; address: string }[]) => {
     await replaceLinks(
@@ -63,41 +50,35 @@ export function openDelivery({ pool, mailer, publicUrl, log }: Context): Deliver
     return items;
   });
 
-  return async ({ message, questions, respondent, sealed, link, optOutUrl }, now) => {
-    const { accountId, userId, week, scheduleId, kind } = message;
+  return ({ message, questions, respondent, sealed, link, optOutUrl }, now) => {
+    const { accountId, userId, week, scheduleId, kind, attempts } = message;
     // Logs no person for a reminder, because only people who have not answered get one.
     const about = { accountId, ...(kind === 'invitation' && { userId }), week, kind };
     const address = message.email as string;
-    let hasBegun = false;
-    const error = await mailer
-      .send({
-        id: `asking ${accountId} ${userId} ${week} ${scheduleId} ${kind}`,
-        to: address,
-        ...invitationOf({ ...message, questions }, answeringAddressOf(link, publicUrl), optOutUrl),
-        beforeEnd: async () => {
-          hasBegun = await beginnings.do('all', { key: message, respondent, sealed });
-          if (!hasBegun) throw new Withdrawn();
-        },
-      })
-      .catch((thrown: unknown) => thrown as Error);
-    // If anything below throws, the message stays in the state 'sending' and is not sent again.
-    if (!error) return { outcome: 'taken', recorded: endings.do('all', { key: message, address }) };
-    if (error instanceof Withdrawn) return { outcome: 'gone' };
-    const cause = error.message;
-    if (error instanceof MailRejected) {
-      await recordRefused(pool, message, { address, reason: cause });
-      log.warn({ ...about, cause }, 'The mail server rejected a message');
-      return { outcome: 'taken' };
-    }
-    if (error instanceof MailUnknown) {
-      await replaceLinks(pool, [{ ...message, address }]);
-      await recordUnknown(pool, message);
-      log.warn({ ...about, cause }, 'Delivery status unknown for a message');
-      return { outcome: 'down' };
-    }
-    await retryLater(pool, message, { until: now + retryDelay(message.attempts), hasBegun });
-    log.warn({ ...about, cause }, 'A message could not be sent and will be retried');
-    return { outcome: error instanceof MailDeferred ? 'deferred' : 'down' };
+    const mail = {
+      id: `asking ${accountId} ${userId} ${week} ${scheduleId} ${kind}`,
+      to: address,
+      ...invitationOf({ ...message, questions }, answeringAddressOf(link, publicUrl), optOutUrl),
+    };
+    // If a record throws, the message stays in the state 'sending' and is not sent again.
+    const records: DeliveryRecords = {
+      begin: () => beginnings.do('all', { key: message, respondent, sealed }),
+      sent: () => endings.do('all', { key: message, address }),
+      async refused(cause) {
+        await recordRefused(pool, message, { address, reason: cause });
+        log.warn({ ...about, cause }, 'The mail server rejected a message');
+      },
+      async unknown(cause) {
+        await replaceLinks(pool, [{ ...message, address }]);
+        await recordUnknown(pool, message);
+        log.warn({ ...about, cause }, 'Delivery status unknown for a message');
+      },
+      async postponed(until, cause, hasBegun) {
+        await retryLater(pool, message, { until, hasBegun });
+        log.warn({ ...about, cause }, 'A message could not be sent and will be retried');
+      },
+    };
+    return deliver(mailer, mail, { now, attempts }, records);
   };
 }
 
@@ -123,6 +104,3 @@ function batched<T extends { key: MessageKey }, R>(work: (items: T[]) => Promise
     { most: mostAtOnce, atOnce: 1 },
   );
 }
-
-/** Returns the delay in ms: one minute, then twice as long each time, up to an hour. */
-const retryDelay = (attempts: number) => Math.min(3_600_000, 60_000 * 2 ** attempts);

@@ -18,7 +18,7 @@ import { selectDue, selectMessageCounts, selectRefusals } from './message-counts
 import { recordSent } from './messages.sql.ts';
 import { openDueRounds } from '../opening.ts';
 import { createSchedule } from '../schedules.ts';
-import { setSurveyEmails } from './reminder-opt-out.sql.ts';
+import { setSurveyEmails } from './opt-outs.sql.ts';
 
 const publicUrl = 'https://soundings.example';
 const minute = 60_000;

@@ -4,9 +4,10 @@
 import type { Log } from '../../base/log.ts';
 import type { Pool } from '../../db/db.ts';
 import type { Mailer } from '../../mail/mail.ts';
+import { openOutbox, type Queue } from '../../mail/outbox.ts';
 import type { AnswerKeys } from '../../sealing/answer-keys.ts';
 import { decodeAnswers } from '../../sealing/person-answers.ts';
-import { type Deliver, openDelivery, type Outgoing, type Unanswered } from './deliver.ts';
+import { openDelivery, type Outgoing, type Unanswered } from './deliver.ts';
 import { replaceLinks } from './link-notices.ts';
 import { newLinks } from '../links.ts';
 import { selectDue } from './message-counts.sql.ts';
@@ -20,115 +21,49 @@ import {
   takeDue,
 } from './messages.sql.ts';
 import { endOf, sendableAt } from '../send-times.ts';
-import { optOutTokensFor } from './reminder-opt-out.ts';
-
-/** The number of messages taken at a time. */
-const batchSize = 100;
+import { optOutTokensFor } from './opt-outs.ts';
 
 type SenderContext = { pool: Pool; keys: AnswerKeys; publicUrl: string; log: Log };
-type SendingContext = SenderContext & { deliver: Deliver; connections: number };
 
 /**
- * Opens the sender of this process. Returns a function that sends all due messages, and does nothing while a previous call is still
- * sending. `now`: the time at the start of the call, in ms since 1970. Without a mail server, messages wait, and a warning is
- * logged. If the mail server was unavailable, the next call tries a single message first.
+ * Opens the sender of this process. Returns a function that sends all due messages (mail/outbox.ts). `now`: the time at the start of
+ * the call, in ms since 1970. Without a mail server, messages wait, and a warning is logged.
  */
 export function openSender({
   mailer,
   ...others
 }: SenderContext & { mailer: Mailer | undefined }): (now: number) => Promise<void> {
   const { pool, log } = others;
-  const context = mailer && {
-    ...others,
-    connections: mailer.connections,
-    deliver: openDelivery({ ...others, mailer }),
-  };
-  let isSending = false;
-  let isDown = false;
-  return async (now) => {
-    if (isSending) return;
-    isSending = true;
-    const begun = performance.now();
-    try {
-      const lost = await endLost(pool);
-      if (lost.length > 0)
-        log.warn({ messages: lost.length }, 'Delivery status unknown: a process stopped while sending');
-      const reached = lost.flatMap(({ email, ...key }) =>
-        email === null ? [] : [{ ...key, address: email }],
+  const queue = mailer && queueOf(others, mailer);
+  return openOutbox(async (now) => {
+    const lost = await endLost(pool);
+    if (lost.length > 0)
+      log.warn({ messages: lost.length }, 'Delivery status unknown: a process stopped while sending');
+    const reached = lost.flatMap(({ email, ...key }) => (email === null ? [] : [{ ...key, address: email }]));
+    if (reached.length > 0) await replaceLinks(pool, reached);
+    if (!queue && (await selectDue(pool, now)).count > 0) {
+      log.warn(
+        'Invitations are waiting because SMTP_URL is not set. Set it, or hand out links with "soundings links export".',
       );
-      if (reached.length > 0) await replaceLinks(pool, reached);
-      if (context) {
-        isDown = !(await sendDue(context, () => now + performance.now() - begun, isDown));
-      } else if ((await selectDue(pool, now)).count > 0) {
-        log.warn(
-          'Invitations are waiting because SMTP_URL is not set. Set it, or hand out links with "soundings links export".',
-        );
-      }
-    } finally {
-      isSending = false;
     }
+    return queue;
+  });
+}
+
+function queueOf(context: SenderContext, mailer: Mailer): Queue<DueMessage, Outgoing> {
+  return {
+    connections: mailer.connections,
+    take: (now, count) => takeDue(context.pool, now, count),
+    prepare: (due, now) => outgoingOf(context, due, now),
+    send: openDelivery({ ...context, mailer }),
+    putBack: (rest, now) =>
+      postpone(
+        context.pool,
+        { isLate: true },
+        rest.map(({ message }) => ({ ...message, until: now + 60_000 })),
+      ),
   };
 }
-
-/**
- * Sends all due messages. Returns false if the mail server is unavailable. While messages are being sent, the next ones are prepared, so
- * that the mail server does not wait for the database.
- */
-async function sendDue(context: SendingContext, clock: () => number, wasDown: boolean): Promise<boolean> {
-  let next = takeNext(context, clock(), wasDown ? 1 : batchSize);
-  for (let isFirst = wasDown; ; isFirst = false) {
-    const outgoing = await next;
-    if (!outgoing) return !isFirst;
-    // After an outage, a single message is tried before more are taken.
-    next = isFirst ? Promise.resolve([]) : takeNext(context, clock(), batchSize);
-    next.catch(() => {}); // reported where it is awaited
-    const left = await sendAll(context, outgoing, clock());
-    if (left) {
-      await postponeAll(context, [...left, ...((await next) ?? [])], clock());
-      return false;
-    }
-    if (isFirst) next = takeNext(context, clock(), batchSize);
-  }
-}
-
-/** Takes due messages and returns those to send now, of which there may be none; undefined if nothing was due. */
-async function takeNext(context: SenderContext, now: number, count: number): Promise<Outgoing[] | undefined> {
-  const due = await takeDue(context.pool, now, count);
-  return due.length === 0 ? undefined : outgoingOf(context, due, now);
-}
-
-/** Sends messages. Returns undefined, or those that were not tried because the mail server is unavailable. */
-async function sendAll(
-  { deliver, connections }: SendingContext,
-  outgoing: Outgoing[],
-  now: number,
-): Promise<Outgoing[] | undefined> {
-  const queue = [...outgoing];
-  const recordings: Promise<unknown>[] = [];
-  let isDown = false;
-  const sendNext = async (): Promise<void> => {
-    for (let one = queue.shift(); one; one = queue.shift()) {
-      // Recipients deferred by the server, for example by greylisting, don't affect the others.
-      const { outcome, recorded } = await deliver(one, now);
-      if (recorded) recordings.push(recorded);
-      recorded?.catch(() => {}); // reported below
-      if (outcome === 'down') isDown = true;
-      if (isDown) return;
-    }
-  };
-  const workers = await Promise.allSettled(Array.from({ length: connections }, sendNext));
-  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
-  const lost = (await Promise.allSettled(recordings)).find(({ status }) => status === 'rejected');
-  if (lost) throw (lost as PromiseRejectedResult).reason;
-  return isDown ? queue : undefined;
-}
-
-const postponeAll = ({ pool }: SenderContext, messages: Outgoing[], now: number) =>
-  postpone(
-    pool,
-    { isLate: true },
-    messages.map(({ message }) => ({ ...message, until: now + 60_000 })),
-  );
 
 /** Returns the messages to send now, each with its own link. Postpones or deletes the others. */
 async function outgoingOf(context: SenderContext, due: DueMessage[], now: number): Promise<Outgoing[]> {
@@ -144,6 +79,7 @@ async function outgoingOf(context: SenderContext, due: DueMessage[], now: number
   );
   const tokens = await optOutTokensFor(
     pool,
+    'reminders',
     wanted.map(({ message }) => message),
   );
   await postpone(

@@ -1,4 +1,4 @@
-// Shown to administrators before there are results: the first steps, and which are done.
+// Shown to administrators before there are results: the first steps, and which of them are done.
 import type { ResultsStart } from '@soundings/contract/console/results.ts';
 import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
