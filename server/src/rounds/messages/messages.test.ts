@@ -16,6 +16,7 @@ import { openSmtp, type SmtpOptions } from '../../testing/smtp.ts';
 import { openSender } from './messages.ts';
 import { selectDue, selectMessageCounts, selectRefusals } from './message-counts.sql.ts';
 import { recordSent } from './messages.sql.ts';
+import { exportLinks } from '../links.ts';
 import { openDueRounds } from '../opening.ts';
 import { createSchedule } from '../schedules.ts';
 import { setSurveyEmails } from './opt-outs.sql.ts';
@@ -482,6 +483,59 @@ describe('a reminder', () => {
     const tables = ['messages', 'links', 'participants'];
     const left = (await Promise.all(tables.map(countIn))).map(([row]) => row!['n'] as number);
     expect(left).toEqual([0, 0, 0]);
+  });
+});
+
+describe('a person who has turned off all survey emails', () => {
+  test('gets no invitation, neither of rounds that open later nor of one that is open, and no reminder', async () => {
+    const { pool, accountId } = await newAccount();
+    const { userIds } = await planAsking(pool, accountId, { count: 4, ...reminded });
+    await setSurveyEmails(pool, accountId, userIds[0] as number, 'none');
+    await openDueRounds(pool, database.keys, noon);
+    expect(await countsOf(pool, accountId)).toEqual({ 'invitation waiting': 3, 'reminder waiting': 3 });
+    await setSurveyEmails(pool, accountId, userIds[1] as number, 'none');
+    const smtp = await newMailServer();
+    const { send } = senderOf(pool, smtp.url);
+    await send(noon);
+    expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p3', 'p4']);
+    await setSurveyEmails(pool, accountId, userIds[2] as number, 'none');
+    smtp.mails.length = 0;
+    await send(friday);
+    expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p4']);
+  });
+
+  test('gets no email that was being sent when they turned it off', async () => {
+    const { pool, accountId, userIds } = await asked({ count: 1, reminderDays: null, reminderHour: null });
+    let isOff = false;
+    const smtp = await newMailServer({
+      refuseRecipient: () => {
+        // The recipient is accepted after the decision to send, and before the end of the email.
+        isOff = true;
+        return undefined;
+      },
+    });
+    const trigger = `create function off() returns trigger language plpgsql as $$ begin
+        insert into reminder_opt_outs (account_id, user_id, all_emails)
+        values (new.account_id, new.user_id, true) on conflict do nothing; return new; end $$;
+      create trigger off after insert on links for each row execute function off()`;
+    await pool.unsafe(trigger);
+    onTestFinished(async () => void (await pool.unsafe('drop trigger off on links; drop function off()')));
+    await senderOf(pool, smtp.url).send(noon);
+    expect([isOff, smtp.mails]).toEqual([true, []]);
+    expect(userIds).toHaveLength(1);
+    expect(await countsOf(pool, accountId)).toEqual({ 'invitation waiting': 1 });
+  });
+
+  test('can be given a link by the employer, unless they were already emailed in that week', async () => {
+    const { pool, accountId, userIds } = await asked({ count: 3, reminderDays: null, reminderHour: null });
+    await setSurveyEmails(pool, accountId, userIds[0] as number, 'none');
+    const smtp = await newMailServer();
+    await senderOf(pool, smtp.url).send(noon);
+    await setSurveyEmails(pool, accountId, userIds[1] as number, 'none');
+    const { links } = await inTransaction(pool, (tx) =>
+      exportLinks(tx, accountId, publicUrl, { canMail: true, by: null }),
+    );
+    expect(links.map(({ userId }) => userId)).toEqual([userIds[0]]);
   });
 });
 
