@@ -12,6 +12,8 @@ export const auditActions = {
   'administrator pending':
     'An import made people Administrators, or changed the email address of Administrators. They are waiting for confirmation.',
   'administrator confirmed': 'A person who became an Administrator through an import was confirmed.',
+  'survey emails turned on':
+    'An administrator turned on the survey emails of a person who had turned them off.',
   'people adopted': 'Manually created people are now managed by the HR system.',
   'people released': 'People managed by the HR system are now managed manually.',
   'people invited': 'People were invited to sign in: by email, or with a sheet of links.',
@@ -65,7 +67,7 @@ export const auditActions = {
   'schedule paused': 'A schedule was paused.',
   'schedule resumed': 'A paused schedule was resumed.',
   'schedule removed': 'A schedule was removed.',
-  'test mail sent': 'A user sent a test email to themselves, from a schedule or from the settings.',
+  'test mail sent': 'A user sent a test email to themselves from a schedule, or tested the email settings.',
   'week close requested': 'A user requested that a week be closed early.',
   'week lost': 'A week was closed without results, because its key was lost.',
   'answer key exported': 'The answer key was exported for another process.',
@@ -112,6 +114,7 @@ const otherSubjects: { [action in AuditAction]?: SubjectKind } = {
   'two-factor turned off': 'person',
   'recovery codes created': 'person',
   'sessions ended': 'person',
+  'survey emails turned on': 'person',
   'test mail sent': 'schedule',
   'reports exported': 'group',
   'focus created': 'group',

@@ -128,6 +128,7 @@ export const detailTypes = {
   'common password': 'The password is too common, or repeats a few characters.',
   'password of names': 'The password consists of the person’s name or email address.',
   'too many attempts': 'Too many failed attempts to sign in. Try again after `Retry-After` seconds.',
+  'too many test emails': 'The email settings were tested too often. Try again after `Retry-After` seconds.',
   'session not found': 'The session has already ended.',
   'link not found': 'The link is invalid, expired or already used.',
 

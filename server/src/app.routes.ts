@@ -39,7 +39,7 @@ import { limitConcurrency } from './http/concurrency.ts';
 import type { Mailer } from './mail/mail.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data/data.routes.ts';
-import { selectDue } from './rounds/messages/messages.sql.ts';
+import { selectDue } from './rounds/messages/message-counts.sql.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import type { Approve } from './files/approval-thread.ts';
@@ -146,7 +146,7 @@ export function serveConsole(
   const console = openConsole(server, pool, isSecure(config));
   const secrets = keys.then((one) => one.secrets);
   const canMail = mailer !== undefined;
-  serveAccess(console, { ...config, pool, secrets, mailer, log });
+  serveAccess(console, { ...config, pool, secrets, mailer, log, now });
   serveSession(console, { pool, secrets, now, log, canMail });
   serveSystem(console, { pool, keys, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });

@@ -13,6 +13,7 @@ import { openResponseCache } from './http/responses/response-cache.ts';
 import { createServer } from './http/server.ts';
 import { limitConcurrency } from './http/concurrency.ts';
 import { type Jobs, startJobs } from './jobs/jobs.ts';
+import type { Mailer } from './mail/mail.ts';
 import { openMailer } from './mail/mailer.ts';
 import { closeLostWeeks } from './results/lost-weeks.ts';
 import { updateLostRuns } from './sync/runs.sql.ts';
@@ -52,7 +53,7 @@ export async function startApp(
   now: () => number = Date.now,
   clockOfDatabase: (pool: Pool) => Promise<number> = databaseTime,
 ): Promise<App> {
-  const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom);
+  const mailer = mailerOf(config);
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
   let keyTimer: NodeJS.Timeout | undefined;
@@ -115,6 +116,14 @@ export async function startApp(
     },
   };
 }
+
+const mailerOf = ({
+  smtpUrl,
+  mailFrom,
+  dkim,
+  smtpConnections: connections,
+}: AppConfig): Mailer | undefined =>
+  smtpUrl === undefined ? undefined : openMailer(smtpUrl, mailFrom, { dkim, connections });
 
 /** How often the key is advanced, in ms. Until then, a process may still open weeks that another one has closed. */
 const keyIntervalMs = 5_000;

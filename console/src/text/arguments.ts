@@ -18,6 +18,7 @@ export type Arguments = {
     'settings.distributionThresholdHint': { value: number };
     'settings.commentThresholdHint': { value: number };
     'settings.testMailSent': { to: string };
+    'settings.testMailNotes': { to: string };
     'audit.count': { count: number };
     'audit.removedUser': { id: string };
     'audit.zone': { zone: string };
@@ -220,6 +221,8 @@ export type Arguments = {
     'people.addedPerson': { name: string };
     'people.timezoneHint': { value: string };
     'people.accountsOwn': { value: string };
+    'people.emailsOnTitle': { name: string };
+    'people.emailsAreOn': { name: string };
     'people.sessionCount': { count: number };
     'people.byFile': { file: string };
     'people.deactivated': { name: string };

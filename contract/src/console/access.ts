@@ -1,5 +1,6 @@
 // The console: API tokens, API access, the account's settings, and the audit log.
 import { Type } from 'typebox';
+import type { MailFinding } from './mail-findings.ts';
 import { operation } from './operation.ts';
 import { type ManagerComparison, managerComparisons } from '../comparisons.ts';
 import { maxChangesCeiling, maxNameLength, workingHours } from '../limits.ts';
@@ -184,8 +185,13 @@ export const accessOperations = {
 
   'GET /settings': operation<AccountSettingsView>()({ minimumRole: 'Administrator' }),
   'PATCH /settings': operation<AccountSettingsView>()({ minimumRole: 'Administrator', body: settings }),
-  /** Sends a test email to the caller; 400 with the mail server's message if it rejects the email. */
-  'POST /settings/test-mail': operation<{ to: string }>()({ minimumRole: 'Administrator' }),
+  /**
+   * Tests the email settings step by step, and sends a test email to the caller unless a step fails. 429 after a few tests within a
+   * few minutes.
+   */
+  'POST /settings/test-mail': operation<{ to: string; findings: MailFinding[] }>()({
+    minimumRole: 'Administrator',
+  }),
 
   'GET /audit': operation<{ total: number; rows: AuditEntry[]; actions: string[] }>()({
     minimumRole: 'Administrator',

@@ -83,8 +83,8 @@ export type Person = {
     invitation: Invitation | null;
     isUninvited: boolean;
   };
-  /** Whether the person has opted out of reminders. */
-  hasOptedOut: boolean;
+  /** Which survey emails the person wants: all, no reminders, or none. */
+  surveyEmails: 'all' | 'invitations' | 'none';
   /** Why, and when last, the mail server rejected mail to the current address. */
   mailRejected: { at: string; reason: string } | null;
   /** The latest runs that changed the person, newest first. */
@@ -140,9 +140,9 @@ const filters = {
   managed: yesOrNo('true: managed by the HR system; false: created manually.'),
   active: yesOrNo('true or false.'),
   mail: Type.Optional(
-    Type.Enum(['none', 'rejected'], {
+    Type.Enum(['none', 'rejected', 'stopped'], {
       description:
-        'none: without an email address; rejected: the mail server rejects emails to their address.',
+        'none: without an email address; rejected: the mail server rejects emails to their address; stopped: they want no survey emails.',
     }),
   ),
   signIn: Type.Optional(
@@ -260,6 +260,8 @@ export const peopleOperations = {
   /** Confirms the Administrator role that a push or file gave. */
   'POST /users/{userId}/confirm': operation<Person>()({ minimumRole: 'Administrator', proof: true }),
   'POST /users/{userId}/release': operation<Person>()({ minimumRole: 'Administrator' }),
+  /** Turns on all survey emails of a person who has turned them off. */
+  'DELETE /users/{userId}/survey-opt-out': operation<Person>()({ minimumRole: 'Administrator' }),
   /** Creates a link to set a password: returned once, or emailed. */
   'POST /users/{userId}/sign-in-link': operation<{ link: string | null; until: string }>()({
     minimumRole: 'Administrator',

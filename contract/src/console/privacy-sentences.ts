@@ -147,5 +147,5 @@ export function changesTexts({ changes }: Pick<PrivacyReport, 'changes'>, { t }:
   const rows = changes
     .filter((one) => one.changes > 0)
     .map(({ week, name, changes: count }) => ({ key: `${week} ${name}`, week, name, count }));
-  return { rows, none: t('privacy.changes.none', { weeks: new Set(changes.map((one) => one.week)).size }) };
+  return { rows, none: t('privacy.changes.none', { count: new Set(changes.map((one) => one.week)).size }) };
 }

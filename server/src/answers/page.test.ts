@@ -120,8 +120,8 @@ describe('foreign texts', () => {
       askingPage(pageAssets, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', entered),
       askingPage(pageAssets, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', entered),
       thanksPage(pageAssets, one, 'en'),
-      optOutPage(pageAssets, 'reminders', one, 'optedOut'),
-      optOutPage(pageAssets, 'digests', one, 'resumed'),
+      optOutPage(pageAssets, { kind: 'reminders', state: 'optedOut' }, one),
+      optOutPage(pageAssets, { kind: 'digests', state: 'resumed' }, one),
       plainPage(pageAssets, 'en', 'away', { fields: [[text, text]], id: text }),
     ];
   };

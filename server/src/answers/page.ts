@@ -8,7 +8,7 @@ import type { Asking } from './answering.ts';
 import type { AskedBreakdown } from './answering.sql.ts';
 import type { SubmittedValue } from './form.ts';
 import { foreign, languagesOf, nameOf, textsFor } from './page-language.ts';
-import { type PageTexts, pageTexts, type PlainKind, type OptOutState } from './page-texts.ts';
+import { type PageTexts, pageTexts, type PlainKind, type OptOutPageKind } from './page-texts.ts';
 import { card, faultText, noFields, type PageFault } from './question-card.ts';
 
 /** The inline style and script of a page. */
@@ -136,20 +136,32 @@ ${checkMark}
   return whole(pageAssets, { language, company: asking.company, body });
 }
 
-/** Returns the page on which people turn reminders or digests off or back on. */
+/** Returns the page on which people turn reminders, all survey emails or digests off or back on. */
 export function optOutPage(
   pageAssets: PageAssets,
-  kind: 'reminders' | 'digests',
+  shown: OptOutPageKind,
   { company, language: own }: { company: string; language: string },
-  state: OptOutState,
 ): string {
   const language = pageTexts.languageFor(own);
   const t = pageTexts.in(language);
-  const heading = t(`optOut.${kind}.${state}.heading`);
-  const hasOptedOut = state === 'optedOut';
-  const body = `<h1>${escaped(heading)}</h1>
-<p class="lead">${escaped(t(`optOut.${kind}.${state}.text`, { company: calm(company) }))}</p>
-<form method="post" action="?${hasOptedOut ? 'again' : 'stop'}"><button type="submit"${hasOptedOut ? ' class="plain"' : ''}>${escaped(t(`optOut.${kind}.${state}.button`))}</button></form>`;
+  const about = { company: calm(company) };
+  const text = (part: 'heading' | 'text' | 'button') =>
+    shown.kind === 'reminders'
+      ? escaped(t(`optOut.reminders.${shown.state}.${part}`, about))
+      : escaped(t(`optOut.digests.${shown.state}.${part}`, about));
+  const button = (query: string, label: string, isPlain: boolean) =>
+    `<form method="post" action="?${query}"><button type="submit"${isPlain ? ' class="plain"' : ''}>${label}</button></form>`;
+  const isOff = shown.state === 'optedOut' || shown.state === 'stopped';
+  const buttons = [
+    button(isOff ? 'again' : 'stop', text('button'), isOff),
+    ...(shown.kind === 'reminders' && shown.state !== 'stopped'
+      ? [button('none', escaped(t('optOut.reminders.stopAll')), true)]
+      : []),
+  ];
+  const heading = text('heading');
+  const body = `<h1>${heading}</h1>
+<p class="lead">${text('text')}</p>
+${buttons.join('\n')}`;
   return whole(pageAssets, { language, company, title: heading, body });
 }
 

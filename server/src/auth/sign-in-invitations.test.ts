@@ -80,7 +80,7 @@ async function run(job: MailedInvitation, fate: Fate): Promise<void> {
   const ran = mailInvitation(
     {
       pool: world.pool,
-      mailer: { send, close: () => {} },
+      mailer: { send, connections: 1, close: () => {} },
       publicUrl: 'http://localhost',
       log: openLog('silent'),
       noteRefusal: async () => {},

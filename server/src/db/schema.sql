@@ -982,10 +982,12 @@ comment on table mail_refusals is
 create table reminder_opt_outs (
   account_id  integer not null,
   user_id     integer not null,
+  all_emails  boolean not null default false,
   primary key (account_id, user_id),
   foreign key (account_id, user_id) references users on delete cascade
 );
-comment on table reminder_opt_outs is 'The people who opted out of reminders.';
+comment on table reminder_opt_outs is 'The people who opted out of reminders, or of all survey emails.';
+comment on column reminder_opt_outs.all_emails is 'Whether the person gets no invitations either.';
 
 create table opt_out_keys (
   key      bytea       primary key,

@@ -77,9 +77,10 @@ export function openDigestSender({
 }
 
 const queueOf = (context: DigestContext): Queue<Recipient, Recipient> => ({
+  connections: context.mailer.connections,
   take: (now, count) => takeRecipients(context.pool, now, count),
   prepare: async (due) => due,
-  send: (recipient, now) => sendTo(context, recipient, now),
+  send: async (recipient, now) => ({ outcome: await sendTo(context, recipient, now) }),
   putBack: async (rest, now) => {
     for (const recipient of rest) {
       const waiting = await selectWaiting(context.pool, recipient, now);
@@ -188,7 +189,7 @@ async function sendOne(
   const key = { accountId, userId, week };
   // If a record throws, the digest stays in the state 'sending' and is not sent again.
   const mail = { id: `digest ${accountId} ${userId} ${week}`, to: email, ...content };
-  return deliver(
+  const { outcome, recorded } = await deliver(
     mailer,
     mail,
     { now, attempts },
@@ -209,4 +210,6 @@ async function sendOne(
       },
     },
   );
+  await recorded;
+  return outcome;
 }

@@ -2,8 +2,8 @@
 // may have accepted is never sent again: a missing email is better than a duplicate.
 import { type Mail, MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
 
-/** The number of emails taken at a time, and how many of them are sent in parallel. */
-const [batchSize, concurrency] = [100, 4];
+/** The number of emails taken at a time. */
+const batchSize = 100;
 
 /**
  * What happened to one email. `taken`: the server has it, or rejects it permanently; `deferred`: the server wants this one later;
@@ -11,14 +11,19 @@ const [batchSize, concurrency] = [100, 4];
  */
 export type Outcome = 'taken' | 'deferred' | 'down' | 'gone';
 
+/** `recorded`: resolves when the outcome is recorded, if the next email need not wait for that. */
+export type Sent = { outcome: Outcome; recorded?: Promise<unknown> };
+
 /** A queue of emails. All times are in ms since 1970. */
 export type Queue<Due, Outgoing> = {
+  /** How many emails are sent at the same time. */
+  connections: number;
   /** Takes at most `count` due emails, so that no other process takes them for a while. */
   take(now: number, count: number): Promise<Due[]>;
   /** Returns the emails to send now. Postpones or ends the others. */
   prepare(due: Due[], now: number): Promise<Outgoing[]>;
   /** Sends an email and records the outcome (`deliver`). */
-  send(one: Outgoing, now: number): Promise<Outcome>;
+  send(one: Outgoing, now: number): Promise<Sent>;
   /** Postpones emails that were not tried because the mail server is unavailable. */
   putBack(rest: Outgoing[], now: number): Promise<void>;
 };
@@ -46,49 +51,83 @@ export function openOutbox<Due, Outgoing>(
   };
 }
 
-/** Sends everything that is due. Returns false if the mail server is unavailable. */
+/**
+ * Sends everything that is due. Returns false if the mail server is unavailable. While emails are being sent, the next ones are
+ * prepared, so that the mail server does not wait for the database.
+ */
 async function sendDue<Due, Outgoing>(
   queue: Queue<Due, Outgoing>,
   clock: () => number,
   wasDown: boolean,
 ): Promise<boolean> {
-  for (let count = wasDown ? 1 : batchSize; ; count = batchSize) {
-    const now = clock();
-    const due = await queue.take(now, count);
-    if (due.length === 0) return !wasDown || count > 1;
-    if (!(await sendBatch(queue, due, now))) return false;
+  let next = takeNext(queue, clock(), wasDown ? 1 : batchSize);
+  for (let isFirst = wasDown; ; isFirst = false) {
+    const outgoing = await next;
+    if (!outgoing) return !isFirst;
+    // After an outage, a single email is tried before more are taken.
+    next = isFirst ? Promise.resolve([]) : takeNext(queue, clock(), batchSize);
+    next.catch(() => {}); // reported where it is awaited
+    const left = await sendAll(queue, outgoing, clock());
+    if (left) {
+      await queue.putBack([...left, ...((await next) ?? [])], clock());
+      return false;
+    }
+    if (isFirst) next = takeNext(queue, clock(), batchSize);
   }
 }
 
-/** Sends what can be sent now. Returns false if the mail server is unavailable. */
-async function sendBatch<Due, Outgoing>(
+/** Takes due emails and returns those to send now, of which there may be none; undefined if nothing was due. */
+async function takeNext<Due, Outgoing>(
   queue: Queue<Due, Outgoing>,
-  due: Due[],
   now: number,
-): Promise<boolean> {
-  const outgoing = await queue.prepare(due, now);
-  const rest: Outgoing[] = [];
-  const outcomes = { taken: 0, deferred: 0, down: 0, gone: 0 };
+  count: number,
+): Promise<Outgoing[] | undefined> {
+  const due = await queue.take(now, count);
+  return due.length === 0 ? undefined : queue.prepare(due, now);
+}
+
+/** Sends emails. Returns undefined, or those that were not tried because the mail server is unavailable. */
+async function sendAll<Due, Outgoing>(
+  queue: Queue<Due, Outgoing>,
+  outgoing: Outgoing[],
+  now: number,
+): Promise<Outgoing[] | undefined> {
+  const rest = [...outgoing];
+  const recordings: Promise<unknown>[] = [];
+  let isDown = false;
   const sendNext = async (): Promise<void> => {
-    for (let one = outgoing.shift(); one !== undefined; one = outgoing.shift()) {
-      if (outcomes.down > 0) rest.push(one);
-      else outcomes[await queue.send(one, now)]++;
+    for (let one = rest.shift(); one !== undefined; one = rest.shift()) {
+      const { outcome, recorded } = await queue.send(one, now);
+      if (recorded) recordings.push(recorded);
+      recorded?.catch(() => {}); // reported below
+      // Recipients deferred by the server, for example by greylisting, don't affect the others.
+      if (outcome === 'down') isDown = true;
+      if (isDown) return;
     }
   };
-  const workers = await Promise.allSettled(Array.from({ length: concurrency }, sendNext));
-  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
-  await queue.putBack(rest, now);
-  // Recipients deferred by the server, for example by greylisting, don't affect the others.
-  return outcomes.down === 0;
+  const workers = await Promise.allSettled(Array.from({ length: queue.connections }, sendNext));
+  for (const one of [...workers, ...(await Promise.allSettled(recordings))])
+    if (one.status === 'rejected') throw one.reason;
+  return isDown ? rest : undefined;
 }
 
 /** What to record for each result. If one of them throws, the email is not sent again. */
 export type DeliveryRecords = {
-  sent(): Promise<void>;
+  /**
+   * Called when the server has received everything except the end of the email, so it can't have accepted it yet. If it returns false,
+   * the email is not sent. Without it, the caller has recorded the beginning before.
+   */
+  begin?(): Promise<boolean>;
+  sent(): Promise<unknown>;
   refused(reason: string): Promise<void>;
   unknown(reason: string): Promise<void>;
-  postponed(until: number, reason: string): Promise<void>;
+  /** `hasBegun`: `begin` returned true. */
+  postponed(until: number, reason: string, hasBegun: boolean): Promise<void>;
 };
+
+class Withdrawn extends Error {
+  override readonly name = 'Withdrawn';
+}
 
 /** Gives an email to the mail server and records the result. If it is not accepted, it is retried with growing delays. */
 export async function deliver(
@@ -96,22 +135,27 @@ export async function deliver(
   mail: Mail,
   { now, attempts }: { now: number; attempts: number },
   records: DeliveryRecords,
-): Promise<Outcome> {
-  const error = await mailer.send(mail).catch((thrown: unknown) => thrown as Error);
-  if (!error) {
-    await records.sent();
-    return 'taken';
-  }
+): Promise<Sent> {
+  let hasBegun = false;
+  const beforeEnd = async () => {
+    hasBegun = (await records.begin?.()) ?? false;
+    if (!hasBegun) throw new Withdrawn();
+  };
+  const error = await mailer
+    .send({ ...mail, ...(records.begin && { beforeEnd }) })
+    .catch((thrown: unknown) => thrown as Error);
+  if (!error) return { outcome: 'taken', recorded: records.sent() };
+  if (error instanceof Withdrawn) return { outcome: 'gone' };
   if (error instanceof MailRejected) {
     await records.refused(error.message);
-    return 'taken';
+    return { outcome: 'taken' };
   }
   if (error instanceof MailUnknown) {
     await records.unknown(error.message);
-    return 'down';
+    return { outcome: 'down' };
   }
-  await records.postponed(now + retryDelay(attempts), error.message);
-  return error instanceof MailDeferred ? 'deferred' : 'down';
+  await records.postponed(now + retryDelay(attempts), error.message, hasBegun);
+  return { outcome: error instanceof MailDeferred ? 'deferred' : 'down' };
 }
 
 /** Returns the delay in ms: one minute, then twice as long each time, up to an hour. */

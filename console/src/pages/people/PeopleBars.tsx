@@ -64,6 +64,7 @@ export function FilterBar({ filters, found }: BarProps) {
           any,
           { value: 'none', label: t('people.withoutEmail') },
           { value: 'rejected', label: t('people.refusedEmail') },
+          { value: 'stopped', label: t('people.stoppedEmail') },
         ]}
       />
       {filters.filters.run !== undefined && <ToolbarText>{t('people.ofRun')}</ToolbarText>}

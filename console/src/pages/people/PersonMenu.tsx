@@ -7,6 +7,7 @@ import {
   CirclePlay,
   KeyRound,
   LogOut,
+  Mail,
   ShieldOff,
   Trash2,
   UserRound,
@@ -24,6 +25,7 @@ type PersonOfMenu = SelectedPerson & {
   managed: boolean;
   active: boolean;
   signIn?: Person['signIn'];
+  surveyEmails?: Person['surveyEmails'];
 };
 
 const linkTexts = {
@@ -46,7 +48,7 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
   const t = useText();
   const setActive = useSetActive(person);
   const isOwnAccount = useSession().user.id === person.id;
-  const { managed, active, email, signIn } = person;
+  const { managed, active, email, signIn, surveyEmails = 'all' } = person;
   const ownAccountReason = isOwnAccount ? t('fault.own account') : undefined;
   const noLink = !active ? t('people.linkInactive') : email === null ? t('people.linkNoEmail') : undefined;
   return (
@@ -71,6 +73,11 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
           icon: ShieldOff,
           onSelect: () => onDo('twoFactor'),
           ...disabledFor(signIn.hasTwoFactor ? undefined : t('people.twoFactorIsOff')),
+        },
+        surveyEmails !== 'all' && {
+          label: t('people.emailsOn'),
+          icon: Mail,
+          onSelect: () => onDo('emails'),
         },
         'line',
         {

@@ -85,7 +85,10 @@ export function Details({ person, fields, isOnlyManaged = false }: DetailsProps)
               ),
             ),
           ],
-          [t('people.reminders'), person.hasOptedOut ? t('people.remindersStopped') : undefined],
+          [
+            t('people.surveyEmails'),
+            person.surveyEmails === 'all' ? undefined : t(`people.emails.${person.surveyEmails}`),
+          ],
           [t('people.added'), day(person.createdAt)],
         ]}
       />

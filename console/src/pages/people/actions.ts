@@ -3,7 +3,7 @@ import type { Invitation } from '@soundings/contract/console/people.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
 import { useRefresh } from '../../hooks/data.ts';
 
-export type PersonAction = 'adopt' | 'release' | 'remove' | 'link' | 'sessions' | 'twoFactor';
+export type PersonAction = 'adopt' | 'release' | 'remove' | 'link' | 'sessions' | 'twoFactor' | 'emails';
 
 /** The fields of a person that the dialogs need. */
 export type SelectedPerson = {

@@ -29,6 +29,7 @@ export type Arguments = {
     'optOut.reminders.asked.text': { company: string };
     'optOut.reminders.optedOut.text': { company: string };
     'optOut.reminders.resumed.text': { company: string };
+    'optOut.reminders.stopped.text': { company: string };
     'optOut.digests.asked.text': { company: string };
     'optOut.digests.optedOut.text': { company: string };
     'optOut.digests.resumed.text': { company: string };

@@ -26,6 +26,7 @@ import { attributesOf } from '../../people/attributes.changes.ts';
 import { userNotFound } from '../../people/faults.ts';
 import { adoptUser, handOver, releaseUser } from '../../people/handover.ts';
 import { changeUser, createUser, removeUser } from '../../people/users.ts';
+import { setSurveyEmails } from '../../rounds/messages/opt-outs.sql.ts';
 import { eraseUserChanges } from '../../sync/runs.sql.ts';
 import { actorOf, type Console, Download, requireProof, type Who } from '../core/console.ts';
 import { idIn, rangesOf } from '../core/ids.ts';
@@ -210,6 +211,16 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
       if (isInvited) await inviteByMail(tx, accountId, [userId]);
       else await addGivenMail(tx, accountId, userId);
       return { link: null, until };
+    }),
+  );
+
+  console.serve('DELETE /users/{userId}/survey-opt-out', async (who, { params }) =>
+    inTransaction(await pool, async (tx) => {
+      const before = await personById(tx, who.accountId, idIn(params.userId));
+      if (before.surveyEmails === 'all') return before;
+      await setSurveyEmails(tx, who.accountId, before.id, 'all');
+      await audit(tx, who.accountId, actorOf(who), 'survey emails turned on', { subject: before.id });
+      return personById(tx, who.accountId, before.id);
     }),
   );
 

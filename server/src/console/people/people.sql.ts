@@ -28,6 +28,7 @@ function foundBy(db: Db, accountId: AccountId, filters: PersonFilters): Fragment
     ${mail === 'rejected' ? db`and exists ${refusal(db)}` : db``}
     ${signIn ? db`and ${signInCondition(db, signIn)}` : db``}
     ${run ? db`and u.external_id in ${changedBy(db, accountId, run)}` : db``}
+    ${mail === 'stopped' ? db`and exists ${stopped(db)}` : db``}
     ${group ? db`and u.user_id in ${membersWithin(db, accountId, Number(group))}` : db``}`;
 }
 
@@ -73,6 +74,12 @@ const refusal = (db: Db) => db`
   (select 1
    from   mail_refusals r
    where  r.account_id = u.account_id and r.user_id = u.user_id and r.address = u.email)`;
+
+/** Joins the wish of people `u` to get no survey emails. */
+const stopped = (db: Db) => db`
+  (select 1
+   from   reminder_opt_outs o
+   where  o.account_id = u.account_id and o.user_id = u.user_id and o.all_emails)`;
 
 const membersWithin = (db: Db, accountId: AccountId, groupId: number) => db`
   (select m.user_id
@@ -249,8 +256,9 @@ export async function selectPerson(
                           where  s.account_id = u.account_id and s.user_id = u.user_id and u.active
                             and  s.seen_at > now() - interval '7 days' and s.created_at > now() - interval '30 days'))
                          as "signIn",
-           exists (select 1 from reminder_opt_outs s
-                   where  s.account_id = u.account_id and s.user_id = u.user_id) as "hasOptedOut",
+           coalesce((select case when o.all_emails then 'none' else 'invitations' end
+                     from   reminder_opt_outs o
+                     where  o.account_id = u.account_id and o.user_id = u.user_id), 'all') as "surveyEmails",
            (select json_build_object('at', r.at, 'reason', r.reason)
             from   mail_refusals r
             where  r.account_id = u.account_id and r.user_id = u.user_id and r.address = u.email) as "mailRejected"

@@ -14,6 +14,7 @@ import { askPeople, noon } from '../../testing/asking.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { linkOf } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
+import { setSurveyEmails } from '../../rounds/messages/opt-outs.sql.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -127,6 +128,12 @@ describe('search', () => {
     expect(await found('active=false')).toEqual(['Straße']);
     expect(await found('mail=none')).toEqual(['Ørsted']);
     expect(await found('mail=rejected')).toEqual(['Åberg']);
+    expect(await found('mail=stopped')).toEqual([]);
+    await world.pool`
+      insert into reminder_opt_outs (account_id, user_id, all_emails)
+      select account_id, user_id, last_name = 'Straße' from users
+      where  account_id = ${account.id} and last_name in ('Straße', 'Ørsted')`;
+    expect(await found('mail=stopped')).toEqual(['Straße']);
     await world.pool`update users set email = 'new@x.se', email_key = 'new@x.se' where external_id = 'j1' and account_id = ${account.id}`;
     expect(await found('mail=rejected')).toEqual([]); // the rejected email was sent to the previous address
 
@@ -252,7 +259,7 @@ describe('manual changes', () => {
       attributes: { gender: 'Male' },
       memberships: { memberOf: [group], adminOf: [], inheritedAdminOf: [], interestOf: [group] },
       signIn: { hasPassword: false, hasTwoFactor: false, sessions: 0 },
-      hasOptedOut: false,
+      surveyEmails: 'all',
       mailRejected: null,
       runs: [],
     });
@@ -279,6 +286,21 @@ describe('manual changes', () => {
     expect(logged?.details).toEqual({
       fields: ['lastName', 'phone', 'role', 'memberOf', 'attributes.gender'],
     });
+  });
+
+  test('survey emails that a person has turned off are shown, and an administrator can turn them on, which is logged once', async () => {
+    const { account, request } = await createOffice();
+    const id = await create(request, { email: 'soren@example.org' });
+    await setSurveyEmails(world.pool, account.id, id, 'none');
+    expect((await request<Person>(`GET /users/${id}`)).body.surveyEmails).toBe('none');
+    const turnOn = () => request<Person>(`DELETE /users/${id}/survey-opt-out`);
+    expect((await turnOn()).body.surveyEmails).toBe('all');
+    expect((await turnOn()).body.surveyEmails).toBe('all');
+    expect(await actionsOf(account)).toEqual(['person created', 'survey emails turned on']);
+    const other = await createOffice();
+    await setSurveyEmails(world.pool, account.id, id, 'none');
+    expect((await other.request(`DELETE /users/${id}/survey-opt-out`)).status).toBe(404);
+    expect((await request<Person>(`GET /users/${id}`)).body.surveyEmails).toBe('none');
   });
 
   test('each invalid field is named, and nothing is saved', async () => {

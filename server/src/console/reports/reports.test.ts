@@ -292,7 +292,7 @@ test('a comparison that managers may not use is not in their reports', async () 
 test('the command saves the same files as the console, and none if there are no results', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'reports-'));
   const run = (out: string, more: Record<string, string>) =>
-    reportCommands['report']!.run(
+    reportCommands['report']!.run!(
       world.pool,
       { account: String(account.id), out: join(folder, out), ...more },
       undefined as never,

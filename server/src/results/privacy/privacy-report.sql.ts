@@ -10,6 +10,7 @@ import type {
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
 import type { AccountId, Db } from '../../db/db.ts';
+import { isMailable } from '../../rounds/mailable.sql.ts';
 
 export type AccountFacts = {
   id: number;
@@ -65,9 +66,9 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
     cross  join lateral (
              select count(*)::integer                                  as "people",
                     (count(*) filter (where not managed))::integer     as "manual",
-                    (count(*) filter (where email is null))::integer   as "withoutEmail"
-             from   users
-             where  account_id = a.account_id and active) u
+                    (count(*) filter (where not ${isMailable(db)}))::integer as "withoutEmail"
+             from   users u
+             where  u.account_id = a.account_id and u.active) u
     where  a.account_id = ${accountId}`;
   if (!row) return undefined;
   const { id, name, timezone, groups, people, manual, withoutEmail, auditSince } = row;

@@ -1,39 +1,29 @@
-// Sends invitations and reminders. Each message is sent once, by one of the processes, at an hour that is allowed in the person's
-// time zone. If it is unknown whether the mail server accepted a message, it counts as sent: a missing reminder is better than a
-// duplicate email.
+// Decides which invitations and reminders are sent now. Each message is sent once, by one of the processes, at an hour that is allowed
+// in the person's time zone. If it is unknown whether the mail server accepted a message, it counts as sent: a missing reminder is
+// better than a duplicate email (deliver.ts).
 import type { Log } from '../../base/log.ts';
 import type { Pool } from '../../db/db.ts';
 import type { Mailer } from '../../mail/mail.ts';
-import { deliver, openOutbox, type Outcome, type Queue } from '../../mail/outbox.ts';
+import { openOutbox, type Queue } from '../../mail/outbox.ts';
 import type { AnswerKeys } from '../../sealing/answer-keys.ts';
 import { decodeAnswers } from '../../sealing/person-answers.ts';
-import { invitationOf } from './invitation.ts';
+import { openDelivery, type Outgoing, type Unanswered } from './deliver.ts';
 import { replaceLinks } from './link-notices.ts';
-import { answeringAddressOf, newLinks } from '../links.ts';
+import { newLinks } from '../links.ts';
+import { selectDue } from './message-counts.sql.ts';
 import {
-  beginSending,
   deleteMessages,
   type DueMessage,
   endLost,
   postpone,
-  recordRefused,
-  recordSent,
-  recordUnknown,
   recordUnneeded,
   selectAskedAndSealed,
-  selectDue,
   takeDue,
 } from './messages.sql.ts';
 import { endOf, sendableAt } from '../send-times.ts';
 import { optOutTokensFor } from './opt-outs.ts';
 
-type SenderContext = {
-  pool: Pool;
-  keys: AnswerKeys;
-  mailer: Mailer;
-  publicUrl: string;
-  log: Log;
-};
+type SenderContext = { pool: Pool; keys: AnswerKeys; publicUrl: string; log: Log };
 
 /**
  * Opens the sender of this process. Returns a function that sends all due messages (mail/outbox.ts). `now`: the time at the start of
@@ -42,44 +32,45 @@ type SenderContext = {
 export function openSender({
   mailer,
   ...others
-}: Omit<SenderContext, 'mailer'> & { mailer: Mailer | undefined }): (now: number) => Promise<void> {
+}: SenderContext & { mailer: Mailer | undefined }): (now: number) => Promise<void> {
   const { pool, log } = others;
+  const queue = mailer && queueOf(others, mailer);
   return openOutbox(async (now) => {
     const lost = await endLost(pool);
     if (lost.length > 0)
       log.warn({ messages: lost.length }, 'Delivery status unknown: a process stopped while sending');
-    for (const { email, ...key } of lost) if (email !== null) await replaceLinks(pool, key, email);
-    if (mailer) return queueOf({ ...others, mailer });
-    if ((await selectDue(pool, now)).count > 0) {
+    const reached = lost.flatMap(({ email, ...key }) => (email === null ? [] : [{ ...key, address: email }]));
+    if (reached.length > 0) await replaceLinks(pool, reached);
+    if (!queue && (await selectDue(pool, now)).count > 0) {
       log.warn(
         'Invitations are waiting because SMTP_URL is not set. Set it, or hand out links with "soundings links export".',
       );
     }
-    return undefined;
+    return queue;
   });
 }
 
-const queueOf = (context: SenderContext): Queue<DueMessage, Outgoing> => ({
-  take: (now, count) => takeDue(context.pool, now, count),
-  prepare: (due, now) => outgoingOf(context, due, now),
-  send: (one, now) => sendOne(context, one, now),
-  putBack: (rest, now) =>
-    postpone(
-      context.pool,
-      { state: 'waiting', isLate: true },
-      rest.map(({ message }) => ({ ...message, until: now + 60_000 })),
-    ),
-});
-
-type Outgoing = Unanswered & { link: string; optOutUrl: string };
-
-/** A message with the number of questions that the person has not answered. `sealed`: the answers this is based on. */
-type Unanswered = { message: DueMessage; questions: number; respondent: string; sealed: Buffer[] };
+function queueOf(context: SenderContext, mailer: Mailer): Queue<DueMessage, Outgoing> {
+  return {
+    connections: mailer.connections,
+    take: (now, count) => takeDue(context.pool, now, count),
+    prepare: (due, now) => outgoingOf(context, due, now),
+    send: openDelivery({ ...context, mailer }),
+    putBack: (rest, now) =>
+      postpone(
+        context.pool,
+        { isLate: true },
+        rest.map(({ message }) => ({ ...message, until: now + 60_000 })),
+      ),
+  };
+}
 
 /** Returns the messages to send now, each with its own link. Postpones or deletes the others. */
 async function outgoingOf(context: SenderContext, due: DueMessage[], now: number): Promise<Outgoing[]> {
   const { pool, publicUrl } = context;
-  const sendable = due.filter((message) => sendTimeFor(message, now) === now);
+  const planned = due.map((message) => ({ ...message, until: sendTimeFor(message, now) }));
+  const sendable = planned.filter(({ until }) => until === now);
+  const others = planned.filter(({ until }) => until !== now);
   const asked = await unansweredOf(context, sendable);
   const wanted = asked.filter(({ questions }) => questions > 0);
   const links = await newLinks(
@@ -91,13 +82,10 @@ async function outgoingOf(context: SenderContext, due: DueMessage[], now: number
     'reminders',
     wanted.map(({ message }) => message),
   );
-  const others = due.map((message) => ({ ...message, until: sendTimeFor(message, now) }));
   await postpone(
     pool,
-    { state: 'waiting', isLate: false },
-    others.flatMap(({ until, ...message }) =>
-      until === undefined || until === now ? [] : [{ ...message, until }],
-    ),
+    { isLate: false },
+    others.flatMap(({ until, ...message }) => (until === undefined ? [] : [{ ...message, until }])),
   );
   await deleteMessages(
     pool,
@@ -150,47 +138,6 @@ function sendTimeFor(message: DueMessage, now: number): number | undefined {
   // The person may become active again soon, for example if a faulty list made them inactive.
   if (!active) return now + hour < weekEnd ? now + hour : undefined;
   return sendableAt(now - 1, now, { timezone, anyHour, weekEnd });
-}
-
-/** Sends a message and returns the outcome. If the mail server doesn't accept it, it is retried with growing delays. */
-async function sendOne(
-  { pool, mailer, publicUrl, log }: SenderContext,
-  { message, questions, respondent, sealed, link, optOutUrl }: Outgoing,
-  now: number,
-): Promise<Outcome> {
-  if (!(await beginSending(pool, message, { respondent, sealed }))) return 'gone';
-  const { accountId, userId, week, scheduleId, kind, attempts } = message;
-  // Logs no person for a reminder, because only people who have not answered get one.
-  const about = { accountId, ...(kind === 'invitation' && { userId }), week, kind };
-  const id = `asking ${accountId} ${userId} ${week} ${scheduleId} ${kind}`;
-  const address = message.email as string;
-  const content = invitationOf({ ...message, questions }, answeringAddressOf(link, publicUrl), optOutUrl);
-  // If a record throws, the message stays in the state 'sending' and is not sent again.
-  const mail = { id, to: address, ...content };
-  return deliver(
-    mailer,
-    mail,
-    { now, attempts },
-    {
-      async sent() {
-        await replaceLinks(pool, message, address);
-        await recordSent(pool, message);
-      },
-      async refused(cause) {
-        await recordRefused(pool, message, { address, reason: cause });
-        log.warn({ ...about, cause }, 'The mail server rejected a message');
-      },
-      async unknown(cause) {
-        await replaceLinks(pool, message, address);
-        await recordUnknown(pool, message);
-        log.warn({ ...about, cause }, 'Delivery status unknown for a message');
-      },
-      async postponed(until, cause) {
-        await postpone(pool, { state: 'sending', isLate: true }, [{ ...message, until }]);
-        log.warn({ ...about, cause }, 'A message could not be sent and will be retried');
-      },
-    },
-  );
 }
 
 /** In ms. */

@@ -5,7 +5,7 @@ import { inTransaction, openPool } from '../../db/db.ts';
 import { createUser } from '../../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { openOptOut, optOutTokensFor } from './opt-outs.ts';
-import { setDigests, setReminders } from './opt-outs.sql.ts';
+import { setDigests, setSurveyEmails } from './opt-outs.sql.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ test("a person's token is always the same, and works only for that person", asyn
   expect(await optOutTokensFor(database.pool, 'reminders', [other, ada])).toEqual([tokens[2], tokens[0]]);
   expect(new Set(tokens).size).toBe(3);
   for (const token of tokens) expect(token).toMatch(/^[\w-]{32}$/);
-  const rest = { company: 'Nordwind', hasOptedOut: false };
+  const rest = { company: 'Nordwind', wanted: 'all' };
   expect(await Promise.all(tokens.map((token) => openOptOut(database.pool, 'reminders', token)))).toEqual([
     { ...ada, language: 'de', ...rest },
     { ...bo, language: 'sv', ...rest },
@@ -79,16 +79,17 @@ test('a token with any character changed does not work, and neither does one for
   }
 });
 
-test('reminders can be turned off and on again any number of times', async () => {
+test('reminders and all emails can be turned off and on again any number of times', async () => {
   const [ada, bo] = await people();
   const tokens = await optOutTokensFor(database.pool, 'reminders', [ada, bo]);
   const states = async () =>
     (await Promise.all(tokens.map((token) => openOptOut(database.pool, 'reminders', token)))).map(
-      (one) => one?.hasOptedOut,
+      (one) => one?.wanted,
     );
-  for (const wanted of [true, false, false, true, true, false]) {
-    expect(await setReminders(database.pool, ada.accountId, ada.userId, wanted)).toBe(true);
-    expect(await states()).toEqual([!wanted, false]);
+  const order = ['all', 'invitations', 'none', 'none', 'invitations', 'all', 'none', 'all', 'all'] as const;
+  for (const wanted of order) {
+    expect(await setSurveyEmails(database.pool, ada.accountId, ada.userId, wanted)).toBe(true);
+    expect(await states()).toEqual([wanted, 'all']);
   }
 });
 
@@ -100,15 +101,15 @@ test('a token for digests changes nothing about reminders, and the other way rou
   expect(await openOptOut(database.pool, 'reminders', digests)).toBeUndefined();
   expect(await openOptOut(database.pool, 'digests', reminders)).toBeUndefined();
   const states = async () => [
-    (await openOptOut(database.pool, 'reminders', reminders))?.hasOptedOut,
-    (await openOptOut(database.pool, 'digests', digests))?.hasOptedOut,
+    (await openOptOut(database.pool, 'reminders', reminders))?.wanted,
+    (await openOptOut(database.pool, 'digests', digests))?.wanted,
   ];
   expect(await setDigests(database.pool, ada.accountId, ada.userId, false)).toBe(true);
   expect(await setDigests(database.pool, ada.accountId, ada.userId, false)).toBe(false);
-  expect(await states()).toEqual([false, true]);
-  await setReminders(database.pool, ada.accountId, ada.userId, false);
+  expect(await states()).toEqual(['all', 'none']);
+  await setSurveyEmails(database.pool, ada.accountId, ada.userId, 'invitations');
   expect(await setDigests(database.pool, ada.accountId, ada.userId, true)).toBe(true);
-  expect(await states()).toEqual([true, false]);
+  expect(await states()).toEqual(['invitations', 'all']);
   await database.pool`delete from users where account_id = ${bo.accountId} and user_id = ${bo.userId}`;
   expect(await setDigests(database.pool, bo.accountId, bo.userId, false)).toBeUndefined();
 });
@@ -119,11 +120,11 @@ test('works for an inactive person, but not after the person is removed', async 
   const { accountId, userId } = ada;
   await database.pool`update users set active = false where account_id = ${accountId} and user_id = ${userId}`;
   expect(await openOptOut(database.pool, 'reminders', token)).toMatchObject(ada);
-  await setReminders(database.pool, accountId, userId, false);
+  await setSurveyEmails(database.pool, accountId, userId, 'none');
   await database.pool`delete from users where account_id = ${accountId} and user_id = ${userId}`;
   expect(await openOptOut(database.pool, 'reminders', token)).toBeUndefined();
-  for (const wanted of [true, false]) {
-    expect(await setReminders(database.pool, accountId, userId, wanted)).toBe(false);
+  for (const wanted of ['all', 'none'] as const) {
+    expect(await setSurveyEmails(database.pool, accountId, userId, wanted)).toBe(false);
   }
   expect(await database.pool`select 1 from reminder_opt_outs where account_id = ${accountId}`).toHaveLength(
     0,

@@ -1,9 +1,9 @@
-// The addresses in reminders and digests with which people turn that kind of email off. They stay valid after the week and are not
+// The addresses in survey emails and digests with which people turn that kind of email off. They stay valid after the week and are not
 // stored: each contains the ids of its person and a signature that only this service can create. So the database does not reveal who
 // got a reminder.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AccountId, Db } from '../../db/db.ts';
-import { selectOptOut, takeOptOutKey } from './opt-outs.sql.ts';
+import { selectOptOut, takeOptOutKey, type WantedEmails } from './opt-outs.sql.ts';
 
 /** Two ids of four bytes and a signature of 128 bits, in base64url. */
 const form = /^[\w-]{32}$/;
@@ -11,7 +11,7 @@ const idBytes = 8;
 /** Stands in for texts that don't have the form of a token. It belongs to no one. */
 const noToken = 'A'.repeat(32);
 
-/** The kinds of email that people can turn off. */
+/** The kinds of email that people can turn off. `reminders`: also invitations. */
 export type OptOutKind = 'reminders' | 'digests';
 
 /** What the signature of each kind begins with, so that a token of one kind is invalid for the other. */
@@ -44,7 +44,7 @@ export type OptOut = {
   company: string;
   /** ISO 639-1. The person's language, or the account's if the person has none. */
   language: string;
-  hasOptedOut: boolean;
+  wanted: WantedEmails;
 };
 
 /**

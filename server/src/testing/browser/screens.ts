@@ -394,6 +394,8 @@ async function main(): Promise<void> {
     fileDays: 30,
     smtpUrl: smtp.url,
     mailFrom: 'Soundings <soundings@lavmark.example>',
+    smtpConnections: 4,
+    dkim: undefined,
     metricsToken: undefined,
   };
   const app = await startApp(config, Promise.resolve(embedded.url), log, now);

@@ -21,7 +21,7 @@ export function filtersIn(address: Partial<Record<FilterKey, string>>) {
     ...((status === 'active' || status === 'inactive') && {
       active: status === 'active' ? 'true' : 'false',
     }),
-    ...((mail === 'none' || mail === 'rejected') && { mail }),
+    ...((mail === 'none' || mail === 'rejected' || mail === 'stopped') && { mail }),
     ...((signInStates as readonly (string | undefined)[]).includes(status) && {
       signIn: status as SignInState,
     }),
