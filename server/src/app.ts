@@ -26,7 +26,7 @@ import { openWords } from './results/data/words-thread.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './sftp/server.ts';
 import { type AppConfig, readTimeout } from './app.config.ts';
 import { connect, disconnect, ofStart } from './app.connections.ts';
-import { weeksOn, workOf } from './app.jobs.ts';
+import { askOn, weeksOn, workOf } from './app.jobs.ts';
 import { openServer, serveInterfaces, serveConsole } from './app.routes.ts';
 
 export type App = {
@@ -70,7 +70,8 @@ export async function startApp(
   const drivers = openDrivers(new URL('drivers.thread.ts', import.meta.url));
   const simulateBreakdown = openSimulations(new URL('segments.thread.ts', import.meta.url));
   const words = openWords(new URL('words.thread.ts', import.meta.url));
-  const computing = { approve, createReports, drivers, simulateBreakdown, words };
+  const ask = askOn(config, databaseUrl, log, now);
+  const computing = { approve, ask, createReports, drivers, simulateBreakdown, words };
   serveConsole(server, { config, pool, keys, mailer, ...computing, log, now, deadJobs });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);

@@ -19,6 +19,7 @@ import {
   started,
   useDirectory,
 } from './testing/processes/processes.ts';
+import { inviteByMail } from './auth/sign-in-invitations.ts';
 import { openSmtp } from './testing/smtp.ts';
 import { until } from './testing/until.ts';
 
@@ -135,4 +136,35 @@ test('a service that is killed while it sends messages sends none twice, and mis
     select count(*)::integer as count from messages where state = 'unknown'`;
   expect(to.length + (unknown?.count ?? 0)).toBeGreaterThanOrEqual(250);
   expect(unknown?.count).toBeLessThanOrEqual(8);
+});
+
+test('a service that is killed while it sends invitations to sign in sends none twice, and says which it does not know about', async () => {
+  let kill = () => {};
+  // The third email has arrived, but the service never reads that it was accepted.
+  const smtp = await openSmtp({ refuseMail: () => void (smtp.mails.length === 2 && kill()) });
+  onTestFinished(() => smtp.close());
+  const settings = { SMTP_URL: smtp.url, MAIL_FROM: 'asking@example.com' };
+  const first = await started(await newDataDir(), settings);
+  kill = () => void first.child.kill('SIGKILL');
+  const before = await connectionsTo(first);
+  const accountId = await newAccount(before);
+  await inTransaction(before, async (tx) => {
+    const ids: number[] = [];
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      const email = `${name}@example.org`;
+      ids.push(await createUser(tx, accountId, { firstName: name, lastName: 'Ek', email, role: 'Manager' }));
+    }
+    await inviteByMail(tx, accountId, ids);
+  });
+  await first.exited;
+  kill = () => {};
+  const pool = await connectionsTo(await started(first.dataDir, settings));
+  const states = async () =>
+    (await pool<{ state: string }[]>`select state from sign_in_invitations order by user_id`).map(
+      ({ state }) => state,
+    );
+  await until(async () => !(await states()).some((state) => ['waiting', 'sending'].includes(state)), 60_000);
+  expect(await states()).toEqual(['sent', 'sent', 'unknown', 'sent', 'sent', 'sent']);
+  const to = smtp.mails.flatMap((mail) => mail.to);
+  expect(to.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}@example.org`));
 });

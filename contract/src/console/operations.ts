@@ -3,7 +3,9 @@
 import { accessOperations } from './access.ts';
 import { askingOperations } from './asking.ts';
 import { driversOperations } from './drivers.ts';
+import { focusOperations } from './focus.ts';
 import { groupsOperations } from './groups.ts';
+import { invitationOperations } from './invitations.ts';
 import { peopleOperations } from './people.ts';
 import { privacyOperations } from './privacy.ts';
 import { reportsOperations } from './reports.ts';
@@ -11,18 +13,22 @@ import { resultsOperations } from './results.ts';
 import { runsOperations } from './runs.ts';
 import { segmentsOperations } from './segments.ts';
 import { sessionOperations } from './session.ts';
+import { startOperations } from './start.ts';
 import { systemOperations } from './system.ts';
 
 export const consoleOperations = {
   ...sessionOperations,
   ...accessOperations,
   ...peopleOperations,
+  ...invitationOperations,
   ...groupsOperations,
   ...runsOperations,
   ...askingOperations,
+  ...startOperations,
   ...resultsOperations,
   ...reportsOperations,
   ...driversOperations,
+  ...focusOperations,
   ...segmentsOperations,
   ...privacyOperations,
   ...systemOperations,

@@ -5,6 +5,17 @@ import { maxAttributeLength, maxEmailLength, maxExternalIdLength, maxNameLength 
 import { type MembershipKind, membershipKinds } from '../people/memberships.ts';
 import { personSorts } from './person-sorts.ts';
 import { type Role, roles } from '../people/roles.ts';
+import { signInStates } from '../people/sign-in-states.ts';
+
+/** The latest invitation to sign in of a person who has no password yet. */
+export type Invitation = {
+  /** When an administrator requested it (ISO 8601). */
+  at: string;
+  /** `handed out`: an administrator downloaded the link or saw it. `unknown`: the mail server may have accepted the email. */
+  state: 'waiting' | 'sending' | 'sent' | 'refused' | 'unknown' | 'handed out';
+  /** Whether the link no longer works because of its age. */
+  isExpired: boolean;
+};
 
 /** A person as lists show them. */
 export type PersonRow = {
@@ -21,6 +32,10 @@ export type PersonRow = {
   /** The first group, by name, that the person is a member of; `groupCount`: how many there are. */
   group: { id: number; name: string } | null;
   groupCount: number;
+  /** Null: has a password, or was not invited at the current address. */
+  invitation: Invitation | null;
+  /** Whether the person has a role other than User, but neither a password nor an invitation. */
+  isUninvited: boolean;
   createdAt: string;
 };
 
@@ -65,6 +80,8 @@ export type Person = {
     hasTwoFactor: boolean;
     /** How many browsers the person is signed in with. */
     sessions: number;
+    invitation: Invitation | null;
+    isUninvited: boolean;
   };
   /** Whether the person has opted out of reminders. */
   hasOptedOut: boolean;
@@ -128,6 +145,18 @@ const filters = {
         'none: without an email address; rejected: the mail server rejects emails to their address.',
     }),
   ),
+  signIn: Type.Optional(
+    Type.Enum(signInStates, {
+      description:
+        'password: can sign in; invited: was invited, but has no password yet; uninvited: has a role other than User, but neither a password nor an invitation.',
+    }),
+  ),
+  run: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+      description: 'People that this run created or changed.',
+    }),
+  ),
 };
 const PersonFilters = object(filters);
 export type PersonFilters = Static<typeof PersonFilters>;
@@ -163,8 +192,12 @@ const attributes = Type.Object(
   { additionalProperties: orNull(Type.String({ maxLength: maxAttributeLength })) },
 );
 
+const invite = Type.Optional(
+  Type.Boolean({ description: 'Whether to email the person an invitation to set a password.' }),
+);
+
 /** Which people: some by their ids, or all that match filters. */
-const Chosen = Type.Union([
+export const Chosen = Type.Union([
   object({ ids: Type.Array(id, { minItems: 1, maxItems: 1_000 }) }),
   object({ filters: PersonFilters }),
 ]);
@@ -203,6 +236,7 @@ export const peopleOperations = {
       ...personFields,
       memberships: Type.Optional(memberships),
       attributes: Type.Optional(attributes),
+      invite,
     }),
   }),
   /** Hands people over to the interface: the next push that omits one of them removes that person. */
@@ -213,7 +247,9 @@ export const peopleOperations = {
   /** Changes the given fields. A kind of membership replaces all of that kind; null removes an attribute. */
   'PATCH /users/{userId}': operation<Person>()({
     minimumRole: 'Administrator',
-    body: Type.Partial(object({ ...personFields, memberships, attributes }), { additionalProperties: false }),
+    body: Type.Partial(object({ ...personFields, memberships, attributes, invite }), {
+      additionalProperties: false,
+    }),
   }),
   /** Removes a manually created person and erases their data. */
   'DELETE /users/{userId}': operation()({ minimumRole: 'Administrator' }),

@@ -13,7 +13,7 @@ export type KeyState = {
   epoch: number;
   /** When a key was last exported; null: never. */
   exportedAt: string | null;
-  /** When a key was created that can't be derived from the exported one; null: none has been since. */
+  /** When a key was created that can't be derived from the exported one, for the first time after the last export; null: never. */
   exportedUntil: string | null;
   /** When the key was last in the database; null: it never was, or still is. */
   inDatabaseUntil: string | null;

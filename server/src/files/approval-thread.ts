@@ -1,7 +1,7 @@
 // Applies a pending run from the console. Runs on a thread, because planning for 20,000 people would block other requests.
 import { Fault } from '../base/errors.ts';
 import type { AccountId } from '../db/db.ts';
-import { runThread } from '../jobs/threads.ts';
+import { errorOfThread, runOnThread } from '../jobs/threads.ts';
 import type { Approval } from './approval.ts';
 
 /** Applies a pending run. Throws like approveRun, and a Fault `unavailable` while another run of the account is applied. */
@@ -21,15 +21,11 @@ export function openApprover(thread: URL, databaseUrl: Promise<string>): Approve
     busy.add(accountId);
     try {
       const data = { databaseUrl: await databaseUrl, accountId, approve: { runId, approval } };
-      await runThread(thread, data, limits);
+      await runOnThread(thread, data, limits);
     } catch (error) {
-      if (!isFault(error)) throw error;
-      throw new Fault(error.kind, error.code, error.message, { details: error.details });
+      throw errorOfThread(error);
     } finally {
       busy.delete(accountId);
     }
   };
 }
-
-/** Whether an error was a Fault before it was passed between threads. */
-const isFault = (error: unknown): error is Fault => error instanceof Error && error.name === 'Fault';

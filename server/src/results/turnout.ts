@@ -1,4 +1,4 @@
-// Who was asked what in a week, in which groups their answers count, and who has answered what. Figures and response rates are
+// Who was asked what in a week, in which groups their answers count, and which questions each person has answered. Figures and response rates are
 // computed from it. Pure.
 import type { QuestionType } from '@soundings/contract/question-types.ts';
 import type { KeptAnswer } from '../questions/types.ts';

@@ -148,6 +148,18 @@ export async function updatePaused(
   return rows.length > 0;
 }
 
+/** Makes a schedule start on a day. */
+export async function updateScheduleStart(
+  tx: Transaction,
+  accountId: AccountId,
+  scheduleId: number,
+  fromDay: string,
+): Promise<void> {
+  await tx`
+    update schedules set from_day = ${fromDay}
+    where  account_id = ${accountId} and schedule_id = ${scheduleId}`;
+}
+
 /** Deletes a schedule. Its rounds stay. Returns whether it existed. */
 export async function deleteSchedule(
   tx: Transaction,

@@ -1,4 +1,5 @@
 // The menu of actions on a person besides editing.
+import type { Person } from '@soundings/contract/console/people.ts';
 import {
   ArrowDownToLine,
   ArrowUpFromLine,
@@ -17,13 +18,19 @@ import { useErrorText } from '../../ui/faults.ts';
 import { Menu } from '../../ui/floating/Menu.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import { personName } from './names.ts';
-import { type PersonAction, type SelectedPerson, usePeopleRefresh } from './actions.ts';
+import { linkKindOf, type PersonAction, type SelectedPerson, usePeopleRefresh } from './actions.ts';
 
 type PersonOfMenu = SelectedPerson & {
   managed: boolean;
   active: boolean;
-  signIn?: { hasTwoFactor: boolean; sessions: number };
+  signIn?: Person['signIn'];
 };
+
+const linkTexts = {
+  invite: 'people.invitePerson',
+  remind: 'people.remindPerson',
+  link: 'people.link',
+} as const;
 type MenuProps = {
   person: PersonOfMenu;
   /** In the list: the menu includes a link to the person. */
@@ -47,7 +54,12 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
       label={t('people.actions', { name: personName(person) })}
       items={[
         isInList && { label: t('people.open'), icon: UserRound, to: `/people/${person.id}` },
-        { label: t('people.link'), icon: KeyRound, onSelect: () => onDo('link'), ...disabledFor(noLink) },
+        {
+          label: t(linkTexts[linkKindOf(person)]),
+          icon: KeyRound,
+          onSelect: () => onDo('link'),
+          ...disabledFor(noLink),
+        },
         signIn && {
           label: t('people.endSessions'),
           icon: LogOut,

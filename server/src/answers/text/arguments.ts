@@ -26,8 +26,13 @@ export type Arguments = {
     'thanks.open': { questions: number };
     'faults.at': { question: number; fault: string };
     'faults.tooLong': { characters: number };
-    'reminders.asked.text': { company: string };
-    'reminders.optedOut.text': { company: string };
-    'reminders.resumed.text': { company: string };
+    'optOut.reminders.asked.text': { company: string };
+    'optOut.reminders.optedOut.text': { company: string };
+    'optOut.reminders.resumed.text': { company: string };
+    'optOut.digests.asked.text': { company: string };
+    'optOut.digests.optedOut.text': { company: string };
+    'optOut.digests.resumed.text': { company: string };
+    'focus.open.text': { group: string; subject: string; action: string };
+    'focus.done.text': { group: string; subject: string; action: string };
   };
 };

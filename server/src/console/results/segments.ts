@@ -50,7 +50,7 @@ async function readBreakdown(
   return { breakdown: { id: breakdown.id, name: breakdown.name }, segments: named };
 }
 
-/** Returns the requested week, or the newest that is closed: only those have figures of segments. */
+/** Returns the requested week, or else the newest closed week. Only closed weeks have figures of segments. */
 const chosenWeek = (weeks: Weeks, wanted: string | undefined) =>
   weekIn(weeks, wanted) ?? weeks.shown.find(({ state }) => state === 'final')?.week;
 
@@ -195,7 +195,7 @@ export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted
     },
   };
 
-  /** Returns a function that returns the rolling values of a segment, without changes; none for the response rate. */
+  /** Returns a function that returns the rolling values of a segment, without changes. For the response rate it returns none. */
   async function readRolling(): Promise<(segmentId: number) => RollingFigure[]> {
     if (!window || !kpi) return () => [];
     const statistics = await statisticsShown(pool, accountId, window);

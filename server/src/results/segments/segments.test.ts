@@ -299,7 +299,7 @@ describe('the answering page', () => {
     return (await openLink(pool, database.keys, { link: link as string, visit: null }))?.breakdowns;
   };
 
-  test('names the attributes of the breakdowns of a week, also of one that was closed since, and none of a week that was opened without', async () => {
+  test('names the attributes of the breakdowns of a week, including one that has since been closed, and none for a week opened without breakdowns', async () => {
     const acme = await staff();
     await openWeek(acme);
     const first = await open(acme, site);

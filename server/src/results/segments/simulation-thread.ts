@@ -1,6 +1,6 @@
 // Simulates breakdowns on a thread, because seconds of computing would block other requests. One simulation at a time.
 import { Fault } from '../../base/errors.ts';
-import { computeOnThread } from '../../jobs/threads.ts';
+import { runOnThread, ThreadTimeout } from '../../jobs/threads.ts';
 import type { SimulatedAccount, SimulatedBreakdown } from './simulate.ts';
 
 /** Computes what a breakdown would show; see simulateBreakdown. */
@@ -14,13 +14,10 @@ export function openSimulations(thread: URL): SimulateBreakdown {
   let last: Promise<unknown> = Promise.resolve();
   return (account) => {
     const result = last.then(async () => {
-      const found = await computeOnThread<SimulatedBreakdown>(thread, account, limits).catch(
-        (error: unknown) => {
-          // A thread that takes too long is ended with status 1.
-          if (error instanceof Error && error.message.includes('exited with code')) return undefined;
-          throw error;
-        },
-      );
+      const found = await runOnThread<SimulatedBreakdown>(thread, account, limits).catch((error: unknown) => {
+        if (error instanceof ThreadTimeout) return undefined;
+        throw error;
+      });
       if (found) return found;
       throw new Fault('unavailable', 'unavailable', 'The simulation took too long. Try again later.', {
         retryAfter: 60,

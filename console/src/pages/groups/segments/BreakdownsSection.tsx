@@ -1,4 +1,4 @@
-// The breakdowns: by which attributes results are shown, and closing and removing them.
+// The breakdowns: the attributes by which results are shown. Also closes and removes breakdowns.
 import type { BreakdownRow, Breakdowns } from '@soundings/contract/console/segments.ts';
 import { ChartNoAxesColumn, CircleSlash, Combine, Trash2 } from 'lucide-react';
 import { useState } from 'react';

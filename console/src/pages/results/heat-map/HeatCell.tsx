@@ -1,5 +1,5 @@
-// The cells of the heat map: the response, and a number for each KPI that leads to its trend. Withheld figures have a reason that
-// opens when pressed.
+// The cells of the heat map: the response, and a number for each KPI that leads to its trend. A withheld figure shows the reason
+// when it is pressed.
 import type { HeatMap, HeatRow } from '@soundings/contract/console/results.ts';
 import type { Named } from '@soundings/contract/console/groups.ts';
 import { useNavigate, useRouter } from '@tanstack/react-router';

@@ -19,7 +19,10 @@ import { useBreakdowns, useSegmentReason } from './breakdowns.tsx';
 
 type Row = SegmentAnswers['rows'][number];
 
-/** A section for administrators of an account with segments; nothing for others. `week`: the week that the page shows. */
+/**
+ * A section for administrators of an account with segments. Renders nothing for other users and accounts. `week`: the week that the
+ * page shows.
+ */
 export function SegmentAnswersSection({ question, week }: { question: ResultQuestion; week: ResultWeek }) {
   const breakdowns = useBreakdowns();
   const [address, setAddress] = useAddress<'breakdown'>();
