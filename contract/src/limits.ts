@@ -90,3 +90,6 @@ export const runRetentionDays = 400;
 export const maxSheetRows = 50_000;
 export const maxSheetColumns = 500;
 export const maxCellLength = 32_767;
+
+/** The minimum number of groups that key drivers are computed from. */
+export const minimumDriverGroups = 20;

@@ -69,7 +69,7 @@ const formatOf = onceForLanguage((language: Language) => {
     /** The day of a point in time (ISO 8601). */
     day: (iso: string) => day.format(new Date(iso)),
     /** A calendar day, YYYY-MM-DD. */
-    plainDay: (day: string) => plainDay.format(new Date(day)),
+    plainDay: (date: string) => plainDay.format(new Date(date)),
     time: (iso: string) => time.format(new Date(iso)),
     /** "3 days ago". */
     ago(iso: string, now = Date.now()): string {

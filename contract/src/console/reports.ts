@@ -30,7 +30,8 @@ export type ReportRow = {
 
 export type ReportSection<Item> = { title: string; note: string; items: Item[] };
 
-export type ReportComment = { text: string; source: string };
+/** `week`: with an asterisk if it was partly handed out. */
+export type ReportComment = { text: string; question: string; week: string };
 
 export type PrintedReport = {
   /** ISO 639-1. */

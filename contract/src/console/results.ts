@@ -257,8 +257,12 @@ export type Trend = {
   /** Null: the response rate. */
   kpi: ResultKpi | null;
   weeks: ResultWeek[];
-  /** `values`: each week's own values. `rolling`: the rolling values; empty for the response rate. */
-  series: { group: ResultGroup & { people: number }; values: Figure[]; rolling: RollingFigure[] }[];
+  /** `values`: each week's own, those of the response rate with their numbers of people. `rolling`: empty for the response rate. */
+  series: {
+    group: ResultGroup & { people: number };
+    values: (Figure & Partial<RateFigure>)[];
+    rolling: RollingFigure[];
+  }[];
 };
 
 export type QuestionResults = {

@@ -75,7 +75,7 @@ function focusNews({ focus }: Asking, language: string): string {
     subject: calm(translations[language] ?? focus.subject),
     action: calm(focus.action),
   };
-  return `<p class="news"><b>${html(t(`focus.${state}.lead`))}</b> ${html(t(`focus.${state}.text`, names))}</p>\n`;
+  return `<div class="news"><b>${html(t(`focus.${state}.lead`))}</b> ${html(t(`focus.${state}.text`, names))}</div>\n`;
 }
 
 /** Returns why a question can no longer be answered here, either from the start or because an answer was just refused. */

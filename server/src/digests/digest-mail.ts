@@ -88,10 +88,10 @@ const commentsOf = ({ comments: { title, items } }: PrintedReport): Block[] =>
     ? []
     : [
         { kind: 'heading', text: title },
-        ...items.slice(0, mostComments).map(({ text, source }) => ({
+        ...items.slice(0, mostComments).map(({ text, question, week }) => ({
           kind: 'quote' as const,
           text: inert(text, mostOfComment),
-          source: inert(source, ofText),
+          source: inert(`${question} · ${week}`, ofText),
         })),
       ];
 

@@ -1,6 +1,6 @@
 // An account with weeks that can be closed one after another, and a sender of its digests, for tests.
 import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
-import type { roles } from '@soundings/contract/people/roles.ts';
+import type { Role } from '@soundings/contract/people/roles.ts';
 import { addWeeks, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { Writable } from 'node:stream';
 import pino from 'pino';
@@ -126,7 +126,7 @@ export const newPerson = async (
   { pool }: TestData,
   { accountId, groups }: SurveyedAccount,
   name: string,
-  role: (typeof roles)[number],
+  role: Role,
   more: { of?: Partial<Record<MembershipKind, string[]>>; language?: string; timezone?: string } = {},
 ): Promise<number> => {
   const { of = {}, ...rest } = more;

@@ -253,9 +253,9 @@ describe('between closing and sending', () => {
     const smtp = await newMailServer();
     await senderOf(world.pool, smtp.url).send(eight(0));
     expect(namesOf(smtp.mails)).toEqual(['all', 'half']);
-    const halfMail = smtp.mails.find(({ to }) => to[0] === 'half@example.org')!;
-    expect(halfMail.text).toContain('Renamed: Week 37');
-    expect(halfMail.text + halfMail.html).not.toMatch(/Group north|of north/);
+    const mail = smtp.mails.find(({ to }) => to[0] === 'half@example.org')!;
+    expect(mail.text).toContain('Renamed: Week 37');
+    expect(mail.text + mail.html).not.toMatch(/Group north|of north/);
   });
 
   test('a person who is demoted, removed or opts out gets nothing, nor anyone if the account turns digests off', async () => {

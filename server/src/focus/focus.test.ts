@@ -249,7 +249,7 @@ describe('the answering page', () => {
     fetch(`${world.address}/a/${link}?language=${language}`).then((reply) => reply.text());
   /** Returns the sentence; undefined: there is none. */
   const newsOn = async (link: string, language?: string) =>
-    /<p class="news">(.*)<\/p>/.exec(await page(link, language))?.[1]?.replaceAll(/<\/?b>/g, '');
+    /<div class="news">(.*)<\/div>/.exec(await page(link, language))?.[1]?.replaceAll(/<\/?b>/g, '');
 
   test('says in one sentence what the group of the person does, the same to everyone in it, whether or not they have answered', async () => {
     const { admin, asked, groupId, account } = await scene();
@@ -270,12 +270,12 @@ describe('the answering page', () => {
     );
     // The closest group counts, and a group elsewhere never does.
     const [team, elsewhere] = await inTransaction(world.pool, async (tx) => {
-      const made = [
+      const added = [
         await createGroup(tx, account.id, { name: 'Team', parentId: groupId }),
         await createGroup(tx, account.id, { name: 'Elsewhere' }),
       ];
-      await changeUser(tx, account.id, asked.userIds[0]!, { memberships: { memberOf: [made[0]!] } }, 0);
-      return made as [number, number];
+      await changeUser(tx, account.id, asked.userIds[0]!, { memberships: { memberOf: [added[0]!] } }, 0);
+      return added as [number, number];
     });
     await add(admin, elsewhere, workload({ subject: 'clarity', action: 'Not for you' }));
     expect(await newsOn(asked.links[0]!)).toContain('Everybody has worked');

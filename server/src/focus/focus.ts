@@ -75,11 +75,7 @@ export async function applyToFocus(
   const tooLong = lengthFault('note', note, maxFocusNote);
   if (tooLong) throw faultAtField('invalid', tooLong.type, '/note', tooLong.message);
   if ((await countFocusEvents(tx, accountId, focusId)) >= maxFocusEvents && state === 'open')
-    throw new Fault(
-      'conflict',
-      'too many focuses',
-      'This focus has too many entries. Finish or stop it, and create a new one.',
-    );
+    throw tooMany('This focus has too many entries. Finish or stop it, and create a new one.');
   if (change === 'reopened') await refuseMore(tx, accountId, before);
   const next = terms ? termsOf(terms, today, before.until) : termsIn(before);
   if (change === 'changed' && isSame(next, termsIn(before))) return before;
@@ -139,18 +135,13 @@ async function refuseMore(
       'The group already has this focus. Change it instead.',
     );
   if (open >= maxOpenFocuses)
-    throw new Fault(
-      'conflict',
-      'too many focuses',
-      `A group can have ${maxOpenFocuses} open focuses. Finish or stop one of them first.`,
-    );
+    throw tooMany(`A group can have ${maxOpenFocuses} open focuses. Finish or stop one of them first.`);
   if (all >= maxFocusesOfGroup)
-    throw new Fault(
-      'conflict',
-      'too many focuses',
-      `A group can have ${maxFocusesOfGroup} focuses in its history.`,
-    );
+    throw tooMany(`A group can have ${maxFocusesOfGroup} focuses in its history.`);
 }
+
+/** Returns the Fault for more focuses, or more history, than a group can have. */
+const tooMany = (message: string) => new Fault('conflict', 'too many focuses', message);
 
 const subjectNotFound = (kind: 'kpi' | 'question') =>
   faultAtField(

@@ -158,7 +158,7 @@ const rows: readonly Row[] = [
     {
       en: 'End each larger task with 15 minutes together: what went well, what didn’t, and what to change.',
       sv: 'Avsluta varje större uppgift med en kvart tillsammans: vad gick bra, vad gick sämre och vad ändras.',
-      de: 'Jede größere Aufgabe mit 15 Minuten gemeinsam abschließen: Was lief gut, was nicht, was wird geändert?',
+      de: 'Jede umfangreiche Aufgabe mit 15 Minuten gemeinsam abschließen: Was lief gut, was nicht, was wird geändert?',
     },
   ],
   [

@@ -224,13 +224,13 @@ function Comments({ items, ...head }: PrintedReport['comments']) {
     <section>
       <Heading {...head} />
       <ul className={css['comments']}>
-        {items.map(({ text, source }, index) => (
+        {items.map(({ text, question, week }, index) => (
           // oxlint-disable-next-line react/no-array-index-key -- comments have no id, so that they reveal nothing
           <li key={index}>
             <p className={css['comment']} dir="auto">
               {text}
             </p>
-            <p className={css['note']}>{source}</p>
+            <p className={css['note']}>{`${question} · ${week}`}</p>
           </li>
         ))}
       </ul>

@@ -86,6 +86,32 @@ export function useHandedOutNotes() {
   };
 }
 
+/** Returns "405 of 506", how many of the people asked answered; undefined if it is not known. */
+export function useAnsweredOf(): (
+  rate: { asked?: number | null; answered?: number | null } | undefined,
+) => string | undefined {
+  const t = useText();
+  return ({ asked = null, answered = null } = {}) =>
+    asked === null || answered === null ? undefined : t('results.answeredOf', { answered, asked });
+}
+
+/** Returns a note for each week of a chart of response rates: how many of the people asked answered. */
+export function useRateNotes() {
+  const t = useText();
+  const answeredOf = useAnsweredOf();
+  return (
+    weeks: readonly ResultWeek[],
+    rates: readonly { week: string; handedOut: boolean; asked?: number | null; answered?: number | null }[],
+  ): (string | undefined)[] => {
+    const byWeek = new Map(rates.map((rate) => [rate.week, rate]));
+    return weeks.map(({ week }) => {
+      const rate = byWeek.get(week);
+      const parts = [answeredOf(rate), rate?.handedOut && t('results.handedOutShort')];
+      return parts.filter(Boolean).join(' · ') || undefined;
+    });
+  };
+}
+
 /** Returns a note for each week of a chart: the margin of the rolling value, and the value of the week alone. */
 export function useRollingNotes() {
   const t = useText();

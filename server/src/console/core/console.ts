@@ -80,6 +80,9 @@ export function requireProof({ isProved }: Who): void {
   throw new Fault('forbidden', 'password required', message);
 }
 
+/** Returns the Fault for a caller who may not do something. The message says who may. */
+export const missingRole = (message: string): Fault => new Fault('forbidden', 'missing role', message);
+
 /** Returns the caller as an actor for the audit log. */
 export const actorOf = ({ userId, address }: Who): Extract<Actor, { origin: 'console' }> => ({
   origin: 'console',
@@ -114,11 +117,7 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
       const admit = async (request: FastifyRequest): Promise<void> => {
         const who = await callerOf(request);
         if (!hasRole(who, minimumRole)) {
-          throw new Fault(
-            'forbidden',
-            'missing role',
-            `This requires the ${minimumRole} role. Ask an administrator.`,
-          );
+          throw missingRole(`This requires the ${minimumRole} role. Ask an administrator.`);
         }
         if (proof) requireProof(who);
         request.accountId = who.accountId;

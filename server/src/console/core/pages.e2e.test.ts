@@ -210,7 +210,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
 
   test('the pages of a manager, a user and a visitor have no faults either; all other pages are not found', async () => {
     const ofQuestion = '/results/questions/$questionId';
-    const results = ['/', '/heat-map', '/trends', '/drivers', ofQuestion, '/comments', '/report'];
+    const results = ['/', '/heat-map', '/trends', '/drivers', '/focus', ofQuestion, '/comments', '/report'];
     const forManagers = [...results, '/groups', '/groups/$groupId', '/profile', '/privacy'];
     const [group] = await world.pool<{ id: number }[]>`
       select m.group_id as id

@@ -4,7 +4,6 @@ import { isScaled } from '@soundings/contract/question-types.ts';
 import { dayIn } from '@soundings/contract/weeks.ts';
 import type { AuditAction } from '@soundings/contract/audit-actions.ts';
 import { audit } from '../../accounts/audit.ts';
-import { Fault } from '../../base/errors.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
 import { isCheckInDue } from '../../focus/focus-states.ts';
 import {
@@ -24,7 +23,7 @@ import {
 import { suggestionsIn } from '../../focus/suggestions.ts';
 import { selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import { actorOf, type Console, type Who } from '../core/console.ts';
+import { actorOf, type Console, missingRole, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { openGroups, ownsGroup, rejectClosedGroup } from '../groups/open-groups.ts';
 import { groupNamed, headOf, readGroups } from '../results/reading.ts';
@@ -102,11 +101,7 @@ const actingAs = ({ accountId, userId, timezone }: Who, now: number): FocusActor
 async function refuseForeignGroup(db: Db, who: Who, groupId: number): Promise<void> {
   await rejectClosedGroup(db, who, groupId);
   if (await ownsGroup(db, who, groupId)) return;
-  throw new Fault(
-    'forbidden',
-    'missing role',
-    'You can see this group, but only its owners and administrators can change its focus.',
-  );
+  throw missingRole('You can see this group, but only its owners and administrators can change its focus.');
 }
 
 async function focusOf(
@@ -167,7 +162,14 @@ const shown = (
   state: row.state,
   outlook: row.outlook,
   createdAt: row.createdAt.toISOString(),
-  history: events.map(({ focusId: _, at, ...event }) => ({ ...event, at: at.toISOString() })),
+  history: events.map(({ id, kind, at, who, note, terms }) => ({
+    id,
+    kind,
+    at: at.toISOString(),
+    who,
+    note,
+    terms,
+  })),
 });
 
 /** Returns a function that names what a focus is about, in a language. */

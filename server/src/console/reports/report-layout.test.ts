@@ -119,6 +119,26 @@ test('a comment that the fonts can’t show is replaced with a note', () => {
   expect(text).not.toContain('谢');
 });
 
+test('the weeks of a KPI and of a comment are never cut off', () => {
+  const rolling = { ...anyKpi(0).rolling, questions: 12, firstWeek: '2026-08-10', lastWeek: '2026-09-14' };
+  const other = { ...rolling, firstWeek: '2025-12-22', lastWeek: '2025-12-22' };
+  const data = anyReport({
+    kpis: [anyKpi(0, { rolling }), anyKpi(1, { rolling: other })],
+    comments: { total: 1, newest: [{ ...comment('Words.'), question: long, handedOut: true }] },
+  });
+  const texts = (language: string) => linesIn(page(data, language).elements).map(({ text }) => text);
+  expect(texts('en')).toEqual(
+    expect.arrayContaining([
+      '12 questions, W33–38',
+      '12 questions, week 52, 2025',
+      expect.stringMatching(/^Ett mycket .*… · week 38 \*$/),
+    ]),
+  );
+  expect(texts('sv')).toEqual(
+    expect.arrayContaining(['12 frågor, v. 33–38', expect.stringMatching(/… · vecka 38 \*$/)]),
+  );
+});
+
 test('a clear change has an arrow in its direction, and other changes have none', () => {
   const arrows = (verdict: 'up' | 'down' | 'unclear') => {
     const change = { by: 0.1, since: '2026-08-10', questions: 1, verdict, handedOut: false };

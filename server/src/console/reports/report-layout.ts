@@ -25,7 +25,7 @@ import {
   top,
   wide,
 } from './report-sheet.ts';
-import { type Metrics, readableText } from './text-lines.ts';
+import { type Metrics, readableText, replacedText, wrappedLines } from './text-lines.ts';
 
 /**
  * Lays out a report. `report.comments`: the newest of the `total` comments in the period. `leftOut`: returns the note about the
@@ -139,8 +139,8 @@ function responseOf(response: NonNullable<PrintedReport['response']>, sheet: She
 
 /** The columns of the KPI table: where they begin (names, notes, chart) or end (numbers). */
 const columns = {
-  name: { x: left, width: 166 },
-  note: { x: left + 170, width: 80 },
+  name: { x: left, width: 136 },
+  note: { x: left + 140, width: 112 },
   chart: { x: left + 254, width: 58 },
   score: { x: left + 364, width: 52 },
   change: { x: left + 410, width: 46 },
@@ -292,7 +292,7 @@ function commentsOf(
   const columnAt = (x: number) => ({ x, y: start + styles.heading.leading + 3 });
   const lists = [columnAt(left), columnAt(right - width)] as const;
   const items: Element[] = [];
-  for (const { text, source } of comments.items) {
+  for (const { text, question, week } of comments.items) {
     const list = lists[0].y <= lists[1].y ? lists[0] : lists[1];
     const own = { ...sheet, y: list.y, shapes: [] as DecorationShape[] };
     const space = { x: list.x + 9, width: width - 9 };
@@ -300,7 +300,7 @@ function commentsOf(
     const style = shownText === undefined ? styles.note : styles.body;
     const lines = [
       ...set(shownText ?? otherScript, style, own, { ...space, most: commentLines }),
-      ...set(source, styles.note, own, space),
+      ...set(sourceOf(question, week, space.width, metrics), styles.note, own, space),
     ];
     if (own.y > end) break;
     const bar = { x: list.x, y: list.y + 2, width: 2, height: own.y - list.y - 3 };
@@ -319,6 +319,19 @@ function commentsOf(
     elements: [head, ...(note === '' ? [] : [element('P', noteLines)]), element('L', [], items)],
     shown: items.length,
   };
+}
+
+/** Returns "My question · week 38" on one line. If it is too long, the question is shortened. */
+function sourceOf(question: string, week: string, width: number, metrics: Metrics): string {
+  const { size, weight } = styles.note;
+  const end = ` · ${week}`;
+  const rest = width - metrics.widthOf(end, weight) * size;
+  const [line = ''] = wrappedLines(
+    replacedText(question, metrics),
+    { width: rest, size, weight, most: 1 },
+    metrics,
+  );
+  return line + end;
 }
 
 /** Lays out the foot at the end of the page: how anonymity is kept, what marks mean, and when the report was created. */

@@ -1,5 +1,10 @@
 // Puts a report into words: what its page and its PDF say. Pure.
-import type { PrintedReport, ReportMark, ReportRow } from '@soundings/contract/console/reports.ts';
+import type {
+  PrintedReport,
+  ReportComment,
+  ReportMark,
+  ReportRow,
+} from '@soundings/contract/console/reports.ts';
 import type {
   FigureChange,
   Difference,
@@ -27,8 +32,8 @@ const [mostKpis, mostQuestions] = [12, 3];
 /** What a language needs: its texts and its numbers. `year`: weeks of other years are named with theirs. */
 type TextContext = { t: Texts; locale: string; year: string };
 
-/** Returns how many KPIs there is room for: what a group works on takes the space of some. */
-const kpisBeside = (focuses: number) => (focuses === 0 ? mostKpis : mostKpis - 1 - 2 * focuses);
+/** Returns how many KPIs there is room for: each focus takes the space of two. */
+const kpisBeside = (focuses: number) => mostKpis - 2 * focuses;
 
 /** Returns the report in a language, with all of its newest comments. */
 export function reportTextOf(data: ReportData, language: string): PrintedReport {
@@ -70,7 +75,7 @@ export function reportTextOf(data: ReportData, language: string): PrintedReport 
     comments: {
       title: t('comments'),
       note: '',
-      items: comments.newest.map((one) => ({ text: one.text, source: sourceOf(one, context) })),
+      items: comments.newest.map((one) => commentOf(one, context)),
     },
     anonymity: { title: t('anonymity'), text: anonymityText(data.thresholds, t) },
     legend: [t('legend'), ...(isHandedOut(data) ? [t('handedOut')] : [])].join(' '),
@@ -296,8 +301,14 @@ function weekText(week: Week, { t, year }: TextContext): string {
   return parts.year === year ? t('weekShort', { number: parts.number }) : t('weekFull', parts);
 }
 
-const sourceOf = ({ question, week, handedOut }: ResultComment, context: TextContext) =>
-  `${question} · ${weekText(week, context)}${handedOut ? ' *' : ''}`;
+const commentOf = (
+  { text, question, week, handedOut }: ResultComment,
+  context: TextContext,
+): ReportComment => ({
+  text,
+  question,
+  week: weekText(week, context) + (handedOut ? ' *' : ''),
+});
 
 const anonymityText = (thresholds: ReportData['thresholds'], t: Texts) =>
   thresholds?.figures === 1

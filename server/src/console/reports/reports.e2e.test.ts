@@ -154,4 +154,16 @@ test.skipIf(!hasBrowser())('the page of reports has no axe violations, and fits 
       expect(await page.evaluate<number>(wide)).toBeLessThanOrEqual(0);
     }
   }
+  // With all columns, in the language with the longer words, no cell is cut off.
+  const [group] = await world.pool<{ id: number }[]>`
+    select group_id as id from groups where account_id = ${world.accountId} and name = 'Workshops'`;
+  const page = await openConsole(world, browser, world.administrator.email, {
+    path: `/report?group=${group?.id}&compare=company`,
+    language: 'sv',
+    size: { width: 390, height: 844 },
+  });
+  await report(page).getByRole('columnheader', { name: 'Skillnad' }).waitFor();
+  const cut =
+    '[...document.querySelectorAll("article td, article th")].filter((one) => one.getBoundingClientRect().right > innerWidth).length';
+  expect(await page.evaluate<number>(cut)).toBe(0);
 });

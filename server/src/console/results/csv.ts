@@ -173,22 +173,31 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, t: Texts): st
   ]);
 }
 
-/** Returns a row for each week. For a KPI, each group has its rolling value, its margin and the value of the week alone. */
+/**
+ * Returns a row for each week. For a KPI, each group has its rolling value, its margin and the value of the week alone; for the response
+ * rate, how many people answered and were asked.
+ */
 export const trendTable = ({ kpi, weeks, series }: Trend, t: Texts): string =>
   tableOf([
     [
       t('week'),
       t('monday'),
-      ...series.flatMap(({ group: { name } }) =>
-        kpi ? [name, `${name}, ${t('margin')}`, `${name}, ${t('weekOnly')}`] : [name],
-      ),
+      ...series.flatMap(({ group: { name } }) => [
+        name,
+        ...(kpi ? (['margin', 'weekOnly'] as const) : (['answered', 'asked'] as const)).map(
+          (key) => `${name}, ${t(key)}`,
+        ),
+      ]),
       t('handedOut'),
     ],
     ...weeks.map(({ week }) => [
       ...weekCells({ week }),
       ...series.flatMap(({ values, rolling }): CsvCell[] => {
         const own = scoreIn(values, week, t);
-        if (!kpi) return [own];
+        if (!kpi) {
+          const { answered = null, asked = null } = values.find((one) => one.week === week) ?? {};
+          return [own, answered, asked];
+        }
         const margin = points(rolling.find((one) => one.week === week)?.margin);
         return [scoreIn(rolling, week, t), margin, own];
       }),

@@ -1,6 +1,7 @@
 // Key drivers: reads the latest published figures of the groups that the caller may see, and computes on a thread which KPIs go along
 // with an outcome.
 import type { DriverOutcome, Drivers } from '@soundings/contract/console/drivers.ts';
+import { minimumDriverGroups } from '@soundings/contract/limits.ts';
 import { recommendation } from '@soundings/contract/question-types.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { invalidParameter } from '../../base/errors.ts';
@@ -10,7 +11,6 @@ import { type Kpi, selectKpis } from '../../questions/questions.sql.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import { type LatestFigures, selectLatestFigures } from '../../results/data/latest-figures.sql.ts';
 import { shownQuestions } from '../../results/data/read-results.ts';
-import { minimumGroups } from '../../results/statistics/driver-groups.ts';
 import type { ComputeDrivers } from '../../results/statistics/drivers-thread.ts';
 import type { Who } from '../core/console.ts';
 import { openGroups } from '../groups/open-groups.ts';
@@ -70,7 +70,7 @@ export async function readDrivers(
     outcome: outcomeOf(outcome),
     state: result.state,
     groups: used.size,
-    minimumGroups,
+    minimumGroups: minimumDriverGroups,
     tree: tree ? headOf(tree) : null,
     weeks: weeksOf(behind).map(weeks.named),
     explained: result.explained,
@@ -83,7 +83,7 @@ export async function readDrivers(
 const none = {
   state: 'few' as const,
   groups: 0,
-  minimumGroups,
+  minimumGroups: minimumDriverGroups,
   tree: null,
   weeks: [],
   explained: null,

@@ -16,7 +16,7 @@ import type {
   ResultsValues,
   Value,
 } from '@soundings/contract/data.ts';
-import { addWeeks, fourDigits, lastDay, type Week } from '@soundings/contract/weeks.ts';
+import { addWeeks, fourDigits, lastDay, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -542,6 +542,25 @@ test.skipIf(!hasBrowser())(
     const slider = page.getByRole('slider', { name: /^Trend by week/ });
     expect(await slider.getAttribute('aria-valuetext')).toMatch(`${top.name} `);
 
+    // The response rate, with how many of the people asked answered, as in the finding that leads here.
+    await page.getByRole('combobox', { name: /^Show: / }).click();
+    await page.getByRole('option', { name: 'Response rate' }).click();
+    const rates = await readAs<Trend>(world.administrator.email, `/trends?groupIds=${top.id},${other.id}`);
+    await table
+      .getByRole('cell', { name: /\d of \d/ })
+      .first()
+      .waitFor();
+    const people = rates.series.map(({ values }) => values.find((one) => one.week === last));
+    expect(oneLine((await table.getByRole('row').allInnerTexts())[1] as string)).toBe(
+      [
+        `Week ${weekName(last).slice(6)}, 2026`,
+        ...people.map((one) => `${cellOf(one?.value)} ${one?.answered} of ${one?.asked}`),
+      ].join(' '),
+    );
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(
+      `${people[0]?.answered} of ${people[0]?.asked}`,
+    );
+
     // Opens a question of the overview's last week.
     const results = await resultsOf(`groupId=${top.id}&${range}`);
     const week = fourDigits(last);
@@ -599,7 +618,8 @@ test.skipIf(!hasBrowser())(
     await tiles.first().waitFor();
     expect(new URL(page.url()).pathname).toBe('/');
     const navigation = page.getByRole('navigation').first();
-    expect(await navigation.getByRole('link', { name: 'Heat map' }).count()).toBe(0);
+    for (const name of ['Heat map', 'Drivers', 'Groups'])
+      expect([name, await navigation.getByRole('link', { name }).count()]).toEqual([name, 0]);
     await page.getByRole('region', { name: /^Highest and lowest/ }).waitFor();
     await page
       .getByRole('region', { name: 'Response rate' })
@@ -608,6 +628,11 @@ test.skipIf(!hasBrowser())(
     const sections = page.getByRole('main').getByRole('heading', { level: 2 });
     expect(await sections.first().innerText()).toBe('In short');
     expect(await axeFaults(page)).toEqual([]);
+
+    // The list of groups would have one row: its address leads to the group.
+    await page.goto('/groups');
+    await page.waitForURL(/\/groups\/\d+$/);
+    await page.getByRole('link', { name: 'See results', exact: true }).waitFor();
 
     const second = groups.find(({ name }) => name === 'Workshops') as Group;
     await world.pool`

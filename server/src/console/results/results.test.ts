@@ -64,6 +64,7 @@ const valueOf = (type: QuestionType, of: (low: number, high: number) => number):
   if (type === 2) return of(1, 10);
   if (type === 3) return of(0, 10);
   if (type === 4) return of(0, 1) === 1;
+  if (type === 8) return of(1, 4);
   if (type === 5) return ['b', 'a', '2'][of(0, 2)];
   return type === 6 ? ['b', 'a', '2'].slice(of(0, 2)) : undefined;
 };
@@ -591,6 +592,18 @@ describe('access to results', () => {
       const [, row] = (await request(`GET ${path}`)).text.split('\r\n');
       expect([path, row]).toEqual([path, expect.stringMatching(/^\d{4}-W\d\d,\d{4}-\d\d-\d\d,/)]);
     }
+  });
+
+  test('CSV of the response rate: how many people answered, and how many were asked', async () => {
+    const request = await signedIn(account, 'Administrator');
+    const { text } = await request(
+      `GET /results/trends/csv?groupIds=${ids['north']},${ids['company']}&weeks=13`,
+    );
+    const lines = text.split('\r\n');
+    expect(lines[0]).toBe(
+      '\uFEFFWeek,Monday,north,"north, Answered","north, Asked",company,"company, Answered","company, Asked",Based partly on handed-out links',
+    );
+    expect(lines.find((line) => line.startsWith('2026-W45'))).toBe('2026-W45,2026-11-02,100,6,6,100,18,18,');
   });
 
   test('CSV of the heat map: the filtered rows in their order, as values or as differences from the company', async () => {

@@ -78,6 +78,12 @@ const screens: Screen[] = [
     path: '/drivers',
   },
   {
+    name: 'focus',
+    title: 'Focus',
+    description: 'What a group works on, its check-ins, and how many groups have a focus.',
+    path: '/focus',
+  },
+  {
     name: 'results-question',
     title: 'A question’s result',
     description: 'The distribution of answers, week by week.',

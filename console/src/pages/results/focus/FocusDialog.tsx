@@ -21,14 +21,12 @@ const subjectIn = (value: string): { kind: 'kpi' | 'question'; subject: string }
   return { kind: value.slice(0, at) as 'kpi' | 'question', subject: value.slice(at + 1) };
 };
 
-export function FocusDialog({ data, focus, onClose }: DialogProps) {
+function useFocusForm({ data, focus, onClose }: DialogProps, first: string | undefined) {
   const t = useText();
   const refresh = useRefresh();
-  const { id } = data.group;
-  const choices = useChoices(data);
-  const form = useDialogForm<Values>({
+  return useDialogForm<Values>({
     initial: {
-      subject: focus ? `${focus.subject.kind}:${focus.subject.id}` : (choices[0]?.value ?? ''),
+      subject: focus ? `${focus.subject.kind}:${focus.subject.id}` : (first ?? ''),
       action: focus?.action ?? '',
       responsible: focus?.responsible ?? '',
       until: focus?.until ?? '',
@@ -37,7 +35,7 @@ export function FocusDialog({ data, focus, onClose }: DialogProps) {
       focus
         ? api('PATCH /focus/{focusId}', { params: { focusId: String(focus.id) }, body: terms })
         : api('POST /focus/groups/{groupId}', {
-            params: { groupId: String(id) },
+            params: { groupId: String(data.group.id) },
             body: { ...subjectIn(subject), ...terms },
           }),
     done: async () => {
@@ -46,6 +44,12 @@ export function FocusDialog({ data, focus, onClose }: DialogProps) {
     },
     onClose,
   });
+}
+
+export function FocusDialog({ data, focus, onClose }: DialogProps) {
+  const t = useText();
+  const choices = useChoices(data);
+  const form = useFocusForm({ data, ...(focus && { focus }), onClose }, choices[0]?.value);
   const { subject, action } = form.values;
   return (
     <FormDialog
