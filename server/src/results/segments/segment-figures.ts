@@ -9,6 +9,7 @@ import {
   type Result,
   resultOf,
 } from '../figures.ts';
+import type { Cells } from '../disclosure/disclosure.ts';
 import type { Turnout, WeekData } from '../turnout.ts';
 import { chooseSegments, segmentsHandedOut, type SegmentSet } from './choose-segments.ts';
 
@@ -28,7 +29,8 @@ export function segmentResults(
   const isDistribution = isDistributionOnly(type);
   const threshold = isDistribution ? thresholds.distribution : thresholds.figures;
   const sets = company.types.every((one) => one === type) ? setsOfBreakdowns(asked, company, turnout) : [];
-  const shown = chooseSegments(cells, sets, threshold);
+  const shown = chosenBefore(turnout, { cells, sets, threshold }) ?? chooseSegments(cells, sets, threshold);
+  chosenIn(turnout).push({ cells, sets, threshold, shown });
   const handedOut = segmentsHandedOut(cells, shown, ownLinksIn(company), threshold);
   return asked.map(({ question, noise }, number) => {
     if (type === freeText) return [];
@@ -44,6 +46,52 @@ export function segmentResults(
     });
   });
 }
+
+/** What was chosen for a question. */
+type Chosen = {
+  cells: Pick<Cells, 'cellOf' | 'sizes'>;
+  sets: readonly (readonly SegmentSet[])[];
+  threshold: number;
+  shown: Map<number, number[]>;
+};
+
+/** What was chosen for the questions of a week so far, for as long as its figures are computed. */
+const chosen = new WeakMap<Turnout, Chosen[]>();
+
+function chosenIn(turnout: Turnout): Chosen[] {
+  const known = chosen.get(turnout) ?? [];
+  chosen.set(turnout, known);
+  return known;
+}
+
+/**
+ * Returns what was chosen for a question that the same people answered. Most people answer all questions of a week, and choosing is by far
+ * the longest part of closing a week with many breakdowns.
+ */
+function chosenBefore(turnout: Turnout, wanted: Omit<Chosen, 'shown'>): Map<number, number[]> | undefined {
+  const sizeOf = ({ cells: { cellOf }, sets, threshold }: Omit<Chosen, 'shown'>) =>
+    [threshold, cellOf.length, ...sets.map((list) => list.map(({ people }) => people.length).join())].join(
+      ';',
+    );
+  const size = sizeOf(wanted);
+  return chosenIn(turnout).find(
+    (one) =>
+      sizeOf(one) === size &&
+      isSame(one.cells.cellOf, wanted.cells.cellOf) &&
+      one.sets.every((list, i) =>
+        list.every(({ segment, people }, j) => {
+          const other = wanted.sets[i]?.[j];
+          return other !== undefined && segment === other.segment && isSame(people, other.people);
+        }),
+      ),
+  )?.shown;
+}
+
+const isSame = (one: ArrayLike<number>, other: ArrayLike<number>): boolean => {
+  if (one.length !== other.length) return false;
+  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
+  return true;
+};
 
 /** Returns the segments of everyone who was asked a question. They have a result even if no one answered, which is withheld then. */
 function segmentsAsked(questionId: number, { data, segmentsOfRound }: Turnout): number[] {
