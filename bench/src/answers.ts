@@ -36,7 +36,7 @@ const seconds = 20;
 /** The number of database connections of the service. */
 const connections = 10;
 
-/** Opening a round for a company, answering over HTTP, and closing the week. */
+/** Measures opening a round for a company, answering over HTTP, and closing the week. */
 export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
   const service = await start();
   try {
@@ -67,7 +67,7 @@ export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
 const sizeText = ({ users, groups }: Plan) =>
   `${users.toLocaleString('en')} people in ${groups.toLocaleString('en')} groups`;
 
-/** Five questions for the whole company, at once. */
+/** Opens a round with five questions for the whole company. */
 async function open({ pool, keys }: Service, { id }: BenchAccount) {
   const today = dayIn('UTC', Date.now());
   const questionIds = await inTransaction(pool, async (tx) => {

@@ -1,5 +1,5 @@
-// Key drivers: how well planted ones are found in simulated companies, how often chance is marked, and the time with 2,000 groups
-// and 20 KPIs, by themselves and as a response of the console.
+// Key drivers: how often planted drivers are found in simulated companies, how often unrelated KPIs are marked as clear, and how long
+// 2,000 groups and 20 KPIs take, for the computation alone and as a response of the console.
 // Run one at a time, because parallel runs would affect each other's times.
 import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
 import type { Drivers } from '@soundings/contract/console/drivers.ts';
@@ -17,7 +17,10 @@ import type { Plans, Say, Sized } from './measuring/plans.ts';
 import { pushBodyOf, push } from './push.ts';
 import type { Service } from './measuring/service.ts';
 
-/** `companies`: how many are simulated of each kind. `users`, `groups` and `rounds`: of the account whose times are measured. */
+/**
+ * `companies`: how many companies of each kind are simulated. `users`, `groups` and `rounds`: the sizes of the account whose times
+ * are measured.
+ */
 type Plan = { companies: number; users: number; groups: number; rounds: number };
 
 export const driversPlans: Plans<Plan> = {
@@ -95,7 +98,7 @@ function simulated(groups: number, companies: number, say: Say): BenchRow[] {
     { what: '– both are the first two', measured: share(found) },
     { what: '– the stronger one is clear', measured: share(clear) },
     {
-      what: '– companies with any mark although nothing is planted',
+      what: '– companies with a clear KPI although none was planted',
       measured: share(marked),
       target: '≤ 8%',
       met: marked <= 0.08 * companies,
@@ -103,7 +106,7 @@ function simulated(groups: number, companies: number, say: Say): BenchRow[] {
   ];
 }
 
-/** Measures the first response of the page for each of several outcomes, which are not kept from before. */
+/** Measures the first response of the page for each of several outcomes. No response has been computed before. */
 async function response(
   service: Service,
   { users, groups, rounds }: Omit<Plan, 'companies'>,

@@ -21,6 +21,7 @@ import {
   Settings,
   ShieldCheck,
   SlidersHorizontal,
+  Target,
   TrendingUp,
   Users,
 } from 'lucide-react';
@@ -31,11 +32,11 @@ export type NavigationLink = {
   text: TextKey;
   icon: LucideIcon;
   minimumRole: Role;
-  /** A page that compares groups, which is of no use to users who can see only one. */
+  /** Whether the page compares groups. Such a page is of no use to users who can see only one group. */
   comparesGroups?: true;
   /** The page with the first steps, until it is dismissed. */
   isStart?: true;
-  /** Returns how many items wait there. */
+  /** The kind of items that wait on the page, whose number the navigation shows. */
   waiting?: 'runs';
 };
 export type NavigationGroup = { text?: TextKey; links: readonly NavigationLink[] };
@@ -48,6 +49,7 @@ export const navigation: readonly NavigationGroup[] = [
       { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, minimumRole: 'Manager', comparesGroups: true },
       { to: '/trends', text: 'nav.trends', icon: TrendingUp, minimumRole: 'Manager' },
       { to: '/drivers', text: 'nav.drivers', icon: ChartBar, minimumRole: 'Manager' },
+      { to: '/focus', text: 'nav.focus', icon: Target, minimumRole: 'Manager' },
       { to: '/comments', text: 'nav.comments', icon: MessageSquareText, minimumRole: 'Manager' },
     ],
   },

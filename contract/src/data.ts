@@ -4,6 +4,7 @@ import { feedMetrics, FeedRow } from './feed-rows.ts';
 import type { Operation } from './operation.ts';
 import {
   agreementScale,
+  fourStepScale,
   choiceTypes,
   freeText,
   multipleChoice,
@@ -41,11 +42,14 @@ export const Group = Type.Object(
         'includeSubgroups=true adds. Empty if the group has no subgroups.',
     }),
     kind: Type.Optional(
-      Type.Literal('segment', { description: 'Only segments have this field. (An addition.)' }),
+      Type.Literal('segment', {
+        description: 'Only segments have this field. Not part of the original interface description.',
+      }),
     ),
-    segmentKind: Type.Optional(
+    breakdown: Type.Optional(
       Type.String({
-        description: 'Only for segments: the name of the kind, such as Site. (An addition.)',
+        description:
+          'Only for segments: the name of the breakdown, such as Site. Not part of the original interface description.',
       }),
     ),
   },
@@ -89,7 +93,7 @@ const scopeParameters = {
   groupId: Type.String({ minLength: 1, description: 'The ID of a group of the account.' }),
   includeSubgroups: flag('Whether to include all subgroups.'),
 };
-/** For figures, which segments have too. */
+/** The parameters of operations that return figures, which segments have as well as groups. */
 const figureParameters = {
   groupId: Type.String({ minLength: 1, description: 'The ID of a group or segment of the account.' }),
   includeSubgroups: scopeParameters.includeSubgroups,
@@ -155,6 +159,7 @@ const typeNames: Record<QuestionType, string> = {
   [singleChoice]: 'single choice',
   [multipleChoice]: 'multiple choice',
   [freeText]: 'free text',
+  [fourStepScale]: 'scale 1–4',
 };
 
 export const Question = Type.Object(
@@ -351,7 +356,7 @@ export const getFeed = {
   summary: 'A flat feed for BI tools',
   description:
     'Returns one row for each group, week and metric, streamed as CSV or NDJSON. Rows are ordered by metric, then KPI or ' +
-    'question, group and week. (An addition to the original interface description.)',
+    'question, group and week. This operation is not part of the original interface description.',
   scope: 'data',
   query: Type.Object(
     {

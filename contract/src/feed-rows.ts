@@ -45,9 +45,9 @@ export const FeedRow = Type.Object(
         'Whether `handedOut` is true for one of the figures behind the change, in this week or the earlier one. ' +
         'Null: there is no change.',
     }),
-    segmentKind: Type.Optional(
+    breakdown: Type.Optional(
       Type.String({
-        description: 'Only with kind=segment: the name of the kind, such as Site.',
+        description: 'Only with kind=segment: the name of the breakdown, such as Site.',
       }),
     ),
   },

@@ -61,9 +61,10 @@ export const maxCommentLength = 10_000;
 /** The longest value of an attribute, in characters. */
 export const maxAttributeLength = 1_000;
 
-/** How many kinds of segments an account can have open, how many segments a kind gets per opening, and how many limits of bands a kind can have. */
-export const maxSegmentKinds = 8;
-export const maxSegmentsOfKind = 60;
+/** How many breakdowns an account can have open, how many segments a breakdown gets per opening, and how many limits of bands it
+ * can have. */
+export const maxBreakdowns = 8;
+export const maxSegmentsOfBreakdown = 60;
 export const maxSegmentBands = 20;
 
 /** How many allowed values an attribute can have. */
@@ -72,6 +73,15 @@ export const maxAllowedValues = 1_000;
 /** Whether removing this many people needs an extra confirmation: more than 20, or more than one in twenty. */
 export const isLargeRemoval = (removed: number, people: number): boolean =>
   removed > 20 || removed * 20 > people;
+
+/** The longest texts of a focus, in characters: what the group does, who is responsible, and a note of a check-in. */
+export const [maxFocusAction, maxFocusResponsible, maxFocusNote] = [300, 100, 500];
+
+/** How many open focuses a group can have, how many in its history, and how many entries the history of one can have. */
+export const [maxOpenFocuses, maxFocusesOfGroup, maxFocusEvents] = [2, 200, 200];
+
+/** The hours of working days in which messages are sent, unless a schedule allows any hour: from 08:00 to 19:59. */
+export const workingHours = { first: 8, last: 19 };
 
 /** How long runs are kept, in days. */
 export const runRetentionDays = 400;

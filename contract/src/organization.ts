@@ -63,7 +63,7 @@ export const AccessInfo = Type.Object(
     role: Type.Optional(
       Type.Enum(organizationRoles, {
         description:
-          'Case-sensitive. If omitted, an existing user keeps the current role, and a new user gets the role User.',
+          'Case-sensitive. If omitted, existing users keep their current role, and new users get the User role.',
       }),
     ),
   },

@@ -19,7 +19,7 @@ export const fileOutcomes = [
 export const isUnderWay = (outcome: (typeof fileOutcomes)[number]): boolean =>
   outcome === 'waiting' || outcome === 'processing';
 
-/** The report of a file. An addition to the interface description. */
+/** The report of a file. It is not part of the original interface description. */
 export const FileReport = Type.Object(
   {
     file: Type.String({ description: 'The name of the file.' }),
@@ -110,7 +110,7 @@ export const getFileReport = {
   operationId: 'getFileReport',
   summary: 'Get the report of a file',
   description:
-    'Returns the report of the last file with this name. (An addition to the original interface description.)',
+    'Returns the report of the last file with this name. This operation is not part of the original interface description.',
   scope: 'files',
   params: Type.Object({
     name: Type.String({ description: 'The name of the file, as returned by the upload.' }),

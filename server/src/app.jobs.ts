@@ -9,10 +9,11 @@ import { deleteExpiredSessions } from './auth/sessions.ts';
 import { type MailedInvitation, mailInvitation } from './auth/sign-in-invitations.ts';
 import { type MailedLink, mailSignInLink } from './auth/sign-in-links.ts';
 import { deleteOldSignInFailures } from './auth/sign-in-throttle.ts';
+import { openDigestSender } from './digests/digests.ts';
 import { compareClocks } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
 import type { Work } from './jobs/jobs.ts';
-import { computeOnThread, errorOfThread, runThread, type ThreadLimits } from './jobs/threads.ts';
+import { computationLimits, errorOfThread, runOnThread, type ThreadLimits } from './jobs/threads.ts';
 import type { Mailer } from './mail/mail.ts';
 import { deleteEmailsBefore } from './people/users.sql.ts';
 import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
@@ -40,7 +41,10 @@ import type { AppConfig } from './app.config.ts';
 export type OnWeeks = (work: WeeksWork['work'], only?: WeeksWork['only']) => Promise<void>;
 
 const onThread = (name: string, data: FilesWork | WeeksWork, limits?: ThreadLimits): Promise<void> =>
-  runThread(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
+  runOnThread(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
+
+/** The keys of open weeks must not stay in the memory of a thread. */
+const weeksLimits = { isKept: false };
 
 /** Returns a function that runs work on weeks on a separate thread. */
 export const weeksOn =
@@ -48,7 +52,7 @@ export const weeksOn =
   async (work, only) => {
     const logLevel = log.level as LogLevel;
     const more = { ...(only && { only }), now: now(), logLevel };
-    await onThread('weeks', { databaseUrl: await databaseUrl, answerKeys, work, ...more });
+    await onThread('weeks', { databaseUrl: await databaseUrl, answerKeys, work, ...more }, weeksLimits);
   };
 
 /** Returns a function that asks the questions of a schedule at once, on a separate thread. */
@@ -57,7 +61,8 @@ export const askOn =
   async (ask) => {
     const work = { work: 'ask' as const, ask, now: now(), logLevel: log.level as LogLevel };
     const data: WeeksWork = { databaseUrl: await databaseUrl, answerKeys, ...work };
-    return computeOnThread<AskedNow>(new URL('weeks.thread.ts', import.meta.url), data).catch(
+    const limits = { ...computationLimits, ...weeksLimits };
+    return runOnThread<AskedNow>(new URL('weeks.thread.ts', import.meta.url), data, limits).catch(
       (error: unknown) => {
         throw errorOfThread(error);
       },
@@ -100,6 +105,7 @@ function recurringWork({
     if ((await isDue()) && (await areClocksRight())) await onWeeks(work);
   };
   const sendDue = openSender({ pool, keys, mailer, publicUrl: config.publicUrl, log });
+  const sendDigests = openDigestSender({ pool, mailer, publicUrl: config.publicUrl, log });
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
   const toShow = whenDue('show', () => hasLiveWeeks(pool));
   const toClose = whenDue('close', () => hasEndedWeeks(pool, now()));
@@ -125,6 +131,7 @@ function recurringWork({
     { name: 'resume files', cron: '* * * * *', work: () => addLostProcessing(pool) },
     { name: 'open rounds', cron: '* * * * *', work: toOpen },
     { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
+    { name: 'send digests', cron: '* * * * *', work: () => sendDigests(now()) },
     { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
     { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
     { name: 'close weeks', cron: '*/5 * * * *', work: toClose },

@@ -19,10 +19,11 @@ import { servePeople } from './console/people/people.routes.ts';
 import { servePrivacy } from './console/access/privacy.routes.ts';
 import { serveReports } from './console/reports/reports.routes.ts';
 import type { CreateReports } from './console/reports/report-threads.ts';
+import { serveFocus } from './console/focus/focus.routes.ts';
 import { serveDrivers } from './console/results/drivers.routes.ts';
 import { serveResults } from './console/results/results.routes.ts';
 import { serveSegmentResults } from './console/results/segments.routes.ts';
-import { serveSegments } from './console/groups/segments.routes.ts';
+import { serveBreakdowns } from './console/groups/breakdowns.routes.ts';
 import { serveFiles } from './console/runs/files.routes.ts';
 import { serveRuns } from './console/runs/runs.routes.ts';
 import { serveSession } from './console/session/session.routes.ts';
@@ -42,7 +43,7 @@ import { selectDue } from './rounds/messages/messages.sql.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import type { Approve } from './files/approval-thread.ts';
-import type { SimulateKind } from './results/segments/simulation-thread.ts';
+import type { SimulateBreakdown } from './results/segments/simulation-thread.ts';
 import type { ComputeDrivers } from './results/statistics/drivers-thread.ts';
 import type { Words } from './results/data/words-thread.ts';
 import { serveStorage } from './files/storage.routes.ts';
@@ -117,7 +118,7 @@ type ConsoleDependencies = {
   ask: AskOnThread;
   createReports: CreateReports;
   drivers: ComputeDrivers;
-  simulateKind: SimulateKind;
+  simulateBreakdown: SimulateBreakdown;
   words: Words;
   now: () => number;
   deadJobs: (accountId: number) => Promise<number>;
@@ -135,7 +136,7 @@ export function serveConsole(
     ask,
     createReports,
     drivers,
-    simulateKind,
+    simulateBreakdown,
     words,
     log,
     now,
@@ -151,13 +152,14 @@ export function serveConsole(
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveInvitations(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveConsoleGroups(console, pool);
-  serveSegments(console, pool, simulateKind, now);
+  serveBreakdowns(console, pool, simulateBreakdown, now);
   serveRuns(console, pool, approve);
   serveFiles(console, pool);
   serveResults(console, pool, words);
   serveSegmentResults(console, pool);
   serveReports(console, { pool, createReports, now });
   serveDrivers(console, pool, drivers);
+  serveFocus(console, pool, now);
   const askingDependencies = { pool, mailer, publicUrl: config.publicUrl, now };
   serveLibrary(console, pool);
   serveSchedules(console, askingDependencies);

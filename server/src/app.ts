@@ -68,10 +68,10 @@ export async function startApp(
   const approve = openApprover(new URL('files.thread.ts', import.meta.url), databaseUrl);
   const createReports = openReports(new URL('reports.thread.ts', import.meta.url), databaseUrl);
   const drivers = openDrivers(new URL('drivers.thread.ts', import.meta.url));
-  const simulateKind = openSimulations(new URL('segments.thread.ts', import.meta.url));
+  const simulateBreakdown = openSimulations(new URL('segments.thread.ts', import.meta.url));
   const words = openWords(new URL('words.thread.ts', import.meta.url));
   const ask = askOn(config, databaseUrl, log, now);
-  const computing = { approve, ask, createReports, drivers, simulateKind, words };
+  const computing = { approve, ask, createReports, drivers, simulateBreakdown, words };
   serveConsole(server, { config, pool, keys, mailer, ...computing, log, now, deadJobs });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);

@@ -1,8 +1,8 @@
 // The thread for files: processes the waiting files of an account, or applies an approved run.
-import { workerData } from 'node:worker_threads';
 import type { LogLevel } from './base/config.ts';
 import { openLog } from './base/log.ts';
 import { forWholeLists, openPool, retryLostConnections } from './db/db.ts';
+import { serveThread } from './jobs/threads.ts';
 import { type Approval, approveRun } from './files/approval.ts';
 import { processFiles } from './files/queue.ts';
 import { deleteGroupResults } from './results/published-figures.ts';
@@ -12,13 +12,14 @@ export type FilesWork = { databaseUrl: string; accountId: number } & (
   { approve: { runId: string; approval: Approval } } | { turnId: string; logLevel: LogLevel }
 );
 
-const { databaseUrl, accountId, ...work } = workerData as FilesWork;
 retryLostConnections(() => {});
-const pool = openPool(databaseUrl, 3, forWholeLists); // One connection keeps the lock that is the turn.
-try {
-  if ('approve' in work) {
-    await approveRun(pool, accountId, work.approve.runId, deleteGroupResults, work.approve.approval);
-  } else await processFiles(pool, accountId, deleteGroupResults, openLog(work.logLevel), work.turnId);
-} finally {
-  await pool.end({ timeout: 5 });
-}
+serveThread(async ({ databaseUrl, accountId, ...work }: FilesWork) => {
+  const pool = openPool(databaseUrl, 3, forWholeLists); // One connection keeps the lock that is the turn.
+  try {
+    if ('approve' in work) {
+      await approveRun(pool, accountId, work.approve.runId, deleteGroupResults, work.approve.approval);
+    } else await processFiles(pool, accountId, deleteGroupResults, openLog(work.logLevel), work.turnId);
+  } finally {
+    await pool.end({ timeout: 5 });
+  }
+});

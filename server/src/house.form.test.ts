@@ -279,7 +279,6 @@ describe('names', () => {
     'server/src/results/data/comments-shown.ts': ['words'],
     'server/src/results/data/words-thread.ts': ['words'],
     'server/src/results/words.ts': ['words'],
-    'server/src/words.thread.ts': ['words'],
     // The wording of a question, which is compared with that of others.
     'server/src/questions/similar-wording.ts': ['wording', 'letter'],
     // Letters of the alphabet.

@@ -1,6 +1,6 @@
-// The thread for simulations of segments: computes what a kind would show from data that was read before, and posts the result. It
+// The thread for simulations of segments: computes what a breakdown would show from data that was read before. It
 // opens no database.
-import { parentPort, workerData } from 'node:worker_threads';
-import { type SimulatedAccount, simulateKind } from './results/segments/simulate.ts';
+import { serveThread } from './jobs/threads.ts';
+import { type SimulatedAccount, simulateBreakdown } from './results/segments/simulate.ts';
 
-parentPort!.postMessage(simulateKind(workerData as SimulatedAccount));
+serveThread((account: SimulatedAccount) => simulateBreakdown(account));

@@ -1,9 +1,9 @@
 // The thread for weeks: opens the rounds of due schedules, closes ended weeks, updates the live figures of open weeks, or computes the
 // statistics of published weeks.
-import { parentPort, workerData } from 'node:worker_threads';
 import type { LogLevel } from './base/config.ts';
-import { openLog } from './base/log.ts';
+import { type Log, openLog } from './base/log.ts';
 import { openPool, retryLostConnections } from './db/db.ts';
+import { serveThread } from './jobs/threads.ts';
 import { closeEndedWeeks, closeWeekNow } from './results/close-week.ts';
 import { showLiveWeeks } from './results/live-week.ts';
 import { computeAllStatistics } from './results/statistics/statistics.ts';
@@ -14,8 +14,8 @@ import { AnswerKeys } from './sealing/answer-keys.ts';
 import type { KeyPlace } from './sealing/epoch-chain.ts';
 
 /**
- * `only` is one week to close, even if it has not ended. `ask` is a schedule to ask at once, the result is posted. `logLevel` is that of the service. `now` is the time in ms that decides
- * which schedules are due and which weeks have ended.
+ * `only` is one week to close, even if it has not ended. `ask` is a schedule to ask immediately; the result is what was asked. `logLevel` is
+ * that of the service. `now` is the time in ms that decides which schedules are due and which weeks have ended.
  */
 export type WeeksWork = {
   databaseUrl: string;
@@ -27,25 +27,26 @@ export type WeeksWork = {
   logLevel: LogLevel;
 };
 
-const { databaseUrl, answerKeys, work, only, ask, now, logLevel } = workerData as WeeksWork;
 retryLostConnections(() => {});
-const pool = openPool(databaseUrl, 2);
-const keys = new AnswerKeys(pool, answerKeys);
-try {
-  await keys.chain.prepare();
-  if (only) await closeWeekNow(pool, keys, only.accountId, only.week, now);
-  else if (ask) parentPort?.postMessage(await askNow(pool, keys, ask, now));
-  else if (work === 'open') logOpened(await openDueRounds(pool, keys, now));
-  else if (work === 'close') await closeEndedWeeks(pool, keys, now);
-  else if (work === 'show') await showLiveWeeks(pool, keys);
-  // After the figures are published, so that closing never waits for it. If it fails, the recurring job tries again.
-  if (work !== 'open' && work !== 'ask') await computeAllStatistics(pool);
-} finally {
-  await pool.end({ timeout: 5 });
-}
+serveThread(async ({ databaseUrl, answerKeys, work, only, ask, now, logLevel }: WeeksWork) => {
+  const pool = openPool(databaseUrl, 2);
+  const keys = new AnswerKeys(pool, answerKeys);
+  try {
+    await keys.chain.prepare();
+    if (only) await closeWeekNow(pool, keys, only.accountId, only.week, now);
+    else if (ask) return await askNow(pool, keys, ask, now);
+    else if (work === 'open') logOpened(await openDueRounds(pool, keys, now), openLog(logLevel));
+    else if (work === 'close') await closeEndedWeeks(pool, keys, now);
+    else if (work === 'show') await showLiveWeeks(pool, keys);
+    // After the figures are published, so that closing never waits for it. If it fails, the recurring job tries again.
+    if (work !== 'open') await computeAllStatistics(pool);
+    return undefined;
+  } finally {
+    await pool.end({ timeout: 5 });
+  }
+});
 
-function logOpened(opened: Opened[]): void {
-  const log = openLog(logLevel);
+function logOpened(opened: Opened[], log: Log): void {
   for (const { accountId, scheduleId, week, people, reason } of opened) {
     const about = { accountId, scheduleId, week, people };
     if (reason === null) log.info(about, 'A schedule opened its round');

@@ -3,8 +3,8 @@
 import { accessOperations } from './access.ts';
 import { askingOperations } from './asking.ts';
 import { driversOperations } from './drivers.ts';
+import { focusOperations } from './focus.ts';
 import { groupsOperations } from './groups.ts';
-import { invitationOperations } from './invitations.ts';
 import { peopleOperations } from './people.ts';
 import { privacyOperations } from './privacy.ts';
 import { reportsOperations } from './reports.ts';
@@ -19,7 +19,6 @@ export const consoleOperations = {
   ...sessionOperations,
   ...accessOperations,
   ...peopleOperations,
-  ...invitationOperations,
   ...groupsOperations,
   ...runsOperations,
   ...askingOperations,
@@ -27,6 +26,7 @@ export const consoleOperations = {
   ...resultsOperations,
   ...reportsOperations,
   ...driversOperations,
+  ...focusOperations,
   ...segmentsOperations,
   ...privacyOperations,
   ...systemOperations,

@@ -10,6 +10,7 @@ export const consolePages = [
   '/heat-map',
   '/trends',
   '/drivers',
+  '/focus',
   '/questions',
   '/kpis',
   '/comments',

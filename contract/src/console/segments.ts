@@ -1,18 +1,17 @@
-// The console: segments (docs/administrators/segments.md), for administrators only. Kinds of segments are opened and closed here, and their
-// results are read like those of groups, without comments, changes and comparisons.
+// The console: breakdowns and their segments (docs/administrators/segments.md), for administrators only. They are opened and closed here,
+// and their results are read like those of groups, without comments, changes and comparisons.
 import { Type } from 'typebox';
 import { maxAttributeLength, maxNameLength } from '../limits.ts';
+import type { Named } from './groups.ts';
 import { operation } from './operation.ts';
 import type { HeatMap, QuestionFigures, ResultQuestion, ResultWeek, Trend } from './results.ts';
 
-export type NamedKind = { id: number; name: string };
-
-/** A kind of segment: an attribute, in bands of years if it contains dates, or two other kinds at once. */
-export type SegmentKindRow = NamedKind & {
+/** A breakdown: an attribute, in bands of years if it contains dates, or two other breakdowns at once. */
+export type BreakdownRow = Named & {
   attribute: string | null;
   /** Ascending limits in whole years; null: each value is a segment. */
   bands: number[] | null;
-  crossOf: NamedKind[] | null;
+  crossOf: Named[] | null;
   openedAt: string;
   /** Null: open. */
   closedAt: string | null;
@@ -20,9 +19,9 @@ export type SegmentKindRow = NamedKind & {
   segments: number;
 };
 
-export type SegmentKinds = {
+export type Breakdowns = {
   /** In the order in which they were opened. */
-  kinds: SegmentKindRow[];
+  breakdowns: BreakdownRow[];
   /** How many can be open at once, and what it takes for a value to become a segment. */
   most: number;
   threshold: number;
@@ -30,24 +29,24 @@ export type SegmentKinds = {
   isLive: boolean;
 };
 
-/** The heat map of a kind: its rows are segments, all on one level. */
-export type SegmentMap = { kind: NamedKind; map: HeatMap };
+/** The heat map of a breakdown: its rows are segments, all on one level. */
+export type SegmentMap = { breakdown: Named; map: HeatMap };
 
-/** The trend of some segments of a kind, and all that can be chosen. `people` is 0 because it is not known. */
-export type SegmentTrend = { kind: NamedKind; segments: NamedKind[]; trend: Trend };
+/** The trend of some segments of a breakdown, and all that can be chosen. `people` is 0 because it is not known. */
+export type SegmentTrend = { breakdown: Named; segments: Named[]; trend: Trend };
 
 /** The answers to a question in a week, by segment. */
 export type SegmentAnswers = {
-  kind: NamedKind;
+  breakdown: Named;
   question: ResultQuestion;
-  /** The week shown; null: the question has no figures of segments of this kind. */
+  /** The week shown; null: the question has no figures of segments of this breakdown. */
   week: ResultWeek | null;
   /** The weeks with figures, newest first. */
   weeks: ResultWeek[];
-  rows: (NamedKind & { figures: QuestionFigures })[];
+  rows: (Named & { figures: QuestionFigures })[];
 };
 
-/** What a kind would show if it were opened now. Shares are from 0 to 1; null if there is nothing to take a share of. */
+/** What a breakdown would show if it were opened now. Shares are from 0 to 1; null if there is nothing to take a share of. */
 export type SegmentSimulation = {
   /** Active people, and those with a value. */
   people: number;
@@ -61,6 +60,10 @@ export type SegmentSimulation = {
   largeShown: number | null;
   /** The share of the answers of people in segments that the shown figures would be based on. */
   answers: number | null;
+  /** How many questions with a mean, and yes/no and choice questions, recent weeks asked. If both are 0, the result is for means. */
+  asked: { withMean: number; distributions: number };
+  /** How many answers yes/no and choice questions need. */
+  distributionFrom: number;
 };
 
 const closed = { additionalProperties: false };
@@ -70,13 +73,13 @@ const week = Type.Optional(
 );
 const id = Type.Integer({ minimum: 1 });
 
-/** Either an attribute, with bands if it contains dates, or two open kinds. */
+/** Either an attribute, with bands if it contains dates, or two open breakdowns. */
 const division = {
   attribute: Type.Union([Type.String({ maxLength: maxAttributeLength }), Type.Null()]),
   bands: Type.Union([Type.Array(Type.Integer(), { maxItems: 100 }), Type.Null()]),
   crossOf: Type.Union([Type.Array(id, { minItems: 2, maxItems: 2 }), Type.Null()]),
 };
-const newKind = Type.Object({ name: Type.String({ maxLength: maxNameLength }), ...division }, closed);
+const newBreakdown = Type.Object({ name: Type.String({ maxLength: maxNameLength }), ...division }, closed);
 const mapQuery = Type.Object({ week, language }, closed);
 const mapFileQuery = Type.Object(
   {
@@ -112,33 +115,43 @@ const trendQuery = Type.Object(
 );
 
 export const segmentsOperations = {
-  'GET /segments': operation<SegmentKinds>()({ minimumRole: 'Administrator' }),
-  /** Returns what a kind would show. Changes nothing. */
-  'POST /segments/simulation': operation<SegmentSimulation>()({
+  'GET /breakdowns': operation<Breakdowns>()({ minimumRole: 'Administrator' }),
+  /** Returns what a breakdown would show. Changes nothing. */
+  'POST /breakdowns/simulation': operation<SegmentSimulation>()({
     minimumRole: 'Administrator',
     body: Type.Object(division, closed),
   }),
-  /** Opens a kind for weeks that open from now on. */
-  'POST /segments': operation<{ id: number }>()({ minimumRole: 'Administrator', proof: true, body: newKind }),
-  /** Closes a kind: weeks that open later have no segments of it. Its figures stay. */
-  'POST /segments/{kindId}/close': operation()({ minimumRole: 'Administrator', proof: true }),
-  /** Removes a kind with its segments and their figures. */
-  'DELETE /segments/{kindId}': operation()({ minimumRole: 'Administrator', proof: true }),
-  'GET /segments/{kindId}/heat-map': operation<SegmentMap>()({
+  /** Opens a breakdown for weeks that open from now on. */
+  'POST /breakdowns': operation<{ id: number }>()({
+    minimumRole: 'Administrator',
+    proof: true,
+    body: newBreakdown,
+  }),
+  /** Closes a breakdown: weeks that open later have no segments of it. Its figures stay. */
+  'POST /breakdowns/{breakdownId}/close': operation()({ minimumRole: 'Administrator', proof: true }),
+  /** Removes a breakdown with its segments and their figures. */
+  'DELETE /breakdowns/{breakdownId}': operation()({ minimumRole: 'Administrator', proof: true }),
+  'GET /breakdowns/{breakdownId}/heat-map': operation<SegmentMap>()({
     minimumRole: 'Administrator',
     query: mapQuery,
   }),
-  'GET /segments/{kindId}/heat-map/csv': operation()({ minimumRole: 'Administrator', query: mapFileQuery }),
-  'GET /segments/{kindId}/trends': operation<SegmentTrend>()({
+  'GET /breakdowns/{breakdownId}/heat-map/csv': operation()({
+    minimumRole: 'Administrator',
+    query: mapFileQuery,
+  }),
+  'GET /breakdowns/{breakdownId}/trends': operation<SegmentTrend>()({
     minimumRole: 'Administrator',
     query: trendQuery,
   }),
-  'GET /segments/{kindId}/trends/csv': operation()({ minimumRole: 'Administrator', query: trendQuery }),
-  'GET /segments/{kindId}/questions/{questionId}': operation<SegmentAnswers>()({
+  'GET /breakdowns/{breakdownId}/trends/csv': operation()({
+    minimumRole: 'Administrator',
+    query: trendQuery,
+  }),
+  'GET /breakdowns/{breakdownId}/questions/{questionId}': operation<SegmentAnswers>()({
     minimumRole: 'Administrator',
     query: mapQuery,
   }),
-  'GET /segments/{kindId}/questions/{questionId}/csv': operation()({
+  'GET /breakdowns/{breakdownId}/questions/{questionId}/csv': operation()({
     minimumRole: 'Administrator',
     query: mapQuery,
   }),

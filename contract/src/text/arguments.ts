@@ -41,7 +41,12 @@ export type Arguments = {
     'privacy.keptText.audit': { since: string };
     'privacy.keptText.databaseLog': { size: string; archived: string };
     'privacy.keptText.replicas': { replicas: number };
-    'privacy.segments': { list: string };
-    'privacy.segmentsText': { minimum: number };
+    'privacy.breakdownsText': { minimum: number };
+    'privacy.breakdown.years': { attribute: string; years: string };
+    'privacy.breakdown.two': { one: string; other: string };
+    'privacy.breakdown.since': { day: string };
+    'privacy.breakdown.closed': { from: string; to: string };
+    'privacy.breakdown.span': { count: number; first: string; last: string };
+    'privacy.changes.none': { weeks: number };
   };
 };

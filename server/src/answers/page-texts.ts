@@ -5,8 +5,8 @@ import de from './text/de/page.json' with { type: 'json' };
 import en from './text/en/page.json' with { type: 'json' };
 import sv from './text/sv/page.json' with { type: 'json' };
 
-/** Whether the page asks about stopping reminders, or the person has just stopped or resumed them. */
-export type RemindersState = 'asked' | 'optedOut' | 'resumed';
+/** Whether the page asks about stopping emails of a kind, or the person has just stopped or resumed them. */
+export type OptOutState = 'asked' | 'optedOut' | 'resumed';
 
 /** The pages without questions, which have only a heading and a sentence or two. */
 export type PlainKind = 'dead' | 'foreign' | 'away' | 'tooLarge' | 'defect';

@@ -5,9 +5,10 @@ import { escaped } from '../base/html.ts';
 import { lastDay } from '@soundings/contract/weeks.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
+import type { AskedBreakdown } from './answering.sql.ts';
 import type { SubmittedValue } from './form.ts';
 import { foreign, languagesOf, nameOf, textsFor } from './page-language.ts';
-import { type PageTexts, pageTexts, type PlainKind, type RemindersState } from './page-texts.ts';
+import { type PageTexts, pageTexts, type PlainKind, type OptOutState } from './page-texts.ts';
 import { card, faultText, noFields, type PageFault } from './question-card.ts';
 
 /** The inline style and script of a page. */
@@ -50,7 +51,7 @@ export function askingPage(
   const body = `<div id="intro">
 <h1>${html(firstName === '' ? t('greeting') : t('greetingNamed', { firstName }))}</h1>
 <p class="lead">${html(t('asks', { company: calm(asking.company), questions: questions.length }))}</p>
-</div>
+${focusNews(asking, language)}</div>
 ${faultList(asking, language, faults)}${privacy(asking, language)}
 <form id="form" method="post" action="?language=${escaped(language)}" autocomplete="off">
 ${progress}
@@ -62,6 +63,19 @@ ${cards.join('\n')}
 </form>
 <script>${pageAssets.script}</script>`;
   return whole(pageAssets, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
+}
+
+/** Returns one sentence about what the person's group does after earlier answers. It is the same for everyone in the group. */
+function focusNews({ focus }: Asking, language: string): string {
+  if (!focus) return '';
+  const [t, html] = textsFor(language);
+  const { state, translations } = focus;
+  const names = {
+    group: calm(focus.group),
+    subject: calm(translations[language] ?? focus.subject),
+    action: calm(focus.action),
+  };
+  return `<p class="news"><b>${html(t(`focus.${state}.lead`))}</b> ${html(t(`focus.${state}.text`, names))}</p>\n`;
 }
 
 /** Returns why a question can no longer be answered here, either from the start or because an answer was just refused. */
@@ -122,19 +136,20 @@ ${checkMark}
   return whole(pageAssets, { language, company: asking.company, body });
 }
 
-/** Returns the page on which people turn reminders off or back on. */
-export function remindersPage(
+/** Returns the page on which people turn reminders or digests off or back on. */
+export function optOutPage(
   pageAssets: PageAssets,
+  kind: 'reminders' | 'digests',
   { company, language: own }: { company: string; language: string },
-  state: RemindersState,
+  state: OptOutState,
 ): string {
   const language = pageTexts.languageFor(own);
   const t = pageTexts.in(language);
-  const heading = t(`reminders.${state}.heading`);
+  const heading = t(`optOut.${kind}.${state}.heading`);
   const hasOptedOut = state === 'optedOut';
   const body = `<h1>${escaped(heading)}</h1>
-<p class="lead">${escaped(t(`reminders.${state}.text`, { company: calm(company) }))}</p>
-<form method="post" action="?${hasOptedOut ? 'again' : 'stop'}"><button type="submit"${hasOptedOut ? ' class="plain"' : ''}>${escaped(t(`reminders.${state}.button`))}</button></form>`;
+<p class="lead">${escaped(t(`optOut.${kind}.${state}.text`, { company: calm(company) }))}</p>
+<form method="post" action="?${hasOptedOut ? 'again' : 'stop'}"><button type="submit"${hasOptedOut ? ' class="plain"' : ''}>${escaped(t(`optOut.${kind}.${state}.button`))}</button></form>`;
   return whole(pageAssets, { language, company, title: heading, body });
 }
 
@@ -247,7 +262,7 @@ function privacy(asking: Asking, language: string, canChange = true): string {
   const who = [
     isOpen ? t('privacy.open', { company }) : t('privacy.figures', { company, threshold: figures }),
     ...thresholdsBeside(asking, t),
-    ...segmentsBeside(asking, t),
+    ...breakdownsBeside(asking, t),
   ];
   const live = asking.isLive
     ? [isOpen ? t('privacy.live') : t('privacy.liveBatches', { threshold: figures })]
@@ -275,15 +290,30 @@ function thresholdsBeside(
     : [t('privacy.distributions', { distribution, comments })];
 }
 
-/** Returns a sentence that lists the kinds of segments by which results are also shown. */
-function segmentsBeside({ segments, thresholds: { figures } }: Asking, t: PageTexts): string[] {
-  if (segments.length === 0) return [];
-  const names = segments.map(calm).join(', ');
+/** Returns a sentence that lists the breakdowns by which results are also shown. */
+function breakdownsBeside({ breakdowns, thresholds: { figures } }: Asking, t: PageTexts): string[] {
+  if (breakdowns.length === 0) return [];
+  const names = breakdowns.map((one) => breakdownText(one, t)).join('; ');
   return [
     figures <= 1
-      ? t('privacy.segmentsOpen', { names })
-      : t('privacy.segments', { names, threshold: figures }),
+      ? t('privacy.breakdownsOpen', { names })
+      : t('privacy.breakdowns', { names, threshold: figures }),
   ];
+}
+
+/**
+ * Returns what a breakdown divides people by: its attributes and bands. Its name comes after them, if it says something else, because an
+ * administrator chooses it and could call anything "Site".
+ */
+function breakdownText({ name, by }: AskedBreakdown, t: PageTexts): string {
+  const [one = '', other] = by.map(({ attribute, bands }) =>
+    bands
+      ? t('privacy.breakdown.years', { attribute: calm(attribute), years: bands.join(', ') })
+      : calm(attribute),
+  );
+  const text = other === undefined ? one : t('privacy.breakdown.two', { one, other });
+  const isSame = calm(name).toLowerCase() === text.toLowerCase();
+  return isSame ? text : t('privacy.breakdown.named', { by: text, name: calm(name) });
 }
 
 /** Returns what is special about a link that the employer handed out. */

@@ -20,7 +20,7 @@ import { questionCommands } from './questions.ts';
 import { reportCommands } from './reports.ts';
 import { runCommands } from './runs.ts';
 import { scheduleCommands } from './schedules.ts';
-import { segmentCommands } from './segments.ts';
+import { breakdownCommands } from './breakdowns.ts';
 import { simulationCommands } from './simulation.ts';
 import { tokenCommands } from './tokens.ts';
 import { weekCommands } from './weeks.ts';
@@ -54,7 +54,7 @@ const commandsWith = (
   ...scheduleCommands,
   ...weekCommands(config),
   ...simulationCommands(config, serve),
-  ...segmentCommands,
+  ...breakdownCommands,
   ...reportCommands,
   ...privacyCommands(config),
   migrate: {

@@ -17,7 +17,7 @@ export const runCommands: Record<string, Command> = {
         source,
         ...(file !== null && { file }),
         validateOnly,
-        // The description of this command names the "held" outcome. Everything else calls it "pending".
+        // The description of this command calls the outcome "held". Everything else calls it "pending".
         outcome: outcome === 'pending' ? 'held' : outcome,
         summary,
         ...(details !== null && { details }),
@@ -49,7 +49,7 @@ export const runCommands: Record<string, Command> = {
     isLogged: false,
     usage:
       '--account ID --id R\n' +
-      '    Applies a pending run: exactly the changes in its report. Rejected if something has changed since.',
+      '    Applies a pending run: exactly the changes in its report. Refused if anything has changed since the report.',
     options: { ...account, id: text },
     run: async (pool, values) => {
       const { approveRun } = await import('../files/approval.ts');

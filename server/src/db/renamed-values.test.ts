@@ -1,4 +1,4 @@
-// Migrations 0034, 0036 and 0038 on an installation with data: stored names get their new values, and everything else stays unchanged.
+// Migrations 0034, 0036, 0038 and 0039 on an installation with data: stored names get their new values, and everything else stays unchanged.
 import { runMigrations } from 'graphile-worker';
 import { randomUUID } from 'node:crypto';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -98,10 +98,10 @@ test('renames reasons of missed weeks, actions of the audit log, outcomes and er
   await expect(pool`update audit_entries set action = 'x'`).rejects.toThrow(/audit/i);
 });
 
-test('mappings of columns and values from before still apply, whatever the headers, and files and imported answers are kept', async () => {
+test('existing mappings of columns and values still apply, whatever the headers, and files and imported answers are kept', async () => {
   const { pool } = await databaseBefore(38);
   await pool`insert into accounts (name, timezone, language, threshold) values ('Earlier', 'UTC', 'en', 5)`;
-  // Headers that look like keys of the stored JSON.
+  // These headers look like keys of the stored JSON.
   const columns = [
     { header: '"means": "x"', means: 'externalId' },
     { header: 'means', means: 'firstName' },
@@ -149,7 +149,7 @@ test('mappings of columns and values from before still apply, whatever the heade
   });
   expect(values.get('role word')).toBe('Manager');
   expect((await contentOf(pool, 1, 1)).toString()).toBe(`${'a'.repeat(8000)}bcde`);
-  // The triggers that replace a foreign key know the table.
+  // The triggers that replace a foreign key use the new name of the table.
   await expect(
     pool`insert into file_chunks (account_id, file_id, position, bytes) values (1, 99, 0, 'x')`,
   ).rejects.toThrow('This file does not exist.');
@@ -160,4 +160,32 @@ test('mappings of columns and values from before still apply, whatever the heade
     { import_batch: 0, sealed: Buffer.from([1]) },
     { import_batch: 7, sealed: Buffer.from([2]) },
   ]);
+});
+
+test('breakdowns keep their ids, segments and history, and new breakdowns get ids that no other breakdown has had', async () => {
+  const { pool } = await databaseBefore(39);
+  await pool`insert into accounts (name, timezone, language, threshold) values ('Earlier', 'UTC', 'en', 5)`;
+  await pool`insert into segment_kinds (account_id, name, attribute, position) values (1, 'Site', 'site', 1)`;
+  await pool`insert into segments (account_id, segment_id, kind_id, value) values (1, 7, 1, 'segments open')`;
+  await pool`
+    insert into audit_entries (account_id, origin, action, subject)
+    values (1, 'console', 'segments opened', 'Site'), (1, 'command', 'segments closed', 'segments '),
+           (1, 'command', 'segments removed', 'Age'), (1, 'console', 'token created', 'segments opened')`;
+
+  await migrate(pool);
+
+  const [segment] = await pool`select breakdown_id as id, value from segments`;
+  expect(segment).toEqual({ id: 1, value: 'segments open' });
+  const [other] = await pool`
+    insert into breakdowns (account_id, name, attribute, position) values (1, 'Age', 'born', 2)
+    returning breakdown_id as id`;
+  expect(other).toEqual({ id: 2 });
+  const entries = await pool`select action, subject from audit_entries order by entry_id`;
+  expect([...entries]).toEqual([
+    { action: 'breakdown opened', subject: 'Site' },
+    { action: 'breakdown closed', subject: 'segments ' },
+    { action: 'breakdown removed', subject: 'Age' },
+    { action: 'token created', subject: 'segments opened' },
+  ]);
+  await expect(pool`update audit_entries set action = 'x'`).rejects.toThrow(/audit/i);
 });

@@ -1,4 +1,4 @@
-// Creates the demo company in a real account: its data is pushed like any other company's, and half a year is simulated.
+// Creates the demo company in a real account: its data is pushed like that of any other company, and half a year is simulated.
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { accountById, createAccount, lockAccount } from '../accounts/accounts.ts';
 import { updateStartDismissed } from '../accounts/accounts.sql.ts';
@@ -28,7 +28,7 @@ import { selectAdministrator, selectPersonAskedNow, selectDemoAccount, selectTop
 const name = 'Lavmark (demo)';
 const timezone = 'Europe/Stockholm';
 const administrator = 'demo@lavmark.example';
-/** How the demo company answers. */
+/** The seed of the demo company's answers, and the share of people who answer. */
 export const demoPlot = { seed: 1, rate: 0.82 };
 
 export type Demo = {
@@ -43,7 +43,8 @@ export type Demo = {
 
 /**
  * Creates the demo company with the answers of the last 26 weeks, or finds an existing one. Returns it with a new token for all
- * interfaces. `now`: milliseconds since 1970. `weeks`: the number of weeks to simulate, if fewer. The pool needs four connections.
+ * interfaces. `now`: milliseconds since 1970. `weeks`: how many weeks to simulate, if fewer than 26. The pool needs four
+ * connections.
  */
 export async function makeDemo(
   pool: Pool,
@@ -96,7 +97,7 @@ async function createDemoAccount(pool: Pool): Promise<AccountId> {
   });
 }
 
-/** Simulates the missing weeks: all of them or, after an interruption, those after the last one. */
+/** Simulates the missing weeks: all weeks or, after an interruption, the weeks after the last simulated one. */
 async function fill(
   pool: Pool,
   keys: AnswerKeys,

@@ -18,7 +18,10 @@ export type WaitingFile = {
   /** The time since processing last started, in seconds. */
   begunAgo: number | null;
   failures: number;
-  /** The recorded interruptions. A `turn` that has ended without finishing the file is one more. */
+  /**
+   * How many interruptions are recorded. If `turn` has ended without finishing the file, that is one more interruption, not
+   * recorded yet.
+   */
   interruptions: number;
   runId: string | null;
 };

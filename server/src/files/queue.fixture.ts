@@ -2,7 +2,7 @@
 import { openLog } from '../base/log.ts';
 import { openPool } from '../db/db.ts';
 import { startJobs } from '../jobs/jobs.ts';
-import { runThread } from '../jobs/threads.ts';
+import { runOnThread } from '../jobs/threads.ts';
 import { processInTurn } from './queue.ts';
 
 const [databaseUrl] = process.argv.slice(2) as [string];
@@ -17,7 +17,7 @@ await startJobs(
       'process files': async (payload) => {
         const { accountId } = payload as { accountId: number };
         const work = (turnId: string) =>
-          runThread(thread, { databaseUrl, accountId, turnId, logLevel: 'error' });
+          runOnThread(thread, { databaseUrl, accountId, turnId, logLevel: 'error' });
         await processInTurn(pool, accountId, work, log);
       },
     },

@@ -68,7 +68,7 @@ function emptyRoster(week: Week, state: ImportState): Roster {
   );
 }
 
-/** Returns who had answered what in an open week before the import. */
+/** Returns which questions each person had answered in an open week before the import. */
 async function rosterOf(
   tx: Transaction,
   accountId: AccountId,

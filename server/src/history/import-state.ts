@@ -32,7 +32,7 @@ export type ImportedRound = {
   /** The people asked, ascending. Undefined for a round that already existed: its answers exist too. */
   respondents: Respondents | undefined;
 };
-/** `isNew`: this import has opened the week. `roster`: who has answered what so far; created with the first answer. */
+/** `isNew`: this import has opened the week. `roster`: which questions each person has answered so far; created with the first answer. */
 export type ImportedWeek = { key: WeekKey; isNew: boolean; roster: Roster | undefined };
 
 /** Returns the state before the import. */

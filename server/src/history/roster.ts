@@ -1,4 +1,4 @@
-// Records who has answered what in an imported week. It uses one bit per person and question, as a file can have millions of
+// Records which questions each person has answered in an imported week. It uses one bit per person and question, as a file can have millions of
 // answers. Pure.
 
 /** The respondents of a round or a week: the first 64 bits of their numbers, ascending. */

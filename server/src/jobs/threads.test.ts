@@ -1,32 +1,73 @@
-// Threads: what they post, and how each way to fail is reported. Kept results: one computation at a time, each key once, failures
+// Threads: their results, how each way to fail is reported, and which threads are used again. Kept results: one computation at a time, each key once, failures
 // again, and never more than the given number.
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { computeOnThread, keepResults, runThread } from './threads.ts';
+import { keepResults, runOnThread, ThreadTimeout } from './threads.ts';
 
-/** Returns a module with this code. */
-const moduleOf = (code: string) =>
+const threads = new URL('threads.ts', import.meta.url).href;
+
+/** Returns a module that handles its work with this code. A different `name` is a different module. */
+const moduleOf = (code: string, name = '') =>
   new URL(
-    `data:text/javascript,${encodeURIComponent(`import { parentPort, workerData } from 'node:worker_threads'; ${code}`)}`,
+    `data:text/javascript,${encodeURIComponent(`/* ${name} */ import { threadId } from 'node:worker_threads'; import { serveThread } from '${threads}'; serveThread(async (work) => { ${code} });`)}`,
   );
 
+const nextThread = async () => ((await once(process, 'worker')) as [Worker])[0];
+
 test('a computation that takes too long is reported as such, and its thread has ended', async () => {
-  const endless = moduleOf('parentPort.postMessage(1); for (;;);');
-  const started = once(process, 'worker') as Promise<[Worker]>;
-  await expect(computeOnThread(endless, {}, { milliseconds: 50 })).rejects.toThrow(/ took longer than 50 ms/);
-  const [thread] = await started;
-  expect(thread.threadId).toBe(-1); // what Node reports for a thread that has ended
+  const endless = moduleOf('for (;;);');
+  const started = nextThread();
+  await expect(runOnThread(endless, {}, { milliseconds: 300 })).rejects.toThrow(ThreadTimeout);
+  expect((await started).threadId).toBe(-1); // what Node reports for a thread that has ended
   // Before it has started, it ends with code 0.
-  await expect(runThread(endless, {}, { milliseconds: 1 })).rejects.toThrow(/ took longer than 1 ms/);
+  await expect(runOnThread(endless, {}, { milliseconds: 1 })).rejects.toThrow(/ took longer than 1 ms/);
 });
 
-test('a computation resolves to what it posted; errors, exits and missing results are reported', async () => {
-  expect(await computeOnThread(moduleOf('parentPort.postMessage(workerData + 1);'), 41)).toBe(42);
-  await expect(computeOnThread(moduleOf('throw new Error("no figures");'), {})).rejects.toThrow('no figures');
-  await expect(computeOnThread(moduleOf('process.exit(3);'), {})).rejects.toThrow(/ exited with code 3/);
-  await expect(computeOnThread(moduleOf(''), {})).rejects.toThrow(/ ended without a result/);
-  await expect(runThread(moduleOf(''), {})).resolves.toBeUndefined();
+test('a computation resolves to its result; errors with their fields and exits are reported', async () => {
+  expect(await runOnThread(moduleOf('return work + 1;'), 41)).toBe(42);
+  await expect(runOnThread(moduleOf(''), {})).resolves.toBeUndefined();
+  const failing = moduleOf('throw Object.assign(new Error("no figures"), { code: "empty" });');
+  await expect(runOnThread(failing, {})).rejects.toMatchObject({ message: 'no figures', code: 'empty' });
+  await expect(runOnThread(moduleOf('process.exit(3);'), {})).rejects.toThrow(/ exited with code 3/);
+});
+
+test('an idle thread is used again, but not by another module, with another limit, or after a failure', async () => {
+  const module = moduleOf('if (work === "fail") throw new Error("failed"); return threadId;', 'used again');
+  const first = await runOnThread<number>(module, 0);
+  expect(await runOnThread(module, 0)).toBe(first);
+  expect(await runOnThread(module, 0, { heapMb: 64 })).not.toBe(first);
+  expect(await runOnThread(moduleOf('return threadId;', 'other'), 0)).not.toBe(first);
+  await expect(runOnThread(module, 'fail')).rejects.toThrow('failed');
+  expect(await runOnThread(module, 0)).not.toBe(first);
+});
+
+test('work at the same time runs on several threads, of which one is kept', async () => {
+  const module = moduleOf('return threadId;', 'several');
+  const started: Worker[] = [];
+  const note = (thread: Worker) => started.push(thread);
+  process.on('worker', note);
+  const ids = await Promise.all([1, 2, 3].map(() => runOnThread<number>(module, 0)));
+  process.off('worker', note);
+  expect(new Set(ids).size).toBe(3);
+  await expect.poll(() => started.filter(({ threadId }) => threadId !== -1).length).toBe(1);
+  expect(ids).toContain(await runOnThread(module, 0));
+});
+
+test('a thread that must not be kept ends after its work', async () => {
+  const started = nextThread();
+  await runOnThread(moduleOf('', 'not kept'), 0, { isKept: false });
+  const thread = await started;
+  await expect.poll(() => thread.threadId).toBe(-1);
+});
+
+test('an idle thread that fails later is forgotten, and the process continues', async () => {
+  const module = moduleOf('setImmediate(() => { throw new Error("late"); }); return threadId;', 'late');
+  const started = nextThread();
+  const id = await runOnThread<number>(module, 0);
+  const thread = await started;
+  await expect.poll(() => thread.threadId).toBe(-1);
+  expect(await runOnThread(module, 0)).not.toBe(id);
 });
 
 test('one computation runs at a time, and a key that is being computed is not computed again', async () => {

@@ -1,56 +1,112 @@
 // Runs long computations on a separate thread. On the main thread they would block all requests.
 import { basename } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { parentPort, Worker } from 'node:worker_threads';
 import { Fault } from '../base/errors.ts';
 
-/** The limits of a thread. A missing value means no limit. */
-export type ThreadLimits = { heapMb?: number; milliseconds?: number };
+/**
+ * The limits of a computation. A missing value means no limit. `isKept`: false if the thread must end after its work, because it has
+ * secrets in its memory.
+ */
+export type ThreadLimits = { heapMb?: number; milliseconds?: number; isKept?: boolean };
 
 /** The limits of a computation whose result a request waits for. */
-const computationLimits = { heapMb: 512, milliseconds: 60_000 };
+export const computationLimits: ThreadLimits = { heapMb: 512, milliseconds: 60_000 };
+
+/** A thread was ended because it took too long. */
+export class ThreadTimeout extends Error {
+  override name = 'ThreadTimeout';
+}
+
+/** How long an idle thread is kept, in milliseconds. Starting one takes longer than most of what it does, and idle ones need memory. */
+const keptFor = 10_000;
+/** The idle thread of each module with the same limits. */
+const idle = new Map<string, { thread: Worker; timer: NodeJS.Timeout }>();
 
 /**
- * Runs a module on a new thread, which receives `data` as `workerData`. Resolves when the module has finished. Rejects with the
- * error it threw, or if it runs out of memory or time. The thread has ended then.
+ * On a thread: handles what `runOnThread` sends, and returns the result. `handle` runs once at a time. If it throws, the
+ * thread ends.
  */
-export async function runThread(module: URL, data: unknown, limits: ThreadLimits = {}): Promise<void> {
-  await postedBy(module, data, limits);
+export function serveThread<Work>(handle: (work: Work) => unknown): void {
+  parentPort!.on('message', (work: Work) => {
+    void (async () => {
+      try {
+        parentPort!.postMessage({ result: await handle(work) });
+      } catch (error) {
+        // Outside of the promise, so that the service gets the error with its fields.
+        setImmediate(() => {
+          throw error;
+        });
+      }
+    })();
+  });
 }
 
-/** Like `runThread`, and resolves to what the module has posted (`parentPort.postMessage`). */
-export async function computeOnThread<Result>(
+/**
+ * Has a module that calls `serveThread` handle `work` on its own thread: an idle one, or a new one. Resolves to the result. Rejects
+ * with the error it threw, with a ThreadTimeout if it took too long, or if it ran out of memory or exited. The thread has ended then.
+ */
+export async function runOnThread<Result = void>(
   module: URL,
-  data: unknown,
-  limits: ThreadLimits = computationLimits,
+  work: unknown,
+  { heapMb, milliseconds, isKept = true }: ThreadLimits = {},
 ): Promise<Result> {
-  const posted = await postedBy(module, data, limits);
-  if (!posted) throw new Error(`${nameOf(module)} ended without a result.`);
-  return posted.message as Result;
-}
-
-function postedBy(
-  module: URL,
-  data: unknown,
-  { heapMb, milliseconds }: ThreadLimits,
-): Promise<{ message: unknown } | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ message: unknown } | undefined>();
-  let posted: { message: unknown } | undefined;
+  const kind = `${module.href} ${heapMb}`;
+  const thread = takeIdle(kind) ?? startThread(module, heapMb);
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
   let failure: Error | undefined;
-  const resourceLimits = heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb };
-  const thread = new Worker(module, { workerData: data, resourceLimits });
   const stop = () => {
-    failure = new Error(`${nameOf(module)} took longer than ${milliseconds} ms.`);
+    failure ??= new ThreadTimeout(`${nameOf(module)} took longer than ${milliseconds} ms.`);
     void thread.terminate();
   };
   const late = milliseconds === undefined ? undefined : setTimeout(stop, milliseconds);
-  thread.once('message', (message: unknown) => (posted = { message }));
   thread.once('error', (error: Error) => (failure ??= error));
   thread.once('exit', (code) => {
-    clearTimeout(late);
-    if (code === 0 && failure === undefined) resolve(posted);
-    else reject(failure ?? new Error(`${nameOf(module)} exited with code ${code}.`));
+    reject(failure ?? new Error(`${nameOf(module)} exited with code ${code}.`));
   });
-  return promise;
+  thread.once('message', ({ result }: { result: Result }) => {
+    if (failure) return;
+    removeListeners(thread);
+    if (isKept) keepIdle(kind, thread);
+    else void thread.terminate();
+    resolve(result);
+  });
+  thread.postMessage(work);
+  return promise.finally(() => clearTimeout(late));
+}
+
+const startThread = (module: URL, heapMb: number | undefined) =>
+  new Worker(module, { resourceLimits: heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb } });
+
+function takeIdle(kind: string): Worker | undefined {
+  const found = idle.get(kind);
+  if (!found) return undefined;
+  forget(kind);
+  removeListeners(found.thread);
+  found.thread.ref();
+  return found.thread;
+}
+
+/** Keeps a thread for the next time, unless one is kept already. It doesn't keep the process from ending. */
+function keepIdle(kind: string, thread: Worker): void {
+  const end = () => {
+    forget(kind);
+    void thread.terminate();
+  };
+  if (idle.has(kind)) return void thread.terminate();
+  idle.set(kind, { thread, timer: setTimeout(end, keptFor).unref() });
+  thread.on('error', end);
+  thread.on('exit', end);
+  thread.unref();
+}
+
+/** Removes our listeners. Without names, those of Node for its channel would be removed too. */
+function removeListeners(thread: Worker): void {
+  for (const event of ['message', 'error', 'exit']) thread.removeAllListeners(event);
+}
+
+function forget(kind: string): void {
+  clearTimeout(idle.get(kind)?.timer);
+  idle.delete(kind);
 }
 
 /** Returns an error of a thread as it was thrown there: between threads, a Fault loses its class. */

@@ -131,7 +131,7 @@ function noTables(sheet: Sheet | undefined): Detail & { type: DetailType } {
     message:
       `The first ${rowsToHeaders} rows contain no headers for users or groups. A list of users needs a column with the ` +
       'EmployeeID (or externalId) header, and others such as FirstName, LastName, Email and Department. A list of groups needs ' +
-      `DepartmentID or DepartmentName, and ParentDepartment, or else externalId and name.` +
+      'either the externalId and name headers, or the ParentDepartment header together with DepartmentID or DepartmentName.' +
       (headers.length > 0 ? ` ${foundHeaders(headers, [])}` : ''),
     ...(sheet && placeIn(sheet, Math.max(first, 0))),
   };

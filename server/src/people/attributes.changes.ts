@@ -10,7 +10,7 @@ import {
   deleteAttribute,
   eraseValues,
   selectAttributes,
-  selectOpenKindOf,
+  selectOpenBreakdownOf,
   selectValueCounts,
   upsertAttribute,
 } from './attributes.sql.ts';
@@ -73,10 +73,10 @@ export async function changeAttribute(
  */
 export async function removeAttribute(tx: Transaction, accountId: AccountId, name: string): Promise<number> {
   await lockAccount(tx, accountId);
-  const kind = await selectOpenKindOf(tx, accountId, name);
-  if (kind !== undefined) {
-    const message = `Results are shown by the segments ${quote(kind)}, which use this attribute. Close these segments first.`;
-    throw faultAtField('conflict', 'segments open', '/name', message);
+  const breakdown = await selectOpenBreakdownOf(tx, accountId, name);
+  if (breakdown !== undefined) {
+    const message = `The open breakdown ${quote(breakdown)} uses this attribute. Close the breakdown first.`;
+    throw faultAtField('conflict', 'breakdown open', '/name', message);
   }
   if (!(await deleteAttribute(tx, accountId, name))) throw attributeNotFound();
   return eraseValues(tx, accountId, name);

@@ -61,14 +61,14 @@ export async function deleteAttribute(tx: Transaction, accountId: AccountId, nam
   return count > 0;
 }
 
-/** Returns the name of an open kind of segments that divides people by an attribute; undefined if there is none. */
-export async function selectOpenKindOf(
+/** Returns the name of an open breakdown that divides people by an attribute; undefined if there is none. */
+export async function selectOpenBreakdownOf(
   db: Db,
   accountId: AccountId,
   name: string,
 ): Promise<string | undefined> {
   const [row] = await db<{ name: string }[]>`
-    select name from segment_kinds
+    select name from breakdowns
     where  account_id = ${accountId} and attribute = ${name} and closed_at is null
     order  by position
     limit  1`;

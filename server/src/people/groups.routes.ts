@@ -3,13 +3,13 @@ import { getGroups, type Group } from '@soundings/contract/data.ts';
 import type { Pool } from '../db/db.ts';
 import type { Server } from '../http/server.ts';
 import { type GroupRow, selectGroups } from './groups.sql.ts';
-import { type SegmentRow, selectSegmentsWithKinds } from './segments.sql.ts';
+import { type SegmentRow, selectSegmentsWithBreakdowns } from './segments.sql.ts';
 import { subgroupsOf } from './tree.ts';
 
 export function serveGroups(server: Server, pool: Promise<Pool>): void {
   server.serve(getGroups, async ({ caller, query }) =>
     query['kind'] === 'segment'
-      ? segmentList(await selectSegmentsWithKinds(await pool, caller.accountId))
+      ? segmentList(await selectSegmentsWithBreakdowns(await pool, caller.accountId))
       : groupList(await selectGroups(await pool, caller.accountId)),
   );
 }
@@ -28,10 +28,10 @@ function groupList(rows: GroupRow[]): Group[] {
 
 /** Returns the segments in the same format, with what they are. */
 const segmentList = (rows: SegmentRow[]): Group[] =>
-  rows.map(({ id, kind, value }) => ({
+  rows.map(({ id, breakdown, value }) => ({
     id,
-    name: `${kind}: ${value}`,
+    name: `${breakdown}: ${value}`,
     subgroups: [],
     kind: 'segment',
-    segmentKind: kind,
+    breakdown,
   }));

@@ -45,6 +45,23 @@ export async function selectGroupsOpenTo(db: Db, accountId: AccountId, userId: n
   return rows.map(({ id }) => id);
 }
 
+/** Returns the groups that a person owns: directly, or as subgroups of groups that they own including subgroups. */
+export async function selectGroupsOwnedBy(db: Db, accountId: AccountId, userId: number): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`
+    with recursive owned as (
+      select group_id, kind = 'inheritedAdminOf' as "withSubgroups"
+      from   memberships
+      where  account_id = ${accountId} and user_id = ${userId} and kind in ('adminOf', 'inheritedAdminOf')
+      union
+      select g.group_id, true
+      from   owned o
+      join   groups g on g.account_id = ${accountId} and g.parent_id = o.group_id
+      where  o."withSubgroups"
+    )
+    select distinct group_id as id from owned order by id`;
+  return rows.map(({ id }) => id);
+}
+
 /** Creates a manual group and returns its id. */
 export async function insertGroup(
   tx: Transaction,

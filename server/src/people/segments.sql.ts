@@ -1,16 +1,16 @@
-// SQL of listing segments: the values of attributes whose figures are shown (docs/administrators/segments.md). They are opened, and removed, in
-// results/segments.
+// SQL of listing segments: the values of attributes whose figures are shown (docs/administrators/segments.md). rounds/segments writes
+// them.
 import type { AccountId, Db } from '../db/db.ts';
 
-/** `kind`: the name of the kind, such as Site. `value`: such as Stockholm. */
-export type SegmentRow = { id: number; kindId: number; kind: string; value: string };
+/** `breakdown`: the name of the breakdown, such as Site. `value`: such as Stockholm. */
+export type SegmentRow = { id: number; breakdownId: number; breakdown: string; value: string };
 
 /** Returns all segments of the account, ordered by id. */
-export async function selectSegmentsWithKinds(db: Db, accountId: AccountId): Promise<SegmentRow[]> {
+export async function selectSegmentsWithBreakdowns(db: Db, accountId: AccountId): Promise<SegmentRow[]> {
   return db<SegmentRow[]>`
-    select s.segment_id as "id", k.kind_id as "kindId", k.name as "kind", s.value as "value"
-    from   segment_kinds k
-    join   segments s on s.account_id = k.account_id and s.kind_id = k.kind_id
-    where  k.account_id = ${accountId}
+    select s.segment_id as "id", b.breakdown_id as "breakdownId", b.name as "breakdown", s.value as "value"
+    from   breakdowns b
+    join   segments s on s.account_id = b.account_id and s.breakdown_id = b.breakdown_id
+    where  b.account_id = ${accountId}
     order  by s.segment_id`;
 }

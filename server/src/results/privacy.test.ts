@@ -268,7 +268,7 @@ function collect(
   }
 }
 
-const histories = Number(process.env['WIRE_ATTACKS'] ?? 6);
+const histories = Number(process.env['WIRE_ATTACKS'] ?? 3);
 
 describe('the attacker, over HTTP', () => {
   test(

@@ -150,7 +150,7 @@ export async function writeFigures(
   { week, state }: OpenWeekWithKey,
   { figures: { results, rates, values, comments }, allGroupIds }: ComputedFigures,
 ): Promise<number> {
-  // The lock is taken last, so that others wait only while the rows are written. If a group or a kind of segments is removed after this point, the
+  // The lock is taken last, so that others wait only while the rows are written. If a group or a breakdown is removed after this point, the
   // transaction that removes it deletes its figures.
   await lockAccount(tx, accountId);
   const present = await selectPresent(tx, accountId);

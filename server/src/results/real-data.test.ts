@@ -42,7 +42,7 @@ const items = [
 ] as const;
 const satisfaction = items.slice(0, 3);
 
-/** `role` includes the department, because some roles exist in several. `hasLeft` is the column Attrition. */
+/** `role` includes the department, because some roles exist in several. `hasLeft` is the Attrition column. */
 type Employee = { number: string; department: string; role: string; hasLeft: boolean; scores: number[] };
 
 function employees(): Employee[] {

@@ -1,4 +1,4 @@
-// Who was asked what in a week, in which groups their answers count, and who has answered what. Figures and response rates are
+// Who was asked what in a week, in which groups their answers count, and which questions each person has answered. Figures and response rates are
 // computed from it. Pure.
 import type { QuestionType } from '@soundings/contract/question-types.ts';
 import type { KeptAnswer } from '../questions/types.ts';
@@ -40,8 +40,8 @@ export type WeekData = {
   asked: { groupId: number; questionIds: number[] }[];
   /** The people whose link was handed out by the employer. No one if left out. */
   handedOut?: ReadonlySet<string>;
-  /** The segments of each kind, in the order in which the kinds were opened. None if left out. */
-  segmentKinds?: readonly (readonly number[])[];
+  /** The segments of each breakdown, in the order in which the breakdowns were opened. None if left out. */
+  breakdowns?: readonly (readonly number[])[];
 };
 
 /** Who is asked what in a week, and who has answered which questions so far. */

@@ -227,6 +227,15 @@ async function addEmptyRows(pool: Pool, { dataDir }: Service, { accountId, week 
     values (${accountId}, ${week}, ${last!}, ${key.seal(last!, long)})`;
 }
 
+/** How many of the interruptions are tried, beginning with another one each hour. KILLS=9: all of them. */
+const kills = Number(process.env['KILLS'] ?? 3);
+
+const chosenOf = (count: number): number[] =>
+  Array.from(
+    { length: Math.min(kills, count) },
+    (_, i) => (Math.floor(Date.now() / 3_600_000) * kills + i) % count,
+  );
+
 describe('the service is killed while it closes a week', () => {
   test(
     'at any point: after a restart nothing can be read by person, and nothing is lost',
@@ -240,9 +249,10 @@ describe('the service is killed while it closes a week', () => {
       const other = await answeredWeek(data, [service.address]);
       // Two weeks are closing each time: one is in the middle of its transaction, the other at its end or later.
       const within = Object.entries(pointsWithin);
-      for (const [i, after] of Object.entries(pointsAfter).entries()) {
+      const after = Object.entries(pointsAfter);
+      for (const i of chosenOf(after.length)) {
         const weeks: { point: string; asked: AnsweredWeek; before: Before; goTo: Interruption }[] = [];
-        for (const [point, goTo] of [within[i] ?? [], after]) {
+        for (const [point, goTo] of [within[i] ?? [], after[i] ?? []]) {
           if (!point || !goTo) continue;
           const asked = await answeredWeek(data, [service.address]);
           // The tests above search the files from before.
@@ -270,7 +280,7 @@ describe('the service is killed while it closes a week', () => {
           expect({ point, ...published }).toEqual({ point, answers: 24, comments: 24 });
         }
       }
-      expect(within.length).toBeLessThanOrEqual(Object.keys(pointsAfter).length);
+      expect(within.length).toBeLessThanOrEqual(after.length);
       // The week that was open all the time has all its answers.
       await takeWhileOpen(pool, dataDir, other, undefined);
     },

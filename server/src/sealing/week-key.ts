@@ -1,6 +1,6 @@
 // The key of an open week. It derives the respondent numbers under which answers are stored, and encrypts and decrypts the answers.
 // It is in memory only while it is used. Until the week closes, the database stores it wrapped by the epoch key (answer-keys.ts).
-import { maxSegmentKinds } from '@soundings/contract/limits.ts';
+import { maxBreakdowns } from '@soundings/contract/limits.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { AccountId } from '../db/db.ts';
@@ -76,9 +76,9 @@ export class WeekKey {
 
   /** Encrypts the ids of the segments that a respondent is in. All lists have the same length, so it reveals nothing. */
   sealSegments(respondent: string, segmentIds: readonly number[]): Buffer {
-    if (segmentIds.length > maxSegmentKinds)
-      throw new Error('A person is in at most one segment of each kind.');
-    const plain = Buffer.alloc(4 * maxSegmentKinds);
+    if (segmentIds.length > maxBreakdowns)
+      throw new Error('A person is in at most one segment of each breakdown.');
+    const plain = Buffer.alloc(4 * maxBreakdowns);
     for (const [i, id] of segmentIds.entries()) plain.writeUInt32BE(id, 4 * i);
     return seal(this.#segments, this.#contextOf(respondent), plain);
   }

@@ -1,6 +1,6 @@
 // The settings of the account: company, privacy, files and email. Each section explains the consequences of its fields.
 import type { AccountSettingsView, LimitName } from '@soundings/contract/console/access.ts';
-import { type ManagerComparison, managerComparisons } from '@soundings/contract/comparisons.ts';
+import { managerComparisons } from '@soundings/contract/comparisons.ts';
 import { Mail } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
@@ -12,7 +12,7 @@ import { CountryField } from '../../ui/form/CountryField.tsx';
 import { DescriptionList } from '../../ui/page/DescriptionList.tsx';
 import { CheckboxField, NumberField, RadioField, SwitchField, TextField } from '../../ui/form/Field.tsx';
 import { ComboboxField } from '../../ui/form/Combobox.tsx';
-import { Form, type FormState, useForm } from '../../ui/form/Form.tsx';
+import { Form, useForm } from '../../ui/form/Form.tsx';
 import { useErrorText } from '../../ui/faults.ts';
 import { Notice } from '../../ui/page/Notice.tsx';
 import { Page } from '../../ui/page/Page.tsx';
@@ -20,18 +20,9 @@ import { Section } from '../../ui/page/Section.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import { TimezoneField } from '../session/TimezoneField.tsx';
+import { DigestFields } from './DigestFields.tsx';
+import type { SettingsForm, Values } from './settings-form.ts';
 import css from './access.module.css';
-
-type Values = Omit<
-  AccountSettingsView,
-  'notify' | 'distributionThreshold' | 'commentThreshold' | 'kpiWeeks' | 'managerComparisons'
-> & {
-  notify: string;
-  distributionThreshold: number | undefined;
-  commentThreshold: number | undefined;
-  kpiWeeks: number | undefined;
-} & Record<ManagerComparison, boolean>;
-type SettingsForm = FormState<Values>;
 
 export function SettingsPage() {
   const response = useData('GET /settings');
@@ -315,6 +306,7 @@ function MailSettings({ form, mailFrom }: { form: SettingsForm; mailFrom: string
           {...form.field('notify')}
         />
         <CheckboxField label={t('settings.notifySuccess')} {...form.field('notifySuccess')} />
+        <DigestFields form={form} />
       </div>
     </Section>
   );

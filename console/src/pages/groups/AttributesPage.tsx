@@ -1,4 +1,4 @@
-// The attributes of the account, their allowed values, and the kinds of segments that results are shown by.
+// The attributes of the account, their allowed values, and the breakdowns that results are shown by.
 import type { AttributeRow } from '@soundings/contract/console/groups.ts';
 import { ChartNoAxesColumn, Pencil, Plus, SlidersHorizontal, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -14,11 +14,11 @@ import { Page } from '../../ui/page/Page.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
 import { type Column, DataTable } from '../../ui/table/DataTable.tsx';
 import { AttributeDialog } from './AttributeDialog.tsx';
-import { OpenKindDialog } from './segments/OpenKindDialog.tsx';
-import { SegmentKindsSection } from './segments/SegmentKindsSection.tsx';
+import { OpenBreakdownDialog } from './segments/OpenBreakdownDialog.tsx';
+import { BreakdownsSection } from './segments/BreakdownsSection.tsx';
 import css from './GroupPage.module.css';
 
-/** The open dialog. Without `attribute`, a new one is defined. */
+/** The open dialog. Without `attribute`, a new attribute is defined. */
 type Doing = { what: 'define' | 'remove' | 'open'; attribute?: AttributeRow };
 
 export function AttributesPage() {
@@ -45,14 +45,14 @@ export function AttributesPage() {
           ) : (
             <>
               <Attributes rows={attributes} onDo={setDoing} />
-              <SegmentKindsSection />
+              <BreakdownsSection />
             </>
           )
         }
       </Loaded>
       {doing?.what === 'define' && <AttributeDialog attribute={doing.attribute} onClose={close} />}
       {doing?.what === 'open' && doing.attribute && (
-        <OpenKindDialog attribute={doing.attribute.name} onClose={close} />
+        <OpenBreakdownDialog attribute={doing.attribute.name} onClose={close} />
       )}
       {doing?.what === 'remove' && doing.attribute && (
         <RemoveDialog attribute={doing.attribute} onClose={close} />
@@ -95,7 +95,7 @@ function Attributes({ rows, onDo }: { rows: AttributeRow[]; onDo: (doing: Doing)
               onSelect: () => onDo({ what: 'define', attribute }),
             },
             {
-              label: t('segments.openBy'),
+              label: t('breakdowns.openBy'),
               icon: ChartNoAxesColumn,
               onSelect: () => onDo({ what: 'open', attribute }),
             },
@@ -121,7 +121,7 @@ function Attributes({ rows, onDo }: { rows: AttributeRow[]; onDo: (doing: Doing)
   );
 }
 
-/** The first allowed values, and how many people have others. */
+/** The first allowed values, and how many people have values that are not allowed. */
 function Values({ row: { allowedValues, disallowedValues } }: { row: AttributeRow }) {
   const t = useText();
   const shown = allowedValues?.slice(0, 6) ?? [];

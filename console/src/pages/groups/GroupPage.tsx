@@ -47,13 +47,13 @@ function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
   const [doing, setDoing] = useState<OpenGroupDialog>();
   const isAdministrator = hasRole(useSession().user, 'Administrator');
   const row = treeRowOf(tree, group.id);
-  const selected = { ...group, parentId: row?.parentId ?? group.way.at(-1)?.id ?? null };
+  const selected = { ...group, parentId: row?.parentId ?? group.path.at(-1)?.id ?? null };
   const items = useGroupItems(group, (what) => setDoing({ what, group: selected }));
   return (
     <Page
       title={group.name}
       crumbs={[{ label: t('groups.title'), to: '/groups' }]}
-      subtitle={<Way group={group} />}
+      subtitle={<Path group={group} />}
       actions={
         isAdministrator && (
           <>
@@ -86,14 +86,14 @@ function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
   );
 }
 
-/** The groups above, from the top. */
-function Way({ group: { way } }: { group: GroupDetails }) {
+/** The groups above the group, from the top. */
+function Path({ group: { path } }: { group: GroupDetails }) {
   const t = useText();
-  if (way.length === 0) return t('groups.atTop');
-  return way.map(({ id, name }, index) => (
+  if (path.length === 0) return t('groups.atTop');
+  return path.map(({ id, name }, index) => (
     <Fragment key={id}>
       {index > 0 && <span aria-hidden> › </span>}
-      <Link to={`/groups/${id}`} className={css['way']}>
+      <Link to={`/groups/${id}`} className={css['path']}>
         {name}
       </Link>
     </Fragment>

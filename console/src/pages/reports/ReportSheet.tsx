@@ -1,4 +1,4 @@
-// A report as a sheet of paper: on screen as wide as there is room, in print exactly one A4 page.
+// A report as a sheet of paper: on screen it is as wide as there is room, in print it is exactly one A4 page.
 import type {
   PrintedReport,
   ReportMark,
@@ -28,6 +28,7 @@ export function ReportSheet({ report }: { report: PrintedReport }) {
         <Questions {...report.strongest} />
         <Questions {...report.weakest} />
       </div>
+      <Focus {...report.focus} />
       <Comments {...report.comments} />
       <footer className={css['foot']}>
         <h3 className={css['small']}>{report.anonymity.title}</h3>
@@ -194,6 +195,22 @@ function Questions({ items, ...head }: ReportSection<ReportRow>) {
                 </span>
               )}
             </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Focus({ items, ...head }: PrintedReport['focus']) {
+  if (items.length === 0) return null;
+  return (
+    <section>
+      <Heading {...head} />
+      <ul className={css['focus']}>
+        {items.map((text) => (
+          <li key={text} dir="auto">
+            {text}
           </li>
         ))}
       </ul>

@@ -21,6 +21,6 @@ type CsvName =
   | 'GET /results/drivers/csv'
   | 'GET /results/groups/{groupId}/questions/{questionId}/csv'
   | 'GET /results/comments/csv'
-  | 'GET /segments/{kindId}/heat-map/csv'
-  | 'GET /segments/{kindId}/trends/csv'
-  | 'GET /segments/{kindId}/questions/{questionId}/csv';
+  | 'GET /breakdowns/{breakdownId}/heat-map/csv'
+  | 'GET /breakdowns/{breakdownId}/trends/csv'
+  | 'GET /breakdowns/{breakdownId}/questions/{questionId}/csv';

@@ -1,4 +1,4 @@
-// Key drivers: which KPIs go along with an outcome over groups, and what that does not say.
+// Key drivers: which KPIs go along with an outcome over groups, and why that doesn't show a cause.
 import type { Drivers, KpiDriver } from '@soundings/contract/console/drivers.ts';
 import type { ResultGroup, ResultWeek } from '@soundings/contract/console/results.ts';
 import { useAddress, useData } from '../../hooks/data.ts';

@@ -1,4 +1,4 @@
-// What every results page loads first, and what is shown in its place when there are no results yet.
+// What every results page loads first, and what is shown instead of the page when there are no results yet.
 import type { ResultsStart } from '@soundings/contract/console/results.ts';
 import { EyeOff, Waves } from 'lucide-react';
 import type { ReactNode } from 'react';

@@ -1,4 +1,4 @@
-// What shows whether a change or difference is clear: arrows and colours for clear ones, words for all others, and an explanation.
+// Shows whether a change or difference is clear: arrows and colours for clear ones, words for all others, and an explanation.
 import type {
   BestEstimate,
   FigureChange,

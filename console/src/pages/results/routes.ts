@@ -26,6 +26,7 @@ export const resultsRoutes: PageRoute[] = [
     load: () => import('./trends/TrendsPage.tsx'),
     name: 'TrendsPage',
   },
+  { path: '/focus', minimumRole: 'Manager', load: () => import('./focus/FocusPage.tsx'), name: 'FocusPage' },
   { path: '/drivers', minimumRole: 'Manager', load: () => import('./DriversPage.tsx'), name: 'DriversPage' },
   {
     path: '/results/questions/$questionId',

@@ -22,7 +22,7 @@ export function useWeekNames(than: { year: number; number: number } | undefined)
   const numberOf = (week: string) => Number(weekName(week).slice(6));
   const yearOf = (week: string) => weekName(week).slice(0, 4);
   return {
-    /** "W38", with the year if it is another one. */
+    /** "W38", with the year if it is not the year of `than`. */
     short: (week: string) => label(named(week), than),
     /** "week 38", for sentences. */
     sentence: (week: string) => sentence(named(week), than ?? named(week)),
@@ -37,7 +37,7 @@ export function useWeekNames(than: { year: number; number: number } | undefined)
   };
 }
 
-/** Returns the name of what is compared with: a group, or "half a year ago"; undefined if nothing is. */
+/** Returns the name of what is compared with: a group, or "half a year ago"; undefined if nothing is compared. */
 export function useComparisonName(): (comparison: ChosenComparison) => string | undefined {
   const t = useText();
   return ({ kind, group }) => {

@@ -88,7 +88,8 @@ describe('the report', () => {
       account: { id: own.id, name: 'Test' },
       rules: { threshold: 5, distributionThreshold: 10, commentThreshold: 10, isLive: false, noise: 0 },
       openWeeks: [],
-      segments: [],
+      breakdowns: [],
+      changes: [],
       tokens: [{ name: 'test', lastUsedAt: null }],
       links: { exports: [] },
     });

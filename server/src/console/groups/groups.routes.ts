@@ -47,7 +47,7 @@ import {
 } from './groups.sql.ts';
 import { idIn } from '../core/ids.ts';
 
-/** How many people per kind of membership a group's page names, and how many values that are not allowed. */
+/** How many people of each kind of membership the page of a group names, and how many disallowed values an attribute lists. */
 const [holdersShown, straysShown] = [8, 50];
 
 export function serveConsoleGroups(console: Console, pool: Promise<Pool>): void {
@@ -117,7 +117,7 @@ const withoutEmpty = <T>({
   ...(externalId !== undefined && { externalId: externalId || null }),
 });
 
-/** Throws a Fault if an existing group does not have as many weeks of results as were shown. */
+/** Throws a Fault if the number of weeks for which an existing group has results differs from the number that was shown. */
 async function refuseOtherWeeks(tx: Transaction, { accountId }: Who, groupId: number, shown: number) {
   const facts = await selectGroupFacts(tx, accountId, groupId, []);
   if (!facts || facts.weeks === shown) return;
@@ -216,7 +216,7 @@ async function detailsFor(db: Pool, who: Who, groupId: number): Promise<GroupDet
     managed,
     ...facts,
     createdAt: facts.createdAt.toISOString(),
-    way: above
+    path: above
       .filter((id) => open?.has(id) !== false)
       .toReversed()
       .map((id) => named(byId, id) as Named),
@@ -261,9 +261,9 @@ async function movePlanFor(db: Pool, who: Who, groupId: number, parentId: number
   };
 }
 
-/** Whether a schedule asks the members of a group; `way`: the group and the groups above it. */
-const asks = ({ groupIds, withoutGroupIds }: AskingSchedule, way: number[]) =>
-  way.some((id) => groupIds.includes(id)) && !way.some((id) => withoutGroupIds.includes(id));
+/** Whether a schedule asks the members of a group; `path`: the group and the groups above it. */
+const asks = ({ groupIds, withoutGroupIds }: AskingSchedule, path: number[]) =>
+  path.some((id) => groupIds.includes(id)) && !path.some((id) => withoutGroupIds.includes(id));
 
 const putBackBy = (lastPush: LastPush | null, group: GroupRow | undefined): LastPush | null =>
   group?.managed && lastPush?.setsTree !== false ? lastPush : null;

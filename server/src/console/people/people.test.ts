@@ -95,7 +95,7 @@ describe('access', () => {
 });
 
 describe('search', () => {
-  test('finds by words of name, address and externalId, ignoring accents and letter case; applies each filter and order', async () => {
+  test('finds people by words of their name, address and externalId, ignoring accents and letter case; applies each filter and order', async () => {
     const { account, request, found, push } = await createOffice();
     const groups = await inTransaction(world.pool, async (tx) => {
       const top = await createGroup(tx, account.id, { name: 'Top' });
@@ -128,7 +128,7 @@ describe('search', () => {
     expect(await found('mail=none')).toEqual(['Ørsted']);
     expect(await found('mail=rejected')).toEqual(['Åberg']);
     await world.pool`update users set email = 'new@x.se', email_key = 'new@x.se' where external_id = 'j1' and account_id = ${account.id}`;
-    expect(await found('mail=rejected')).toEqual([]); // mail to the previous address was refused
+    expect(await found('mail=rejected')).toEqual([]); // the rejected email was sent to the previous address
 
     expect(await found('search=o&role=User&active=true')).toEqual(['Åberg', 'Ørsted']); // John, Søren
     expect(await found('sort=name')).toEqual(['Admin', 'Administrator', 'Åberg', 'Ørsted', 'Straße']);
@@ -369,7 +369,7 @@ describe('manual changes', () => {
     });
   });
 
-  test('a managed Auditor keeps the role while pushes send none; a role that is sent replaces it, with a warning', async () => {
+  test('a managed Auditor keeps that role as long as pushes send no role; a role that is sent replaces it, with a warning', async () => {
     const { request, account } = await createOffice();
     const anna = { externalId: 'auditor', firstName: 'Anna', lastName: 'Ask', email: 'auditor@example.org' };
     const pushed = (accessInfo?: object) =>
@@ -417,7 +417,7 @@ describe('manual changes', () => {
     expect((await request(`DELETE /users/${last}`)).status).toBe(204);
   });
 
-  test('deactivating a person ends their sessions at once; a link can be created; actions without effect are not logged', async () => {
+  test('deactivating a person ends their sessions immediately; a link can be created; actions without effect are not logged', async () => {
     const { request, account } = await createOffice();
     const other = await signInNew(world, account.id, 'Manager');
     const path = `/users/${other.userId}`;
@@ -537,7 +537,7 @@ describe('handing over to the HR system', () => {
     expect(await actionsOf(account)).toContain('person adopted');
   });
 
-  test('handing over requires an externalId if the person has none, and one that is not taken', async () => {
+  test('handing over a person without an externalId requires one, which must not be used already', async () => {
     const { request } = await createOffice();
     const id = await create(request);
     await create(request, { externalId: 's1' });
@@ -563,7 +563,7 @@ describe('handing over to the HR system', () => {
     expect((await request(`PATCH /users/${id}`, { lastName: 'Berg' })).status).toBe(200);
   });
 
-  test('many at once: first a count, then the change; exceptions are counted, and nothing happens if the selection has changed', async () => {
+  test('many people at the same time: first a count, then the change; exceptions are counted, and nothing happens if the selection has changed', async () => {
     const { request, account, found } = await createOffice();
     const ids = [
       await create(request, { externalId: 'a' }),
@@ -583,7 +583,7 @@ describe('handing over to the HR system', () => {
     const release = <T>(more: object) =>
       request<T>('POST /users/release', { chosen: { filters: { managed: 'true' } }, ...more });
     const before = (await release<Handover>({ isPreview: true })).body;
-    // The same number of people, but different ones.
+    // The selection now has the same number of people, but different people.
     await request(`POST /users/${ids[0]}/release`);
     await request(`POST /users/${ids[2]}/adopt`, { externalId: 'c' });
     for (const stale of [{ seen: before.seen }, {}]) {

@@ -1,5 +1,5 @@
-// Reads what the reports of several groups are about. The number of statements does not depend on the number of groups, up to
-// `groupsAtOnce`. Everything is a published figure, and read by the same functions as the results pages.
+// Reads the data of the reports of several groups. The number of statements does not depend on the number of groups, up to
+// `groupsAtOnce`. All figures are published ones and are read by the same functions as those of the results pages.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { GroupResults, ResultGroup } from '@soundings/contract/console/results.ts';
 import { type Period, periodNamed, periodOfWeek } from '@soundings/contract/periods.ts';
@@ -9,6 +9,7 @@ import { accountById } from '../../accounts/accounts.ts';
 import { invalidParameter } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
+import { type FocusRow, selectFocuses } from '../../focus/focus.sql.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import { rateOf, type ShownQuestion, shownQuestions } from '../../results/data/read-results.ts';
@@ -43,7 +44,7 @@ import { selectRatesOfGroups, selectNewestCommentsOfGroups } from './reports.sql
 /** How many groups are read at once. Reading more at a time takes more memory and isn't faster. */
 const groupsAtOnce = 100;
 
-/** More comments than a page has room for. */
+/** How many comments are read for each report, which is more than a page has room for. */
 const mostComments = 15;
 
 /** `period`: such as 2026-W38 or 2026-Q3; by default the last week with results. `day`: today, YYYY-MM-DD. */
@@ -72,8 +73,8 @@ type Shared = {
 };
 
 /**
- * Yields what the reports of open groups are about, in the order of `groupIds`; undefined: of all groups that the caller can see, in
- * the order of the tree. Throws a Fault if a group is not open, or if the period has no results.
+ * Yields the data of the reports of open groups, in the order of `groupIds`. If that is undefined, yields the data of all groups
+ * that the caller can see, in the order of the tree. Throws a Fault if a group is not open, or if the period has no results.
  */
 export async function* readReports(
   pool: Pool,
@@ -87,7 +88,7 @@ export async function* readReports(
     if (!shared.groups.byId.has(id)) throw groupNotFound();
   }
   for (let at = 0; at < ids.length; at += groupsAtOnce) {
-    // As many groups at a time as fit in memory.
+    // Reads only as many groups at a time as fit in memory.
     yield* await readSome(pool, shared, ids.slice(at, at + groupsAtOnce));
   }
 }
@@ -132,7 +133,7 @@ async function readShared(pool: Pool, who: Who, wanted: ReportsWanted): Promise<
   };
 }
 
-/** Returns the period of a name and its last week with results. Throws a Fault if there is none. */
+/** Returns the period with a name, and its last week with results. Throws a Fault if there is no such period or week. */
 export function periodIn(weeks: Weeks, name: string | undefined): { period: Period; week: Week } {
   const newest = weeks.shown[0];
   const period = name === undefined ? newest && periodOfWeek(newest.week) : periodNamed(name);
@@ -156,7 +157,7 @@ async function readSome(pool: Pool, shared: Shared, ids: readonly number[]): Pro
   ]);
   const all = [...new Set([...ids, ...others.filter((id) => id !== undefined)])];
   const window = { first: period.first, last: week };
-  const [readings, rates, comments] = await Promise.all([
+  const [readings, rates, comments, focuses] = await Promise.all([
     readingsShown(
       pool,
       who.accountId,
@@ -165,13 +166,16 @@ async function readSome(pool: Pool, shared: Shared, ids: readonly number[]): Pro
     ),
     selectRatesOfGroups(pool, who.accountId, ids, window),
     selectNewestCommentsOfGroups(pool, who.accountId, ids, window, mostComments),
+    selectFocuses(pool, who.accountId, ids, 0),
   ]);
   const ratesOf = Map.groupBy(rates, ({ groupId }) => groupId);
+  const focusOf = Map.groupBy(focuses, ({ groupId }) => groupId);
   const commentsOf = Map.groupBy(comments, ({ groupId }) => groupId);
   return ids.map((id) => {
     const own = commentsOf.get(id) ?? [];
     return reportIn(shared, id, readings, {
       rates: (ratesOf.get(id) ?? []).map((rate) => rateOf(rate)),
+      focus: (focusOf.get(id) ?? []).flatMap((one) => focusIn(shared, one)),
       comments: { total: own[0]?.total ?? 0, newest: own.map((one) => commentOf(one, questions)) },
     });
   });
@@ -181,7 +185,7 @@ function reportIn(
   shared: Shared,
   groupId: number,
   readings: ReadonlyMap<number, Readings>,
-  { rates, comments }: Pick<ReportData, 'rates' | 'comments'>,
+  { rates, focus, comments }: Pick<ReportData, 'rates' | 'focus' | 'comments'>,
 ): ReportData {
   const { groups, period, week, weeks, wanted, statistics } = shared;
   const comparison = comparisonOf(groups, groupId, shared.allowed, wanted.compare);
@@ -189,7 +193,7 @@ function reportIn(
   const compared: ComparedWith = { kind: comparison.kind, whole: readingsOf(comparison.group?.id) };
   const own = readingsOf(groupId);
   const kpis = kpisOf(shared, own, compared);
-  // A week alone asks only some questions, so the others have their figures from the weeks of the rolling KPIs.
+  // A single week asks only some of the questions. The figures of the other questions come from the weeks of the rolling KPIs.
   const first = period.kind === 'week' ? statistics.windowOf(week).first : period.first;
   const children = groups.children(groupId);
   return {
@@ -203,11 +207,23 @@ function reportIn(
     findings: findingsIn(shared, kpis, { own, compared, rates, children, readingsOf }),
     kpis,
     rates,
+    focus,
     questions: questionsOf(shared, { first, last: week }, own, compared),
     comments,
     thresholds: thresholdsIn(weeks, first < period.first ? first : period.first, week),
     day: wanted.day,
   };
+}
+
+/** Returns an open focus with the name of its KPI or question. */
+function focusIn(
+  { kpis, questions, wanted }: Shared,
+  { kpiId, questionId, state, action, responsible, until, outlook }: FocusRow,
+): ReportData['focus'] {
+  if (state !== 'open') return [];
+  const kpi = kpis.find(({ id }) => id === kpiId);
+  const name = kpi ? kpiNameIn(kpi, wanted.language) : questions.get(questionId ?? 0)?.text;
+  return [{ name: name ?? kpiId ?? '', action, responsible, until, outlook }];
 }
 
 function kpisOf(

@@ -123,6 +123,24 @@ test.each(['top', 'north', 'south'])(
   },
 );
 
+test('a report names what the group works on, while it is open, and only that of its own group', async () => {
+  const terms = { action: 'No meetings before ten', responsible: 'Anna', until: '2026-11-30' };
+  const { body } = await administrator<{ id: number }>(`POST /focus/groups/${idOf.get('north')}`, {
+    kind: 'kpi',
+    subject: 'mood',
+    ...terms,
+  });
+  const itemsOf = async (name: string, query = '') =>
+    (await reportOf(administrator, name, query)).focus.items;
+  expect(await itemsOf('north')).toEqual(['mood: No meetings before ten (Anna, until 30 November 2026)']);
+  expect(await itemsOf('north', 'language=sv')).toEqual([
+    'mood: No meetings before ten (Anna, till 30 november 2026)',
+  ]);
+  for (const name of ['top', 'south']) expect(await itemsOf(name)).toEqual([]);
+  await administrator(`POST /focus/${body.id}/check-in`, { outlook: 'done', note: '' });
+  expect(await itemsOf('north')).toEqual([]);
+});
+
 test('a report covers the requested week or quarter', async () => {
   const week = await reportOf(administrator, 'top', `period=${weekName(weeks[2]!)}`);
   expect(week.period.title).toBe('Week 37, 2026');

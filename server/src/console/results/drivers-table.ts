@@ -13,7 +13,10 @@ type Texts = ReturnType<typeof driverTexts.in>;
 
 const percent = (share: number) => Math.round(share * 1000) / 10;
 
-/** Returns the text of the file. Each row repeats what was compared, so that rows of several files can be put together. */
+/**
+ * Returns the text of the file. Each row repeats the outcome, groups and weeks that were compared, so that the rows of several
+ * files can be combined.
+ */
 export function driverTable(
   { outcome, groups, weeks, drivers, leftOut, handedOut }: Drivers,
   t: Texts,

@@ -16,7 +16,7 @@ import type { Who } from '../core/console.ts';
 import { openGroups } from '../groups/open-groups.ts';
 import { headOf, readWeeks } from './reading.ts';
 
-/** `outcome`: the id of an outcome; undefined: the first. */
+/** `outcome`: the id of an outcome; undefined: the default one. */
 type Wanted = { outcome: string | undefined; weeks: number; language: string };
 
 /** An outcome, with its questions. */
@@ -119,10 +119,15 @@ function candidatesOf(
   return [...ofKpis.toSorted(byName), ...ofQuestions.toSorted(byName)];
 }
 
+/** Returns the same outcome in every language: a recommendation question, or else the KPI whose id comes first. */
+const defaultOf = (candidates: readonly Candidate[]): Candidate | undefined =>
+  candidates.find(({ kind }) => kind === 'question') ??
+  candidates.toSorted((a, b) => (a.id < b.id ? -1 : 1))[0];
+
 const outcomeOf = ({ id, kind, name }: Candidate): DriverOutcome => ({ id, kind, name });
 
 function candidateNamed(candidates: readonly Candidate[], wanted: string | undefined): Candidate | undefined {
-  if (wanted === undefined) return candidates[0];
+  if (wanted === undefined) return defaultOf(candidates);
   const found = candidates.find(({ id }) => id === wanted);
   if (found) return found;
   throw invalidParameter('outcome', 'There are no results to show for that KPI or question.');

@@ -44,7 +44,7 @@ export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise
   };
 }
 
-/** Returns what the rows are compared with, each with its own company or parent. */
+/** Returns what the rows are compared with. Each row is compared with its own company or parent. */
 function comparisonIn(
   { rows, parents, top }: CountedGroups,
   allowed: ReadonlySet<Comparison>,

@@ -121,7 +121,10 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
   };
 }
 
-/** Returns the KPIs that the group was asked: each week's own values, the rolling ones, and how the last one compares. */
+/**
+ * Returns the KPIs that the group was asked, each with each week's own value, the rolling values, and the difference of the last
+ * rolling value from the comparison.
+ */
 async function readKpis(
   pool: Pool,
   { accountId }: Who,
@@ -148,7 +151,7 @@ async function readKpis(
   return kpis.filter(({ values, rolling }) => values.length > 0 || rolling.length > 0);
 }
 
-/** Returns the direct subgroup in which the KPI with the largest change has changed most, if the caller may see it. */
+/** Returns the direct subgroup in which the KPI with the largest change has changed most, if the caller may see that subgroup. */
 async function readMostIn(
   pool: Pool,
   { accountId }: Who,

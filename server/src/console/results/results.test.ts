@@ -198,7 +198,8 @@ describe('agreement with the data interface', () => {
     const folder = new URL('.', import.meta.url);
     const figures = /\b(from|join)\s+(results|response_rates|kpi_values|comments|comment_groups)\b/;
     const answers = /\b(from|join)\s+(answers|assignments|participants)\b/;
-    // How many have answered in the open week of the whole account; whether a group that is about to be deleted has results.
+    // The exceptions. The first file counts how many people have answered in the open week of the whole account. The second checks
+    // whether a group that is about to be deleted has results.
     const counts = ['asking.sql.ts', 'runs.sql.ts'];
     const names = readdirSync(folder).filter((name) => name.endsWith('.sql.ts') && !counts.includes(name));
     expect(names).toContain('results.sql.ts');
@@ -261,7 +262,10 @@ async function expectGroup(
   expect([comments.total, overview.comments.total]).toEqual([all.length, all.length]);
 }
 
-/** Returns the mean of the latest shown figures of questions in a group, up to a week. */
+/**
+ * Returns the mean of each question's latest figure that is shown for a group, in `week` or earlier; null: all of these figures are
+ * withheld; 'none': none of the questions was asked.
+ */
 function rollingIn(
   expected: InterfaceResults,
   questionIds: number[],
@@ -464,7 +468,7 @@ describe('access to results', () => {
     expect((await read('none')).differences).toEqual(Array(4).fill(null));
   });
 
-  test('the next accessible ancestor is shown as the parent if the groups between are not accessible', async () => {
+  test('the nearest accessible ancestor is shown as the parent if the groups in between are not accessible', async () => {
     const request = await signedIn(account, 'Manager', [
       { kind: 'adminOf', groupId: ids['company'] as number },
       { kind: 'adminOf', groupId: ids['north'] as number },
@@ -640,7 +644,7 @@ describe('access to results', () => {
         `/results/comments/csv?groupId=${north}`,
       ].map(async (path) => {
         const { text } = await request(`GET ${path}`);
-        // In the file of a question, the marks of changes and differences follow.
+        // In the file of a question, more columns with the marks of changes and differences follow.
         const place = path.includes('/questions/') ? -3 : -1;
         return text
           .trim()
@@ -692,7 +696,7 @@ describe('access to results', () => {
     await mark(true, company);
     // A difference from a marked figure of the company is marked as well.
     expect((await compared()).length).toBeGreaterThan(3);
-    // So is the difference of a question, although its own figure is not marked.
+    // The difference of a question is marked too, although the question's own figure is not marked.
     const marksOf = async () => {
       const page = await get<QuestionResults>(request, `/results/groups/${north}/questions/${asked?.id}`);
       const { text } = await request(`GET /results/groups/${north}/questions/${asked?.id}/csv`);

@@ -1,5 +1,5 @@
-// Segments in a browser: administrators choose a kind on the heat map, the trends and the page of a question, and open, close and
-// remove kinds; managers see none of it. Without faults by axe, in both themes, on phones and in Swedish.
+// Segments in a browser: administrators choose a breakdown on the heat map, the trends and the page of a question, and open, close and
+// remove breakdowns; managers see none of it. Without faults by axe, in both themes, on phones and in Swedish.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
@@ -43,7 +43,7 @@ const phone = { size: { width: 390, height: 844 }, touch: true };
 
 describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on the PATH)', () => {
   test(
-    'the heat map shows the segments of a kind, why figures are withheld, and leads to trends',
+    'the heat map shows the segments of a breakdown, why figures are withheld, and leads to trends',
     long,
     async () => {
       const page = await open('/heat-map');
@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
         .getByRole('link')
         .first()
         .click();
-      await expect.poll(() => page.url(), timeouts).toContain(`kind=${site}`);
+      await expect.poll(() => page.url(), timeouts).toContain(`breakdown=${site}`);
       await expect.poll(() => page.getByRole('heading', { name: 'Trends' }).count(), timeouts).toBe(1);
       await expect
         .poll(() => page.getByRole('columnheader').allTextContents(), timeouts)
@@ -91,9 +91,9 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     async () => {
       const faults: string[] = [];
       for (const path of [
-        `/heat-map?kind=${site}`,
-        `/trends?kind=${site}`,
-        `/results/questions/${question}?kind=${site}`,
+        `/heat-map?breakdown=${site}`,
+        `/trends?breakdown=${site}`,
+        `/results/questions/${question}?breakdown=${site}`,
         '/attributes',
       ]) {
         for (const options of [{ language: 'en' as const }, { language: 'sv' as const, ...phone }]) {
@@ -109,20 +109,21 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
   );
 
   test('the page of a question shows its answers by segment', long, async () => {
-    const page = await open(`/results/questions/${question}?kind=${site}`);
+    const page = await open(`/results/questions/${question}?breakdown=${site}`);
     const table = page.getByRole('table', { name: 'Answers by Site' });
     await expect.poll(() => table.getByRole('row').count(), timeouts).toBe(5);
     expect(await table.getByRole('row', { name: /^Remote/ }).textContent()).toContain('withheld');
     expect(await table.getByRole('row', { name: /^Stockholm/ }).textContent()).toMatch(/\d+.*77$/);
   });
 
-  test('the privacy report names the open kinds', long, async () => {
+  test('the privacy report names the open breakdowns', long, async () => {
     const page = await open('/privacy');
-    const text = /^Results are also shown by: Site, Age band\. .* Never for fewer than 5 people\.$/;
+    const text =
+      /^Administrators and API tokens also see results by these breakdowns.* Never for fewer than 5 people\.$/;
     await expect.poll(() => page.getByText(text).count(), timeouts).toBe(1);
   });
 
-  test('an administrator opens, closes and removes a kind', long, async () => {
+  test('an administrator opens, closes and removes a breakdown', long, async () => {
     const page = await open('/attributes');
     await page
       .getByRole('button', { name: /^Actions for / })
@@ -157,8 +158,10 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await expect.poll(() => row.count(), timeouts).toBe(0);
   });
 
-  test('a manager finds no kinds, even with their address', long, async () => {
-    const page = await openConsole(world, browser, world.manager.email, { path: `/heat-map?kind=${site}` });
+  test('a manager finds no breakdowns, even with their address', long, async () => {
+    const page = await openConsole(world, browser, world.manager.email, {
+      path: `/heat-map?breakdown=${site}`,
+    });
     await settled(page);
     expect(await page.getByRole('combobox', { name: 'Rows' }).count()).toBe(0);
     expect(await page.getByText('Stockholm').count()).toBe(0);

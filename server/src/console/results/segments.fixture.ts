@@ -1,4 +1,4 @@
-// For browser tests of segments: the demo company with two kinds, whose figures are near those of the whole company.
+// For browser tests of segments: gives the demo company two breakdowns, whose figures are close to those of the whole company.
 import {
   agreementScale,
   freeText,
@@ -18,8 +18,8 @@ type Figure = {
 };
 
 /**
- * Writes Site and Age band, with figures of all closed weeks. One segment of Site is withheld, and one is marked. Returns the ids of Site
- * and of a scale question of the last closed week.
+ * Writes the breakdowns Site and Age band, with figures of all closed weeks. In Site, one segment is withheld and one is marked.
+ * Returns the ids of Site and of a scale question of the last closed week.
  */
 export async function openDemoSegments({
   pool,
@@ -65,7 +65,7 @@ export async function openDemoSegments({
     rates: weeks.map((week) => ({ week, value: null })),
     kpis: kpis.map((kpi) => ({ ...kpi, value: null })),
   });
-  const { kindId } = await writeSegments(
+  const { breakdownId } = await writeSegments(
     pool,
     accountId,
     { name: 'Site', attribute: 'site' },
@@ -92,5 +92,5 @@ export async function openDemoSegments({
     ({ week, type, value }) =>
       week === last && (type === agreementScale || type === tenStepScale) && value !== null,
   );
-  return { question: String(scale?.questionId), site: String(kindId) };
+  return { question: String(scale?.questionId), site: String(breakdownId) };
 }

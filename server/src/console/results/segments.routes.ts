@@ -9,23 +9,26 @@ const languageOf = ({ language = 'en' }: { language?: string }) => language;
 const csv = (name: string, text: string) => new Download(`${name}.csv`, 'text/csv; charset=utf-8', text);
 
 export function serveSegmentResults(console: Console, pool: Promise<Pool>): void {
-  const mapOf = (params: { kindId: string }, query: { week?: string; language?: string }) => ({
+  const mapOf = (params: { breakdownId: string }, query: { week?: string; language?: string }) => ({
     ...params,
     week: query.week,
     language: languageOf(query),
   });
-  console.serve('GET /segments/{kindId}/heat-map', async (who, { params, query }) =>
+  console.serve('GET /breakdowns/{breakdownId}/heat-map', async (who, { params, query }) =>
     readSegmentMap(await pool, who, mapOf(params, query)),
   );
-  console.serve('GET /segments/{kindId}/heat-map/csv', async (who, { params, query }) => {
+  console.serve('GET /breakdowns/{breakdownId}/heat-map/csv', async (who, { params, query }) => {
     const read = await readSegmentMap(await pool, who, mapOf(params, query));
     const { compare } = new Intl.Collator(query.language, { numeric: true });
     const { sort } = query;
-    return csv(read.kind.name, segmentHeatTable(read, { sort, compare }, tableTexts.in(languageOf(query))));
+    return csv(
+      read.breakdown.name,
+      segmentHeatTable(read, { sort, compare }, tableTexts.in(languageOf(query))),
+    );
   });
 
   const trendOf = (
-    params: { kindId: string },
+    params: { breakdownId: string },
     query: { kpiId?: string; segmentIds?: string; weeks?: string; language?: string },
   ) => ({
     ...params,
@@ -34,21 +37,24 @@ export function serveSegmentResults(console: Console, pool: Promise<Pool>): void
     weeks: Number(query.weeks ?? 26),
     language: languageOf(query),
   });
-  console.serve('GET /segments/{kindId}/trends', async (who, { params, query }) =>
+  console.serve('GET /breakdowns/{breakdownId}/trends', async (who, { params, query }) =>
     readSegmentTrend(await pool, who, trendOf(params, query)),
   );
-  console.serve('GET /segments/{kindId}/trends/csv', async (who, { params, query }) => {
-    const { kind, trend } = await readSegmentTrend(await pool, who, trendOf(params, query));
-    const name = `${kind.name}-${trend.kpi?.name ?? 'response'}`;
+  console.serve('GET /breakdowns/{breakdownId}/trends/csv', async (who, { params, query }) => {
+    const { breakdown, trend } = await readSegmentTrend(await pool, who, trendOf(params, query));
+    const name = `${breakdown.name}-${trend.kpi?.name ?? 'response'}`;
     return csv(name, trendTable(trend, tableTexts.in(languageOf(query))));
   });
 
-  console.serve('GET /segments/{kindId}/questions/{questionId}', async (who, { params, query }) =>
+  console.serve('GET /breakdowns/{breakdownId}/questions/{questionId}', async (who, { params, query }) =>
     readSegmentAnswers(await pool, who, { ...params, ...mapOf(params, query) }),
   );
-  console.serve('GET /segments/{kindId}/questions/{questionId}/csv', async (who, { params, query }) => {
-    const read = await readSegmentAnswers(await pool, who, { ...params, ...mapOf(params, query) });
-    const name = `${read.kind.name}-question-${read.question.id}`;
-    return csv(name, segmentAnswersTable(read, tableTexts.in(languageOf(query))));
-  });
+  console.serve(
+    'GET /breakdowns/{breakdownId}/questions/{questionId}/csv',
+    async (who, { params, query }) => {
+      const read = await readSegmentAnswers(await pool, who, { ...params, ...mapOf(params, query) });
+      const name = `${read.breakdown.name}-question-${read.question.id}`;
+      return csv(name, segmentAnswersTable(read, tableTexts.in(languageOf(query))));
+    },
+  );
 }

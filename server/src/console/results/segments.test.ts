@@ -3,7 +3,7 @@ import type { Problem } from '@soundings/contract/problem.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
 import {
   type SegmentAnswers,
-  type SegmentKinds,
+  type Breakdowns,
   type SegmentMap,
   type SegmentSimulation,
   segmentsOperations,
@@ -31,7 +31,7 @@ useService();
 const [week, nextWeek] = ['2026-11-02', '2026-11-09'];
 let own: Awaited<ReturnType<typeof openCompany>>;
 let request: SendRequest;
-let [kindId, oldest, youngest, middle] = [0, 0, 0, 0];
+let [breakdownId, oldest, youngest, middle] = [0, 0, 0, 0];
 beforeAll(async () => {
   own = await openCompany();
   const [mood, bus, lunch] = ['mood', 'bus', 'lunch'].map((key) => own.question[key] as number);
@@ -44,7 +44,7 @@ beforeAll(async () => {
       '50 and over': {
         results: [
           shown(0.25, 8),
-          // Asked again, so that there is a change that must not be shown.
+          // The question is asked again, so that there is a change that must not be shown.
           { ...shown(0.75, 8), week: nextWeek },
           { questionId: bus!, week, value: 0.75, answers: 8, distribution: { yes: 6, no: 2 } },
           { questionId: lunch!, week, value: null, answers: 8, distribution: { in: 5, out: 3 } },
@@ -64,7 +64,7 @@ beforeAll(async () => {
       },
     },
   );
-  ({ kindId } = written);
+  ({ breakdownId } = written);
   [oldest, youngest, middle] = ['50 and over', 'under 30', '30–49'].map((value) => written.ids[value]!) as [
     number,
     number,
@@ -83,15 +83,16 @@ const csvOf = async (path: string) =>
   (await request(`GET ${path}`)).text.replace('\uFEFF', '').trimEnd().split('\r\n');
 
 test('the heat map has the segments in order of their bands, and the figures of the data interface', async () => {
-  const { kind, map } = await get<SegmentMap>(`/segments/${kindId}/heat-map?week=${week}`);
-  expect(kind).toEqual({ id: kindId, name: 'Age band' });
+  const { breakdown, map } = await get<SegmentMap>(`/breakdowns/${breakdownId}/heat-map?week=${week}`);
+  expect(breakdown).toEqual({ id: breakdownId, name: 'Age band' });
   expect(map.rows.map(({ id, name }) => [id, name])).toEqual([
     [youngest, 'under 30'],
     [middle, '30–49'],
     [oldest, '50 and over'],
   ]);
   expect(map.kpis.map(({ id }) => id)).toEqual(['energy']);
-  // The rolling value of a KPI is the mean of the published figures of its questions in the window: here one.
+  // The rolling value of a KPI is the mean of the published figures of its questions in the window. Here the window has one such
+  // figure.
   expect(map.rows.map(({ values }) => values)).toEqual([[null], [0.5], [0.25]]);
   expect(map.rows.map(({ rate, asked, answered }) => [rate, asked, answered])).toEqual([
     [null, undefined, undefined],
@@ -105,15 +106,15 @@ test('the heat map has the segments in order of their bands, and the figures of 
 });
 
 test('nothing is compared: no changes, no differences, no company', async () => {
-  const { map } = await get<SegmentMap>(`/segments/${kindId}/heat-map?week=${week}`);
+  const { map } = await get<SegmentMap>(`/breakdowns/${breakdownId}/heat-map?week=${week}`);
   expect(map.companyId).toBeNull();
   expect(map.comparison).toEqual({ kind: 'none', group: null, available: ['none'] });
   for (const { changes, differences, clear } of map.rows)
     expect([changes, differences, clear]).toEqual([[null], [null], []]);
-  const { trend } = await get<SegmentTrend>(`/segments/${kindId}/trends?kpiId=energy`);
+  const { trend } = await get<SegmentTrend>(`/breakdowns/${breakdownId}/trends?kpiId=energy`);
   for (const { rolling } of trend.series) for (const { change } of rolling) expect(change).toBeNull();
   const { rows } = await get<SegmentAnswers>(
-    `/segments/${kindId}/questions/${own.question['mood']}?week=${nextWeek}`,
+    `/breakdowns/${breakdownId}/questions/${own.question['mood']}?week=${nextWeek}`,
   );
   expect(rows).toHaveLength(1);
   for (const { figures } of rows)
@@ -121,7 +122,7 @@ test('nothing is compared: no changes, no differences, no company', async () => 
 });
 
 test('a trend shows the chosen segments, withheld weeks and marks', async () => {
-  const path = `/segments/${kindId}/trends?segmentIds=${middle},${youngest}`;
+  const path = `/breakdowns/${breakdownId}/trends?segmentIds=${middle},${youngest}`;
   const { segments, trend } = await get<SegmentTrend>(`${path}&kpiId=energy`);
   expect(segments.map(({ id }) => id)).toEqual([youngest, middle, oldest]);
   expect(trend.series.map(({ group }) => group.name)).toEqual(['30–49', 'under 30']);
@@ -138,9 +139,9 @@ test('a trend shows the chosen segments, withheld weeks and marks', async () => 
 
 test('a question shows means, and distributions of yes/no and choice questions only', async () => {
   const of = async (key: string) =>
-    (await get<SegmentAnswers>(`/segments/${kindId}/questions/${own.question[key]}?week=${week}`)).rows.map(
-      ({ name, figures: { value, answers, distribution } }) => [name, value, answers, distribution],
-    );
+    (
+      await get<SegmentAnswers>(`/breakdowns/${breakdownId}/questions/${own.question[key]}?week=${week}`)
+    ).rows.map(({ name, figures: { value, answers, distribution } }) => [name, value, answers, distribution]);
   expect(await of('mood')).toEqual([
     ['under 30', null, null, null],
     ['30–49', 0.5, 6, null],
@@ -161,18 +162,20 @@ test('a question shows means, and distributions of yes/no and choice questions o
 });
 
 test('the files have the same rows, in the language of the reader', async () => {
-  expect(await csvOf(`/segments/${kindId}/heat-map/csv?week=${week}&language=sv&sort=-rate`)).toEqual([
+  expect(await csvOf(`/breakdowns/${breakdownId}/heat-map/csv?week=${week}&language=sv&sort=-rate`)).toEqual([
     'Age band,"Svarsfrekvens, %",Svarade,Tillfrågade,Energy,Bygger delvis på utdelade länkar',
     '30–49,85.7,6,7,50,"Svarsfrekvens, %; Energy"',
     '50 och uppåt,80,8,10,25,',
     'under 30,visas inte,,,visas inte,',
   ]);
-  const answers = await csvOf(`/segments/${kindId}/questions/${own.question['lunch']}/csv?week=${week}`);
+  const answers = await csvOf(
+    `/breakdowns/${breakdownId}/questions/${own.question['lunch']}/csv?week=${week}`,
+  );
   expect(answers).toEqual([
     'Week,Monday,Age band,Answers,Canteen,Out,Based partly on handed-out links',
     '2026-W45,2026-11-02,50 and over,8,5,3,',
   ]);
-  expect((await csvOf(`/segments/${kindId}/trends/csv?segmentIds=${oldest}`))[0]).toBe(
+  expect((await csvOf(`/breakdowns/${breakdownId}/trends/csv?segmentIds=${oldest}`))[0]).toBe(
     'Week,Monday,50 and over,Based partly on handed-out links',
   );
 });
@@ -180,7 +183,7 @@ test('the files have the same rows, in the language of the reader', async () => 
 /** Every operation on segments, with the IDs of this account. */
 const operations = () =>
   Object.keys(segmentsOperations).map((name) =>
-    name.replace('{kindId}', String(kindId)).replace('{questionId}', String(own.question['mood'])),
+    name.replace('{breakdownId}', String(breakdownId)).replace('{questionId}', String(own.question['mood'])),
   );
 
 test.each<Role>(['Manager', 'Auditor', 'User'])(
@@ -196,7 +199,7 @@ test.each<Role>(['Manager', 'Auditor', 'User'])(
       expect([name, status]).toEqual([name, 403]);
     }
     if (role !== 'Manager') return;
-    // Not even by the pages of groups.
+    // The pages of groups don't show segments either.
     const { groups } = (await other<ResultsStart>('GET /results')).body;
     expect(groups).toBe(5);
     for (const path of [
@@ -210,30 +213,34 @@ test.each<Role>(['Manager', 'Auditor', 'User'])(
   },
 );
 
-test('an administrator of another account gets the same response as for a kind that does not exist', async () => {
+test('an administrator of another account gets the same response as for a breakdown that does not exist', async () => {
   const { request: other } = await signInNew(world, company.account.id, 'Administrator');
-  expect((await other<SegmentKinds>('GET /segments')).body.kinds).toEqual([]);
-  const reads = operations().filter((name) => name.startsWith('GET') && name !== 'GET /segments');
+  expect((await other<Breakdowns>('GET /breakdowns')).body.breakdowns).toEqual([]);
+  const reads = operations().filter((name) => name.startsWith('GET') && name !== 'GET /breakdowns');
   expect(reads).toHaveLength(6);
-  for (const name of [...reads, `POST /segments/${kindId}/close`, `DELETE /segments/${kindId}`]) {
+  for (const name of [
+    ...reads,
+    `POST /breakdowns/${breakdownId}/close`,
+    `DELETE /breakdowns/${breakdownId}`,
+  ]) {
     const { status, body } = await other<Problem>(name);
-    expect([name, status, body.details[0]?.type]).toEqual([name, 404, 'segments not found']);
+    expect([name, status, body.details[0]?.type]).toEqual([name, 404, 'breakdown not found']);
   }
-  expect((await get<SegmentKinds>('/segments')).kinds).toHaveLength(1);
+  expect((await get<Breakdowns>('/breakdowns')).breakdowns).toHaveLength(1);
 });
 
-test('a segment of another kind is not in the trend of this one', async () => {
+test('a segment of another breakdown is not in the trend of this one', async () => {
   const other = await writeSegments(
     world.pool,
     own.account.id,
     { name: 'Site', attribute: 'site' },
     { Lund: {} },
   );
-  const path = `/segments/${kindId}/trends?segmentIds=${other.ids['Lund']}`;
+  const path = `/breakdowns/${breakdownId}/trends?segmentIds=${other.ids['Lund']}`;
   expect((await request(`GET ${path}`)).status).toBe(404);
 });
 
-test('a kind is opened, closed and removed with its figures, and every step is in the audit log', async () => {
+test('a breakdown is opened, closed and removed with its figures, and every step is in the audit log', async () => {
   const { account } = await openCompany();
   await inTransaction(world.pool, async (tx) => {
     await createAttribute(tx, account.id, { name: 'site', allowedValues: null });
@@ -241,28 +248,30 @@ test('a kind is opened, closed and removed with its figures, and every step is i
   });
   const { request: send } = await signInNew(world, account.id, 'Administrator');
   const body = { name: 'Site', attribute: 'site', bands: null, crossOf: null };
-  const { id } = (await send<{ id: number }>('POST /segments', body)).body;
-  const list = async () => (await send<SegmentKinds>('GET /segments')).body;
+  const { id } = (await send<{ id: number }>('POST /breakdowns', body)).body;
+  const list = async () => (await send<Breakdowns>('GET /breakdowns')).body;
   expect(await list()).toMatchObject({
-    kinds: [{ id, name: 'Site', attribute: 'site', bands: null, crossOf: null, closedAt: null, segments: 0 }],
+    breakdowns: [
+      { id, name: 'Site', attribute: 'site', bands: null, crossOf: null, closedAt: null, segments: 0 },
+    ],
     threshold: 3,
     isLive: true,
   });
   const { name: _, ...division } = body;
-  const simulated = await send<SegmentSimulation>('POST /segments/simulation', division);
+  const simulated = await send<SegmentSimulation>('POST /breakdowns/simulation', division);
   expect(simulated.body).toMatchObject({ withValue: 0, segments: 0, large: 0, largeShown: null });
-  const unknown = await send<Problem>('POST /segments/simulation', { ...division, attribute: 'none' });
+  const unknown = await send<Problem>('POST /breakdowns/simulation', { ...division, attribute: 'none' });
   expect([unknown.status, unknown.body.details[0]?.path]).toEqual([400, '/attribute']);
-  const wrong = await send<Problem>('POST /segments', { ...body, name: 'Age', bands: [40, 30] });
+  const wrong = await send<Problem>('POST /breakdowns', { ...body, name: 'Age', bands: [40, 30] });
   expect([wrong.status, wrong.body.details[0]?.path]).toEqual([400, '/bands']);
-  expect((await send(`POST /segments/${id}/close`)).status).toBe(204);
-  expect((await list()).kinds[0]?.closedAt).toEqual(expect.any(String));
-  expect((await send(`DELETE /segments/${id}`)).status).toBe(204);
-  expect((await list()).kinds).toEqual([]);
-  const { rows } = (await send<{ rows: { action: string }[] }>('GET /audit?search=segments')).body;
+  expect((await send(`POST /breakdowns/${id}/close`)).status).toBe(204);
+  expect((await list()).breakdowns[0]?.closedAt).toEqual(expect.any(String));
+  expect((await send(`DELETE /breakdowns/${id}`)).status).toBe(204);
+  expect((await list()).breakdowns).toEqual([]);
+  const { rows } = (await send<{ rows: { action: string }[] }>('GET /audit?search=breakdown')).body;
   expect(rows.map(({ action }) => action)).toEqual([
-    'segments removed',
-    'segments closed',
-    'segments opened',
+    'breakdown removed',
+    'breakdown closed',
+    'breakdown opened',
   ]);
 });

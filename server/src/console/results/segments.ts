@@ -1,12 +1,8 @@
-// Results by segment: the heat map of a kind, trends of segments, and the answers to a question by segment. Administrators only.
-import { selectKinds, selectSegments } from '../../rounds/segments/segments.sql.ts';
+// Results by segment: the heat map of a breakdown, trends of segments, and the answers to a question by segment. Administrators only.
+import { selectBreakdowns, selectSegments } from '../../rounds/segments/breakdowns.sql.ts';
 import type { RollingFigure } from '@soundings/contract/console/results.ts';
-import type {
-  NamedKind,
-  SegmentAnswers,
-  SegmentMap,
-  SegmentTrend,
-} from '@soundings/contract/console/segments.ts';
+import type { Named } from '@soundings/contract/console/groups.ts';
+import type { SegmentAnswers, SegmentMap, SegmentTrend } from '@soundings/contract/console/segments.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn, kpiNotFound, questionNotFound } from '../../questions/questions.ts';
 import {
@@ -28,7 +24,7 @@ import {
   rollingFigure,
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
-import { segmentNotFound, segmentsNotFound } from '../../rounds/segments/segments.ts';
+import { segmentNotFound, breakdownNotFound } from '../../rounds/segments/breakdowns.ts';
 import type { Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { figuresOf, questionHead, readWeeks, weekIn } from './reading.ts';
@@ -38,37 +34,41 @@ import { windowOfWeeks, type Weeks } from './weeks.ts';
 /** Segments are not compared with anything. */
 const uncompared = { kind: 'none' as const, whole: noReadings };
 
-/** Returns a kind and its segments in order. Throws a Fault if the account has no such kind. */
-async function readKind(
+/** Returns a breakdown and its segments in order. Throws a Fault if the account has no such breakdown. */
+async function readBreakdown(
   pool: Pool,
   { accountId }: Who,
-  { kindId, language }: { kindId: string; language: string },
-): Promise<{ kind: NamedKind; segments: NamedKind[] }> {
-  const [kinds, segments] = await Promise.all([
-    selectKinds(pool, accountId),
-    selectSegments(pool, accountId, idIn(kindId)),
+  { breakdownId, language }: { breakdownId: string; language: string },
+): Promise<{ breakdown: Named; segments: Named[] }> {
+  const [breakdowns, segments] = await Promise.all([
+    selectBreakdowns(pool, accountId),
+    selectSegments(pool, accountId, idIn(breakdownId)),
   ]);
-  const kind = kinds.find(({ id }) => id === idIn(kindId));
-  if (!kind) throw segmentsNotFound();
+  const breakdown = breakdowns.find(({ id }) => id === idIn(breakdownId));
+  if (!breakdown) throw breakdownNotFound();
   const named = inOrder(segments).map(({ id, value }) => ({ id, name: segmentText(value, language) }));
-  return { kind: { id: kind.id, name: kind.name }, segments: named };
+  return { breakdown: { id: breakdown.id, name: breakdown.name }, segments: named };
 }
 
-/** Returns the requested week, or the newest that is closed: only those have figures of segments. */
+/** Returns the requested week, or else the newest closed week. Only closed weeks have figures of segments. */
 const chosenWeek = (weeks: Weeks, wanted: string | undefined) =>
   weekIn(weeks, wanted) ?? weeks.shown.find(({ state }) => state === 'final')?.week;
 
-type MapWanted = { kindId: string; week: string | undefined; language: string };
+type MapWanted = { breakdownId: string; week: string | undefined; language: string };
 
 export async function readSegmentMap(pool: Pool, who: Who, wanted: MapWanted): Promise<SegmentMap> {
   const { accountId } = who;
-  const [{ kind, segments }, weeks] = await Promise.all([readKind(pool, who, wanted), readWeeks(pool, who)]);
+  const [{ breakdown, segments }, weeks] = await Promise.all([
+    readBreakdown(pool, who, wanted),
+    readWeeks(pool, who),
+  ]);
   const week = chosenWeek(weeks, wanted.week);
   const about = {
     companyId: null,
     comparison: { kind: 'none' as const, group: null, available: ['none' as const] },
   };
-  if (week === undefined) return { kind, map: { ...about, week: null, firstWeek: null, kpis: [], rows: [] } };
+  if (week === undefined)
+    return { breakdown, map: { ...about, week: null, firstWeek: null, kpis: [], rows: [] } };
   const [valued, statistics, rates] = await Promise.all([
     selectValuedKpis(pool, accountId),
     statisticsShown(pool, accountId, { first: week, last: week }),
@@ -98,7 +98,7 @@ export async function readSegmentMap(pool: Pool, who: Who, wanted: MapWanted): P
   const isAsked = valued.map((_, i) => segmentIds.some((id) => cells.get(id)?.[i]?.value !== 'none'));
   const rateIn = new Map(rates.map((rate) => [rate.groupId, rateOf(rate)]));
   return {
-    kind,
+    breakdown,
     map: {
       ...about,
       week: weeks.named(week),
@@ -144,7 +144,7 @@ function mapRow(
 }
 
 type TrendWanted = {
-  kindId: string;
+  breakdownId: string;
   kpiId: string | undefined;
   segmentIds: string | undefined;
   weeks: number;
@@ -154,12 +154,12 @@ type TrendWanted = {
 /** How many segments a trend shows if none are chosen. */
 const firstSegments = 3;
 
-/** Returns a trend. Throws a Fault if the KPI, or one of the segments, does not exist in this kind. */
+/** Returns a trend. Throws a Fault if the KPI, or one of the segments, does not exist in this breakdown. */
 export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted): Promise<SegmentTrend> {
   const { accountId } = who;
   const { kpiId, language } = wanted;
-  const [{ kind, segments }, weeks, kpi] = await Promise.all([
-    readKind(pool, who, wanted),
+  const [{ breakdown, segments }, weeks, kpi] = await Promise.all([
+    readBreakdown(pool, who, wanted),
     readWeeks(pool, who),
     kpiId === undefined ? null : selectKpi(pool, accountId, kpiId),
   ]);
@@ -180,7 +180,7 @@ export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted
   };
   const rollingOf = await readRolling();
   return {
-    kind,
+    breakdown,
     segments,
     trend: {
       kpi: kpi && { id: kpi.id, name: kpiNameIn(kpi, language) },
@@ -195,7 +195,7 @@ export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted
     },
   };
 
-  /** Returns a function that returns the rolling values of a segment, without changes; none for the response rate. */
+  /** Returns a function that returns the rolling values of a segment, without changes. For the response rate it returns none. */
   async function readRolling(): Promise<(segmentId: number) => RollingFigure[]> {
     if (!window || !kpi) return () => [];
     const statistics = await statisticsShown(pool, accountId, window);
@@ -225,8 +225,8 @@ export async function readSegmentAnswers(
   wanted: AnswersWanted,
 ): Promise<SegmentAnswers> {
   const { accountId } = who;
-  const [{ kind, segments }, weeks, questions] = await Promise.all([
-    readKind(pool, who, wanted),
+  const [{ breakdown, segments }, weeks, questions] = await Promise.all([
+    readBreakdown(pool, who, wanted),
     readWeeks(pool, who),
     shownQuestions(pool, accountId, wanted.language),
   ]);
@@ -242,7 +242,7 @@ export async function readSegmentAnswers(
   const found = [...new Set(all.flatMap(({ results }) => results.map(({ week }) => week)))].toSorted();
   const wantedWeek = weekIn(weeks, wanted.week);
   const week = wantedWeek ?? found.at(-1);
-  const about = { kind, question: questionHead(question, wanted.language) };
+  const about = { breakdown, question: questionHead(question, wanted.language) };
   const named = found.toReversed().map((one) => weeks.named(one));
   if (week === undefined) return { ...about, week: null, weeks: named, rows: [] };
   const window = { first: week, last: week };

@@ -51,7 +51,7 @@ export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<T
   };
 }
 
-/** Returns a function that returns the rolling values of a group; none for the response rate. */
+/** Returns a function that returns the rolling values of a group. For the response rate it returns none. */
 async function readRolling(
   pool: Pool,
   { accountId }: Who,

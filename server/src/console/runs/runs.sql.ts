@@ -96,7 +96,10 @@ export async function selectRun(db: Db, accountId: AccountId, runId: string): Pr
   return row;
 }
 
-/** Returns the groups with results that a run removes, at most `limit`, and how many there are. Applied runs have none left. */
+/**
+ * Returns the groups with results that a run removes, at most `limit`, and how many there are. Returns none for an applied run, because
+ * their results are already deleted.
+ */
 export async function selectRemovedGroups(
   db: Db,
   accountId: AccountId,
@@ -126,7 +129,8 @@ export async function selectRemovedGroups(
 
 /**
  * Returns how many active people the account has, and which responsible people a run removes: managers, administrators, and people
- * with more than a membership in a group. Names at most `limit`. Applied runs have none left.
+ * with more than a membership in a group. Names at most `limit` of them. Returns none for applied runs, which have already removed
+ * them.
  */
 export async function selectRemovedManagers(
   db: Db,
@@ -157,8 +161,8 @@ export async function selectRemovedManagers(
 export type ChangeFilter = { action: string | null; entity: string | null; search: string | null };
 
 /**
- * The changes of a run with names: the current names of users, those of users a pending run would create, and the names that groups
- * had at the time of the run.
+ * The changes of a run with names: the current names of users, the names of users that a pending run would create, and the names
+ * that groups had at the time of the run.
  */
 const changesOf = (
   db: Db,

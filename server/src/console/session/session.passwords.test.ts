@@ -128,7 +128,7 @@ describe('links to set a password', () => {
     expect(mailsTo('nobody@example.org')).toEqual([]);
   });
 
-  test('writes the email in the language of the person, at most three times an hour', async () => {
+  test('sends the email in the person’s language, at most three times an hour', async () => {
     const { email } = await createPerson({ language: 'sv', password: null });
     for (let i = 1; i <= 3; i++) {
       await requestLink(email);

@@ -46,11 +46,14 @@ export async function selectProfile(db: Db, { accountId, userId }: Person): Prom
            case when s.on_since is not null then json_build_object(
              'since', s.on_since,
              'recoveryCodes', (select count(*) from recovery_codes r
-                               where  r.account_id = u.account_id and r.user_id = u.user_id)) end as "twoFactor"
+                               where  r.account_id = u.account_id and r.user_id = u.user_id)) end as "twoFactor",
+           case when a.digest and u.role in ('Administrator', 'Manager') and not u.role_pending
+                then d.user_id is null end as "digest"
     from   users u
     join   accounts a on a.account_id = u.account_id
     left   join passwords p on p.account_id = u.account_id and p.user_id = u.user_id
     left   join two_factor s on s.account_id = u.account_id and s.user_id = u.user_id
+    left   join digest_opt_outs d on d.account_id = u.account_id and d.user_id = u.user_id
     where  u.account_id = ${accountId} and u.user_id = ${userId}`;
   return row as Profile;
 }

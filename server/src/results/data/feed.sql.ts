@@ -111,8 +111,8 @@ export function selectQuestionFeed(
   );
 }
 
-/** `segmentKind`: of a segment, the name of its kind; null for groups. */
-export type NamedGroup = { id: number; externalId: string | null; name: string; segmentKind: string | null };
+/** `breakdown`: the name of a segment's breakdown; null for groups. */
+export type NamedGroup = { id: number; externalId: string | null; name: string; breakdown: string | null };
 
 /** Returns the groups or segments of a scope with their names. */
 export async function selectNames(
@@ -122,13 +122,13 @@ export async function selectNames(
 ): Promise<NamedGroup[]> {
   return pool<NamedGroup[]>`
     with ${groupsInScope(pool, accountId, scope)}
-    select s.group_id as "id", g.external_id as "externalId", g.name as "name", null::text as "segmentKind"
+    select s.group_id as "id", g.external_id as "externalId", g.name as "name", null::text as "breakdown"
     from   scope s
     join   groups g on g.account_id = ${accountId} and g.group_id = s.group_id
     union  all
-    select s.group_id, null, k.name || ': ' || own.value, k.name
+    select s.group_id, null, b.name || ': ' || own.value, b.name
     from   scope s
     join   segments own on own.account_id = ${accountId} and own.segment_id = s.group_id
-    join   segment_kinds k on k.account_id = ${accountId} and k.kind_id = own.kind_id
+    join   breakdowns b on b.account_id = ${accountId} and b.breakdown_id = own.breakdown_id
     order  by 1`;
 }

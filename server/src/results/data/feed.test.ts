@@ -624,10 +624,10 @@ describe('ETag', () => {
 });
 
 describe('a large feed', () => {
-  const [weekCount, groupCount] = [156, 2_000];
+  const [weekCount, groupCount] = [78, 1_000];
   const first = '2023-01-02';
 
-  /** Creates an account with 312,000 figures, as publishing would store them. */
+  /** Creates an account with 78,000 figures, as publishing would store them. */
   async function openLarge(): Promise<TestAccount> {
     const account = await world.account();
     const units = Array.from({ length: groupCount }, (_, i) => unit(`group-${i}`));

@@ -67,9 +67,9 @@ export async function feedResponse(
   };
   const lineOf = format === 'csv' ? csvLine : ndjsonLine;
   const isOfSegments = query.kind === 'segment';
-  const kind = groups.some(({ segmentKind }) => segmentKind !== null) ? 'segment' : 'group';
+  const kind = groups.some(({ breakdown }) => breakdown !== null) ? 'segment' : 'group';
   async function* lines() {
-    if (format === 'csv') yield `${byteOrderMark}${header}${isOfSegments ? ',segmentKind' : ''}\r\n`;
+    if (format === 'csv') yield `${byteOrderMark}${header}${isOfSegments ? ',breakdown' : ''}\r\n`;
     for (const metric of feedMetrics.filter((one) => metrics.includes(one))) {
       for await (const rows of selects[metric](reads, accountId, scope, window)) {
         let text = '';
@@ -149,7 +149,7 @@ function csvLine(line: Line, isOfSegments: boolean): string {
   const id = metric === 'question' ? metricId : textCell(metricId); // question ids are numbers and need no quoting
   const about = `${metric},${id},${textCell(metricName)}`;
   const where = `${group.id},${textCell(group.externalId ?? '')},${textCell(group.name)}`;
-  const last = isOfSegments ? `,${textCell(group.segmentKind ?? '')}` : '';
+  const last = isOfSegments ? `,${textCell(group.breakdown ?? '')}` : '';
   return `${about},${where},${line.weekName},${week},${value ?? ''},${answers ?? ''},${statusOf(line)},${handedOut},${addedTo(line)}${last}\r\n`;
 }
 
@@ -176,7 +176,7 @@ function ndjsonLine(line: Line, isOfSegments: boolean): string {
     change: line.change,
     isClear: line.isClear,
     changeHandedOut: line.changeHandedOut,
-    ...(isOfSegments && { segmentKind: group.segmentKind }),
+    ...(isOfSegments && { breakdown: group.breakdown }),
   };
   return `${JSON.stringify(row)}\n`;
 }

@@ -11,7 +11,7 @@ import { StreamedResponse } from '../../http/responses/responses.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { selectQuestions } from '../../questions/questions.sql.ts';
 import { kpiNotFound } from '../../questions/questions.ts';
-import { segmentNotFound } from '../../rounds/segments/segments.ts';
+import { segmentNotFound } from '../../rounds/segments/breakdowns.ts';
 import { type CommentRow, selectComments } from './comments.sql.ts';
 import {
   type AskedRow,

@@ -1,4 +1,4 @@
-// For tests of reading segments: writes kinds, segments and their figures as closing a week does.
+// For tests of reading segments: writes breakdowns, segments and their figures as closing a week does.
 import { raiseVersion } from '../../accounts/accounts.sql.ts';
 import { inTransaction, type Pool } from '../../db/db.ts';
 
@@ -18,24 +18,24 @@ export type GivenSegment = {
   kpis?: { kpiId: string; week: string; value: number | null }[];
 };
 
-/** Opens a kind with segments that have figures. Returns its id, and the ids of the segments by value. */
+/** Opens a breakdown with segments that have figures. Returns its id, and the ids of the segments by value. */
 export async function writeSegments(
   pool: Pool,
   accountId: number,
-  kind: { name: string; attribute: string },
+  breakdown: { name: string; attribute: string },
   segments: Record<string, GivenSegment>,
-): Promise<{ kindId: number; ids: Record<string, number> }> {
+): Promise<{ breakdownId: number; ids: Record<string, number> }> {
   return inTransaction(pool, async (tx) => {
-    const [row] = await tx<{ kindId: number }[]>`
-      insert into segment_kinds (account_id, name, attribute, position)
-      select ${accountId}, ${kind.name}, ${kind.attribute}, count(*) from segment_kinds where account_id = ${accountId}
-      returning kind_id as "kindId"`;
-    const { kindId } = row!;
+    const [row] = await tx<{ breakdownId: number }[]>`
+      insert into breakdowns (account_id, name, attribute, position)
+      select ${accountId}, ${breakdown.name}, ${breakdown.attribute}, count(*) from breakdowns where account_id = ${accountId}
+      returning breakdown_id as "breakdownId"`;
+    const { breakdownId } = row!;
     const ids: Record<string, number> = {};
     for (const [value, { results = [], rates = [], kpis = [] }] of Object.entries(segments)) {
       const [created] = await tx<{ id: number }[]>`
-        insert into segments (account_id, segment_id, kind_id, value)
-        values (${accountId}, nextval(pg_get_serial_sequence('groups', 'group_id')), ${kindId}, ${value})
+        insert into segments (account_id, segment_id, breakdown_id, value)
+        values (${accountId}, nextval(pg_get_serial_sequence('groups', 'group_id')), ${breakdownId}, ${value})
         returning segment_id as "id"`;
       const id = created!.id;
       ids[value] = id;
@@ -57,15 +57,15 @@ export async function writeSegments(
       }
     }
     await raiseVersion(tx, accountId);
-    return { kindId, ids };
+    return { breakdownId, ids };
   });
 }
 
-/** Removes a kind with its segments and figures. */
-export async function eraseKind(pool: Pool, accountId: number, kindId: number): Promise<void> {
+/** Removes a breakdown with its segments and figures. */
+export async function eraseBreakdown(pool: Pool, accountId: number, breakdownId: number): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    await tx`delete from segments where account_id = ${accountId} and kind_id = ${kindId}`;
-    await tx`delete from segment_kinds where account_id = ${accountId} and kind_id = ${kindId}`;
+    await tx`delete from segments where account_id = ${accountId} and breakdown_id = ${breakdownId}`;
+    await tx`delete from breakdowns where account_id = ${accountId} and breakdown_id = ${breakdownId}`;
     await raiseVersion(tx, accountId);
   });
 }

@@ -20,7 +20,7 @@ import {
   useService,
   world,
 } from './data.fixture.ts';
-import { eraseKind, writeSegments } from './segments.fixture.ts';
+import { eraseBreakdown, writeSegments } from './segments.fixture.ts';
 
 useService();
 
@@ -108,9 +108,9 @@ const textsOf = async (of: Company) => {
 test('neither opening nor removing segments changes any byte of a response without kind', async () => {
   const own = await openCompany();
   const before = await textsOf(own);
-  const { kindId } = await openSites(own);
+  const { breakdownId } = await openSites(own);
   expect(await textsOf(own)).toEqual(before);
-  await eraseKind(world.pool, own.account.id, kindId);
+  await eraseBreakdown(world.pool, own.account.id, breakdownId);
   expect(await textsOf(own)).toEqual(before);
 });
 
@@ -124,8 +124,8 @@ test('kind=group returns the same bytes as no kind', async () => {
 describe('GET /v1/groups?kind=segment', () => {
   test('lists only the segments, by ID, with their kind', async () => {
     expect(await getBody<Group[]>(sites.account, '/v1/groups?kind=segment')).toEqual([
-      { id: sites.stockholm, name: 'Site: Stockholm', subgroups: [], kind: 'segment', segmentKind: 'Site' },
-      { id: sites.lund, name: 'Site: =Lund', subgroups: [], kind: 'segment', segmentKind: 'Site' },
+      { id: sites.stockholm, name: 'Site: Stockholm', subgroups: [], kind: 'segment', breakdown: 'Site' },
+      { id: sites.lund, name: 'Site: =Lund', subgroups: [], kind: 'segment', breakdown: 'Site' },
     ]);
   });
 
@@ -187,7 +187,7 @@ describe('GET /v1/feed?kind=segment', () => {
   test('has the rows of the segments only, with one more column at the end, and no changes', async () => {
     const [header, ...rows] = await cells('?kind=segment');
     const [plain, ...others] = await cells('');
-    expect(header).toEqual([...plain!, 'segmentKind']);
+    expect(header).toEqual([...plain!, 'breakdown']);
     const at = (name: string) => header!.indexOf(name);
     expect(rows.map((one) => one[at('groupName')])).toEqual([
       'Site: Stockholm',
@@ -219,10 +219,10 @@ describe('GET /v1/feed?kind=segment', () => {
         .split('\n')
         .map((line) => JSON.parse(line) as Record<string, unknown>);
     const all = await read('kind=segment');
-    expect(new Set(all.map(({ segmentKind }) => segmentKind))).toEqual(new Set(['Site']));
+    expect(new Set(all.map(({ breakdown }) => breakdown))).toEqual(new Set(['Site']));
     const own = await read(`groupId=${sites.stockholm}`);
     expect(own.map(({ groupId }) => groupId)).toEqual([1, 2, 3, 4].map(() => sites.stockholm));
-    expect(own[0]).not.toHaveProperty('segmentKind');
+    expect(own[0]).not.toHaveProperty('breakdown');
   });
 });
 
@@ -287,8 +287,8 @@ describe('404', () => {
 
   test('a removed kind', async () => {
     const own = await openCompany();
-    const { kindId, ids } = await openSites(own);
-    await eraseKind(world.pool, own.account.id, kindId);
+    const { breakdownId, ids } = await openSites(own);
+    await eraseBreakdown(world.pool, own.account.id, breakdownId);
     for (const address of endpoints)
       expect((await get(own.account, `${address}groupId=${ids['Stockholm']}`)).status).toBe(404);
     expect(await getBody(own.account, '/v1/groups?kind=segment')).toEqual([]);

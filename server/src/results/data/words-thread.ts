@@ -1,6 +1,6 @@
 // Finds the words that stand out on a thread, because half a second of computing would block other requests. At most one computation
 // at a time, including the reading of its comments, so that only one company's comments are in memory; the last results are kept.
-import { computeOnThread, keepResults } from '../../jobs/threads.ts';
+import { computationLimits, keepResults, runOnThread } from '../../jobs/threads.ts';
 import type { StandingWord, WrittenComment } from '../words.ts';
 
 /** Returns the words that stand out; see wordsThatStandOut. */
@@ -14,10 +14,7 @@ const mostKept = 100;
 
 /** `thread` is the module that computes. */
 export function openWords(thread: URL): Words {
-  const find: FindWords = async (comments) => {
-    const { words } = await computeOnThread<{ words: StandingWord[] | undefined }>(thread, comments);
-    return words;
-  };
+  const find: FindWords = (comments) => runOnThread(thread, comments, computationLimits);
   const keep = keepResults<unknown>(mostKept);
   return <T>(key: string, compute: (find: FindWords) => Promise<T>) =>
     keep(key, () => compute(find)) as Promise<T>;

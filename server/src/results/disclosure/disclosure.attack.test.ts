@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { attack, knownByThreshold, knownOfWeek } from '../../testing/attacks/attacker.ts';
 import { randomHistory } from '../../testing/attacks/histories.ts';
 
-const attacks = Number(process.env['ATTACKS'] ?? 300);
+const attacks = Number(process.env['ATTACKS'] ?? 150);
 
 describe('the attacker', () => {
   test(

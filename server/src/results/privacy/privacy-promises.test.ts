@@ -28,7 +28,8 @@ const facts: PrivacyFacts = {
     auditSince: new Date('2025-01-07T00:00:00Z'),
   },
   openWeeks: [],
-  segments: [],
+  breakdowns: [],
+  changes: [],
   closedWeeks: { count: 26, first: '2026-05-18', afterCopies: 26 },
   left: [],
   roles: [

@@ -17,7 +17,10 @@ function company(teams: number, size: number) {
   return { count, cells: chooseCells(sets, count, 5), people: [...Array(count).keys()] };
 }
 
-const kindOf = (people: readonly number[], valueOf: (person: number) => number | undefined): SegmentSet[] =>
+const breakdownOf = (
+  people: readonly number[],
+  valueOf: (person: number) => number | undefined,
+): SegmentSet[] =>
   [...Map.groupBy(people, valueOf)].flatMap(([segment, list]) =>
     segment === undefined ? [] : [{ segment, people: list }],
   );
@@ -25,14 +28,14 @@ const kindOf = (people: readonly number[], valueOf: (person: number) => number |
 describe('a segment', () => {
   test('that crosses the teams counts everyone, though each part of a team is small', () => {
     const { cells, people } = company(30, 6);
-    const kind = kindOf(people, (person) => person % 2);
-    const shown = chooseSegments(cells, [kind], 5);
+    const breakdown = breakdownOf(people, (person) => person % 2);
+    const shown = chooseSegments(cells, [breakdown], 5);
     expect([...shown.values()].map((list) => list.length)).toEqual([90, 90]);
   });
 
   test('that consists of whole teams and two people of another team does not count these two', () => {
     const { cells, people } = company(10, 8);
-    const site = kindOf(people, (person) => (person < 42 ? 1 : 2));
+    const site = breakdownOf(people, (person) => (person < 42 ? 1 : 2));
     const shown = chooseSegments(cells, [site], 5);
     expect(shown.get(1)).toEqual(people.slice(0, 40));
     expect(shown.get(2)).toEqual(people.slice(48));
@@ -40,14 +43,14 @@ describe('a segment', () => {
 
   test('that consists of whole teams counts everyone', () => {
     const { cells, people } = company(10, 8);
-    const site = kindOf(people, (person) => (person < 40 ? 1 : 2));
+    const site = breakdownOf(people, (person) => (person < 40 ? 1 : 2));
     expect(chooseSegments(cells, [site], 5).get(1)).toEqual(people.slice(0, 40));
   });
 
   test('of fewer people than the threshold is withheld', () => {
     const { cells, people } = company(10, 8);
-    const kind = kindOf(people, (person) => (person % 20 === 0 ? 1 : 2));
-    const shown = chooseSegments(cells, [kind], 5);
+    const breakdown = breakdownOf(people, (person) => (person % 20 === 0 ? 1 : 2));
+    const shown = chooseSegments(cells, [breakdown], 5);
     expect(shown.has(1)).toBe(false);
   });
 
@@ -68,11 +71,11 @@ describe('a segment', () => {
       () => [1],
       () => 1,
     );
-    const kind = [
+    const breakdown = [
       { segment: 1, people: [0] },
       { segment: 2, people: [1, 2] },
     ];
-    expect(chooseSegments(chooseCells(sets, 3, 1), [kind], 1)).toEqual(
+    expect(chooseSegments(chooseCells(sets, 3, 1), [breakdown], 1)).toEqual(
       new Map([
         [1, [0]],
         [2, [1, 2]],
@@ -81,14 +84,14 @@ describe('a segment', () => {
   });
 });
 
-describe('kinds', () => {
+describe('breakdowns', () => {
   test('leave those before them as they are', () => {
     for (let seed = 1; seed <= cases(60).numRuns; seed++) {
-      const { groups, count, threshold, kinds } = randomSegmentWorld(seed);
+      const { groups, count, threshold, breakdowns } = randomSegmentWorld(seed);
       const cells = chooseCells(groups, count, threshold);
-      const all = chooseSegments(cells, kinds, threshold);
-      for (let some = 1; some < kinds.length; some++) {
-        for (const [segment, people] of chooseSegments(cells, kinds.slice(0, some), threshold)) {
+      const all = chooseSegments(cells, breakdowns, threshold);
+      for (let some = 1; some < breakdowns.length; some++) {
+        for (const [segment, people] of chooseSegments(cells, breakdowns.slice(0, some), threshold)) {
           expect(all.get(segment)).toEqual(people);
         }
       }
@@ -97,7 +100,7 @@ describe('kinds', () => {
 
   test('have the same people in whatever order people are numbered', () => {
     for (let seed = 1; seed <= cases(30).numRuns; seed++) {
-      const { groups, count, threshold, kinds } = randomSegmentWorld(seed);
+      const { groups, count, threshold, breakdowns } = randomSegmentWorld(seed);
       const random = randomFrom(seed, 'order');
       const order = [...Array(count).keys()].toSorted(() => random.next() - 0.5);
       const moved = <T extends { people: readonly number[] }>(set: T): T => ({
@@ -105,10 +108,10 @@ describe('kinds', () => {
         people: set.people.map((person) => order[person] as number),
       });
       const [cells, others] = [groups, groups.map(moved)].map((sets) => chooseCells(sets, count, threshold));
-      const shown = chooseSegments(cells!, kinds, threshold);
+      const shown = chooseSegments(cells!, breakdowns, threshold);
       const again = chooseSegments(
         others!,
-        kinds.map((kind) => kind.map(moved)),
+        breakdowns.map((breakdown) => breakdown.map(moved)),
         threshold,
       );
       const sorted = (sets: Map<number, number[]>, number: (person: number) => number) =>
@@ -120,27 +123,27 @@ describe('kinds', () => {
   test('of one question each count a person of both once', () => {
     // A class of two questions: a segment has a set for each of them, and some people answered both.
     const { cells, people } = company(20, 8);
-    const kind = [
+    const breakdown = [
       { segment: 10, people: people.filter((person) => person % 3 === 0) },
       { segment: 11, people: people.filter((person) => person % 3 < 2) },
     ];
-    expect([...chooseSegments(cells, [kind], 5).keys()]).toEqual([10, 11]);
+    expect([...chooseSegments(cells, [breakdown], 5).keys()]).toEqual([10, 11]);
   });
 });
 
-test('all figures together determine at most 1.5/k of the variance of any answer, with many kinds of many values', () => {
+test('all figures together determine at most 1.5/k of the variance of any answer, with many breakdowns of many values', () => {
   const { count, cells, people } = company(40, 7);
-  const random = randomFrom(1, 'many kinds');
-  const kinds = Array.from({ length: 8 }, (_, kind) => {
-    const values = people.map(() => 100 * kind + Math.floor(25 * random.next()));
-    return kindOf(people, (person) => values[person]);
+  const random = randomFrom(1, 'many breakdowns');
+  const breakdowns = Array.from({ length: 8 }, (_, breakdown) => {
+    const values = people.map(() => 100 * breakdown + Math.floor(25 * random.next()));
+    return breakdownOf(people, (person) => values[person]);
   });
-  const shown = chooseSegments(cells, kinds, 5);
+  const shown = chooseSegments(cells, breakdowns, 5);
   const largest = Math.max(...determined([...cells.shown.values(), ...shown.values()], count));
   expect(shown.size).toBeGreaterThan(5);
   expect(largest).toBeLessThan(1.5 / 5 + 1e-6);
   // A limit for single combinations only would show more.
-  const everything = kinds.flat().map((set) => set.people);
+  const everything = breakdowns.flat().map((set) => set.people);
   expect(Math.max(...determined([...cells.shown.values(), ...everything], count))).toBeGreaterThan(0.5);
 });
 
@@ -163,12 +166,12 @@ function determined(sets: readonly (readonly number[])[], count: number): number
   return shares;
 }
 
-test('90% of segments of 15 or more people are shown, with five kinds in companies of 150 to 600 people', () => {
+test('90% of segments of 15 or more people are shown, with five breakdowns in companies of 150 to 600 people', () => {
   let [large, shown, people, counted] = [0, 0, 0, 0];
   for (let seed = 1; seed <= cases(10).numRuns; seed++) {
-    const { cells, kinds } = ordinaryCompany(seed);
-    const sets = chooseSegments(cells, kinds, 5);
-    for (const one of kinds.flat().filter((set) => set.people.length >= 15)) {
+    const { cells, breakdowns } = ordinaryCompany(seed);
+    const sets = chooseSegments(cells, breakdowns, 5);
+    for (const one of breakdowns.flat().filter((set) => set.people.length >= 15)) {
       large++;
       people += one.people.length;
       const own = sets.get(one.segment);
@@ -194,15 +197,15 @@ function ordinaryCompany(seed: number) {
   const siteOf = Array.from({ length: departments }, () => below(sites));
   const jobOf = Array.from({ length: teams }, () => below(6));
   const answering = Array.from({ length: total }, () => below(teams)).filter(() => random.chance(0.75));
-  const kinds = [
+  const breakdowns = [
     (team: number) => (random.chance(0.95) ? (siteOf[team % departments] as number) : below(sites)),
     () => Math.floor(5 * random.next() ** 1.5),
     () => Math.floor(4 * random.next() ** 1.5),
     (team: number) => (random.chance(0.8) ? (jobOf[team] as number) : below(6)),
     () => (random.chance(0.03) ? 2 : below(2)),
-  ].map((valueOf, kind) => {
-    const values = answering.map((team) => 1_000 * (kind + 1) + valueOf(team));
-    return kindOf([...answering.keys()], (person) => values[person]);
+  ].map((valueOf, breakdown) => {
+    const values = answering.map((team) => 1_000 * (breakdown + 1) + valueOf(team));
+    return breakdownOf([...answering.keys()], (person) => values[person]);
   });
   const groups = setsOf(
     answering.length,
@@ -212,13 +215,13 @@ function ordinaryCompany(seed: number) {
     },
     () => 1,
   );
-  return { cells: chooseCells(groups, answering.length, 5), kinds };
+  return { cells: chooseCells(groups, answering.length, 5), breakdowns };
 }
 
 describe('a segment is marked', () => {
   const { cells, people } = company(30, 8);
-  const kind = kindOf(people, (person) => person % 2);
-  const shown = chooseSegments(cells, [kind], 5);
+  const breakdown = breakdownOf(people, (person) => person % 2);
+  const shown = chooseSegments(cells, [breakdown], 5);
 
   test('when someone who knows the answers through handed-out links could separate others', () => {
     // Seven of eight answers of the first team.

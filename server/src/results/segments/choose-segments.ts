@@ -2,36 +2,37 @@
 // (disclosure.ts). Pure. It knows which people count in which cells and segments, but never what anyone answered (P3).
 import type { Cells } from '../disclosure/disclosure.ts';
 import { cellsWithoutExchange, type Part } from './exchanges.ts';
+import { hasRemainder } from './remainders.ts';
 
-/** The people who count in a segment, each once. A segment of a kind can have several sets, one for each question of a class. */
+/** The people who count in a segment, each once. A segment of a breakdown can have several sets, one for each question of a class. */
 export type SegmentSet = { segment: number; people: readonly number[] };
 
 /** The cells of the groups' figures. */
 type GroupCells = Pick<Cells, 'cellOf' | 'sizes'>;
 
-/** After this number of attempts, all cells that fail are left out at once; after twice as many, the kind is withheld. */
+/** After this number of attempts, all cells that fail are left out at once; after twice as many, the breakdown is withheld. */
 const maxAttempts = 12;
 
 /**
  * Returns for each segment whose figure is published the people it is based on. Figures of all others are withheld.
  *
  * In every combination of these figures and those of groups, no one has more than 1/`threshold` of the total weight of all people
- * (exchanges.ts). The figures of groups stay as they are. Kinds are added one after another, and each leaves those before it as they are: a
- * cell with a person who could be separated is left out of the new kind, with all its people, until no one can be separated any more.
+ * (exchanges.ts). The figures of groups stay as they are. Breakdowns are added one after another, and each leaves those before it as they
+ * are: a cell with a person who could be separated is left out of the new breakdown, with all its people, until no one can be separated any more.
  * People who are in no cell count in no segment.
  */
 export function chooseSegments(
   { cellOf, sizes }: GroupCells,
-  kinds: readonly (readonly SegmentSet[])[],
+  breakdowns: readonly (readonly SegmentSet[])[],
   threshold: number,
 ): Map<number, number[]> {
   const shown = new Map<number, number[]>();
   const rowsOf: number[][] = Array.from(cellOf, () => []);
-  for (const kind of kinds) {
+  for (const breakdown of breakdowns) {
     const sets =
       threshold === 1
-        ? kind.map(({ segment, people }): [number, number[]] => [segment, [...people]])
-        : addedKind({ cellOf, sizes, rowsOf, before: shown.size }, kind, threshold);
+        ? breakdown.map(({ segment, people }): [number, number[]] => [segment, [...people]])
+        : addedBreakdown({ cellOf, sizes, rowsOf, before: shown.size }, breakdown, threshold);
     for (const [segment, people] of sets) {
       for (const person of people) rowsOf[person]?.push(shown.size);
       shown.set(segment, people);
@@ -43,12 +44,17 @@ export function chooseSegments(
 type Before = GroupCells & { rowsOf: readonly (readonly number[])[]; before: number };
 
 /**
- * Returns the sets of one kind that can be published in addition to those of the kinds before it. `rowsOf`: the sets of each person so far.
+ * Returns the sets of one breakdown that can be published in addition to those of the breakdowns before it. `rowsOf`: the sets of each
+ * person so far.
  */
-function addedKind(context: Before, kind: readonly SegmentSet[], threshold: number): [number, number[]][] {
+function addedBreakdown(
+  context: Before,
+  breakdown: readonly SegmentSet[],
+  threshold: number,
+): [number, number[]][] {
   const { cellOf } = context;
   const left = new Set<number>([0]);
-  let sets = kind.map(({ segment, people }): [number, number[]] => [segment, [...people]]);
+  let sets = breakdown.map(({ segment, people }): [number, number[]] => [segment, [...people]]);
   for (let attempt = 1; ; attempt++) {
     sets = sets
       .map(([segment, people]): [number, number[]] => [
@@ -58,15 +64,17 @@ function addedKind(context: Before, kind: readonly SegmentSet[], threshold: numb
       .filter(([, people]) => people.length >= threshold);
     if (sets.length === 0 || attempt > 2 * maxAttempts) return [];
     const rowCount = context.before + sets.length;
-    const failing = cellsWithoutExchange(partsOf(context, sets), rowCount, 1 / threshold);
-    if (failing.size === 0) return sets;
+    const parts = partsOf(context, sets);
+    const failing = cellsWithoutExchange(parts, rowCount, 1 / threshold);
+    // Remainders don't occur by chance. They need attributes that were made for them.
+    if (failing.size === 0) return hasRemainder(parts, rowCount, threshold) ? [] : sets;
     const worst = Math.max(...failing.values());
     const before = left.size;
     const counted = new Set(sets.flatMap(([, people]) => people.map((person) => cellOf[person])));
     for (const [cell, weight] of failing) {
       if (counted.has(cell) && (weight >= worst / 2 || attempt >= maxAttempts)) left.add(cell);
     }
-    // The cells that fail worst are not in this kind. Its other cells use up their exchanges.
+    // The cells that fail worst are not in this breakdown. Its other cells use up their exchanges.
     if (left.size === before)
       sets = sets.toSorted((a, b) => b[1].length - a[1].length || a[0] - b[0]).slice(0, -1);
   }

@@ -2,7 +2,7 @@
 //
 // The figures of groups are sums over whole cells, the figures of segments are sums over sets of people that cross cells. A person's
 // answer can be exchanged if it can be raised by 1 and the answers of others changed by at most 1/k each, so that every published sum
-// stays the same. Then, in every combination of figures, the person's weight is at most a k-th of the weights of all people together:
+// stays the same. Then, in every combination of figures, the person's weight is at most 1/k of the total weight of all people:
 // a combination that depends on fewer than k people, or mostly on one, doesn't exist. The reverse is true as well (linear
 // programming duality), but which exchange is tried here is a choice: the person's cell is changed by the same amount everywhere, and
 // people of other cells make up for it in the segments, with the smallest sum of squares. An exchange that needs more than that is

@@ -22,13 +22,13 @@ export function segmentResults(
   { company, chosen: { cells } }: Pick<ChosenFigures, 'company' | 'chosen'>,
   turnout: Turnout,
 ): Result[][] {
-  const { segmentKinds, thresholds } = turnout.data;
-  if (!segmentKinds || segmentKinds.length === 0) return asked.map(() => []);
+  const { breakdowns, thresholds } = turnout.data;
+  if (!breakdowns || breakdowns.length === 0) return asked.map(() => []);
   const [type] = company.types as [QuestionType];
   const isDistribution = isDistributionOnly(type);
   const threshold = isDistribution ? thresholds.distribution : thresholds.figures;
-  const kinds = company.types.every((one) => one === type) ? setsOfKinds(asked, company, turnout) : [];
-  const shown = chooseSegments(cells, kinds, threshold);
+  const sets = company.types.every((one) => one === type) ? setsOfBreakdowns(asked, company, turnout) : [];
+  const shown = chooseSegments(cells, sets, threshold);
   const handedOut = segmentsHandedOut(cells, shown, ownLinksIn(company), threshold);
   return asked.map(({ question, noise }, number) => {
     if (type === freeText) return [];
@@ -52,14 +52,14 @@ function segmentsAsked(questionId: number, { data, segmentsOfRound }: Turnout): 
     if (questionIds.includes(questionId))
       for (const segment of segmentsOfRound.get(id) ?? []) present.add(segment);
   }
-  return (data.segmentKinds ?? []).flat().filter((segment) => present.has(segment));
+  return (data.breakdowns ?? []).flat().filter((segment) => present.has(segment));
 }
 
 /**
- * Returns the people who answered each question in each segment, by kind. The key of a set combines a segment and the index of a
+ * Returns the people who answered each question in each segment, by breakdown. The key of a set combines a segment and the index of a
  * question, like those of groups.
  */
-function setsOfKinds(
+function setsOfBreakdowns(
   asked: readonly QuestionWithAnswers[],
   company: Company,
   turnout: Turnout,
@@ -79,7 +79,7 @@ function setsOfKinds(
       }
     }
   }
-  return (turnout.data.segmentKinds ?? []).map((segments) =>
+  return (turnout.data.breakdowns ?? []).map((segments) =>
     segments.flatMap((segment) =>
       asked.flatMap((_, number) => {
         const key = keyOf(segment, number);
@@ -103,8 +103,8 @@ function segmentsOf(
 }
 
 /** Returns for each segment the questions that a whole tree of groups was asked, so that a KPI value stands for the whole segment. */
-export function askedOfSegments({ segmentKinds = [], rounds }: Pick<WeekData, 'segmentKinds' | 'rounds'>) {
+export function askedOfSegments({ breakdowns = [], rounds }: Pick<WeekData, 'breakdowns' | 'rounds'>) {
   const whole = rounds.filter(({ aboveIds }) => aboveIds.length === 0);
   const questionIds = [...new Set(whole.flatMap((round) => round.questionIds))];
-  return segmentKinds.flat().map((groupId) => ({ groupId, questionIds }));
+  return breakdowns.flat().map((groupId) => ({ groupId, questionIds }));
 }

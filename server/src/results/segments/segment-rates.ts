@@ -21,8 +21,8 @@ export function segmentRates(
   cells: Pick<Cells, 'cellOf' | 'sizes'>,
   hasOwnLink: readonly boolean[],
 ): SegmentRate[] {
-  const { segmentKinds = [], thresholds } = turnout.data;
-  if (segmentKinds.length === 0) return [];
+  const { breakdowns = [], thresholds } = turnout.data;
+  if (breakdowns.length === 0) return [];
   const known = new Map<string, { segment: number; questionIds: readonly number[]; people: number[] }>();
   for (const [person, assignments] of assignmentsOf.entries()) {
     for (const { segment, questionIds } of askedInSegments(assignments, turnout)) {
@@ -34,12 +34,12 @@ export function segmentRates(
   }
   const sets = [...known.keys()].toSorted().map((name) => known.get(name)!);
   const numbered = Map.groupBy(sets.keys(), (number) => sets[number]!.segment);
-  const kinds = segmentKinds.map((segments) =>
+  const setsOfBreakdowns = breakdowns.map((segments) =>
     segments.flatMap((segment) =>
       (numbered.get(segment) ?? []).map((number) => ({ segment: number, people: sets[number]!.people })),
     ),
   );
-  const shown = chooseSegments(cells, kinds, thresholds.figures);
+  const shown = chooseSegments(cells, setsOfBreakdowns, thresholds.figures);
   const handedOut = segmentsHandedOut(cells, shown, hasOwnLink, thresholds.figures);
   return sets.map(({ segment, questionIds }, number) => ({
     segment,

@@ -1,17 +1,24 @@
-// The promise of segments (decision 27): in no combination of published figures, of groups and of segments, has one person more
-// than a k-th of the weights of all people. SEGMENT_ATTACKS=100000 searches more companies.
+// The promise of segments (decision 27): in every combination of published figures, of groups and of segments, one person has at
+// most 1/k of the total weight, and no combination reveals a remainder of a whole-number answer. SEGMENT_ATTACKS=100000 searches more
+// companies.
 import { describe, expect, test } from 'vitest';
 import { randomSegmentWorld, type SegmentWorld } from '../../testing/attacks/segment-worlds.ts';
-import { heaviestPerson } from '../../testing/attacks/weights.ts';
-import { chooseCells } from '../disclosure/disclosure.ts';
+import {
+  noiseThatTells,
+  randomSegmentHistory,
+  type Series,
+  seriesIn,
+} from '../../testing/attacks/segment-histories.ts';
+import { heaviestPerson, revealedRemainder } from '../../testing/attacks/weights.ts';
+import { chooseCells, setsOf } from '../disclosure/disclosure.ts';
 import { chooseSegments, type SegmentSet } from './choose-segments.ts';
 
-const attacks = Number(process.env['SEGMENT_ATTACKS'] ?? 150);
+const attacks = Number(process.env['SEGMENT_ATTACKS'] ?? 75);
 const firstSeed = Number(process.env['SEED'] ?? 1);
 
 type Choose = (world: SegmentWorld, cells: ReturnType<typeof chooseCells>) => Map<number, number[]>;
 
-/** Returns a combination in which a person's share is more than a k-th, if the attacker finds one. */
+/** Returns a combination in which one person has more than 1/k of the total weight, if the attacker finds one. */
 function attacked(world: SegmentWorld, choose: Choose) {
   const cells = chooseCells(world.groups, world.count, world.threshold);
   const shown = choose(world, cells);
@@ -19,7 +26,7 @@ function attacked(world: SegmentWorld, choose: Choose) {
   return { shown: shown.size, leak: found && found.weight < world.threshold - 1e-6 ? found : undefined };
 }
 
-const real: Choose = ({ kinds, threshold }, cells) => chooseSegments(cells, kinds, threshold);
+const real: Choose = ({ breakdowns, threshold }, cells) => chooseSegments(cells, breakdowns, threshold);
 const all = (sets: readonly SegmentSet[], threshold: number) =>
   sets
     .filter(({ people }) => people.length >= threshold)
@@ -28,13 +35,13 @@ const all = (sets: readonly SegmentSet[], threshold: number) =>
 /** Plausible mistakes. `share`: of companies in which the attacker must find a leak. */
 const mutants: Record<string, { choose: Choose; share: number }> = {
   'a threshold alone': {
-    choose: ({ kinds, threshold }) => new Map(kinds.flatMap((sets) => all(sets, threshold))),
+    choose: ({ breakdowns, threshold }) => new Map(breakdowns.flatMap((sets) => all(sets, threshold))),
     share: 0.3,
   },
   'parts of cells of fewer than k people are left out, each by itself': {
-    choose: ({ kinds, threshold }, { cellOf }) =>
+    choose: ({ breakdowns, threshold }, { cellOf }) =>
       new Map(
-        kinds.flat().flatMap(({ segment, people }): [number, number[]][] => {
+        breakdowns.flat().flatMap(({ segment, people }): [number, number[]][] => {
           const parts = Map.groupBy(people, (person) => cellOf[person]);
           const kept = [...parts].flatMap(([cell, part]) =>
             cell !== 0 && part.length >= threshold ? part : [],
@@ -44,15 +51,17 @@ const mutants: Record<string, { choose: Choose; share: number }> = {
       ),
     share: 0.1,
   },
-  'each kind is chosen without the others': {
-    choose: ({ kinds, threshold }, cells) =>
-      new Map(kinds.flatMap((kind) => [...chooseSegments(cells, [kind], threshold)])),
+  'each breakdown is chosen without the others': {
+    choose: ({ breakdowns, threshold }, cells) =>
+      new Map(breakdowns.flatMap((breakdown) => [...chooseSegments(cells, [breakdown], threshold)])),
     share: 0.01,
   },
   'half of the threshold': {
-    choose: ({ kinds, threshold }, cells) =>
+    choose: ({ breakdowns, threshold }, cells) =>
       new Map(
-        [...chooseSegments(cells, kinds, threshold / 2)].filter(([, people]) => people.length >= threshold),
+        [...chooseSegments(cells, breakdowns, threshold / 2)].filter(
+          ([, people]) => people.length >= threshold,
+        ),
       ),
     share: 0.01,
   },
@@ -84,4 +93,125 @@ describe('the attacker', () => {
       expect(broken / tried).toBeGreaterThanOrEqual(share);
     },
   );
+});
+
+/** Primes modulo which an attacker tries to separate people. */
+const tried = [2, 3, 5, 7, 11];
+
+/** Returns what an attacker finds out about fewer people than the threshold: by one combination, or by remainders of whole numbers. */
+const separatedIn = ({ name, threshold, sets }: Series): object[] => {
+  const found = heaviestPerson(sets);
+  return [
+    ...(found && found.weight < threshold - 1e-6 ? [{ name, ...found }] : []),
+    ...tried.flatMap((prime) => {
+      const people = revealedRemainder(sets, threshold, prime);
+      return people ? [{ name, prime, people }] : [];
+    }),
+  ];
+};
+
+describe('many breakdowns at the same time', () => {
+  const many = Math.ceil(attacks / 6);
+
+  test(
+    `reveal no one in ${many} companies with four to eight breakdowns`,
+    { timeout: 60_000 + many * 400 },
+    () => {
+      const found: object[] = [];
+      let shown = 0;
+      for (let seed = firstSeed; seed < firstSeed + many; seed++) {
+        const { groups, count, threshold, breakdowns } = randomSegmentWorld(seed, [8, 60], [4, 8]);
+        const cells = chooseCells(groups, count, threshold);
+        const segments = chooseSegments(cells, breakdowns, threshold);
+        shown += segments.size;
+        const sets = [...cells.shown.values(), ...segments.values()];
+        found.push(...separatedIn({ name: `company ${seed}`, threshold, sets, segments: segments.size }));
+      }
+      expect(found).toEqual([]);
+      expect(shown / many).toBeGreaterThan(4);
+      process.stdout.write(`${many} companies, ${shown} segments of many breakdowns shown, no leak\n`);
+    },
+  );
+
+  /** Breakdowns made so that everyone but one person is in `prime` of them, or in none, and the last person in one. */
+  function made(prime: number) {
+    const blocks = Array.from({ length: prime + 1 }, (_, block) =>
+      Array.from({ length: 10 }, (__, i) => 10 * block + i),
+    );
+    const last = 10 * blocks.length;
+    const groups = setsOf(
+      last + 61,
+      (person) => [1, 10 + (person % 8)],
+      () => 1,
+    );
+    const breakdowns = blocks.map((block, segment) => [
+      {
+        segment,
+        people: [...blocks.filter((one) => one !== block).flat(), ...(segment === 0 ? [last] : [])],
+      },
+    ]);
+    return { cells: chooseCells(groups, last + 61, 5), breakdowns, last };
+  }
+
+  test.each([2, 3, 5])(
+    'made to reveal the remainder of an answer divided by %i are not all shown',
+    (prime) => {
+      const { cells, breakdowns, last } = made(prime);
+      const everything = [...cells.shown.values(), ...breakdowns.map((one) => one[0]!.people)];
+      // No combination depends on few people. But the sum of all of them does, divided by the prime.
+      expect(heaviestPerson(everything)!.weight).toBeGreaterThan(5);
+      expect(revealedRemainder(everything, 5, prime)).toEqual([last]);
+      const shown = chooseSegments(cells, breakdowns, 5);
+      expect(
+        separatedIn({
+          name: 'made',
+          threshold: 5,
+          sets: [...cells.shown.values(), ...shown.values()],
+          segments: 0,
+        }),
+      ).toEqual([]);
+      // The last one is withheld. Those before stay.
+      expect([...shown.keys()]).toEqual(breakdowns.slice(0, prime).map((_, segment) => segment));
+    },
+  );
+});
+
+describe('weeks of histories with questions that count as one, noise, several rounds, handed-out links and response rates', () => {
+  const histories = Math.ceil(attacks / 5);
+
+  test(
+    `reveal no one in ${histories} weeks with up to eight breakdowns`,
+    { timeout: 60_000 + histories * 1_000 },
+    () => {
+      const found: unknown[] = [];
+      const shown = { questions: 0, rates: 0, classes: 0, noise: 0 };
+      for (let seed = firstSeed; seed < firstSeed + histories; seed++) {
+        const world = randomSegmentHistory(seed, [1, 8]);
+        for (const series of seriesIn(world)) {
+          found.push(...separatedIn(series));
+          shown[series.name === 'response rates' ? 'rates' : 'questions'] += series.segments;
+        }
+        if (world.noise > 0) {
+          found.push(...noiseThatTells(world));
+          shown.noise++;
+        }
+        if (new Set(world.history.classes.values()).size < 3) shown.classes++;
+      }
+      expect(found).toEqual([]);
+      for (const count of Object.values(shown)) expect(count).toBeGreaterThan(histories / 5);
+      process.stdout.write(`${histories} weeks, ${JSON.stringify(shown)}, no leak\n`);
+    },
+  );
+
+  test('are broken with half of the thresholds', { timeout: 120_000 }, () => {
+    let broken = 0;
+    for (let seed = 1; seed <= 10; seed++) {
+      const world = randomSegmentHistory(seed, [3, 8]);
+      const { figures, distribution, comments } = world.data.thresholds;
+      const half = { figures: Math.ceil(figures / 2), distribution: Math.ceil(distribution / 2), comments };
+      const series = seriesIn({ ...world, data: { ...world.data, thresholds: half } });
+      if (series.some((one) => separatedIn(one).length > 0)) broken++;
+    }
+    expect(broken).toBeGreaterThan(2);
+  });
 });

@@ -1,5 +1,5 @@
 // For tests of segments: a company of three teams whose people have attributes, a schedule that asks them, and what is published.
-import { selectSegments } from '../../rounds/segments/segments.sql.ts';
+import { selectSegments } from '../../rounds/segments/breakdowns.sql.ts';
 import { afterAll, beforeAll } from 'vitest';
 import { changeAccount, createAccount } from '../../accounts/accounts.ts';
 import { saveAnswers } from '../../answers/answering.ts';
@@ -12,7 +12,7 @@ import { selectQuestions } from '../../questions/questions.sql.ts';
 import { newLinks } from '../../rounds/links.ts';
 import { openDueRounds } from '../../rounds/opening.ts';
 import { createSchedule } from '../../rounds/schedules.ts';
-import { type NewKind, openKind } from '../../rounds/segments/segments.ts';
+import { type NewBreakdown, openBreakdown } from '../../rounds/segments/breakdowns.ts';
 import { askedWeek, mondays, noon } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { closeWeek } from '../close-week.ts';
@@ -29,8 +29,8 @@ export function useDatabase(): void {
 }
 
 export const command = { origin: 'command' } as const;
-export const site: NewKind = { name: 'Site', attribute: 'site', bands: null, crossOf: null };
-export const age: NewKind = { name: 'Age', attribute: 'born', bands: [40], crossOf: null };
+export const site: NewBreakdown = { name: 'Site', attribute: 'site', bands: null, crossOf: null };
+export const age: NewBreakdown = { name: 'Age', attribute: 'born', bands: [40], crossOf: null };
 
 export type Staff = {
   id: number;
@@ -46,7 +46,7 @@ export const siteOf = (i: number) =>
   i === 59 ? 'Kiruna' : i >= 55 ? 'Lund' : i % 2 === 0 ? 'Stockholm' : 'Malmö';
 export const bornOf = (i: number) => (i % 3 === 0 ? '1970-05-05' : '1995-05-05');
 
-/** Creates a company of 60 people in three teams of 20, and a schedule that asks them three questions. No kind is open yet. */
+/** Creates a company of 60 people in three teams of 20, and a schedule that asks them three questions. No breakdown is open yet. */
 export async function staff(settings: Parameters<typeof changeAccount>[2] = {}): Promise<Staff> {
   return inTransaction(pool, async (tx) => {
     const { id, language } = await createAccount(tx, { name: 'Acme', timezone: 'UTC' });
@@ -88,8 +88,8 @@ export async function staff(settings: Parameters<typeof changeAccount>[2] = {}):
   });
 }
 
-export const open = ({ id }: { id: number }, kind: NewKind) =>
-  inTransaction(pool, (tx) => openKind(tx, id, command, kind));
+export const open = ({ id }: { id: number }, breakdown: NewBreakdown) =>
+  inTransaction(pool, (tx) => openBreakdown(tx, id, command, breakdown));
 
 /** Opens the week of a company as of a time. */
 export const openWeek = ({ id }: { id: number }, now = noon, on = pool) =>

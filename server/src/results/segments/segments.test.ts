@@ -1,13 +1,13 @@
 // Segments from the opening of a week to its closing: people count where they were when it opened, groups show the same as without
 // segments, and nothing that leads to a person is stored.
-import { selectKinds, selectSegments } from '../../rounds/segments/segments.sql.ts';
+import { selectBreakdowns, selectSegments } from '../../rounds/segments/breakdowns.sql.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { describe, expect, test } from 'vitest';
 import { openLink } from '../../answers/answering.ts';
 import { inTransaction, openPool } from '../../db/db.ts';
 import { changeUser, removeUser } from '../../people/users.ts';
 import { newLinks } from '../../rounds/links.ts';
-import { closeKind, removeKind } from '../../rounds/segments/segments.ts';
+import { closeBreakdown, removeBreakdown } from '../../rounds/segments/breakdowns.ts';
 import { keyAt, unwrap } from '../../sealing/epoch-keys.ts';
 import { keyIn } from '../../sealing/key-file.ts';
 import { contextOf, WeekKey } from '../../sealing/week-key.ts';
@@ -38,10 +38,13 @@ useDatabase();
 
 const weekMs = 7 * 86_400_000;
 
-/** A company with open kinds whose week has closed. */
-async function closedStaff(settings: Parameters<typeof staff>[0] = {}, kinds = [site, age]): Promise<Staff> {
+/** A company with open breakdowns whose week has closed. */
+async function closedStaff(
+  settings: Parameters<typeof staff>[0] = {},
+  breakdowns = [site, age],
+): Promise<Staff> {
   const acme = await staff(settings);
-  for (const kind of kinds) await open(acme, kind);
+  for (const breakdown of breakdowns) await open(acme, breakdown);
   await openWeek(acme);
   await answerAll(acme);
   await close(acme);
@@ -104,7 +107,7 @@ const ratesOf = async (acme: Staff) => {
 describe('figures of segments', () => {
   test('are means of scales and recommendations, distributions of choices, response rates and KPI values', async () => {
     const acme = await staff();
-    for (const kind of [site, age]) await open(acme, kind);
+    for (const breakdown of [site, age]) await open(acme, breakdown);
     await openWeek(acme);
     await answerAll(acme, (i) => (i < 40 ? { value: i % 2 === 0 ? 5 : 1, choice: 'time' } : undefined));
     await close(acme);
@@ -162,7 +165,7 @@ describe('figures of segments', () => {
     expect(await groupFigures(divided)).toEqual(figures);
   });
 
-  test('are the same for an earlier kind, whatever kinds are opened after it', async () => {
+  test('are the same for an earlier breakdown, whatever breakdowns are opened after it', async () => {
     const [one, two] = [await closedStaff({}, [site]), await closedStaff({}, [site, age])];
     const { Stockholm, Malmö } = await byValue(two, 0);
     expect({ Stockholm, Malmö }).toEqual(await byValue(one, 0));
@@ -205,12 +208,12 @@ describe('figures of segments', () => {
   test('of one account are not among those of another', async () => {
     const [acme, other] = [await closedStaff(), await closedStaff({}, [])];
     expect(await selectSegments(pool, other.id)).toEqual([]);
-    expect(await selectKinds(pool, other.id)).toEqual([]);
-    const [kind] = await selectKinds(pool, acme.id);
-    for (const change of [closeKind, removeKind]) {
+    expect(await selectBreakdowns(pool, other.id)).toEqual([]);
+    const [breakdown] = await selectBreakdowns(pool, acme.id);
+    for (const change of [closeBreakdown, removeBreakdown]) {
       await expect(
-        inTransaction(pool, (tx) => change(tx, other.id, command, kind!.id, deleteGroupResults)),
-      ).rejects.toMatchObject({ code: 'segments not found' });
+        inTransaction(pool, (tx) => change(tx, other.id, command, breakdown!.id, deleteGroupResults)),
+      ).rejects.toMatchObject({ code: 'breakdown not found' });
     }
     const rows = await pool`
       select 1 from results r join segments s on s.segment_id = r.group_id where r.account_id <> s.account_id`;
@@ -239,13 +242,13 @@ describe('while a week is open', () => {
     expect((await selectSegments(pool, moving.id)).map(({ value }) => value)).toEqual(['Malmö', 'Stockholm']);
   });
 
-  test('a kind that is closed keeps its figures of that week, and one that is removed gets none', async () => {
+  test('a breakdown that is closed keeps its figures of that week, and one that is removed gets none', async () => {
     const acme = await staff();
     const [first, second] = [await open(acme, site), await open(acme, age)];
     await openWeek(acme);
     await answerAll(acme);
-    await inTransaction(pool, (tx) => closeKind(tx, acme.id, command, first));
-    await inTransaction(pool, (tx) => removeKind(tx, acme.id, command, second, deleteGroupResults));
+    await inTransaction(pool, (tx) => closeBreakdown(tx, acme.id, command, first));
+    await inTransaction(pool, (tx) => removeBreakdown(tx, acme.id, command, second, deleteGroupResults));
     await close(acme);
     expect(Object.keys(await byValue(acme, 0)).toSorted()).toEqual(['Malmö', 'Stockholm']);
     await openWeek(acme, noon + weekMs);
@@ -291,30 +294,43 @@ describe('while a week is open', () => {
 });
 
 describe('the answering page', () => {
-  const segmentsFor = async ({ id, userIds }: Staff, week = askedWeek) => {
+  const breakdownsFor = async ({ id, userIds }: Staff, week = askedWeek) => {
     const [link] = await newLinks(pool, [{ accountId: id, userId: userIds[0] as number, week }]);
-    return (await openLink(pool, database.keys, { link: link as string, visit: null }))?.segments;
+    return (await openLink(pool, database.keys, { link: link as string, visit: null }))?.breakdowns;
   };
 
-  test('names the kinds of a week, also one that was closed since, and none of a week that was opened without', async () => {
+  test('names the attributes of the breakdowns of a week, including one that has since been closed, and none for a week opened without breakdowns', async () => {
     const acme = await staff();
     await openWeek(acme);
     const first = await open(acme, site);
-    await open(acme, age);
-    expect(await segmentsFor(acme)).toEqual([]);
+    const second = await open(acme, age);
+    await open(acme, { name: 'Health', attribute: null, bands: null, crossOf: [second, first] });
+    expect(await breakdownsFor(acme)).toEqual([]);
     await openWeek(acme, noon + weekMs);
-    await inTransaction(pool, (tx) => closeKind(tx, acme.id, command, first));
-    expect(await segmentsFor(acme, addWeeks(askedWeek, 1))).toEqual(['Site', 'Age']);
+    const [bySite, byAge] = [
+      { attribute: 'site', bands: null },
+      { attribute: 'born', bands: [40] },
+    ];
+    const others = [
+      { name: 'Age', by: [byAge] },
+      { name: 'Health', by: [byAge, bySite] },
+    ];
+    expect(await breakdownsFor(acme, addWeeks(askedWeek, 1))).toEqual([
+      { name: 'Site', by: [bySite] },
+      ...others,
+    ]);
+    await pool`update breakdowns set closed_at = now() where account_id = ${acme.id} and breakdown_id = ${first}`;
+    expect(await breakdownsFor(acme, addWeeks(askedWeek, 1))).toHaveLength(3);
     await pool`
-      update segment_kinds set closed_at = ${new Date(noon)} where account_id = ${acme.id} and kind_id = ${first}`;
-    expect(await segmentsFor(acme, addWeeks(askedWeek, 1))).toEqual(['Age']);
+      update breakdowns set closed_at = ${new Date(noon)} where account_id = ${acme.id} and breakdown_id = ${first}`;
+    expect(await breakdownsFor(acme, addWeeks(askedWeek, 1))).toEqual(others);
   });
 });
 
 describe('closing a week', () => {
   test('deletes who was in which segment, and no key that is left can open a copy of it', async () => {
     const acme = await staff();
-    for (const kind of [site, age]) await open(acme, kind);
+    for (const breakdown of [site, age]) await open(acme, breakdown);
     await openWeek(acme);
     await answerAll(acme);
     const rows = await pool<{ respondent: string; sealed: Buffer }[]>`
@@ -333,7 +349,7 @@ describe('closing a week', () => {
     expect(await segmentsWith(acme.id, key!.wrapped, inBoth)).toBeUndefined();
   });
 
-  test('while a kind is being removed publishes none of its figures', async () => {
+  test('while a breakdown is being removed publishes none of its figures', async () => {
     const acme = await staff();
     await open(acme, site);
     const removed = await open(acme, age);
@@ -341,7 +357,7 @@ describe('closing a week', () => {
     await answerAll(acme);
     const [begun, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const removal = inTransaction(pool, async (tx) => {
-      await removeKind(tx, acme.id, command, removed, deleteGroupResults);
+      await removeBreakdown(tx, acme.id, command, removed, deleteGroupResults);
       begun.resolve();
       await finish.promise;
     });
@@ -361,7 +377,7 @@ describe('closing a week', () => {
 
   test('that is interrupted leaves everything as it was, and closing again publishes the same', async () => {
     const [acme, other] = [await staff(), await closedStaff()];
-    for (const kind of [site, age]) await open(acme, kind);
+    for (const breakdown of [site, age]) await open(acme, breakdown);
     await openWeek(acme);
     await answerAll(acme);
     const before = await tablesOf(pool);
@@ -401,12 +417,12 @@ test('the people of a history file count in no segment, even if they are users w
   expect(sealed).toHaveLength(0);
 });
 
-test('a kind that is removed takes its segments and all their figures with it, and nothing else', async () => {
+test('a breakdown that is removed takes its segments and all their figures with it, and nothing else', async () => {
   const acme = await closedStaff();
-  const [kind] = await selectKinds(pool, acme.id);
-  const gone = new Set((await selectSegments(pool, acme.id, kind!.id)).map(({ id }) => id));
+  const [breakdown] = await selectBreakdowns(pool, acme.id);
+  const gone = new Set((await selectSegments(pool, acme.id, breakdown!.id)).map(({ id }) => id));
   const groups = await groupFigures(acme);
-  await inTransaction(pool, (tx) => removeKind(tx, acme.id, command, kind!.id, deleteGroupResults));
+  await inTransaction(pool, (tx) => removeBreakdown(tx, acme.id, command, breakdown!.id, deleteGroupResults));
   const left = await pool<{ id: number }[]>`
     select group_id as id from results where account_id = ${acme.id} union all
     select group_id from response_rates where account_id = ${acme.id} union all

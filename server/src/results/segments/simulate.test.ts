@@ -1,6 +1,7 @@
-// Simulating a kind of segments: what it reports, and that it agrees with what opening the kind then shows.
+// Simulating a breakdown: what it reports, and that it agrees with what opening the breakdown then shows.
 import { describe, expect, test } from 'vitest';
-import { noon } from '../../testing/asking.ts';
+import { addWeeks } from '@soundings/contract/weeks.ts';
+import { askedWeek, noon } from '../../testing/asking.ts';
 import {
   age,
   answerAll,
@@ -13,7 +14,7 @@ import {
   staff,
   useDatabase,
 } from './segments.fixture.ts';
-import { type SimulatedAccount, simulateKind } from './simulate.ts';
+import { type SimulatedAccount, simulateBreakdown } from './simulate.ts';
 import { simulateOpening } from './simulated-account.ts';
 import { openSimulations } from './simulation-thread.ts';
 
@@ -30,15 +31,17 @@ const account = (
     likelihood: 1,
   })),
   trees: new Map(Array.from({ length: 1 + people / 10 }, (_, i) => [1 + i, 1])),
-  kinds: [Array.from({ length: people }, (_, i) => valueOf(i))],
+  breakdowns: [Array.from({ length: people }, (_, i) => valueOf(i))],
   threshold: 5,
+  distributionThreshold: 10,
+  asked: { withMean: 1, distributions: 0 },
   limit: 200,
   ...more,
 });
 
 describe('a simulation', () => {
   test('counts values, segments and large segments, and says how much of them would be shown', () => {
-    const found = simulateKind(
+    const found = simulateBreakdown(
       account(100, (i) => (i === 0 ? 'alone' : i < 8 ? 'small' : i % 2 === 0 ? 'even' : 'odd')),
     );
     expect(found).toMatchObject({ people: 100, withValue: 100, values: 4, segments: 3, large: 2, draws: 20 });
@@ -47,12 +50,12 @@ describe('a simulation', () => {
   });
 
   test('finds that single values, or a segment that is a team and one more person, show nothing', () => {
-    expect(simulateKind(account(100, (i) => String(i)))).toMatchObject({
+    expect(simulateBreakdown(account(100, (i) => String(i)))).toMatchObject({
       values: 100,
       segments: 0,
       shown: null,
     });
-    const beside = simulateKind(account(100, (i) => (i < 11 ? 'beside' : undefined)));
+    const beside = simulateBreakdown(account(100, (i) => (i < 11 ? 'beside' : undefined)));
     expect(beside).toMatchObject({ segments: 1, withValue: 11 });
     // The team itself remains, without the one person.
     expect(beside.answers).toBeLessThan(0.95);
@@ -61,9 +64,20 @@ describe('a simulation', () => {
   test('draws who answers by how likely it is, the same people every time', () => {
     const half = account(100, (i) => (i % 2 === 0 ? 'even' : 'odd'));
     for (const one of half.people) one.likelihood = 0;
-    expect(simulateKind(half)).toMatchObject({ shown: 0, answers: null });
+    expect(simulateBreakdown(half)).toMatchObject({ shown: 0, answers: null });
     for (const one of half.people) one.likelihood = 0.5;
-    expect(simulateKind(half)).toEqual(simulateKind(half));
+    expect(simulateBreakdown(half)).toEqual(simulateBreakdown(half));
+  });
+
+  test('takes the threshold of distributions for yes/no and choice questions, as often as recent weeks asked them', () => {
+    // Nine people have this value: enough for a mean, too few for a distribution.
+    const valueOf = (i: number) => (i < 20 && i % 2 === 0 && i > 0 ? 'nine' : undefined);
+    const shownFor = (withMean: number, distributions: number) =>
+      simulateBreakdown(account(100, valueOf, { asked: { withMean, distributions } })).shown;
+    expect(shownFor(1, 0)).toBe(1);
+    expect(shownFor(0, 0)).toBe(1);
+    expect(shownFor(0, 7)).toBe(0);
+    expect(shownFor(3, 1)).toBe(0.75);
   });
 
   test('of an account reads its people, attributes and response rates, changes nothing, and agrees with the figures', async () => {
@@ -76,13 +90,24 @@ describe('a simulation', () => {
     await answerAll(acme, (i) => (i < 40 ? { value: 3, choice: 'time' } : undefined));
     await close(acme);
     // Now no one in team c is likely to answer.
-    const second = await simulateOpening(pool, acme.id, site, noon, simulateKind);
-    expect(second.largeShown).toBe(1);
-    expect(second.answers).toBe(1);
+    const second = await simulateOpening(pool, acme.id, site, noon, simulateBreakdown);
+    expect([first.asked, second.asked]).toEqual([
+      { withMean: 0, distributions: 0 },
+      { withMean: 2, distributions: 1 },
+    ]);
     await open(acme, site);
     expect(Object.keys(await byValue(acme, 0)).toSorted()).toEqual(['40 and over', 'under 40']);
-    await expect(simulateOpening(pool, acme.id, site, noon, simulateKind)).rejects.toMatchObject({
-      code: 'segments taken',
+    // The next week shows exactly that: the means of both sites, and no distribution, for which both breakdowns leave too few.
+    const next = addWeeks(askedWeek, 1);
+    await openWeek(acme, noon + 7 * 86_400_000);
+    await answerAll(acme, (i) => (i < 40 ? { value: 3, choice: 'time' } : undefined), { week: next });
+    await close(acme, next);
+    const figures = await Promise.all([0, 1, 2].map((question) => byValue(acme, question, next)));
+    const ofSites = figures.flatMap((one) => [one['Stockholm'], one['Malmö']]);
+    const shown = ofSites.filter((one) => typeof one?.answers === 'number').length;
+    expect([shown, second.largeShown]).toEqual([4, 4 / 6]);
+    await expect(simulateOpening(pool, acme.id, site, noon, simulateBreakdown)).rejects.toMatchObject({
+      code: 'breakdown taken',
     });
   });
 });

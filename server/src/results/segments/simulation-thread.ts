@@ -1,22 +1,21 @@
-// Simulates kinds of segments on a thread, because seconds of computing would block other requests. One simulation at a time.
+// Simulates breakdowns on a thread, because seconds of computing would block other requests. One simulation at a time.
 import { Fault } from '../../base/errors.ts';
-import { computeOnThread } from '../../jobs/threads.ts';
-import type { SimulatedAccount, SimulatedKind } from './simulate.ts';
+import { runOnThread, ThreadTimeout } from '../../jobs/threads.ts';
+import type { SimulatedAccount, SimulatedBreakdown } from './simulate.ts';
 
-/** Computes what a kind of segments would show; see simulateKind. */
-export type SimulateKind = (account: SimulatedAccount) => Promise<SimulatedKind>;
+/** Computes what a breakdown would show; see simulateBreakdown. */
+export type SimulateBreakdown = (account: SimulatedAccount) => Promise<SimulatedBreakdown>;
 
 /** The limits of the thread. */
 const limits = { heapMb: 1_024, milliseconds: 120_000 };
 
 /** `thread` is the module that computes. */
-export function openSimulations(thread: URL): SimulateKind {
+export function openSimulations(thread: URL): SimulateBreakdown {
   let last: Promise<unknown> = Promise.resolve();
   return (account) => {
     const result = last.then(async () => {
-      const found = await computeOnThread<SimulatedKind>(thread, account, limits).catch((error: unknown) => {
-        // A thread that takes too long is ended with status 1.
-        if (error instanceof Error && error.message.includes('exited with code')) return undefined;
+      const found = await runOnThread<SimulatedBreakdown>(thread, account, limits).catch((error: unknown) => {
+        if (error instanceof ThreadTimeout) return undefined;
         throw error;
       });
       if (found) return found;

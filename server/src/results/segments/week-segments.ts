@@ -1,5 +1,5 @@
 // The segments in which the people of an open week count, as they were frozen when its rounds were opened. Only closing reads them.
-import { selectSegments } from '../../rounds/segments/segments.sql.ts';
+import { selectSegments } from '../../rounds/segments/breakdowns.sql.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../../db/db.ts';
 import type { WeekKey } from '../../sealing/week-key.ts';
@@ -7,8 +7,8 @@ import type { WeekData } from '../turnout.ts';
 import { selectSealedSegments } from './week-segments.sql.ts';
 
 /**
- * Returns the data of a week with the segments of its people, and the segments of each kind in the order in which the kinds were
- * opened. Kinds that have been removed since count nowhere.
+ * Returns the data of a week with the segments of its people, and the segments of each breakdown in the order in which the breakdowns were
+ * opened. Breakdowns that have been removed since count nowhere.
  */
 export async function withSegments<Data extends Pick<WeekData, 'assignments'>>(
   tx: Transaction,
@@ -16,7 +16,7 @@ export async function withSegments<Data extends Pick<WeekData, 'assignments'>>(
   week: Week,
   key: WeekKey,
   data: Data,
-): Promise<Data & Pick<WeekData, 'segmentKinds'>> {
+): Promise<Data & Pick<WeekData, 'breakdowns'>> {
   const segments = await selectSegments(tx, accountId);
   if (segments.length === 0) return data;
   const existing = new Set(segments.map(({ id }) => id));
@@ -30,6 +30,10 @@ export async function withSegments<Data extends Pick<WeekData, 'assignments'>>(
     const segmentIds = segmentIdsOf.get(`${assignment.roundId} ${assignment.respondent}`);
     return segmentIds ? { ...assignment, segmentIds } : assignment;
   });
-  const kinds = Map.groupBy(segments, ({ kindId }) => kindId);
-  return { ...data, assignments, segmentKinds: [...kinds.values()].map((list) => list.map(({ id }) => id)) };
+  const breakdowns = Map.groupBy(segments, ({ breakdownId }) => breakdownId);
+  return {
+    ...data,
+    assignments,
+    breakdowns: [...breakdowns.values()].map((list) => list.map(({ id }) => id)),
+  };
 }

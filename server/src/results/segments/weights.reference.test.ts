@@ -12,11 +12,11 @@ const groupsOf = (world: (typeof worlds)[number]) => chooseCells(world.groups, w
 /** Of each company, what is published, and what a threshold alone would publish. */
 const published = worlds.map((world) => {
   const cells = groupsOf(world);
-  return [...cells.shown.values(), ...chooseSegments(cells, world.kinds, world.threshold).values()];
+  return [...cells.shown.values(), ...chooseSegments(cells, world.breakdowns, world.threshold).values()];
 });
 const unprotected = worlds.map((world) => [
   ...groupsOf(world).shown.values(),
-  ...world.kinds.flat().flatMap(({ people }) => (people.length >= world.threshold ? [people] : [])),
+  ...world.breakdowns.flat().flatMap(({ people }) => (people.length >= world.threshold ? [people] : [])),
 ]);
 
 describe('linear programming in Python', () => {

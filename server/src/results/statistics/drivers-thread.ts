@@ -1,7 +1,7 @@
 // Computes key drivers on a thread, because half a second of computing would block other requests. At most one at a time; the last
 // results are kept, because the same figures always have the same result.
 import { Digest } from '../../base/crypto/digest.ts';
-import { computeOnThread, keepResults } from '../../jobs/threads.ts';
+import { computationLimits, keepResults, runOnThread } from '../../jobs/threads.ts';
 import type { DriverInput } from './driver-groups.ts';
 import type { DriverResult } from './drivers.ts';
 
@@ -19,7 +19,7 @@ const mostKept = 100;
 /** `thread` is the module that computes. */
 export function openDrivers(thread: URL): ComputeDrivers {
   const keep = keepResults<DriverResult>(mostKept);
-  return (work) => keep(keyOf(work), () => computeOnThread<DriverResult>(thread, work));
+  return (work) => keep(keyOf(work), () => runOnThread<DriverResult>(thread, work, computationLimits));
 }
 
 /** Returns a digest of everything that the result depends on. */

@@ -1,4 +1,4 @@
-// Key drivers: planted ones are found, chance is not, groups are disjoint, and the same figures have the same result.
+// Key drivers: planted drivers are found, unrelated KPIs are rarely marked as clear, groups are disjoint, and the same figures have the same result.
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../../simulation/random.ts';
 import { cases } from '../../testing/house/cases.ts';

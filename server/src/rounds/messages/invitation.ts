@@ -28,7 +28,7 @@ export type Invitation = {
 
 /**
  * Returns the email, which is smaller than 20 KB. `address`: the person's answering page; `optOutUrl`: the page on which
- * reminders are turned off (reminder-opt-out.ts).
+ * reminders are turned off (opt-outs.ts).
  */
 export function invitationOf(
   { kind, language, questions, threshold, isLive, ...names }: Invitation,

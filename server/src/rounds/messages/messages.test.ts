@@ -17,7 +17,7 @@ import { openSender } from './messages.ts';
 import { recordSent, selectDue, selectMessageCounts, selectRefusals } from './messages.sql.ts';
 import { openDueRounds } from '../opening.ts';
 import { createSchedule } from '../schedules.ts';
-import { setReminders } from './reminder-opt-out.sql.ts';
+import { setReminders } from './opt-outs.sql.ts';
 
 const publicUrl = 'https://soundings.example';
 const minute = 60_000;

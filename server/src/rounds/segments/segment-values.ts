@@ -1,7 +1,7 @@
-// Which segment of a kind a person is in, by their attributes when a week opens. Pure.
+// Which segment of a breakdown a person is in, by their attributes when a week opens. Pure.
 import type { Week } from '@soundings/contract/weeks.ts';
 
-/** What a kind of segment divides people by: an attribute, in bands of years if it contains dates, or two other kinds at once. */
+/** What a breakdown divides people by: an attribute, in bands of years if it contains dates, or two other breakdowns at once. */
 export type Division =
   { attribute: string; bands: readonly number[] | null } | { cross: readonly [Division, Division] };
 
@@ -9,28 +9,36 @@ export type Division =
 export type ValuesByAttribute = Readonly<Record<string, string | null | undefined>>;
 
 /**
- * Returns the segment of a kind that a person is in, such as "Stockholm", "30–39" or "Stockholm · 30–39"; undefined if none: without
- * a value, or with a value that is not a date or lies after the Monday of the week, if the kind has bands.
+ * Returns the segment of a breakdown that a person is in, such as "Stockholm", "30–39" or "Stockholm · 30–39"; undefined if none:
+ * without a value, or with a value that is not a date or lies after the Monday of the week, if the breakdown has bands.
  */
 export function segmentValueOf(
-  kind: Division,
+  breakdown: Division,
   attributes: ValuesByAttribute,
   week: Week,
 ): string | undefined {
-  if ('cross' in kind) {
-    const values = kind.cross.map((part) => segmentValueOf(part, attributes, week));
-    return values.includes(undefined) ? undefined : values.join(' · ');
+  if ('cross' in breakdown) {
+    const values = breakdown.cross.map((part) => segmentValueOf(part, attributes, week));
+    return values.includes(undefined)
+      ? undefined
+      : values.map((value) => pairable(value as string)).join(' · ');
   }
-  const value = attributes[kind.attribute]?.trim();
+  const value = attributes[breakdown.attribute]?.trim();
   if (!value) return undefined;
-  if (!kind.bands) return value;
+  if (!breakdown.bands) return value;
   const years = yearsUntil(value, week);
-  return years === undefined ? undefined : bandOf(kind.bands, years);
+  return years === undefined ? undefined : bandOf(breakdown.bands, years);
 }
 
-/** Returns the attributes that a kind depends on. */
-export const attributesIn = (kind: Division): string[] =>
-  'cross' in kind ? kind.cross.flatMap(attributesIn) : [kind.attribute];
+/**
+ * Returns a value as a part of a pair. Dots in it are doubled, so the only single dot of a pair is between its two values, and different
+ * pairs are different texts.
+ */
+const pairable = (value: string): string => value.replaceAll('·', '··');
+
+/** Returns the attributes that a breakdown depends on. */
+export const attributesIn = (breakdown: Division): string[] =>
+  'cross' in breakdown ? breakdown.cross.flatMap(attributesIn) : [breakdown.attribute];
 
 /** Returns the whole years from a date to the Monday of a week; undefined if it is not a date, or later than that Monday. */
 function yearsUntil(date: string, week: Week): number | undefined {
@@ -59,7 +67,7 @@ export function bandOf(bands: readonly number[], years: number): string {
 export type CountedValue = { value: string; people: number };
 
 /**
- * Returns the values that become segments of a kind: those that exist already, and new ones of at least `threshold` people, the most
+ * Returns the values that become segments of a breakdown: those that exist already, and new ones of at least `threshold` people, the most
  * frequent first, at most `limit`. Values of fewer people don't become segments, because a value alone could identify a person.
  */
 export function valuesToUse(

@@ -1,15 +1,25 @@
-// Random companies with kinds of segments. The same seed gives the same company.
+// Random companies with breakdowns. The same seed gives the same company.
 import { type Random, randomFrom } from '../../simulation/random.ts';
 import { type GroupSet, setsOf } from '../../results/disclosure/disclosure.ts';
 import type { SegmentSet } from '../../results/segments/choose-segments.ts';
 
-export type SegmentWorld = { count: number; threshold: number; groups: GroupSet[]; kinds: SegmentSet[][] };
+export type SegmentWorld = {
+  count: number;
+  threshold: number;
+  groups: GroupSet[];
+  breakdowns: SegmentSet[][];
+};
 
 /**
- * Returns the people who answered a question, their groups (teams in departments, sometimes some people in a second tree), and one to
- * three kinds. Kinds follow the teams or an earlier kind more or less, down to a few people who differ, because that separates people.
+ * Returns the people who answered a question, their groups (teams in departments, sometimes some people in a second tree), and some
+ * breakdowns. Breakdowns follow the teams or an earlier one more or less, down to a few people who differ, because that separates
+ * people.
  */
-export function randomSegmentWorld(seed: number, people: readonly [number, number] = [8, 45]): SegmentWorld {
+export function randomSegmentWorld(
+  seed: number,
+  people: readonly [number, number] = [8, 45],
+  breakdownCount: readonly [number, number] = [1, 3],
+): SegmentWorld {
   const random = randomFrom(seed, 'segments');
   const between = (low: number, high: number) => low + Math.floor(random.next() * (high - low + 1));
   const count = between(...people);
@@ -30,15 +40,25 @@ export function randomSegmentWorld(seed: number, people: readonly [number, numbe
     },
     (group) => (group === 2 || (group >= 200 && group < 1_000) ? 2 : 1),
   );
+  const values = randomBreakdownValues(random, teamOf, breakdownCount);
+  return { count, threshold, groups, breakdowns: values.map(setsOfBreakdown) };
+}
+
+/** Returns the value of each person in some breakdowns. `count`: how many breakdowns at least and at most. */
+export function randomBreakdownValues(
+  random: Random,
+  teamOf: readonly number[],
+  [low, high]: readonly [number, number],
+): (number | undefined)[][] {
   const values: (number | undefined)[][] = [];
-  for (let kind = between(1, 3); kind > 0; kind--) {
+  for (let left = low + Math.floor(random.next() * (high - low + 1)); left > 0; left--) {
     const copied = random.chance(0.3) ? values.at(-1) : undefined;
     values.push(copied ? nearly(random, copied) : randomValues(random, teamOf));
   }
-  return { count, threshold, groups, kinds: values.map(setsOfKind) };
+  return values;
 }
 
-/** Returns the values of another kind, of which those of one to three people differ. */
+/** Returns the values of another breakdown, of which those of one to three people differ. */
 function nearly(random: Random, values: readonly (number | undefined)[]): (number | undefined)[] {
   const changed = [...values];
   for (let left = 1 + Math.floor(3 * random.next()); left > 0; left--) {
@@ -50,7 +70,7 @@ function nearly(random: Random, values: readonly (number | undefined)[]): (numbe
 function randomValues(random: Random, teamOf: readonly number[]): (number | undefined)[] {
   const count = 2 + Math.floor(random.next() * 3);
   const offset = Math.floor(random.next() * count);
-  // How much the kind follows the teams, and how many people have no value.
+  // How much the breakdown follows the teams, and how many people have no value.
   const following = random.oneOf([0, 0, 0.5, 0.8, 0.95, 1]);
   const missing = random.oneOf([0, 0, 0.1]);
   const skew = random.oneOf([1, 1, 3]);
@@ -60,9 +80,9 @@ function randomValues(random: Random, teamOf: readonly number[]): (number | unde
   });
 }
 
-function setsOfKind(values: readonly (number | undefined)[], kind: number): SegmentSet[] {
+function setsOfBreakdown(values: readonly (number | undefined)[], breakdown: number): SegmentSet[] {
   const sets = Map.groupBy(values.keys(), (person) => values[person]);
   return [...sets].flatMap(([value, people]) =>
-    value === undefined ? [] : [{ segment: 10_000 * (kind + 1) + value, people }],
+    value === undefined ? [] : [{ segment: 10_000 * (breakdown + 1) + value, people }],
   );
 }

@@ -37,7 +37,7 @@ type Filters = {
   language: string;
 };
 
-/** Fetches the comments in windows, each on request. */
+/** Fetches the comments in windows, each when the user asks for more. */
 function useComments(filters: Filters) {
   return useInfiniteQuery({
     queryKey: ['GET /results/comments', filters],

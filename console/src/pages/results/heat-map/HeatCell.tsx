@@ -1,7 +1,7 @@
-// The cells of the heat map: the response, and a number for each KPI that leads to its trend. Withheld figures have a reason that
-// opens when pressed.
+// The cells of the heat map: the response, and a number for each KPI that leads to its trend. A withheld figure shows the reason
+// when it is pressed.
 import type { HeatMap, HeatRow } from '@soundings/contract/console/results.ts';
-import type { NamedKind } from '@soundings/contract/console/segments.ts';
+import type { Named } from '@soundings/contract/console/groups.ts';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { ArrowDownRight, ArrowUpRight } from 'lucide-react';
 import { createContext, type MouseEvent, useContext } from 'react';
@@ -14,7 +14,7 @@ import css from './HeatTable.module.css';
 export type HeatTableProps = {
   map: HeatMap;
   /** What the rows are segments of; undefined: they are groups. */
-  kind?: NamedKind;
+  breakdown?: Named;
   rows: readonly HeatRow[];
   company: HeatRow | undefined;
   /** Returns what a cell of a KPI, by its index, shows. */
@@ -48,11 +48,11 @@ export const indentOf = (levels: number) => `calc(var(--heat-indent) * ${Math.mi
 /**
  * Returns the properties of a link to the trend of a KPI in a group or segment. The router's own links would take too long in each cell.
  */
-export function useTrendLink(kind: NamedKind | undefined) {
+export function useTrendLink(breakdown: Named | undefined) {
   const navigate = useNavigate();
   const { options } = useRouter();
   return (kpi: string, groupId: number) => {
-    const search = kind ? { kpi, kind: kind.id, segments: groupId } : { kpi, groups: groupId };
+    const search = breakdown ? { kpi, breakdown: breakdown.id, segments: groupId } : { kpi, groups: groupId };
     return {
       href: `/trends${options.stringifySearch(search)}`,
       onClick(event: MouseEvent) {
@@ -73,7 +73,7 @@ function answeredOf({ asked, answered }: HeatRow, t: Shared['t']): string | unde
 
 /** The response below the name, instead of the column, on phones. */
 export function PhoneRate({ row, indent }: { row: HeatRow; indent: number }) {
-  const { kind, t, number, percent } = useHeat();
+  const { breakdown, t, number, percent } = useHeat();
   const value = typeof row.rate === 'number' ? percent(row.rate) : '';
   const isHandedOut = row.handedOut.includes('rate');
   const answered = value && answeredOf(row, t);
@@ -82,9 +82,9 @@ export function PhoneRate({ row, indent }: { row: HeatRow; indent: number }) {
       {value && <span className="visually-hidden">{t('results.responseShort')} </span>}
       <span className={cx(isHandedOut && css['handedOutRate'])}>{value}</span>
       {isHandedOut && <span className="visually-hidden"> {t('results.handedOutShort')}</span>}
-      {value && (answered || !kind) && ' · '}
+      {value && (answered || !breakdown) && ' · '}
       {answered}
-      {!answered && !kind && (
+      {!answered && !breakdown && (
         <>
           <span aria-hidden>{number(row.people)}</span>
           <span className="visually-hidden">

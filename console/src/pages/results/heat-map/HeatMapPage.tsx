@@ -23,7 +23,7 @@ import { HeatTable } from './HeatTable.tsx';
 import { CsvLink } from '../CsvLink.tsx';
 import { Started } from '../Started.tsx';
 import { comparisonIn } from '../url-choices.ts';
-import { KindSelect, useKinds } from '../segments/kinds.tsx';
+import { BreakdownSelect, useBreakdowns } from '../segments/breakdowns.tsx';
 import { SegmentHeatMap } from '../segments/SegmentHeatMap.tsx';
 
 export function HeatMapPage() {
@@ -31,21 +31,21 @@ export function HeatMapPage() {
   return <Started title={t('nav.heatMap')}>{(start) => <Chosen start={start} />}</Started>;
 }
 
-/** The map of groups, or of the kind of segments in the address. */
+/** The map of groups, or of the breakdown in the address. */
 function Chosen({ start }: { start: ResultsStart }) {
-  const [{ kind }] = useAddress<'kind'>();
-  const kinds = useKinds();
-  const isKnown = kinds.some(({ id }) => String(id) === kind);
-  return kind !== undefined && isKnown ? (
-    <SegmentHeatMap start={start} kindId={kind} />
+  const [{ breakdown }] = useAddress<'breakdown'>();
+  const breakdowns = useBreakdowns();
+  const isKnown = breakdowns.some(({ id }) => String(id) === breakdown);
+  return breakdown !== undefined && isKnown ? (
+    <SegmentHeatMap start={start} breakdownId={breakdown} />
   ) : (
-    <Map start={start} hasKinds={kinds.length > 0} />
+    <Map start={start} hasBreakdowns={breakdowns.length > 0} />
   );
 }
 
 type Key = 'week' | 'compare' | 'level' | 'subtreeOf' | 'by' | 'sort';
 
-function Map({ start, hasKinds }: { start: ResultsStart; hasKinds: boolean }) {
+function Map({ start, hasBreakdowns }: { start: ResultsStart; hasBreakdowns: boolean }) {
   const t = useText();
   const language = useLanguage();
   const [address, setAddress] = useAddress<Key>();
@@ -54,7 +54,7 @@ function Map({ start, hasKinds }: { start: ResultsStart; hasKinds: boolean }) {
   const week = map.data?.week;
   const only = map.data?.rows.length === 1 ? map.data.rows[0] : undefined;
   // A map of a single group shows nothing that its overview doesn't.
-  if (only && !hasKinds) return <Navigate to="/" search={{ group: only.id } as never} replace />;
+  if (only && !hasBreakdowns) return <Navigate to="/" search={{ group: only.id } as never} replace />;
   return (
     <Page
       title={t('nav.heatMap')}
@@ -106,7 +106,7 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
   const weeks = start.weeks.map((one) => ({ value: one.week, label: full(one) }));
   return (
     <>
-      <KindSelect />
+      <BreakdownSelect />
       <Select
         label={t('results.weekName')}
         value={weekIn(start, map, address.week)}
@@ -163,7 +163,7 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
   );
 }
 
-/** Returns the week in the URL, even while its map is loading; the map's own week if that one is not offered. */
+/** Returns the week in the URL, even while its map is loading. If that week is not offered, returns the week of the map. */
 const weekIn = ({ weeks }: ResultsStart, map: HeatMap, wanted = weeks[0]?.week): string =>
   weeks.find(({ week }) => week === wanted)?.week ?? map.week?.week ?? '';
 
@@ -223,6 +223,8 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
   );
 }
 
-/** Whether a row can have a difference. The company has none from itself, and no group above it: its row shows scores. */
+/**
+ * Whether a row can have a difference. The company can't be compared with itself and has no parent group, so its row shows scores.
+ */
 const isComparable = ({ companyId, comparison }: HeatMap, { id }: HeatRow) =>
   id !== companyId || comparison.kind === 'halfYear';

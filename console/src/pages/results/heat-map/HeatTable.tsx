@@ -22,7 +22,7 @@ import {
 } from './HeatCell.tsx';
 import css from './HeatTable.module.css';
 import results from '../results.module.css';
-import { useSegmentReason } from '../segments/kinds.tsx';
+import { useSegmentReason } from '../segments/breakdowns.tsx';
 import { useWithheldText, useSigned } from '../texts.ts';
 
 /** In px, as in results.module.css; on phones the response rate is below the name. */
@@ -62,16 +62,16 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
   const [toggletip] = useState(createToggletipHandle);
   const withheld = useWithheldText();
   const segmentReason = useSegmentReason();
-  const { kind } = props;
+  const { breakdown } = props;
   const shared = {
     ...props,
     t,
     number,
     percent,
     signed: useSigned(),
-    reasonOf: (row: HeatRow) => (kind ? segmentReason(map.week) : withheld.figure(map.week, row.people)),
+    reasonOf: (row: HeatRow) => (breakdown ? segmentReason(map.week) : withheld.figure(map.week, row.people)),
     toggletip,
-    trendOf: useTrendLink(kind),
+    trendOf: useTrendLink(breakdown),
   };
   const isPhone = useMedia('(max-width: 720px)');
   const { body, first, last, before, after } = useVisible(rows.length, isPhone ? phoneRowHeight : rowHeight);
@@ -124,12 +124,12 @@ const Room = ({ height, columns }: { height: number; columns: number }) => (
 );
 
 function Head() {
-  const { map, kind, company, t } = useHeat();
+  const { map, breakdown, company, t } = useHeat();
   return (
     <thead>
       <tr aria-rowindex={1}>
         <Title sortKey="name" className={css['nameHead']}>
-          {kind?.name ?? t('results.group')}
+          {breakdown?.name ?? t('results.group')}
         </Title>
         <Title sortKey="rate" className={css['rateHead']}>
           {t('results.responseShort')}
@@ -147,7 +147,10 @@ function Head() {
 
 type TitleProps = { sortKey: string; className: string | undefined; children: ReactNode };
 
-/** Sorts in descending order first (names ascending), then reversed, then in tree order again. */
+/**
+ * A column heading that sorts the rows: the first press sorts in descending order (names in ascending order), the second reverses
+ * the order, and the third returns to tree order.
+ */
 function Title({ sortKey, className, children }: TitleProps) {
   const { sort, onSort } = useHeat();
   const isUp = sort === sortKey;
@@ -166,13 +169,13 @@ function Title({ sortKey, className, children }: TitleProps) {
 }
 
 function Row({ row, index, isCompany }: { row: HeatRow; index: number; isCompany?: boolean }) {
-  const { map, kind, isTree, number, t } = useHeat();
+  const { map, breakdown, isTree, number, t } = useHeat();
   const indent = isTree && !isCompany ? row.level - 1 : 0;
   return (
     <tr aria-rowindex={index} className={cx(isCompany && css['company'])}>
       <th scope="row" className={cx(css['name'], (isCompany || (isTree && row.level <= 2)) && css['strong'])}>
         <span className={css['nameLine']} style={{ paddingInlineStart: indentOf(indent) }}>
-          {kind ? (
+          {breakdown ? (
             <span className={css['segment']} title={row.name}>
               {row.name}
             </span>

@@ -1,4 +1,4 @@
-// What stands first on the overview: up to three findings as sentences, each linked to its evidence.
+// The findings at the top of the overview: up to three sentences, each linked to its evidence.
 import type { GroupResults } from '@soundings/contract/console/results.ts';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';

@@ -1,5 +1,5 @@
-// The KPIs of a group in a row: the rolling value with its interval, its change and its difference from the comparison. What they
-// are based on opens in a popup.
+// The KPIs of a group in a row: the rolling value with its interval, its change and its difference from the comparison. A popup
+// shows what these figures are based on.
 import type { GroupResults, RollingFigure } from '@soundings/contract/console/results.ts';
 import { Link } from '@tanstack/react-router';
 import { ChevronDown } from 'lucide-react';
@@ -17,6 +17,7 @@ import {
   useDifferenceDetail,
 } from '../clear.tsx';
 import { clearPoints, directionOf, lastRolling, pointsOn, score } from '../figures.ts';
+import { FocusMark } from '../focus/FocusNotes.tsx';
 import { HandedOut } from '../HandedOut.tsx';
 import { useComparisonName, useInterval, useSigned, useWeekNames, useWithheldText } from '../texts.ts';
 import css from './KpiStrip.module.css';
@@ -47,7 +48,9 @@ function Tile({ kpi, results }: TileProps) {
   const last = lastRolling(kpi.rolling);
   return (
     <li className={css['tile']}>
-      <p className={css['tileName']}>{kpi.name}</p>
+      <p className={css['tileName']}>
+        {kpi.name} <FocusMark groupId={group.id} kpiId={kpi.id} />
+      </p>
       {last ? (
         <Shown kpi={kpi} results={results} last={last} />
       ) : (

@@ -17,6 +17,7 @@ import { Loaded } from '../../../ui/page/States.tsx';
 import { Toggletip } from '../../../ui/floating/Toggletip.tsx';
 import { ComparisonSelect } from '../clear.tsx';
 import { isTooFew, lastComments } from '../figures.ts';
+import { FocusSection } from '../focus/FocusNotes.tsx';
 import { Findings } from './Findings.tsx';
 import { KpiStrip } from './KpiStrip.tsx';
 import { OverviewSide } from './OverviewSide.tsx';
@@ -149,6 +150,7 @@ function Content({ results }: { results: GroupResults }) {
     <>
       <Findings results={results} />
       {hasKpis && <KpiStrip results={results} />}
+      <FocusSection groupId={results.group.id} />
       {isAdministrator && trend}
       <div className={css['split']}>
         <div>

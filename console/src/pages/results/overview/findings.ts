@@ -83,7 +83,7 @@ function differenceText({ kpi, difference }: Of<'difference'>, about: About, { t
         ? t('results.finding.halfYear', values)
         : t('results.finding.difference', { ...values, group: comparison.group.name }),
     ...trend,
-    // The evidence is half a year ago.
+    // The trend must reach back half a year, to the value that is compared with.
     search: isEarlier ? { ...trend.search, weeks: 52 } : trend.search,
   };
 }

@@ -1,4 +1,4 @@
-// The answers to a question by segment of a kind, in a week.
+// The answers to a question by segment of a breakdown, in a week.
 import type { ResultQuestion, ResultWeek } from '@soundings/contract/console/results.ts';
 import type { SegmentAnswers } from '@soundings/contract/console/segments.ts';
 import { freeText, isChoice, singleChoice } from '@soundings/contract/question-types.ts';
@@ -15,35 +15,46 @@ import { score } from '../figures.ts';
 import { CsvLink } from '../CsvLink.tsx';
 import { HandedOut } from '../HandedOut.tsx';
 import css from '../results.module.css';
-import { useKinds, useSegmentReason } from './kinds.tsx';
+import { useBreakdowns, useSegmentReason } from './breakdowns.tsx';
 
 type Row = SegmentAnswers['rows'][number];
 
-/** A section for administrators of an account with segments; nothing for others. `week`: the week that the page shows. */
+/**
+ * A section for administrators of an account with segments. Renders nothing for other users and accounts. `week`: the week that the
+ * page shows.
+ */
 export function SegmentAnswersSection({ question, week }: { question: ResultQuestion; week: ResultWeek }) {
-  const kinds = useKinds();
-  const [address, setAddress] = useAddress<'kind'>();
-  const kind = kinds.find(({ id }) => String(id) === address.kind) ?? kinds[0];
+  const breakdowns = useBreakdowns();
+  const [address, setAddress] = useAddress<'breakdown'>();
+  const breakdown = breakdowns.find(({ id }) => String(id) === address.breakdown) ?? breakdowns[0];
   // Free text has no figures of segments. Weeks with live results have none until they close.
-  if (!kind || question.type === freeText || week.state !== 'final') return null;
-  return <OfKind question={question} week={week} kind={kind} kinds={kinds} onKind={setAddress} />;
+  if (!breakdown || question.type === freeText || week.state !== 'final') return null;
+  return (
+    <OfBreakdown
+      question={question}
+      week={week}
+      breakdown={breakdown}
+      breakdowns={breakdowns}
+      onBreakdown={setAddress}
+    />
+  );
 }
 
-type OfKindProps = {
+type OfBreakdownProps = {
   question: ResultQuestion;
   week: ResultWeek;
-  kind: { id: number; name: string };
-  kinds: readonly { id: number; name: string }[];
-  onKind: (changes: { kind: string }) => void;
+  breakdown: { id: number; name: string };
+  breakdowns: readonly { id: number; name: string }[];
+  onBreakdown: (changes: { breakdown: string }) => void;
 };
 
-function OfKind({ question, week, kind, kinds, onKind }: OfKindProps) {
+function OfBreakdown({ question, week, breakdown, breakdowns, onBreakdown }: OfBreakdownProps) {
   const t = useText();
   const language = useLanguage();
   const { sentence } = useWeekText();
-  const params = { kindId: kind.id, questionId: question.id };
+  const params = { breakdownId: breakdown.id, questionId: question.id };
   const query = { week: week.week, language };
-  const read = useData('GET /segments/{kindId}/questions/{questionId}', { params, query } as never);
+  const read = useData('GET /breakdowns/{breakdownId}/questions/{questionId}', { params, query } as never);
   return (
     <Section
       title={t('results.bySegment', { week: sentence(week) })}
@@ -52,12 +63,12 @@ function OfKind({ question, week, kind, kinds, onKind }: OfKindProps) {
         <>
           <Select
             label={t('results.rows')}
-            value={String(kind.id)}
-            onChange={(id) => onKind({ kind: id })}
-            options={kinds.map(({ id, name }) => ({ value: String(id), label: name }))}
+            value={String(breakdown.id)}
+            onChange={(id) => onBreakdown({ breakdown: id })}
+            options={breakdowns.map(({ id, name }) => ({ value: String(id), label: name }))}
           />
           <CsvLink
-            name="GET /segments/{kindId}/questions/{questionId}/csv"
+            name="GET /breakdowns/{breakdownId}/questions/{questionId}/csv"
             params={params}
             query={{ week: week.week }}
           />
@@ -73,11 +84,11 @@ function OfKind({ question, week, kind, kinds, onKind }: OfKindProps) {
 function Rows({ found }: { found: SegmentAnswers }) {
   const t = useText();
   const { number } = useFormat();
-  const { kind, question, rows } = found;
+  const { breakdown, question, rows } = found;
   const columns: Column<Row>[] = [
     {
       key: 'segment',
-      title: kind.name,
+      title: breakdown.name,
       width: 'minmax(120px, 2fr)',
       cell: ({ name, figures }) => (
         <span>
@@ -116,7 +127,7 @@ function Rows({ found }: { found: SegmentAnswers }) {
   ];
   return (
     <DataTable
-      label={t('results.bySegmentLabel', { name: kind.name })}
+      label={t('results.bySegmentLabel', { name: breakdown.name })}
       rowHeight={36}
       rows={rows}
       rowKey={({ id }) => id}

@@ -1,4 +1,4 @@
-// The heat map of a kind: segments by the response and the rolling values of KPIs. Without comparisons and changes.
+// The heat map of a breakdown: segments by the response and the rolling values of KPIs. Without comparisons and changes.
 import type { ResultsStart } from '@soundings/contract/console/results.ts';
 import type { SegmentMap } from '@soundings/contract/console/segments.ts';
 import { shownRows } from '@soundings/contract/heat-rows.ts';
@@ -14,18 +14,18 @@ import { colourBoundsOf, heatFigure, score } from '../figures.ts';
 import { HeatNotes, HeatSubtitle } from '../heat-map/HeatNotes.tsx';
 import { HeatTable } from '../heat-map/HeatTable.tsx';
 import { CsvLink } from '../CsvLink.tsx';
-import { KindSelect } from './kinds.tsx';
+import { BreakdownSelect } from './breakdowns.tsx';
 
-export function SegmentHeatMap({ start, kindId }: { start: ResultsStart; kindId: string }) {
+export function SegmentHeatMap({ start, breakdownId }: { start: ResultsStart; breakdownId: string }) {
   const t = useText();
   const language = useLanguage();
   const { full } = useWeekText();
   const [address, setAddress] = useAddress<'week' | 'sort'>();
-  const params = { kindId };
+  const params = { breakdownId };
   const weeks = start.weeks.filter(({ state }) => state === 'final');
   const wanted = weeks.find(({ week }) => week === address.week)?.week;
   const query = { week: wanted, language };
-  const read = useData('GET /segments/{kindId}/heat-map', { params, query } as never);
+  const read = useData('GET /breakdowns/{breakdownId}/heat-map', { params, query } as never);
   const map = read.data?.map;
   return (
     <Page
@@ -34,14 +34,14 @@ export function SegmentHeatMap({ start, kindId }: { start: ResultsStart; kindId:
       subtitle={map?.week && <HeatSubtitle week={map.week} firstWeek={map.firstWeek} />}
       actions={
         <CsvLink
-          name="GET /segments/{kindId}/heat-map/csv"
+          name="GET /breakdowns/{breakdownId}/heat-map/csv"
           params={params}
           query={{ ...query, sort: address.sort }}
         />
       }
       toolbar={
         <>
-          <KindSelect />
+          <BreakdownSelect />
           <Select
             label={t('results.weekName')}
             value={wanted ?? weeks[0]?.week ?? ''}
@@ -66,7 +66,7 @@ export function SegmentHeatMap({ start, kindId }: { start: ResultsStart; kindId:
 
 type ContentProps = { read: SegmentMap; sort: string; onSort: (sort: string) => void };
 
-function Content({ read: { kind, map }, sort, onSort }: ContentProps) {
+function Content({ read: { breakdown, map }, sort, onSort }: ContentProps) {
   const t = useText();
   const language = useLanguage();
   const { rows, bounds } = useMemo(() => {
@@ -77,7 +77,9 @@ function Content({ read: { kind, map }, sort, onSort }: ContentProps) {
     return { rows: shownRows(map, { sort }, compare), bounds: colourBoundsOf(scores) };
   }, [map, sort, language]);
   if (map.rows.every(({ rate, values }) => rate === undefined && values.every((value) => value === 'none')))
-    return <Empty title={t('results.noSegments')} text={t('results.noSegmentsText', { name: kind.name })} />;
+    return (
+      <Empty title={t('results.noSegments')} text={t('results.noSegmentsText', { name: breakdown.name })} />
+    );
   return (
     <>
       <HeatNotes map={map} bounds={bounds} isDifference={false} isOfSegments>
@@ -85,7 +87,7 @@ function Content({ read: { kind, map }, sort, onSort }: ContentProps) {
       </HeatNotes>
       <HeatTable
         map={map}
-        kind={kind}
+        breakdown={breakdown}
         rows={rows}
         company={undefined}
         figureOf={(row, kpi) => heatFigure(row, kpi, { bounds, isDifference: false })}

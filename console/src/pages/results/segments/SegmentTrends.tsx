@@ -1,4 +1,4 @@
-// The trend of a KPI, or of the response rate, in up to six segments of a kind.
+// The trend of a KPI, or of the response rate, in up to six segments of a breakdown.
 import type { ResultsStart } from '@soundings/contract/console/results.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { useLanguage, useText } from '../../../text/text.tsx';
@@ -9,19 +9,19 @@ import { CsvLink } from '../CsvLink.tsx';
 import { spanIn, useSpanOptions } from '../url-choices.ts';
 import { KpiSelect, rateId } from '../trends/KpiSelect.tsx';
 import { TrendContent } from '../trends/TrendContent.tsx';
-import { KindSelect, useSegmentReason } from './kinds.tsx';
+import { BreakdownSelect, useSegmentReason } from './breakdowns.tsx';
 
 const most = 6;
 
 export function SegmentTrends({ start }: { start: ResultsStart }) {
   const t = useText();
   const language = useLanguage();
-  const [address, setAddress] = useAddress<'kind' | 'kpi' | 'segments' | 'weeks' | 'of'>();
+  const [address, setAddress] = useAddress<'breakdown' | 'kpi' | 'segments' | 'weeks' | 'of'>();
   const kpiId = address.of === 'response' ? rateId : (address.kpi ?? start.kpis[0]?.id ?? rateId);
   const span = spanIn(address.weeks);
-  const params = { kindId: address.kind ?? '' };
+  const params = { breakdownId: address.breakdown ?? '' };
   const query = { segmentIds: address.segments, kpiId: kpiId || undefined, weeks: span, language };
-  const read = useData('GET /segments/{kindId}/trends', { params, query } as never);
+  const read = useData('GET /breakdowns/{breakdownId}/trends', { params, query } as never);
   const spanOptions = useSpanOptions();
   const reason = useSegmentReason();
   const shown = read.data?.trend.series.map(({ group }) => group.id) ?? [];
@@ -31,10 +31,10 @@ export function SegmentTrends({ start }: { start: ResultsStart }) {
     <Page
       title={t('nav.trends')}
       subtitle={t('results.segmentTrendsText')}
-      actions={<CsvLink name="GET /segments/{kindId}/trends/csv" params={params} query={query} />}
+      actions={<CsvLink name="GET /breakdowns/{breakdownId}/trends/csv" params={params} query={query} />}
       toolbar={
         <>
-          <KindSelect />
+          <BreakdownSelect />
           <KpiSelect kpis={start.kpis} value={kpiId} onChange={setAddress} />
           <Select
             label={t('results.span')}

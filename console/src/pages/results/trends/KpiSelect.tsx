@@ -9,7 +9,7 @@ export const rateId = '';
 type Props = {
   kpis: readonly ResultKpi[];
   value: string;
-  /** Receives the changes of the address. */
+  /** Called with the changes to the URL. */
   onChange: (changes: { of: 'response' | undefined; kpi: string | undefined }) => void;
 };
 

@@ -82,7 +82,7 @@ export function TrendContent({ trend, onRemove, reasonOf }: ContentProps) {
   );
 }
 
-/** A row for each week that asked, newest first; a column for each group. */
+/** A table with a row for each week that asked, newest first, and a column for each group. */
 function WeekTable({ trend: { kpi, weeks, series }, reasonOf }: Omit<ContentProps, 'onRemove'>) {
   const t = useText();
   const { full } = useWeekText();

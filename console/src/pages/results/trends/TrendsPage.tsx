@@ -10,7 +10,7 @@ import { ClearHelp } from '../clear.tsx';
 import { CsvLink } from '../CsvLink.tsx';
 import { Started } from '../Started.tsx';
 import { spanIn, useSpanOptions } from '../url-choices.ts';
-import { KindSelect, useKinds } from '../segments/kinds.tsx';
+import { BreakdownSelect, useBreakdowns } from '../segments/breakdowns.tsx';
 import { SegmentTrends } from '../segments/SegmentTrends.tsx';
 import { useWithheldText } from '../texts.ts';
 import { KpiSelect, rateId } from './KpiSelect.tsx';
@@ -25,9 +25,9 @@ const most = 6;
 type Start = ResultsStart & { group: { id: number; name: string } };
 
 function Trends({ start }: { start: Start }) {
-  const [{ kind }] = useAddress<'kind'>();
-  const kinds = useKinds();
-  return kinds.find(({ id }) => String(id) === kind) ? (
+  const [{ breakdown }] = useAddress<'breakdown'>();
+  const breakdowns = useBreakdowns();
+  return breakdowns.find(({ id }) => String(id) === breakdown) ? (
     <SegmentTrends start={start} />
   ) : (
     <GroupTrends start={start} />
@@ -53,7 +53,7 @@ function GroupTrends({ start }: { start: Start }) {
       actions={<CsvLink name="GET /results/trends/csv" query={query} />}
       toolbar={
         <>
-          <KindSelect />
+          <BreakdownSelect />
           <KpiSelect kpis={start.kpis} value={kpiId} onChange={setAddress} />
           <Select
             label={t('results.span')}

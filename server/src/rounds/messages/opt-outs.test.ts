@@ -1,11 +1,11 @@
-// Tokens that turn off reminders: each belongs to one person permanently, and none is stored.
+// Tokens that turn off reminders or digests: each belongs to one person permanently, and none is stored.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAccount } from '../../accounts/accounts.ts';
 import { inTransaction, openPool } from '../../db/db.ts';
 import { createUser } from '../../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
-import { openOptOut, optOutTokensFor } from './reminder-opt-out.ts';
-import { setReminders } from './reminder-opt-out.sql.ts';
+import { openOptOut, optOutTokensFor } from './opt-outs.ts';
+import { setDigests, setReminders } from './opt-outs.sql.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -33,17 +33,17 @@ async function people() {
 test("a person's token is always the same, and works only for that person", async () => {
   const [ada, bo] = await people();
   const [other] = await people();
-  const tokens = await optOutTokensFor(database.pool, [ada, bo, other]);
-  expect(await optOutTokensFor(database.pool, [other, ada])).toEqual([tokens[2], tokens[0]]);
+  const tokens = await optOutTokensFor(database.pool, 'reminders', [ada, bo, other]);
+  expect(await optOutTokensFor(database.pool, 'reminders', [other, ada])).toEqual([tokens[2], tokens[0]]);
   expect(new Set(tokens).size).toBe(3);
   for (const token of tokens) expect(token).toMatch(/^[\w-]{32}$/);
   const rest = { company: 'Nordwind', hasOptedOut: false };
-  expect(await Promise.all(tokens.map((token) => openOptOut(database.pool, token)))).toEqual([
+  expect(await Promise.all(tokens.map((token) => openOptOut(database.pool, 'reminders', token)))).toEqual([
     { ...ada, language: 'de', ...rest },
     { ...bo, language: 'sv', ...rest },
     { ...other, language: 'de', ...rest },
   ]);
-  expect(await optOutTokensFor(database.pool, [])).toEqual([]);
+  expect(await optOutTokensFor(database.pool, 'reminders', [])).toEqual([]);
 });
 
 test('creating tokens stores nothing', async () => {
@@ -53,15 +53,15 @@ test('creating tokens stores nothing', async () => {
       select tablename as name from pg_tables where schemaname = 'public' order by tablename`;
     return Promise.all(tables.map(({ name }) => database.pool`select t::text from ${database.pool(name)} t`));
   };
-  await optOutTokensFor(database.pool, [ada]);
+  await optOutTokensFor(database.pool, 'reminders', [ada]);
   const before = await dump();
-  await optOutTokensFor(database.pool, [ada, bo]);
+  await optOutTokensFor(database.pool, 'reminders', [ada, bo]);
   expect(await dump()).toEqual(before);
 });
 
 test('a token with any character changed does not work, and neither does one for an impossible ID', async () => {
   const [ada] = await people();
-  const [token] = (await optOutTokensFor(database.pool, [ada])) as [string];
+  const [token] = (await optOutTokensFor(database.pool, 'reminders', [ada])) as [string];
   const turned = [...token].map(
     (one, i) => `${token.slice(0, i)}${one === 'A' ? 'B' : 'A'}${token.slice(i + 1)}`,
   );
@@ -75,15 +75,15 @@ test('a token with any character changed does not work, and neither does one for
     `${token.slice(0, 31)}=`,
   ];
   for (const wrong of [...turned, ...odd]) {
-    expect(await openOptOut(database.pool, wrong), `${wrong}`).toBeUndefined();
+    expect(await openOptOut(database.pool, 'reminders', wrong), `${wrong}`).toBeUndefined();
   }
 });
 
 test('reminders can be turned off and on again any number of times', async () => {
   const [ada, bo] = await people();
-  const tokens = await optOutTokensFor(database.pool, [ada, bo]);
+  const tokens = await optOutTokensFor(database.pool, 'reminders', [ada, bo]);
   const states = async () =>
-    (await Promise.all(tokens.map((token) => openOptOut(database.pool, token)))).map(
+    (await Promise.all(tokens.map((token) => openOptOut(database.pool, 'reminders', token)))).map(
       (one) => one?.hasOptedOut,
     );
   for (const wanted of [true, false, false, true, true, false]) {
@@ -92,15 +92,36 @@ test('reminders can be turned off and on again any number of times', async () =>
   }
 });
 
+test('a token for digests changes nothing about reminders, and the other way round', async () => {
+  const [ada, bo] = await people();
+  const [[reminders], [digests]] = (await Promise.all(
+    (['reminders', 'digests'] as const).map((kind) => optOutTokensFor(database.pool, kind, [ada])),
+  )) as [[string], [string]];
+  expect(await openOptOut(database.pool, 'reminders', digests)).toBeUndefined();
+  expect(await openOptOut(database.pool, 'digests', reminders)).toBeUndefined();
+  const states = async () => [
+    (await openOptOut(database.pool, 'reminders', reminders))?.hasOptedOut,
+    (await openOptOut(database.pool, 'digests', digests))?.hasOptedOut,
+  ];
+  expect(await setDigests(database.pool, ada.accountId, ada.userId, false)).toBe(true);
+  expect(await setDigests(database.pool, ada.accountId, ada.userId, false)).toBe(false);
+  expect(await states()).toEqual([false, true]);
+  await setReminders(database.pool, ada.accountId, ada.userId, false);
+  expect(await setDigests(database.pool, ada.accountId, ada.userId, true)).toBe(true);
+  expect(await states()).toEqual([true, false]);
+  await database.pool`delete from users where account_id = ${bo.accountId} and user_id = ${bo.userId}`;
+  expect(await setDigests(database.pool, bo.accountId, bo.userId, false)).toBeUndefined();
+});
+
 test('works for an inactive person, but not after the person is removed', async () => {
   const [ada] = await people();
-  const [token] = (await optOutTokensFor(database.pool, [ada])) as [string];
+  const [token] = (await optOutTokensFor(database.pool, 'reminders', [ada])) as [string];
   const { accountId, userId } = ada;
   await database.pool`update users set active = false where account_id = ${accountId} and user_id = ${userId}`;
-  expect(await openOptOut(database.pool, token)).toMatchObject(ada);
+  expect(await openOptOut(database.pool, 'reminders', token)).toMatchObject(ada);
   await setReminders(database.pool, accountId, userId, false);
   await database.pool`delete from users where account_id = ${accountId} and user_id = ${userId}`;
-  expect(await openOptOut(database.pool, token)).toBeUndefined();
+  expect(await openOptOut(database.pool, 'reminders', token)).toBeUndefined();
   for (const wanted of [true, false]) {
     expect(await setReminders(database.pool, accountId, userId, wanted)).toBe(false);
   }
@@ -115,18 +136,20 @@ test('two processes that start at the same time create tokens that stay valid', 
   const others = openPool(database.url, 2);
   const [first, second] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
   const open = inTransaction(database.pool, async (tx) => {
-    const [token] = (await optOutTokensFor(tx, [ada])) as [string];
+    const [token] = (await optOutTokensFor(tx, 'reminders', [ada])) as [string];
     first.resolve(token);
     await second.promise;
   });
   const early = await first.promise;
   // Not committed yet, so no other process sees its key.
-  const [late] = (await optOutTokensFor(others, [bo])) as [string];
+  const [late] = (await optOutTokensFor(others, 'reminders', [bo])) as [string];
   second.resolve();
   await open;
-  await optOutTokensFor(database.pool, [ada]);
-  expect(await openOptOut(database.pool, early)).toMatchObject(ada);
-  expect(await openOptOut(others, late)).toMatchObject(bo);
-  expect(await optOutTokensFor(others, [ada, bo])).toEqual(await optOutTokensFor(database.pool, [ada, bo]));
+  await optOutTokensFor(database.pool, 'reminders', [ada]);
+  expect(await openOptOut(database.pool, 'reminders', early)).toMatchObject(ada);
+  expect(await openOptOut(others, 'reminders', late)).toMatchObject(bo);
+  expect(await optOutTokensFor(others, 'reminders', [ada, bo])).toEqual(
+    await optOutTokensFor(database.pool, 'reminders', [ada, bo]),
+  );
   await others.end();
 });

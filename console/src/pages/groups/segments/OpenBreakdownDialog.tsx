@@ -1,5 +1,5 @@
-// The dialog to show results by an attribute, or by two kinds at once. It shows what would be shown before it is opened.
-import type { SegmentKindRow } from '@soundings/contract/console/segments.ts';
+// The dialog to show results by an attribute, or by two open breakdowns together. It shows what would be shown before it is opened.
+import type { BreakdownRow } from '@soundings/contract/console/segments.ts';
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import { api } from '../../../api.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
@@ -19,7 +19,7 @@ const numbersIn = (text: string): number[] =>
     .filter((part) => part !== '')
     .map((part) => (/^\d{1,4}$/.test(part) ? Number(part) : 0));
 
-/** Returns what the kind divides people by. `attribute`: null for a combination. */
+/** Returns what the breakdown divides people by. `attribute`: null for a combination. */
 const divisionOf = (attribute: string | null, { values, bands, one, other }: Fields) => ({
   attribute,
   bands: attribute !== null && values === 'bands' ? numbersIn(bands) : null,
@@ -28,46 +28,48 @@ const divisionOf = (attribute: string | null, { values, bands, one, other }: Fie
 
 const usualBands = '30, 40, 50, 60';
 
-export function OpenKindDialog({ attribute, onClose }: { attribute: string | null; onClose: () => void }) {
+export function OpenBreakdownDialog({
+  attribute,
+  onClose,
+}: {
+  attribute: string | null;
+  onClose: () => void;
+}) {
   const t = useText();
   const refresh = useRefresh();
-  const { data } = useData('GET /segments');
-  const kinds = (data?.kinds ?? []).filter(({ closedAt, crossOf }) => closedAt === null && !crossOf);
+  const { data } = useData('GET /breakdowns');
+  const breakdowns = (data?.breakdowns ?? []).filter(
+    ({ closedAt, crossOf }) => closedAt === null && !crossOf,
+  );
   const form = useDialogForm<Fields>({
     initial: {
       name:
         attribute ??
-        kinds
+        breakdowns
           .slice(0, 2)
           .map(({ name }) => name)
           .join(' · '),
       values: 'each',
       bands: usualBands,
-      one: String(kinds[0]?.id ?? ''),
-      other: String(kinds[1]?.id ?? ''),
+      one: String(breakdowns[0]?.id ?? ''),
+      other: String(breakdowns[1]?.id ?? ''),
     },
     submit: (values) =>
-      api('POST /segments', { body: { name: values.name.trim(), ...divisionOf(attribute, values) } }),
+      api('POST /breakdowns', { body: { name: values.name.trim(), ...divisionOf(attribute, values) } }),
     done: async (_, { name }) => {
-      await refresh('GET /segments');
-      return t('segments.openedToast', { name: name.trim() });
+      await refresh('GET /breakdowns');
+      return t('breakdowns.openedToast', { name: name.trim() });
     },
     onClose,
   });
   const division = divisionOf(attribute, form.values);
   const rested = useRested(division);
   return (
-    <FormDialog
-      form={form}
-      onClose={onClose}
-      title={attribute === null ? t('segments.combineTitle') : t('segments.openTitle', { attribute })}
-      description={t('segments.openText', { minimum: data?.threshold ?? 5 })}
-      confirm={t('segments.open')}
-    >
-      {attribute === null && <CombinedKinds kinds={kinds} form={form} />}
+    <FormDialog form={form} onClose={onClose} {...textsOf(attribute, data?.threshold ?? 5, t)}>
+      {attribute === null && <CombinedBreakdowns breakdowns={breakdowns} form={form} />}
       <TextField
-        label={t('segments.name')}
-        hint={t('segments.nameHint')}
+        label={t('breakdowns.name')}
+        hint={t('breakdowns.nameHint')}
         {...form.field('name')}
         required
         autoComplete="off"
@@ -75,18 +77,18 @@ export function OpenKindDialog({ attribute, onClose }: { attribute: string | nul
       />
       {attribute !== null && (
         <RadioField
-          label={t('segments.values')}
+          label={t('breakdowns.values')}
           {...form.field('values')}
           options={[
-            { value: 'each', label: t('segments.each') },
-            { value: 'bands', label: t('segments.bands') },
+            { value: 'each', label: t('breakdowns.each') },
+            { value: 'bands', label: t('breakdowns.bands') },
           ]}
         />
       )}
       {attribute !== null && form.values.values === 'bands' && (
         <TextField
-          label={t('segments.limits')}
-          hint={t('segments.limitsHint')}
+          label={t('breakdowns.limits')}
+          hint={t('breakdowns.limitsHint')}
           {...form.field('bands')}
           required
           inputMode="numeric"
@@ -97,19 +99,33 @@ export function OpenKindDialog({ attribute, onClose }: { attribute: string | nul
   );
 }
 
-type CombinedKindsProps = {
-  kinds: readonly SegmentKindRow[];
+function textsOf(attribute: string | null, minimum: number, t: ReturnType<typeof useText>) {
+  return attribute === null
+    ? {
+        title: t('breakdowns.combineTitle'),
+        description: t('breakdowns.combineText', { minimum }),
+        confirm: t('breakdowns.combineOpen'),
+      }
+    : {
+        title: t('breakdowns.openTitle', { attribute }),
+        description: t('breakdowns.openText', { minimum }),
+        confirm: t('breakdowns.open'),
+      };
+}
+
+type CombinedBreakdownsProps = {
+  breakdowns: readonly BreakdownRow[];
   form: ReturnType<typeof useDialogForm<Fields>>;
 };
 
-/** The two kinds that are combined. */
-function CombinedKinds({ kinds, form }: CombinedKindsProps) {
+/** The two breakdowns that are combined. */
+function CombinedBreakdowns({ breakdowns, form }: CombinedBreakdownsProps) {
   const t = useText();
-  const options = kinds.map(({ id, name }) => ({ value: String(id), label: name }));
+  const options = breakdowns.map(({ id, name }) => ({ value: String(id), label: name }));
   return (
     <>
-      <SelectField label={t('segments.one')} {...form.field('one')} options={options} />
-      <SelectField label={t('segments.other')} {...form.field('other')} options={options} />
+      <SelectField label={t('breakdowns.one')} {...form.field('one')} options={options} />
+      <SelectField label={t('breakdowns.other')} {...form.field('other')} options={options} />
     </>
   );
 }

@@ -1,4 +1,5 @@
-// SQL of turning reminders off. Writers: reminder-opt-out.ts, called by the page on which people do this (answers/answering.routes.ts).
+// SQL of turning reminders and digests off. Writers: opt-outs.ts, called by the pages on which people do this
+// (answers/answering.routes.ts) and by their profile.
 import type { AccountId, Db } from '../../db/db.ts';
 
 /**
@@ -25,8 +26,8 @@ export async function takeOptOutKey(db: Db, fresh: Buffer): Promise<Buffer> {
 /** Returns all signing keys, and the person if they exist. */
 export async function selectOptOut(
   db: Db,
-  accountId: AccountId,
-  userId: number,
+  kind: 'reminders' | 'digests',
+  { accountId, userId }: { accountId: AccountId; userId: number },
 ): Promise<{
   keys: Buffer[];
   person: { company: string; language: string; hasOptedOut: boolean } | undefined;
@@ -37,11 +38,13 @@ export async function selectOptOut(
     select array(select encode(key, 'hex') from opt_out_keys) as "keys",
            a.name                                          as "company",
            coalesce(u.language, a.language)                as "language",
-           r.user_id is not null                           as "hasOptedOut"
+           case ${kind}::text when 'reminders' then r.user_id is not null
+                              else d.user_id is not null end as "hasOptedOut"
     from   (values (1)) one
     left   join users u on u.account_id = ${accountId} and u.user_id = ${userId}
     left   join accounts a on a.account_id = u.account_id
-    left   join reminder_opt_outs r on r.account_id = u.account_id and r.user_id = u.user_id`;
+    left   join reminder_opt_outs r on r.account_id = u.account_id and r.user_id = u.user_id
+    left   join digest_opt_outs d on d.account_id = u.account_id and d.user_id = u.user_id`;
   const { keys, company, language, hasOptedOut } = row!;
   return {
     keys: keys.map((key) => Buffer.from(key, 'hex')),
@@ -69,4 +72,29 @@ export async function setReminders(
                      where  r.account_id = p.account_id and r.user_id = p.user_id and ${wanted}::boolean)
     select exists (select 1 from person) as "isThere"`;
   return row!.isThere;
+}
+
+/** Turns a person's digests on or off. Returns whether this changed anything; undefined if the person no longer exists. */
+export async function setDigests(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+  wanted: boolean,
+): Promise<boolean | undefined> {
+  const [row] = await db<{ isThere: boolean; changed: number }[]>`
+    with person  as (select account_id, user_id
+                     from   users
+                     where  account_id = ${accountId} and user_id = ${userId}
+                     for    key share),
+         stopped as (insert into digest_opt_outs (account_id, user_id)
+                     select account_id, user_id from person where not ${wanted}::boolean
+                     on conflict do nothing
+                     returning 1),
+         resumed as (delete from digest_opt_outs d
+                     using  person p
+                     where  d.account_id = p.account_id and d.user_id = p.user_id and ${wanted}::boolean
+                     returning 1)
+    select exists (select 1 from person)                                          as "isThere",
+           ((select count(*) from stopped) + (select count(*) from resumed))::int as "changed"`;
+  return row!.isThere ? row!.changed > 0 : undefined;
 }
