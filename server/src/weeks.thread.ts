@@ -14,8 +14,8 @@ import { AnswerKeys } from './sealing/answer-keys.ts';
 import type { KeyPlace } from './sealing/epoch-chain.ts';
 
 /**
- * `only` is one week to close, even if it has not ended. `ask` is a schedule to ask at once, the result is posted. `logLevel` is that of the service. `now` is the time in ms that decides
- * which schedules are due and which weeks have ended.
+ * `only` is one week to close, even if it has not ended. `ask` is a schedule to ask immediately; the result is what was asked. `logLevel` is
+ * that of the service. `now` is the time in ms that decides which schedules are due and which weeks have ended.
  */
 export type WeeksWork = {
   databaseUrl: string;

@@ -5,7 +5,6 @@ import { askingOperations } from './asking.ts';
 import { driversOperations } from './drivers.ts';
 import { focusOperations } from './focus.ts';
 import { groupsOperations } from './groups.ts';
-import { invitationOperations } from './invitations.ts';
 import { peopleOperations } from './people.ts';
 import { privacyOperations } from './privacy.ts';
 import { reportsOperations } from './reports.ts';
@@ -20,7 +19,6 @@ export const consoleOperations = {
   ...sessionOperations,
   ...accessOperations,
   ...peopleOperations,
-  ...invitationOperations,
   ...groupsOperations,
   ...runsOperations,
   ...askingOperations,

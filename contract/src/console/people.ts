@@ -115,6 +115,41 @@ export type Handover = {
   seen: string;
 };
 
+/** Someone who would be invited, or can't be. */
+export type InvitedPerson = {
+  id: number;
+  name: string;
+  /** Where the invitation goes. */
+  email: string | null;
+  role: Role;
+  /** The latest invitation, if any: this one is a reminder. */
+  invitation: Invitation | null;
+};
+
+/** Who would be invited, or was. */
+export type Invitations = {
+  /** How: by email, or with a sheet of links where the installation sends no email. */
+  by: 'mail' | 'sheet';
+  /** How many are invited. `people`: at most 200 of them, by name. */
+  inviting: number;
+  people: InvitedPerson[];
+  /** How many of them were invited before. */
+  reminding: number;
+  /** How many can't be invited because they have no email address. `withoutEmailPeople`: at most 200 of them, by name. */
+  withoutEmail: number;
+  withoutEmailPeople: InvitedPerson[];
+  /** Why others are not invited: how many were invited by email within the last day, have a password, have the User role, … */
+  recent: number;
+  signedIn: number;
+  users: number;
+  inactive: number;
+  unconfirmed: number;
+  /** Identifies the people who would be invited. Send it back to invite them: they are invited only if they are still the same. */
+  seen: string;
+  /** The sheet, once: its links are not stored. Null: a preview, or by email. */
+  sheet: { name: string; csv: string } | null;
+};
+
 const object = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
   Type.Object(fields, { additionalProperties: false });
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
@@ -197,7 +232,7 @@ const invite = Type.Optional(
 );
 
 /** Which people: some by their ids, or all that match filters. */
-export const Chosen = Type.Union([
+const Chosen = Type.Union([
   object({ ids: Type.Array(id, { minItems: 1, maxItems: 1_000 }) }),
   object({ filters: PersonFilters }),
 ]);
@@ -243,6 +278,17 @@ export const peopleOperations = {
   'POST /users/adopt': operation<Handover>()({ minimumRole: 'Administrator', body: handover }),
   /** Takes people over from the interface: pushes don't change them, and a push that lists their externalIds is refused. */
   'POST /users/release': operation<Handover>()({ minimumRole: 'Administrator', body: handover }),
+  /** Invites people who have a role other than User and no password yet, or only returns who would be invited. */
+  'POST /users/invitations': operation<Invitations>()({
+    minimumRole: 'Administrator',
+    body: object({
+      chosen: Chosen,
+      isPreview: Type.Boolean({ description: 'True: only return who would be invited.' }),
+      seen: Type.Optional(
+        Type.String({ maxLength: 100, description: 'The value that the preview returned.' }),
+      ),
+    }),
+  }),
   'GET /users/{userId}': operation<Person>()({ minimumRole: 'Administrator' }),
   /** Changes the given fields. A kind of membership replaces all of that kind; null removes an attribute. */
   'PATCH /users/{userId}': operation<Person>()({

@@ -37,6 +37,8 @@ create table accounts (
 );
 comment on table accounts is
   'One company. Writes to its users or groups lock this row first, so that they run one after another.';
+comment on column accounts.start_dismissed_at is
+  'When an administrator dismissed the page with the first steps. Null: it is shown. The steps themselves are not stored.';
 comment on column accounts.timezone is 'Time zone of the account''s weeks, and of users who have not set one.';
 comment on column accounts.language is 'Language of users who have not set one.';
 comment on column accounts.threshold is 'Minimum number of answers behind a published figure. 1: not anonymous.';

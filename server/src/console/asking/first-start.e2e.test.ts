@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await isDone(page, 'Add people');
     await isDone(page, 'Put people in groups');
     await follow(page, 'Choose a template');
-    const pulse = page.getByRole('region', { name: 'Weekly pulse' });
+    const pulse = page.getByRole('region', { name: 'Pulse each week' });
     await pulse.getByText('7 people').waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await press(pulse, 'Create schedule');

@@ -1,6 +1,5 @@
 // The console: inviting many people to sign in at once, by email or, where the installation sends none, with a sheet of links.
-import type { InvitedPerson, Invitations } from '@soundings/contract/console/invitations.ts';
-import type { Chosen } from '@soundings/contract/console/people.ts';
+import type { Chosen, InvitedPerson, Invitations } from '@soundings/contract/console/people.ts';
 import { createHash } from 'node:crypto';
 import { lockAccount } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit.ts';

@@ -1,7 +1,6 @@
 // Inviting people to sign in: when they are added, many at once, and again; by email, or with a sheet of links. The attacks on it: a
 // manager, a token, a second click, a used link, a deactivated person, another address.
-import type { Invitations } from '@soundings/contract/console/invitations.ts';
-import type { Person, PersonRow } from '@soundings/contract/console/people.ts';
+import type { Invitations, Person, PersonRow } from '@soundings/contract/console/people.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';

@@ -1,7 +1,6 @@
 // The dialog to invite people to sign in: how many, who gets an invitation, who can't, and why others don't. Without a mail server, it
 // downloads a sheet with a link for each person.
-import type { InvitedPerson, Invitations } from '@soundings/contract/console/invitations.ts';
-import type { Chosen } from '@soundings/contract/console/people.ts';
+import type { Chosen, InvitedPerson, Invitations } from '@soundings/contract/console/people.ts';
 import { Download, Send } from 'lucide-react';
 import { api } from '../../../api.ts';
 import { useData } from '../../../hooks/data.ts';
