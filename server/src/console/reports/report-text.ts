@@ -1,6 +1,11 @@
 // Puts a report into words: what its page and its PDF say. Pure.
 import { clearPoints, pointsOf } from '@soundings/contract/console/points.ts';
-import type { PrintedReport, ReportComment, ReportMark, ReportRow } from '@soundings/contract/console/reports.ts';
+import type {
+  PrintedReport,
+  ReportComment,
+  ReportMark,
+  ReportRow,
+} from '@soundings/contract/console/reports.ts';
 import type {
   FigureChange,
   Difference,
