@@ -2,7 +2,7 @@
 // 2,000 groups and 20 KPIs take, for the computation alone and as a response of the console.
 // Run one at a time, because parallel runs would affect each other's times.
 import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
-import type { Drivers } from '@soundings/contract/console/drivers.ts';
+import type { Drivers } from '@soundings/contract/console/results/drivers.ts';
 import { agreementScale } from '@soundings/contract/question-types.ts';
 import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { beginSession } from '@soundings/server/src/auth/sessions.ts';

@@ -175,7 +175,6 @@ const publicFiles = [
   'results/data/kpi-places.ts',
   'results/statistics/readings.ts',
   'results/statistics/statistics.ts',
-  'results/statistics/driver-groups.ts',
   'results/statistics/drivers.ts',
   'results/statistics/drivers-thread.ts',
   'history/history.ts',

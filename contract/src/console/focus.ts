@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { maxFocusAction, maxFocusNote, maxFocusResponsible } from '../limits.ts';
 import { operation } from './operation.ts';
-import type { ResultGroup, ResultKpi } from './results.ts';
+import type { ResultGroup, ResultKpi } from './results/results.ts';
 
 export type FocusState = 'open' | 'done' | 'stopped';
 

@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import { comparisons } from '../comparisons.ts';
 import { operation } from './operation.ts';
-import type { ChosenComparison, Verdict } from './results.ts';
+import type { ChosenComparison, Verdict } from './results/results.ts';
 
 /** A change or difference as text, such as "+4". Only clear ones are shown with an arrow and a colour. */
 export type ReportMark = { text: string; verdict: Verdict };

@@ -1,8 +1,8 @@
 // The statistics that the service adds to published figures reveal nothing withheld, over the whole service. Two companies whose
 // answers differ only in what is withheld look the same to everyone. And what happens in groups that a manager can't see makes no
 // difference to that manager. ADDED_COMPANIES=100 tries more companies.
-import type { Drivers } from '@soundings/contract/console/drivers.ts';
-import type { GroupResults, HeatMap, ResultQuestion } from '@soundings/contract/console/results.ts';
+import type { Drivers } from '@soundings/contract/console/results/drivers.ts';
+import type { GroupResults, HeatMap, ResultQuestion } from '@soundings/contract/console/results/results.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomFrom } from '../simulation/random.ts';

@@ -1,5 +1,5 @@
 // What every results page loads first, and what is shown instead of the page when there are no results yet.
-import type { ResultsStart } from '@soundings/contract/console/results.ts';
+import type { ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { EyeOff, Waves } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useData } from '../../hooks/data.ts';

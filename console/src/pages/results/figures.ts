@@ -10,7 +10,7 @@ import type {
   ResultWeek,
   RollingFigure,
   Verdict,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import {
   agreementScale,
   fourStepScale,
@@ -21,7 +21,7 @@ import {
   tenStepScale,
   yesNo,
 } from '@soundings/contract/question-types.ts';
-import { pointsOf } from '@soundings/contract/console/points.ts';
+import { pointsOf } from '@soundings/contract/console/results/points.ts';
 import type { BarPart } from '../../ui/charts/StackedBar.tsx';
 import type { Point, Range } from '../../ui/charts/scale.ts';
 

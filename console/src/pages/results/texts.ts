@@ -1,11 +1,11 @@
 // Texts of the results pages for figures and for withheld figures.
-import { pointsOf } from '@soundings/contract/console/points.ts';
+import { pointsOf } from '@soundings/contract/console/results/points.ts';
 import type {
   ChosenComparison,
   FigureChange,
   ResultWeek,
   RollingFigure,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { useMemo } from 'react';
 import { useData } from '../../hooks/data.ts';

@@ -1,6 +1,6 @@
 // The console: opening, closing and removing breakdowns, for administrators.
 import { selectBreakdowns } from '../../rounds/segments/breakdowns.sql.ts';
-import type { Breakdowns } from '@soundings/contract/console/segments.ts';
+import type { Breakdowns } from '@soundings/contract/console/results/segments.ts';
 import { maxBreakdowns } from '@soundings/contract/limits.ts';
 import { randomUUID } from 'node:crypto';
 import { accountById } from '../../accounts/accounts.ts';

@@ -1,7 +1,7 @@
 // Reads the data of the reports of several groups. The number of statements does not depend on the number of groups, up to
 // `groupsAtOnce`. All figures are published ones and are read by the same functions as those of the results pages.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
-import type { GroupResults, ResultGroup } from '@soundings/contract/console/results.ts';
+import type { GroupResults, ResultGroup } from '@soundings/contract/console/results/results.ts';
 import { type Period, periodNamed, periodOfWeek } from '@soundings/contract/periods.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { type Week, weeksFrom } from '@soundings/contract/weeks.ts';
@@ -12,7 +12,7 @@ import type { AccountId, Pool } from '../../db/db.ts';
 import { type FocusRow, selectFocuses } from '../../focus/focus.sql.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import { placesOf } from '../../results/data/kpi-places.ts';
+import { kpiPlacesOf } from '../../results/data/kpi-places.ts';
 import { rateOf, type ShownQuestion, shownQuestions } from '../../results/data/read-results.ts';
 import { type KpiTexts, selectValuedKpis } from '../../results/data/results.sql.ts';
 import {
@@ -288,7 +288,7 @@ function findingsIn(
   const places =
     !changed || direction === 'unclear'
       ? { clearIn: [], mostIn: null }
-      : placesOf(changed.id, week, direction, subgroups, statistics);
+      : kpiPlacesOf(changed.id, week, direction, subgroups, statistics);
   const asked = [...own].flatMap(([id, readings]) => {
     const question = questions.get(id);
     if (!question || !readings.some((one) => one.week === week)) return [];

@@ -8,7 +8,7 @@ import type {
   ResultGroup,
   ResultKpi,
   RollingFigure,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type { FocusTerms } from '@soundings/contract/console/focus.ts';
 import type { Period } from '@soundings/contract/periods.ts';
 import type { Week } from '@soundings/contract/weeks.ts';

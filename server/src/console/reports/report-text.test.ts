@@ -1,4 +1,4 @@
-import type { Finding } from '@soundings/contract/console/results.ts';
+import type { Finding } from '@soundings/contract/console/results/results.ts';
 import { periodNamed } from '@soundings/contract/periods.ts';
 import { describe, expect, test } from 'vitest';
 import { reportTextOf } from './report-text.ts';

@@ -1,5 +1,5 @@
 // Puts a report into words: what its page and its PDF say. Pure.
-import { clearPoints, pointsOf } from '@soundings/contract/console/points.ts';
+import { clearPoints, pointsOf } from '@soundings/contract/console/results/points.ts';
 import type {
   PrintedReport,
   ReportComment,
@@ -13,7 +13,7 @@ import type {
   RateFigure,
   ResultComment,
   Verdict,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type { Period } from '@soundings/contract/periods.ts';
 import { listedIn, localeOf } from '@soundings/contract/texts.ts';
 import { lastDay, sixDigits, type Week } from '@soundings/contract/weeks.ts';

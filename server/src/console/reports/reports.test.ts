@@ -1,7 +1,7 @@
 // Reports over HTTP and by the command: their figures are those of the results pages, users get only groups that they have access to,
 // and comments only where they are shown.
 import type { PrintedReport } from '@soundings/contract/console/reports.ts';
-import type { GroupResults, QuestionResults } from '@soundings/contract/console/results.ts';
+import type { GroupResults, QuestionResults } from '@soundings/contract/console/results/results.ts';
 import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { execFile } from 'node:child_process';

@@ -1,6 +1,6 @@
 // What a results page compares its figures with: the comparisons the caller may choose, and the readings they need.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
-import type { ChosenComparison, ResultGroup } from '@soundings/contract/console/results.ts';
+import type { ChosenComparison, ResultGroup } from '@soundings/contract/console/results/results.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';
 import { accountById } from '../../accounts/accounts.ts';

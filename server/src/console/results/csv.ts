@@ -11,8 +11,8 @@ import type {
   ResultQuestion,
   Trend,
   Verdict,
-} from '@soundings/contract/console/results.ts';
-import type { SegmentAnswers, SegmentMap } from '@soundings/contract/console/segments.ts';
+} from '@soundings/contract/console/results/results.ts';
+import type { SegmentAnswers, SegmentMap } from '@soundings/contract/console/results/segments.ts';
 import { type HeatFilters, shownRows } from '@soundings/contract/heat-rows.ts';
 import { isScaled, recommendation, yesNo } from '@soundings/contract/question-types.ts';
 import { weekName } from '@soundings/contract/weeks.ts';

@@ -1,5 +1,5 @@
 // Key drivers as CSV: a row for each KPI, with shares in percent. Pure.
-import type { Drivers } from '@soundings/contract/console/drivers.ts';
+import type { Drivers } from '@soundings/contract/console/results/drivers.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { byteOrderMark, type CsvCell, csvRow } from '../../base/csv.ts';
 import { catalogue } from '../../base/texts.ts';

@@ -1,7 +1,7 @@
 // Key drivers equal those of an independent program in Python, for a generated company and for the organizations of the UK Civil
 // Service People Survey. The program was written from docs/administrators/drivers.md and reads only what the data interface
 // publishes.
-import type { Drivers } from '@soundings/contract/console/drivers.ts';
+import type { Drivers } from '@soundings/contract/console/results/drivers.ts';
 import type { FeedRow } from '@soundings/contract/feed-rows.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Key drivers over the console's API: computed only from figures that the data interface shows, and for managers only from the groups
 // that are open to them.
-import type { Drivers } from '@soundings/contract/console/drivers.ts';
+import type { Drivers } from '@soundings/contract/console/results/drivers.ts';
 import type { ResultsValues } from '@soundings/contract/data.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

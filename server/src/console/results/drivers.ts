@@ -1,6 +1,6 @@
 // Key drivers: reads the latest published figures of the groups that the caller may see, and computes on a thread which KPIs go along
 // with an outcome.
-import type { DriverOutcome, Drivers } from '@soundings/contract/console/drivers.ts';
+import type { DriverOutcome, Drivers } from '@soundings/contract/console/results/drivers.ts';
 import { minimumDriverGroups } from '@soundings/contract/limits.ts';
 import { recommendation } from '@soundings/contract/question-types.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';

@@ -7,7 +7,7 @@ import type {
   GroupResults,
   KpiPlaces,
   RateFigure,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 
 /** How many findings there are at most. */
 const most = 3;

@@ -1,6 +1,6 @@
 // The heat map: groups by KPIs, with the rolling values of a week, their clear changes and their differences from a comparison.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
-import type { ChosenComparison, HeatMap, HeatRow } from '@soundings/contract/console/results.ts';
+import type { ChosenComparison, HeatMap, HeatRow } from '@soundings/contract/console/results/results.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../../db/db.ts';
 import { ancestorsOf } from '../../people/tree.ts';

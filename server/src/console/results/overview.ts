@@ -5,7 +5,7 @@ import type {
   KpiPlaces,
   ResultGroup,
   ResultsStart,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type { Pool } from '../../db/db.ts';
 import { selectNewestComments } from '../../results/data/comments.sql.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../../results/data/read-results.ts';
 import { selectValuedKpis, type KpiTexts } from '../../results/data/results.sql.ts';
 import type { Window } from '../../results/data/window.ts';
-import { placesOf } from '../../results/data/kpi-places.ts';
+import { kpiPlacesOf } from '../../results/data/kpi-places.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import {
   kpiDifferenceShown,
@@ -175,7 +175,7 @@ async function readPlaces(
     window,
   );
   const subgroups = children.map((group) => ({ group, readings: readings.get(group.id) ?? noReadings }));
-  return placesOf(changed.id, week, direction, subgroups, statistics);
+  return kpiPlacesOf(changed.id, week, direction, subgroups, statistics);
 }
 
 /** Returns the results of the last week that asked the group anything; null if there is none. */

@@ -6,7 +6,7 @@ import type {
   ResultComment,
   ResultGroup,
   ResultQuestion,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type { AnswerData } from '@soundings/contract/data.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';

@@ -7,7 +7,7 @@ import type {
   QuestionResults,
   RollingFigure,
   Trend,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type {
   Group,
   Kpi,

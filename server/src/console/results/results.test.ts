@@ -8,7 +8,7 @@ import type {
   ResultQuestion,
   ResultsStart,
   Trend,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type {
   AnswerData,
   KpiValues,

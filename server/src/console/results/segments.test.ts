@@ -8,8 +8,8 @@ import {
   type SegmentSimulation,
   segmentsOperations,
   type SegmentTrend,
-} from '@soundings/contract/console/segments.ts';
-import type { ResultsStart } from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/segments.ts';
+import type { ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../db/db.ts';
 import { changeAccount } from '../../accounts/accounts.ts';

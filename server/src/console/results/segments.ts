@@ -1,8 +1,8 @@
 // Results by segment: the heat map of a breakdown, trends of segments, and the answers to a question by segment. Administrators only.
 import { selectBreakdowns, selectSegments } from '../../rounds/segments/breakdowns.sql.ts';
-import type { RollingFigure } from '@soundings/contract/console/results.ts';
+import type { RollingFigure } from '@soundings/contract/console/results/results.ts';
 import type { Named } from '@soundings/contract/console/groups.ts';
-import type { SegmentAnswers, SegmentMap, SegmentTrend } from '@soundings/contract/console/segments.ts';
+import type { SegmentAnswers, SegmentMap, SegmentTrend } from '@soundings/contract/console/results/segments.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn, kpiNotFound, questionNotFound } from '../../questions/questions.ts';
 import {

@@ -1,5 +1,5 @@
 // The trend of a KPI, or of the response rate, in several groups.
-import type { RollingFigure, Trend } from '@soundings/contract/console/results.ts';
+import type { RollingFigure, Trend } from '@soundings/contract/console/results/results.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn, kpiNotFound } from '../../questions/questions.ts';
 import { readKpiValues, readRates } from '../../results/data/read-results.ts';

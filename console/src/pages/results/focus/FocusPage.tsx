@@ -1,7 +1,7 @@
 // What a group works on: its open focuses with their check-ins, and those that are done or stopped. Administrators also see how many
 // groups have one.
 import type { FocusCounts, GroupFocus } from '@soundings/contract/console/focus.ts';
-import type { ResultsStart } from '@soundings/contract/console/results.ts';
+import type { ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { maxOpenFocuses } from '@soundings/contract/limits.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';
 import { Plus, Target } from 'lucide-react';

@@ -1,5 +1,5 @@
 // The heat map: groups by the rolling values of KPIs, as scores or as differences from the comparison.
-import type { HeatMap, HeatRow, ResultsStart } from '@soundings/contract/console/results.ts';
+import type { HeatMap, HeatRow, ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { periodOfWeek } from '@soundings/contract/periods.ts';
 import { shownRows } from '@soundings/contract/heat-rows.ts';
 import { Navigate } from '@tanstack/react-router';

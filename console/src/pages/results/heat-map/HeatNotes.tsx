@@ -1,5 +1,5 @@
 // The texts above and below a heat map: its weeks, and the meaning of colours, arrows and hatching.
-import type { HeatMap, ResultWeek } from '@soundings/contract/console/results.ts';
+import type { HeatMap, ResultWeek } from '@soundings/contract/console/results/results.ts';
 import { ArrowDownRight, ArrowUpRight } from 'lucide-react';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';

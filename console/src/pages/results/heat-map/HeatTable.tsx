@@ -1,5 +1,5 @@
 // The table of the heat map: its headings and rows. Draws only the rows in view of thousands.
-import type { HeatRow } from '@soundings/contract/console/results.ts';
+import type { HeatRow } from '@soundings/contract/console/results/results.ts';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';

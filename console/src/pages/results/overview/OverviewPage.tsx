@@ -1,5 +1,5 @@
 // The overview of a group: its findings, KPIs and their trends, the answers of its last week, its response rate and comments.
-import type { GroupResults, ResultsStart } from '@soundings/contract/console/results.ts';
+import type { GroupResults, ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { Link } from '@tanstack/react-router';
 import { EyeOff, FileText } from 'lucide-react';
 import { hasRole } from '@soundings/contract/people/roles.ts';

@@ -1,5 +1,5 @@
 // The side column of the overview: the response rate, and the KPIs with the highest and lowest difference from the comparison.
-import type { GroupResults } from '@soundings/contract/console/results.ts';
+import type { GroupResults } from '@soundings/contract/console/results/results.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Section } from '../../../ui/page/Section.tsx';

@@ -1,7 +1,7 @@
 // The sentences of findings, in English and Swedish, and the pages that they link to. A finding is never about a change that is not
 // clear.
 import { type CompiledText, translator } from '@soundings/contract/texts.ts';
-import type { FigureChange, Finding } from '@soundings/contract/console/results.ts';
+import type { FigureChange, Finding } from '@soundings/contract/console/results/results.ts';
 import compile from 'icu-minify/compile';
 import { describe, expect, test } from 'vitest';
 import en from '../../../text/en/results.json' with { type: 'json' };

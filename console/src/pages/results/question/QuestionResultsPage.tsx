@@ -1,5 +1,5 @@
 // The results of a question in a group: the answers of a week, the mean over time, and comments.
-import type { QuestionResults, ResultsStart } from '@soundings/contract/console/results.ts';
+import type { QuestionResults, ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { freeText, isScaled } from '@soundings/contract/question-types.ts';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

@@ -1,6 +1,6 @@
 // The answers to a question by segment of a breakdown, in a week.
-import type { ResultQuestion, ResultWeek } from '@soundings/contract/console/results.ts';
-import type { SegmentAnswers } from '@soundings/contract/console/segments.ts';
+import type { ResultQuestion, ResultWeek } from '@soundings/contract/console/results/results.ts';
+import type { SegmentAnswers } from '@soundings/contract/console/results/segments.ts';
 import { freeText, isChoice, singleChoice } from '@soundings/contract/question-types.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../../text/text.tsx';

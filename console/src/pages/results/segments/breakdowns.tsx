@@ -1,7 +1,7 @@
 // What the results pages share about segments: which breakdowns have segments, the choice of a breakdown, and why a figure is
 // withheld.
-import type { ResultWeek } from '@soundings/contract/console/results.ts';
-import type { BreakdownRow } from '@soundings/contract/console/segments.ts';
+import type { ResultWeek } from '@soundings/contract/console/results/results.ts';
+import type { BreakdownRow } from '@soundings/contract/console/results/segments.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';
 import { useSession } from '../../../session.tsx';

@@ -1,9 +1,9 @@
 // The console: results. The figures are read from the same rows as those of the data interface, and nothing is shown that the
 // data interface withholds.
 import { Type } from 'typebox';
-import { type Comparison, comparisons } from '../comparisons.ts';
-import type { QuestionType } from '../question-types.ts';
-import { operation } from './operation.ts';
+import { type Comparison, comparisons } from '../../comparisons.ts';
+import type { QuestionType } from '../../question-types.ts';
+import { operation } from '../operation.ts';
 
 /**
  * A week: its Monday, and its ISO year and number. `final`: its figures are published and won't change; `live`: the current figures
@@ -258,12 +258,10 @@ export type Trend = {
   kpi: ResultKpi | null;
   weeks: ResultWeek[];
   /** `values`: each week's own, those of the response rate with their numbers of people. `rolling`: empty for the response rate. */
-  series: {
-    group: ResultGroup & { people: number };
-    values: (Figure & Partial<RateFigure>)[];
-    rolling: RollingFigure[];
-  }[];
+  series: TrendSeries[];
 };
+type TrendValue = Figure & Partial<RateFigure>;
+type TrendSeries = { group: ResultGroup & { people: number }; values: TrendValue[]; rolling: RollingFigure[] };
 
 export type QuestionResults = {
   question: ResultQuestion;

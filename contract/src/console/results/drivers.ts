@@ -1,7 +1,7 @@
 // The console: key drivers, which KPIs go along with an outcome over the published figures of groups. docs/administrators/drivers.md
 // explains them.
 import { Type } from 'typebox';
-import { operation } from './operation.ts';
+import { operation } from '../operation.ts';
 import type { ResultGroup, ResultKpi, ResultWeek } from './results.ts';
 
 /** What drivers can be shown for: a KPI, or a recommendation question (eNPS). `id` is the value of the `outcome` parameter. */
