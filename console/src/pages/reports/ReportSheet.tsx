@@ -6,6 +6,7 @@ import type {
   ReportSection,
 } from '@soundings/contract/console/reports.ts';
 import { cx } from '../../ui/cx.ts';
+import focusCss from './focus.module.css';
 import css from './report.module.css';
 
 export function ReportSheet({ report }: { report: PrintedReport }) {
@@ -207,7 +208,7 @@ function Focus({ items, ...head }: PrintedReport['focus']) {
   return (
     <section>
       <Heading {...head} />
-      <ul className={css['focus']}>
+      <ul className={focusCss['focus']}>
         {items.map((text) => (
           <li key={text} dir="auto">
             {text}
