@@ -1,7 +1,7 @@
 // SQL of personal links. Writers: links.ts, link-notices.ts; closing deletes them (results/close-week.sql.ts).
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { isMailable } from './mailable.sql.ts';
+import { canGetMail } from './mailable.sql.ts';
 
 /** Stores the hashes of links, each for an existing participant. */
 export async function insertLinks(
@@ -62,7 +62,7 @@ export async function deleteLinksElsewhere(
  * reminder counts from its due time, whether it was sent or not, because that depends on whether the person had answered (P18).
  */
 export const canWriteTo = (db: Db, canMail: boolean) => db`
-  (${canMail}::boolean and ${isMailable(db)}
+  (${canMail}::boolean and ${canGetMail(db)}
    or exists (select 1 from messages m
               where  m.account_id = p.account_id and m.user_id = p.user_id and m.week = p.week
                 and  case m.kind

@@ -3,7 +3,7 @@ import type { MissedReason } from '@soundings/contract/console/asking.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Repetition } from './send-times.ts';
-import { isMailable } from './mailable.sql.ts';
+import { canGetMail } from './mailable.sql.ts';
 
 /** What is asked, which groups are asked, how often and when. Days are YYYY-MM-DD; hours are in each person's time zone. */
 export type NewSchedule = Repetition & {
@@ -225,7 +225,7 @@ export async function selectAudiences(
     select place                                    as "place",
            count(*)::integer                        as "people",
            count(*) filter (where has_email)::integer as "withEmail"
-    from   (select w.place, u.user_id, bool_and(${isMailable(db)}) as has_email
+    from   (select w.place, u.user_id, bool_and(${canGetMail(db)}) as has_email
             from   jsonb_to_recordset(${db.json(rows)}) as w(place integer, "group" integer, out boolean)
             join   memberships m on m.account_id = ${accountId} and m.kind = 'memberOf' and m.group_id = w."group"
             join   users u on u.account_id = ${accountId} and u.user_id = m.user_id and u.active

@@ -27,15 +27,11 @@ export type ResultKpi = { id: string; name: string };
  * is partly based on links or cards that the employer handed out (P14).
  */
 export type Figure = { week: string; value: number | null; handedOut: boolean };
-/**
- * `asked`: how many people were asked anything. `answered`: how many of them answered or skipped anything. `value`: their ratio. Null:
- * withheld, or the week closed before this was stored; then `value` is the rate of the data interface.
- */
+/** How many people were asked, and answered or skipped anything. Null: withheld or not stored; `value` is then the API's. */
 export type RateFigure = Figure & { asked: number | null; answered: number | null };
 
 /** Whether a change or difference is clear (docs/administrators/statistics.md), and its direction; `unclear`: no clear change. */
 export type Verdict = 'up' | 'down' | 'unclear';
-
 /**
  * A change since an earlier week, over the `questions` that have a figure in both. `by`: -1 to 1. `since`: the earlier week; for a KPI,
  * the latest of its questions' earlier weeks. `firstSince`: the earliest of them, if `by` is not the difference from the KPI's value in
@@ -74,7 +70,6 @@ export type RollingFigure = Figure & {
 
 /** The direct subgroups, clearest first, where a KPI clearly changed as well. `mostIn`: where by clearly more than in all others. */
 export type KpiPlaces = { clearIn: ResultGroup[]; mostIn: ResultGroup | null };
-
 /** What stands first on an overview: clear changes, and the response. `kpis`: all other KPIs that clearly changed. */
 export type Finding =
   | ({ kind: 'kpi'; kpi: ResultKpi; change: FigureChange } & KpiPlaces)
@@ -83,12 +78,11 @@ export type Finding =
   | { kind: 'question'; question: { id: number; text: string }; week: string; change: FigureChange }
   | { kind: 'response'; week: string; answered: number; asked: number };
 
-/** What the overview, heat map and question pages compare with. `group`: the company or parent; null for other kinds. */
-export type ChosenComparison = {
-  kind: Comparison;
-  group: ResultGroup | null;
-  /** The comparisons that the caller may choose here. */ available: Comparison[];
-};
+/**
+ * What the overview, heat map and question pages compare with. `group`: the company or parent; null for other kinds. `available`: the
+ * comparisons that the caller may choose here.
+ */
+export type ChosenComparison = { kind: Comparison; group: ResultGroup | null; available: Comparison[] };
 
 /** A question with the labels of its scale: for all values, or for both ends. Yes is 1 and no is 0. */
 export type ResultQuestion = {
@@ -261,7 +255,11 @@ export type Trend = {
   series: TrendSeries[];
 };
 type TrendValue = Figure & Partial<RateFigure>;
-type TrendSeries = { group: ResultGroup & { people: number }; values: TrendValue[]; rolling: RollingFigure[] };
+type TrendSeries = {
+  group: ResultGroup & { people: number };
+  values: TrendValue[];
+  rolling: RollingFigure[];
+};
 
 export type QuestionResults = {
   question: ResultQuestion;

@@ -2,7 +2,7 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 import { canWriteTo } from '../../rounds/links.sql.ts';
-import { isMailable } from '../../rounds/mailable.sql.ts';
+import { canGetMail } from '../../rounds/mailable.sql.ts';
 
 /** Returns for each question how many weeks asked it, and the last of these weeks. */
 export async function selectAskedWeekCounts(
@@ -115,7 +115,7 @@ export async function selectOpenWeekRows(
             where  j.key = 'close week ' || ${accountId}::integer || ' ' || w.week) as "isFailing"
     from   weeks w
     cross  join lateral (select count(*)::integer                                  as asked,
-                                count(*) filter (where not ${isMailable(db)})::integer as without_email,
+                                count(*) filter (where not ${canGetMail(db)})::integer as without_email,
                                 count(*) filter (where not ${canWriteTo(db, canMail)})::integer as linkable
                          from   participants p
                          join   users u on u.account_id = p.account_id and u.user_id = p.user_id

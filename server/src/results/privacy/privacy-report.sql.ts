@@ -10,7 +10,7 @@ import type {
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
 import type { AccountId, Db } from '../../db/db.ts';
-import { isMailable } from '../../rounds/mailable.sql.ts';
+import { canGetMail } from '../../rounds/mailable.sql.ts';
 
 export type AccountFacts = {
   id: number;
@@ -66,7 +66,7 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
     cross  join lateral (
              select count(*)::integer                                  as "people",
                     (count(*) filter (where not managed))::integer     as "manual",
-                    (count(*) filter (where not ${isMailable(db)}))::integer as "withoutEmail"
+                    (count(*) filter (where not ${canGetMail(db)}))::integer as "withoutEmail"
              from   users u
              where  u.account_id = a.account_id and u.active) u
     where  a.account_id = ${accountId}`;
