@@ -119,7 +119,7 @@ const focused = (page: Page) =>
 const untilFocused = (page: Page, what: RegExp) =>
   until(async () => what.test((await focused(page)) as string));
 const cards = (page: Page) => page.locator('.card:visible');
-const next = (page: Page) => page.locator('button[type=submit]').click();
+const next = (page: Page) => page.locator('button[type=submit]').first().click();
 
 describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on the PATH)', () => {
   test('by keyboard alone: one question per screen, each answer is saved when given, thanks at the end', async () => {
@@ -227,7 +227,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await next(page);
     expect(await page.locator('h1').innerText()).toBe('Die Erinnerungen sind abbestellt');
     await next(page);
-    expect(await page.locator('h1').innerText()).toBe('Du bekommst wieder Erinnerungen');
+    expect(await page.locator('h1').innerText()).toBe('Du bekommst wieder Umfrage-E-Mails');
     expect(page.complaints.filter((text) => !text.includes('400'))).toEqual([]);
   });
 
