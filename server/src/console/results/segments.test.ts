@@ -176,7 +176,7 @@ test('the files have the same rows, in the language of the reader', async () => 
     '2026-W45,2026-11-02,50 and over,8,5,3,',
   ]);
   expect((await csvOf(`/breakdowns/${breakdownId}/trends/csv?segmentIds=${oldest}`))[0]).toBe(
-    'Week,Monday,50 and over,Based partly on handed-out links',
+    'Week,Monday,50 and over,"50 and over, Answered","50 and over, Asked",Based partly on handed-out links',
   );
 });
 
