@@ -1,6 +1,11 @@
 // Calculations for charts and pages of results: axes, gaps, changes and colours. A line never crosses a withheld value.
 import { clearPoints, pointsOf } from '@soundings/contract/console/results/points.ts';
-import type { FigureChange, HeatRow, RollingFigure, Verdict } from '@soundings/contract/console/results/results.ts';
+import type {
+  FigureChange,
+  HeatRow,
+  RollingFigure,
+  Verdict,
+} from '@soundings/contract/console/results/results.ts';
 import { describe, expect, test } from 'vitest';
 import {
   bandPathOf,

@@ -2,7 +2,11 @@
 import { selectBreakdowns, selectSegments } from '../../rounds/segments/breakdowns.sql.ts';
 import type { RollingFigure } from '@soundings/contract/console/results/results.ts';
 import type { Named } from '@soundings/contract/console/groups.ts';
-import type { SegmentAnswers, SegmentMap, SegmentTrend } from '@soundings/contract/console/results/segments.ts';
+import type {
+  SegmentAnswers,
+  SegmentMap,
+  SegmentTrend,
+} from '@soundings/contract/console/results/segments.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn, kpiNotFound, questionNotFound } from '../../questions/questions.ts';
 import {

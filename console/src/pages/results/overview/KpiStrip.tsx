@@ -1,7 +1,11 @@
 // The KPIs of a group in a row: the rolling value with its interval, its change and its difference from the comparison. What they
 // are based on opens in a popup.
 import { clearPoints } from '@soundings/contract/console/results/points.ts';
-import type { FigureChange, GroupResults, RollingFigure } from '@soundings/contract/console/results/results.ts';
+import type {
+  FigureChange,
+  GroupResults,
+  RollingFigure,
+} from '@soundings/contract/console/results/results.ts';
 import { Link } from '@tanstack/react-router';
 import { ChevronDown } from 'lucide-react';
 import type { CSSProperties } from 'react';

@@ -1,5 +1,10 @@
 // A trend of several groups, or segments, as a chart and as a table.
-import type { Figure, ResultWeek, RollingFigure, Trend } from '@soundings/contract/console/results/results.ts';
+import type {
+  Figure,
+  ResultWeek,
+  RollingFigure,
+  Trend,
+} from '@soundings/contract/console/results/results.ts';
 import { X } from 'lucide-react';
 import type { CSSProperties } from 'react';
 import { useMedia } from '../../../hooks/media.ts';
