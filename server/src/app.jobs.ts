@@ -13,7 +13,7 @@ import { openDigestSender } from './digests/digests.ts';
 import { compareClocks } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
 import type { Work } from './jobs/jobs.ts';
-import { computationLimits, errorOfThread, runOnThread, type ThreadLimits } from './jobs/threads.ts';
+import { computationLimits, runOnThread, type ThreadLimits } from './jobs/threads.ts';
 import type { Mailer } from './mail/mail.ts';
 import { deleteEmailsBefore } from './people/users.sql.ts';
 import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
@@ -40,8 +40,11 @@ import type { AppConfig } from './app.config.ts';
 /** Opens, shows or closes weeks on a separate thread, because it may compute for seconds. `only` limits it to one week. */
 export type OnWeeks = (work: WeeksWork['work'], only?: WeeksWork['only']) => Promise<void>;
 
-const onThread = (name: string, data: FilesWork | WeeksWork, limits?: ThreadLimits): Promise<void> =>
-  runOnThread(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
+const onThread = <Result = void>(
+  name: string,
+  data: FilesWork | WeeksWork,
+  limits?: ThreadLimits,
+): Promise<Result> => runOnThread<Result>(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
 
 /** The keys of open weeks must not stay in the memory of a thread. */
 const weeksLimits = { isKept: false };
@@ -62,11 +65,7 @@ export const askOn =
     const work = { work: 'ask' as const, ask, now: now(), logLevel: log.level as LogLevel };
     const data: WeeksWork = { databaseUrl: await databaseUrl, answerKeys, ...work };
     const limits = { ...computationLimits, ...weeksLimits };
-    return runOnThread<AskedNow>(new URL('weeks.thread.ts', import.meta.url), data, limits).catch(
-      (error: unknown) => {
-        throw errorOfThread(error);
-      },
-    );
+    return onThread<AskedNow>('weeks', data, limits);
   };
 
 /** The limits for processing files of an account. A list of 20,000 people takes a fifth of them. */

@@ -1,7 +1,7 @@
 // Applies a pending run from the console. Runs on a thread, because planning for 20,000 people would block other requests.
 import { Fault } from '../base/errors.ts';
 import type { AccountId } from '../db/db.ts';
-import { errorOfThread, runOnThread } from '../jobs/threads.ts';
+import { runOnThread } from '../jobs/threads.ts';
 import type { Approval } from './approval.ts';
 
 /** Applies a pending run. Throws like approveRun, and a Fault `unavailable` while another run of the account is applied. */
@@ -22,8 +22,6 @@ export function openApprover(thread: URL, databaseUrl: Promise<string>): Approve
     try {
       const data = { databaseUrl: await databaseUrl, accountId, approve: { runId, approval } };
       await runOnThread(thread, data, limits);
-    } catch (error) {
-      throw errorOfThread(error);
     } finally {
       busy.delete(accountId);
     }

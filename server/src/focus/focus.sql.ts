@@ -1,5 +1,10 @@
 // SQL of what groups work on. Writers: focus.ts.
-import type { FocusEventKind, FocusState, FocusTerms } from '@soundings/contract/console/focus.ts';
+import type {
+  FocusCounts,
+  FocusEventKind,
+  FocusState,
+  FocusTerms,
+} from '@soundings/contract/console/focus.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 export type FocusRow = FocusTerms & {
@@ -185,20 +190,8 @@ export async function selectFocusEvents(
 }
 
 /** Counts groups and focuses. `now`: ms since 1970. */
-export async function selectFocusCounts(db: Db, accountId: AccountId, now: number) {
-  const [row] = await db<
-    {
-      groups: number;
-      withFocus: number;
-      open: number;
-      onTrack: number;
-      needsHelp: number;
-      notChecked: number;
-      due: number;
-      done: number;
-      stopped: number;
-    }[]
-  >`
+export async function selectFocusCounts(db: Db, accountId: AccountId, now: number): Promise<FocusCounts> {
+  const [row] = await db<FocusCounts[]>`
     select (select count(*)::integer from groups where account_id = ${accountId})                        as "groups",
            count(distinct group_id) filter (where state = 'open')::integer                               as "withFocus",
            count(*) filter (where state = 'open')::integer                                               as "open",

@@ -93,7 +93,12 @@ export async function applyToFocus(
   return before;
 }
 
-const termsIn = ({ action, responsible, until }: FocusTerms): FocusTerms => ({ action, responsible, until });
+/** Returns the terms of a focus alone. */
+export const termsIn = ({ action, responsible, until }: FocusTerms): FocusTerms => ({
+  action,
+  responsible,
+  until,
+});
 const isSame = (a: FocusTerms, b: FocusTerms) => JSON.stringify(a) === JSON.stringify(b);
 const idOf = (text: string) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0);
 const oneLine = (text: string) => text.replaceAll(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();

@@ -43,7 +43,8 @@ export function serveThread<Work>(handle: (work: Work) => unknown): void {
 
 /**
  * Has a module that calls `serveThread` handle `work` on its own thread: an idle one, or a new one. Resolves to the result. Rejects
- * with the error it threw, with a ThreadTimeout if it took too long, or if it ran out of memory or exited. The thread has ended then.
+ * with the error it threw (a Fault stays a Fault), with a ThreadTimeout if it took too long, or if it ran out of memory or exited. The
+ * thread has ended then.
  */
 export async function runOnThread<Result = void>(
   module: URL,
@@ -61,7 +62,7 @@ export async function runOnThread<Result = void>(
   const late = milliseconds === undefined ? undefined : setTimeout(stop, milliseconds);
   thread.once('error', (error: Error) => (failure ??= error));
   thread.once('exit', (code) => {
-    reject(failure ?? new Error(`${nameOf(module)} exited with code ${code}.`));
+    reject(failure ? asThrown(failure) : new Error(`${nameOf(module)} exited with code ${code}.`));
   });
   thread.once('message', ({ result }: { result: Result }) => {
     if (failure) return;
@@ -109,9 +110,9 @@ function forget(kind: string): void {
   idle.delete(kind);
 }
 
-/** Returns an error of a thread as it was thrown there: between threads, a Fault loses its class. */
-export function errorOfThread(error: unknown): unknown {
-  if (!(error instanceof Error) || error.name !== 'Fault') return error;
+/** Returns an error as it was thrown on the thread. Between threads, a Fault loses its class. */
+function asThrown(error: Error): Error {
+  if (error.name !== 'Fault') return error;
   const { kind, code, message, details } = error as Fault;
   return new Fault(kind, code, message, { details });
 }

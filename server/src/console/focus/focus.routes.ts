@@ -1,5 +1,5 @@
 // The console: what groups work on. Everyone who sees a group's results sees its focus; its owners and administrators change it.
-import type { Focus, FocusTerms, GroupFocus } from '@soundings/contract/console/focus.ts';
+import type { Focus, GroupFocus } from '@soundings/contract/console/focus.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { dayIn } from '@soundings/contract/weeks.ts';
 import type { AuditAction } from '@soundings/contract/audit-actions.ts';
@@ -11,6 +11,7 @@ import {
   createFocus,
   type FocusActor,
   focusNotFound,
+  termsIn,
   type WantedChange,
 } from '../../focus/focus.ts';
 import {
@@ -150,8 +151,6 @@ async function focusOf(
     suggestions: suggestionsIn(language),
   };
 }
-
-const termsIn = ({ action, responsible, until }: FocusTerms): FocusTerms => ({ action, responsible, until });
 
 const shown = (
   row: FocusRow,

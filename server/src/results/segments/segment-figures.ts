@@ -29,8 +29,11 @@ export function segmentResults(
   const isDistribution = isDistributionOnly(type);
   const threshold = isDistribution ? thresholds.distribution : thresholds.figures;
   const sets = company.types.every((one) => one === type) ? setsOfBreakdowns(asked, company, turnout) : [];
-  const shown = chosenBefore(turnout, { cells, sets, threshold }) ?? chooseSegments(cells, sets, threshold);
-  chosenIn(turnout).push({ cells, sets, threshold, shown });
+  const wanted = { cells, sets, threshold };
+  const like = chosenLike(turnout, wanted);
+  const before = chosenBefore(like, wanted);
+  const shown = before ?? chooseSegments(cells, sets, threshold);
+  if (!before) like.push({ ...wanted, shown });
   const handedOut = segmentsHandedOut(cells, shown, ownLinksIn(company), threshold);
   return asked.map(({ question, noise }, number) => {
     if (type === freeText) return [];
@@ -55,12 +58,20 @@ type Chosen = {
   shown: Map<number, number[]>;
 };
 
-/** What was chosen for the questions of a week so far, for as long as its figures are computed. */
-const chosen = new WeakMap<Turnout, Chosen[]>();
+/** What was chosen for the questions of a week so far, by the sizes of its sets, for as long as the week's figures are computed. */
+const chosen = new WeakMap<Turnout, Map<string, Chosen[]>>();
 
-function chosenIn(turnout: Turnout): Chosen[] {
-  const known = chosen.get(turnout) ?? [];
-  chosen.set(turnout, known);
+/** Returns what was chosen for questions with as many people in each set. What is added to it is kept. */
+function chosenLike(
+  turnout: Turnout,
+  { cells: { cellOf }, sets, threshold }: Omit<Chosen, 'shown'>,
+): Chosen[] {
+  const bySize = chosen.get(turnout) ?? new Map<string, Chosen[]>();
+  chosen.set(turnout, bySize);
+  const sizes = sets.map((list) => list.map(({ people }) => people.length).join());
+  const size = [threshold, cellOf.length, ...sizes].join(';');
+  const known = bySize.get(size) ?? [];
+  bySize.set(size, known);
   return known;
 }
 
@@ -68,15 +79,12 @@ function chosenIn(turnout: Turnout): Chosen[] {
  * Returns what was chosen for a question that the same people answered. Most people answer all questions of a week, and choosing is by far
  * the longest part of closing a week with many breakdowns.
  */
-function chosenBefore(turnout: Turnout, wanted: Omit<Chosen, 'shown'>): Map<number, number[]> | undefined {
-  const sizeOf = ({ cells: { cellOf }, sets, threshold }: Omit<Chosen, 'shown'>) =>
-    [threshold, cellOf.length, ...sets.map((list) => list.map(({ people }) => people.length).join())].join(
-      ';',
-    );
-  const size = sizeOf(wanted);
-  return chosenIn(turnout).find(
+function chosenBefore(
+  like: readonly Chosen[],
+  wanted: Omit<Chosen, 'shown'>,
+): Map<number, number[]> | undefined {
+  return like.find(
     (one) =>
-      sizeOf(one) === size &&
       isSame(one.cells.cellOf, wanted.cells.cellOf) &&
       one.sets.every((list, i) =>
         list.every(({ segment, people }, j) => {

@@ -6,6 +6,7 @@ import { useRefresh } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
 import { FormDialog, useDialogForm } from '../../../ui/dialog/FormDialog.tsx';
 import { RadioField, TextField } from '../../../ui/form/Field.tsx';
+import type { FieldState } from '../../../ui/form/Form.tsx';
 import { focusResponses } from './focus-data.ts';
 
 const outlooks: readonly FocusOutlook[] = ['onTrack', 'needsHelp', 'done'];
@@ -40,14 +41,7 @@ export function CheckInDialog({ focus, onClose }: DialogProps) {
           hint: t(`focus.outlookHint.${value}`),
         }))}
       />
-      <TextField
-        label={t('focus.note')}
-        hint={t('focus.noteHint')}
-        optional
-        multiline
-        maxLength={maxFocusNote}
-        {...form.field('note')}
-      />
+      <NoteField field={form.field('note')} />
     </FormDialog>
   );
 }
@@ -73,14 +67,21 @@ export function NoteDialog({ focus, kind, onClose }: DialogProps & { kind: 'stop
       description={t(`focus.${kind}Text`)}
       confirm={t(`focus.${kind}`)}
     >
-      <TextField
-        label={t('focus.note')}
-        hint={t('focus.noteHint')}
-        optional
-        multiline
-        maxLength={maxFocusNote}
-        {...form.field('note')}
-      />
+      <NoteField field={form.field('note')} />
     </FormDialog>
+  );
+}
+
+function NoteField({ field }: { field: FieldState<string> }) {
+  const t = useText();
+  return (
+    <TextField
+      label={t('focus.note')}
+      hint={t('focus.noteHint')}
+      optional
+      multiline
+      maxLength={maxFocusNote}
+      {...field}
+    />
   );
 }
