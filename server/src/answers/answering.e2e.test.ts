@@ -171,6 +171,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.goBack();
     await untilFocused(page, /^4 av 7 /);
     await page.goForward();
+    await untilFocused(page, /^5 av 7 /);
     await tab(1);
     await keyboard.press('Space');
     await until(async () => (await storedAnswer(one, e)) !== undefined);

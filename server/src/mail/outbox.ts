@@ -29,24 +29,32 @@ export type Queue<Due, Outgoing> = {
 };
 
 /**
- * Opens the sender of a queue in this process. Returns a function that sends everything due, and does nothing while a previous call
- * is still sending. `now`: the time at the start of the call. `queueAt` prepares a call and returns the queue, or undefined if there
- * is nothing to send with. If the mail server was unavailable, the next call tries a single email first.
+ * Opens the sender of a queue in this process. Returns a function that sends everything due. If a previous call is still sending, it
+ * returns at once, and the previous call then also sends what is due by now. `now`: the time at the start of the call. `queueAt`
+ * prepares a call and returns the queue, or undefined if there is nothing to send with. If the mail server was unavailable, the next
+ * call tries a single email first.
  */
 export function openOutbox<Due, Outgoing>(
   queueAt: (now: number) => Promise<Queue<Due, Outgoing> | undefined>,
 ): (now: number) => Promise<void> {
   let isSending = false;
   let isDown = false;
+  let calledAt: number | undefined; // by a call that has not been served
   return async (now) => {
+    calledAt = now;
     if (isSending) return;
     isSending = true;
-    const begun = performance.now();
     try {
-      const queue = await queueAt(now);
-      if (queue) isDown = !(await sendDue(queue, () => now + performance.now() - begun, isDown));
+      while (calledAt !== undefined) {
+        const [start, begun] = [calledAt, performance.now()];
+        calledAt = undefined;
+        const queue = await queueAt(start);
+        if (queue) isDown = !(await sendDue(queue, () => start + performance.now() - begun, isDown));
+        if (isDown) return;
+      }
     } finally {
       isSending = false;
+      calledAt = undefined;
     }
   };
 }
