@@ -9,8 +9,9 @@ export type Division =
 export type ValuesByAttribute = Readonly<Record<string, string | null | undefined>>;
 
 /**
- * Returns the segment of a breakdown that a person is in, such as "Stockholm", "30–39" or "Stockholm · 30–39"; undefined if none:
- * without a value, or with a value that is not a date or lies after the Monday of the week, if the breakdown has bands.
+ * Returns the segment of a breakdown that a person is in, such as "Stockholm", "30–39" or "Stockholm · 30–39"; undefined if
+ * the person is in none. That is so if the person has no value or, in a breakdown with bands, if the value is not a date or
+ * is after the Monday of the week.
  */
 export function segmentValueOf(
   breakdown: Division,
