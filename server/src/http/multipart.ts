@@ -144,7 +144,10 @@ function headersIn(text: string): PartHeaders {
   );
 }
 
-/** Returns whether a part is encoded for mail, which forms once could be (RFC 7578 §4.7). It would be stored encoded and misread. */
+/**
+ * Returns whether the content of a part is encoded as in emails, which RFC 7578 §4.7 deprecates for forms. The encoded
+ * bytes would be stored as the file.
+ */
 const isCompressed = (headers: PartHeaders) =>
   /base64|quoted-printable/i.test(headers.get('content-transfer-encoding') ?? '');
 
