@@ -106,7 +106,7 @@ function Content({ data, onAdd }: { data: GroupFocus; onAdd: () => void }) {
   );
 }
 
-/** How many groups have a focus, and how it goes. Names no group. */
+/** How many groups have a focus, and what their last check-ins say. Names no group. */
 function Counts() {
   const t = useText();
   const { number } = useFormat();
