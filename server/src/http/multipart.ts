@@ -131,7 +131,7 @@ function delimiterIn(contentType: string): string {
 /** The headers by name in lower case, with one character per byte. */
 type PartHeaders = Map<string, string>;
 
-/** Parses the headers of a part from the text after the delimiter, whose line may end with padding. */
+/** Parses the headers of a part from the text after the delimiter. The line of the delimiter may end with padding. */
 function headersIn(text: string): PartHeaders {
   const [padding = '', ...lines] = text.replaceAll(/\r\n[ \t]+/g, ' ').split('\r\n');
   if (padding.trim() !== '')

@@ -132,7 +132,7 @@ describe('when the last open week closes', () => {
       expect(await secretOf(keysIn(directory), weekAt(1))).toEqual(secret);
     });
 
-    test('a week that another process with the same file opens before that is not lost', async () => {
+    test('a week that another process with the same file opens before the next start is not lost', async () => {
       const directory = newDirectory();
       const { beside } = await interrupted(directory);
       const secret = await open(beside, weekAt(1));

@@ -299,7 +299,7 @@ export function findFew(sets: Cell[][], threshold: number): Few {
   const few = companies.filter((people) => people.length < threshold);
   if (few.length === 0) return undefined;
 
-  // One person stands for each company, the large ones first. `ends`: where the columns of each end.
+  // One person stands for each company. The large companies come first. `ends`: for each company, where its columns end.
   const columns = new Map<string, number>();
   const ends: number[] = [];
   for (const [person] of [...companies.filter((people) => people.length >= threshold), ...few] as [
