@@ -68,10 +68,7 @@ export type RollingFigure = Figure & {
   change: FigureChange | null;
 };
 
-/**
- * The direct subgroups in which a KPI clearly changed as well, the clearest change first. `mostIn`: the subgroup in which
- * it changed by clearly more than in all others, if there is one.
- */
+/** The direct subgroups in which a KPI clearly changed too, clearest first. `mostIn`: the one where it changed clearly the most. */
 export type KpiPlaces = { clearIn: ResultGroup[]; mostIn: ResultGroup | null };
 /** What stands first on an overview: clear changes, and the response. `kpis`: all other KPIs that clearly changed. */
 export type Finding =
@@ -254,7 +251,7 @@ export type Trend = {
   /** Null: the response rate. */
   kpi: ResultKpi | null;
   weeks: ResultWeek[];
-  /** `values`: each week's own value; for the response rate, with the numbers of people. `rolling`: empty for the response rate. */
+  /** `values`: each week's own value (response rate: with numbers of people). `rolling`: empty for the response rate. */
   series: TrendSeries[];
 };
 type TrendValue = Figure & Partial<RateFigure>;
