@@ -44,9 +44,9 @@ export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise
   };
 }
 
-/** Returns what the rows are compared with, each with its own company or parent. */
+/** Returns what the rows are compared with, each with its own company or parent. It has a name only if it is the same for all rows. */
 function comparisonIn(
-  { rows, parents, top }: CountedGroups,
+  { rows, parents, tops }: CountedGroups,
   allowed: ReadonlySet<Comparison>,
   wanted: Comparison | undefined,
 ): ChosenComparison {
@@ -57,7 +57,9 @@ function comparisonIn(
     'none',
   ];
   const kind = chosenOf(available, wanted);
-  return { kind, group: kind === 'company' && top ? headOf(top) : null, available };
+  const topIds = new Set(rows.map(({ id }) => ancestorsOf(id, parents).at(-1)));
+  const shared = topIds.size === 1 ? tops.find(({ id }) => topIds.has(id)) : undefined;
+  return { kind, group: kind === 'company' && shared ? headOf(shared) : null, available };
 }
 
 /** Returns the KPIs that were asked in the window of a week, and their cells by group. */

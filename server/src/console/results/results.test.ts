@@ -468,6 +468,56 @@ describe('access to results', () => {
     expect((await read('none')).differences).toEqual(Array(4).fill(null));
   });
 
+  test('with several trees, the comparison of the heat map has a name only if all its rows share it', async () => {
+    const other = await world.account();
+    await apply(other, {
+      groups: [
+        unit('large'),
+        unit('store', { parent: 'large' }),
+        unit('small'),
+        unit('dock', { parent: 'small' }),
+        unit('gate', { parent: 'small' }),
+      ],
+    });
+    await importLines(
+      world,
+      other.id,
+      [
+        question('mood', 1),
+        kpi('energy', ['mood'], { name: 'Energy' }),
+        ...['large', 'small'].map((top) =>
+          round('2026-W45', top, ['mood'], people(top === 'large' ? 'store' : 'dock')),
+        ),
+        ...['store', 'dock'].flatMap((team) =>
+          Object.keys(people(team)).map((name) =>
+            answerLine('2026-W45', team === 'store' ? 'large' : 'small', name, 'mood', 3),
+          ),
+        ),
+      ],
+      now,
+    );
+    const groups = await other.groups();
+    const idOf = (name: string) => groups.find(({ externalId }) => externalId === name)?.id as number;
+    const about = async (request: SendRequest) => [
+      (await get<HeatMap>(request, '/results/heat-map?compare=company')).comparison.group?.name ?? null,
+      (await request('GET /results/heat-map/csv?compare=company&by=difference')).text.split('\r\n')[0],
+    ];
+    const administrator = await signedIn(other, 'Administrator');
+    expect(await about(administrator)).toEqual([
+      null,
+      expect.stringContaining('"Energy, difference from the company"'),
+    ]);
+    const manager = await signedIn(
+      other,
+      'Manager',
+      ['dock', 'gate'].map((name) => ({ kind: 'adminOf', groupId: idOf(name) })),
+    );
+    expect(await about(manager)).toEqual([
+      'small',
+      expect.stringContaining('"Energy, difference from small"'),
+    ]);
+  });
+
   test('the next accessible ancestor is shown as the parent if the groups between are not accessible', async () => {
     const request = await signedIn(account, 'Manager', [
       { kind: 'adminOf', groupId: ids['company'] as number },
