@@ -13,10 +13,11 @@ import {
   neededForWeek,
   noReadings,
   readingsShown,
+  type Statistics,
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
-import { allowedComparisons, chosenOf } from './comparing.ts';
+import { allowedComparisons, chosenOf, withFigures, withoutHalfYear } from './comparing.ts';
 import { type CountedGroups, headOf, readCountedGroups, readWeeks, weekIn } from './reading.ts';
 
 type Wanted = { week: string | undefined; compare: Comparison | undefined; language: string };
@@ -29,12 +30,27 @@ export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise
     week === undefined ? [] : selectWeekRates(pool, who.accountId, week),
     allowedComparisons(pool, who),
   ]);
-  const comparison = comparisonIn(groups, allowed, wanted.compare);
+  const statistics =
+    week === undefined ? undefined : await statisticsShown(pool, who.accountId, { first: week, last: week });
+  const possible =
+    week === undefined || !statistics
+      ? withoutHalfYear(allowed)
+      : withFigures(
+          allowed,
+          weeks.shown.map((one) => one.week),
+          statistics.windowOf(week),
+        );
+  const comparison = comparisonIn(groups, possible, wanted.compare);
   const about = { companyId: groups.company?.id ?? null, comparison };
   const rateIn = new Map(rates.map((rate) => [rate.groupId, rateOf(rate)]));
-  if (week === undefined)
+  if (week === undefined || !statistics)
     return { ...about, week: null, firstWeek: null, kpis: [], rows: rowsOf(groups, new Map(), rateIn) };
-  const { kpis, cells, firstWeek } = await readCells(pool, who, week, groups, comparison.kind);
+  const { kpis, cells, firstWeek } = await readCells(
+    pool,
+    who,
+    { week, statistics, kind: comparison.kind },
+    groups,
+  );
   return {
     ...about,
     week: weeks.named(week),
@@ -66,14 +82,10 @@ function comparisonIn(
 async function readCells(
   pool: Pool,
   { accountId }: Who,
-  week: Week,
+  { week, statistics, kind }: { week: Week; statistics: Statistics; kind: Comparison },
   { rows, parents }: CountedGroups,
-  kind: Comparison,
 ): Promise<{ kpis: KpiTexts[]; cells: ReadonlyMap<number, KpiCell[]>; firstWeek: Week }> {
-  const [valued, statistics] = await Promise.all([
-    selectValuedKpis(pool, accountId),
-    statisticsShown(pool, accountId, { first: week, last: week }),
-  ]);
+  const valued = await selectValuedKpis(pool, accountId);
   const questionsOf = new Map(statistics.kpis.map(({ id, questionIds }) => [id, questionIds]));
   const ids = [...new Set(valued.flatMap(({ id }) => questionsOf.get(id) ?? []))];
   const window = neededForWeek(week, statistics, kind);

@@ -1,6 +1,7 @@
 // The console's results: every figure and everything that is withheld equals the data interface, nothing is read from
 // elsewhere, and users see only groups they have access to.
 import type {
+  ChosenComparison,
   GroupResults,
   HeatMap,
   QuestionResults,
@@ -518,6 +519,52 @@ describe('access to results', () => {
     ]);
   });
 
+  test('half a year ago is offered only where there are figures from then', async () => {
+    const other = await world.account();
+    await apply(other, {
+      groups: [unit('all'), unit('store', { parent: 'all' }), unit('dock', { parent: 'all' })],
+    });
+    const everyone = { ...people('store'), ...people('dock') };
+    const asks = (week: string, to: string, asked: Record<string, string[]>) => [
+      round(week, to, ['mood'], asked),
+      ...Object.keys(asked).map((name, i) => answerLine(week, to, name, 'mood', 1 + (i % 5))),
+    ];
+    await importLines(
+      world,
+      other.id,
+      [
+        question('mood', 1),
+        kpi('energy', ['mood'], { name: 'Energy' }),
+        ...asks('2026-W19', 'store', people('store')),
+        ...asks('2026-W45', 'all', everyone),
+      ],
+      now,
+    );
+    const request = await signedIn(other, 'Administrator');
+    const idIn = new Map((await other.groups()).map(({ externalId, id }) => [externalId, id]));
+    const questionId = (
+      await get<ResultQuestion[]>(request, `/results/groups/${idIn.get('dock')}/questions`)
+    )[0]?.id;
+    const offers = async (path: string) =>
+      (await get<{ comparison: ChosenComparison }>(request, path)).comparison.available.includes('halfYear');
+    for (const [name, isOffered] of [
+      ['store', true],
+      ['dock', false],
+      ['all', true],
+    ] as const) {
+      const path = `/results/groups/${idIn.get(name)}`;
+      const pages = [path, `${path}/questions/${questionId}`, `${path}/report`];
+      expect([name, await Promise.all(pages.map(offers))]).toEqual([name, pages.map(() => isOffered)]);
+    }
+    const map = (week: string) => `/results/heat-map?week=${week}`;
+    expect([await offers(map('2026-11-02')), await offers(map('2026-05-04'))]).toEqual([true, false]);
+    const { comparison, kpis } = await get<GroupResults>(
+      request,
+      `/results/groups/${idIn.get('store')}?compare=halfYear`,
+    );
+    expect([comparison.kind, kpis[0]?.difference]).toEqual(['halfYear', expect.objectContaining({ by: 0 })]);
+  });
+
   test('the next accessible ancestor is shown as the parent if the groups between are not accessible', async () => {
     const request = await signedIn(account, 'Manager', [
       { kind: 'adminOf', groupId: ids['company'] as number },
@@ -547,7 +594,7 @@ describe('access to results', () => {
       firstWeek: null,
       kpis: [],
       rows: [],
-      comparison: { kind: 'halfYear', group: null, available: ['halfYear', 'none'] },
+      comparison: { kind: 'none', group: null, available: ['none'] },
       companyId: null,
     });
   });
