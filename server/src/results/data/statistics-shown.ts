@@ -13,6 +13,8 @@ import type { AccountId, Pool } from '../../db/db.ts';
 import { selectKpis, type Kpi } from '../../questions/questions.sql.ts';
 import { type Cutoff, isClear, type Tested } from '../statistics/marks.ts';
 import {
+  freedomOf,
+  isSmall,
   marginOfMeasured,
   marginOf,
   type Measured,
@@ -267,12 +269,23 @@ export function kpiEstimate(
 ): BestEstimate | null {
   const latest = latestOf(readings, questionIds, statistics.windowOf(week));
   const { factor, groupVariance } = statistics.kpiAt(id, week);
-  if (latest.length === 0 || !latest.some(({ reading }) => reading.answers < smallGroup)) return null;
+  if (latest.length === 0 || !isSmall(latest)) return null;
   const above = kpiDifference(latest, parent, statistics.variationOf);
-  const { variance } = rollingOf(latest, statistics.variationOf, factor);
+  const { variance, freedom } = rollingOf(latest, statistics.variationOf, factor);
   if (!above || groupVariance === null || !(variance > 0)) return null;
   const value = valueOf(latest);
-  return shrunk(value, value - above.by, groupVariance, variance);
+  const ofParent = latest.flatMap(
+    ({ questionId, reading }) =>
+      parent
+        .get(questionId)
+        ?.filter((one): one is ShownReading => one.week === reading.week && isShown(one))
+        .map((one) => ({ questionId, reading: one })) ?? [],
+  );
+  return shrunk(
+    { value, variance, freedom },
+    { value: value - above.by, variance: rollingOf(ofParent, statistics.variationOf, factor).variance },
+    groupVariance,
+  );
 }
 
 /** The interval, change, difference and best estimate of a question in a week. */
@@ -322,8 +335,12 @@ function questionEstimate(
   const variation = variationOf(questionId, reading.week);
   const groupVariance = groupVarianceOf(questionId, reading.week);
   if (!above || !variation || groupVariance === null || reading.answers >= smallGroup) return null;
-  const error = variation.variance * meanVariance(reading, variation.presentShare);
-  return shrunk(reading.value, above.value, groupVariance, error);
+  const measured = (one: ShownReading) => ({
+    value: one.value,
+    variance: variation.variance * meanVariance(one, variation.presentShare),
+    freedom: freedomOf(one.answers),
+  });
+  return shrunk(measured(reading), measured(above), groupVariance);
 }
 
 /** The first and last week of the figures that rolling values of one week and their comparisons need, as few weeks as possible. */

@@ -223,21 +223,29 @@ describe('best estimates', () => {
   test('are between the group and the one above it, and their intervals are narrower', () => {
     const figure = fc.double({ min: 0, max: 1, noNaN: true });
     const variance = fc.double({ min: 1e-6, max: 0.1, noNaN: true });
+    const share = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
-      fc.property(figure, figure, variance, variance, (value, above, groupVariance, error) => {
-        const best = shrunk(value, above, groupVariance, error);
+      fc.property(figure, figure, variance, variance, share, (value, above, between, error, ofAbove) => {
+        const own = { value, variance: error, freedom: 40 };
+        const best = shrunk(own, { value: above, variance: ofAbove * error }, between);
         expect(best.value).toBeGreaterThanOrEqual(Math.min(value, above) - 1e-12);
         expect(best.value).toBeLessThanOrEqual(Math.max(value, above) + 1e-12);
-        expect(best.margin).toBeLessThanOrEqual(1.96 * Math.sqrt(error));
-        expect(best.weight).toBeCloseTo(groupVariance / (groupVariance + error));
+        expect(best.margin).toBeLessThanOrEqual(quantile95(40) * Math.sqrt(error) + 1e-12);
+        expect(best.weight).toBeCloseTo(between / (between + error));
+        // What is not known about the parent group counts as far as the figure is moved towards it.
+        const exact = shrunk(own, { value: above, variance: 0 }, between);
+        expect(best.margin).toBeGreaterThanOrEqual(exact.margin);
       }),
     );
   });
 
-  test('the variance between groups is what their errors do not explain; unknown for fewer than ten', () => {
-    const groups = Array.from({ length: 20 }, (_, i) => ({ by: i % 2 === 0 ? 0.1 : -0.1, error: 0.004 }));
-    expect(varianceBetween(groups)).toBeCloseTo(0.006, 6);
-    expect(varianceBetween(groups.map((one) => ({ ...one, error: 0.02 })))).toBe(0);
-    expect(varianceBetween(groups.slice(0, 9))).toBeNull();
+  test('the variance between groups is what their errors do not explain, never 0, and unknown for fewer than ten', () => {
+    const groups = (count: number, error: number) =>
+      Array.from({ length: count }, (_, i) => ({ by: i % 2 === 0 ? 0.1 : -0.1, error }));
+    // With many groups it is nearly the difference; with few it is larger, because it could be much larger.
+    expect(varianceBetween(groups(20_000, 0.004))).toBeCloseTo(0.006002, 9);
+    expect(varianceBetween(groups(20, 0.004))).toBeCloseTo(0.0085006565, 9);
+    expect(varianceBetween(groups(20, 0.02))).toBeCloseTo(0.0044830037, 9);
+    expect(varianceBetween(groups(9, 0.004))).toBeNull();
   });
 });

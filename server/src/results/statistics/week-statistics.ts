@@ -20,7 +20,7 @@ import {
   variationsIn,
   topOf,
 } from './history.ts';
-import { type Measured, meanVariance, type Variation, testOf } from './measures.ts';
+import { isSmall, type Measured, meanVariance, smallGroup, type Variation, testOf } from './measures.ts';
 import { excessOf, rootOf } from './normal.ts';
 import { pooledVariance, varianceSumsOf } from './pooled-variance.ts';
 import { comparableWeeks, isShown, type Reading, type Readings } from './readings.ts';
@@ -128,7 +128,7 @@ function withCutoffs(
       const above = differs(parent);
       addTest(tests, 'parent', above);
       const error = variation.variance * meanVariance(reading, variation.presentShare);
-      if (above) around.get(questionId)?.push({ by: above.by, error });
+      if (above && reading.answers < smallGroup) around.get(questionId)?.push({ by: above.by, error });
     }
   }
   const cutoffs = cutoffsOf(tests);
@@ -139,19 +139,55 @@ function withCutoffs(
   }));
 }
 
-/** Returns how much groups differ from their parent group, beyond their errors (Paule and Mandel 1982); null if they are too few. */
+/** The largest possible variance of values from 0 to 1. */
+const mostVariance = 0.25;
+/** How far below its maximum the logarithm of a likelihood is still looked at. */
+const farBelow = 30;
+
+/**
+ * Returns how much small groups differ from their parent group, beyond their errors: the mean of all possible variances, each weighted with
+ * how likely it makes the differences that were seen (Morris and Tang 2011). The most likely variance alone is often 0 or too small, which
+ * makes intervals too narrow. Null if there are too few groups.
+ */
 export function varianceBetween(groups: readonly { by: number; error: number }[]): number | null {
   if (groups.length < enoughGroups) return null;
-  const excess = (variance: number) =>
-    groups.reduce((sum, { by, error }) => sum + by ** 2 / (variance + error), 0) - groups.length;
-  if (excess(0) <= 0) return 0;
+  const likelihood = (variance: number) =>
+    groups.reduce(
+      (sum, { by, error }) => sum - Math.log(variance + error) - by ** 2 / (variance + error),
+      0,
+    ) / 2;
+  // Steps are smaller for small variances.
+  const varianceAt = (place: number) => mostVariance * place ** 4;
   let [low, high] = [0, 1];
-  for (let i = 0; i < 40; i++) {
-    const middle = (low + high) / 2;
-    if (excess(middle) > 0) low = middle;
-    else high = middle;
+  for (let width = Infinity; high - low < width / 2;) {
+    width = high - low;
+    [low, high] = likelyPlaces((place) => likelihood(varianceAt(place)), low, high);
   }
-  return (low + high) / 2;
+  const places = placesIn(low, high, 400);
+  const logs = places.map((place) => likelihood(varianceAt(place)));
+  const best = Math.max(...logs);
+  let [sum, weights] = [0, 0];
+  for (const [i, place] of places.entries()) {
+    // Simpson's rule; the cube comes from the size of the steps.
+    const step = i === 0 || i === places.length - 1 ? 1 : 2 + 2 * (i % 2);
+    const weight = step * place ** 3 * Math.exp((logs[i] as number) - best);
+    sum += weight * varianceAt(place);
+    weights += weight;
+  }
+  return sum / weights;
+}
+
+const placesIn = (low: number, high: number, steps: number) =>
+  Array.from({ length: steps + 1 }, (_, i) => low + ((high - low) * i) / steps);
+
+/** Returns the part of a range outside of which a likelihood is negligible. */
+function likelyPlaces(likelihood: (place: number) => number, low: number, high: number): [number, number] {
+  const places = placesIn(low, high, 40);
+  const logs = places.map(likelihood);
+  const limit = Math.max(...logs) - farBelow;
+  const first = logs.findIndex((one) => one >= limit);
+  const last = logs.findLastIndex((one) => one >= limit);
+  return [places[Math.max(first - 1, 0)] as number, places[Math.min(last + 1, 40)] as number];
 }
 
 /** The minimum number of groups from which a week's ratio is computed. */
@@ -204,7 +240,7 @@ function kpiStatistics(history: History, week: Week, setting: Setting): KpiStati
       const parent = differs(parentOf(groupId));
       addTest(tests, 'parent', parent);
       const error = rollingOf(latest, variationAt, factor).variance;
-      if (parent && error > 0) around.push({ by: parent.by, error });
+      if (parent && error > 0 && isSmall(latest)) around.push({ by: parent.by, error });
     }
     return { kpiId: id, factor, ...ratioOf(changes, parentOf), groupVariance: varianceBetween(around) };
   });
