@@ -92,7 +92,7 @@ function Warnings() {
 
 /** Moves the focus to the new page after a link was followed, so that screen readers continue there. */
 function useFocusOnNewPage(sheet: RefObject<HTMLElement | null>) {
-  // The page that is shown, not one that is still loading.
+  // The path of the page that is shown, not of a page that is still loading.
   const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
   const shown = useRef(pathname);
   useEffect(() => {
@@ -113,7 +113,7 @@ function PhoneHeader() {
   const close = () => setOpened(undefined);
   return (
     <header className={css['phoneHeader']}>
-      {/* Open only on the page where it was opened: following a link closes it. */}
+      {/* The navigation is open only on the page where it was opened: following a link closes it. */}
       <Base.Root open={opened === href} onOpenChange={(isOpen) => setOpened(isOpen ? href : undefined)}>
         <Base.Trigger render={<IconButton icon={MenuIcon} label={t('nav.menu')} />} />
         <Base.Portal>
@@ -141,7 +141,7 @@ function useGroupCount(): number | undefined {
 function Navigation({ onFollow }: { onFollow?: () => void }) {
   const t = useText();
   const session = useSession();
-  const groups = navigationFor(session.user.role, useGroupCount());
+  const groups = navigationFor(session.user.role, useGroupCount(), session.isStarting);
   return (
     <nav aria-label={t('nav.main')} className={css['navigation']}>
       <div className={css['brand']}>

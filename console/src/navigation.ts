@@ -17,10 +17,12 @@ import {
   MessageSquareText,
   Plug,
   RefreshCw,
+  Rocket,
   ScrollText,
   Settings,
   ShieldCheck,
   SlidersHorizontal,
+  Target,
   TrendingUp,
   Users,
 } from 'lucide-react';
@@ -33,9 +35,11 @@ export type NavigationLink = {
   minimumRole: Role;
   /** How many groups a user must be able to see for the page to be of use. */
   minimumGroups?: number;
-  /** Administrators change something there, so they always see it. */
+  /** Administrators change something on the page, so they always see it. */
   isEdited?: true;
-  /** Returns how many items wait there. */
+  /** Whether it is the page with the first steps, until it is dismissed. */
+  isStart?: true;
+  /** The kind of items that wait on the page, whose number the navigation shows. */
   waiting?: 'runs';
 };
 export type NavigationGroup = { text?: TextKey; links: readonly NavigationLink[] };
@@ -43,6 +47,7 @@ export type NavigationGroup = { text?: TextKey; links: readonly NavigationLink[]
 const navigation: readonly NavigationGroup[] = [
   {
     links: [
+      { to: '/start', text: 'nav.start', icon: Rocket, minimumRole: 'Administrator', isStart: true },
       { to: '/', text: 'nav.overview', icon: Activity, minimumRole: 'Manager' },
       { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, minimumRole: 'Manager', minimumGroups: 2 },
       { to: '/trends', text: 'nav.trends', icon: TrendingUp, minimumRole: 'Manager' },
@@ -53,6 +58,7 @@ const navigation: readonly NavigationGroup[] = [
         minimumRole: 'Manager',
         minimumGroups: minimumDriverGroups,
       },
+      { to: '/focus', text: 'nav.focus', icon: Target, minimumRole: 'Manager' },
       { to: '/comments', text: 'nav.comments', icon: MessageSquareText, minimumRole: 'Manager' },
     ],
   },
@@ -103,13 +109,18 @@ const navigation: readonly NavigationGroup[] = [
  * Returns the entries that a user sees. `groups`: how many groups the user can see; undefined: not known yet. Without any group, every
  * page says what to do first.
  */
-export const navigationFor = (role: Role, groups: number | undefined): NavigationGroup[] =>
+export const navigationFor = (
+  role: Role,
+  groups: number | undefined,
+  isStarting = false,
+): NavigationGroup[] =>
   navigation
     .map(({ links, ...group }) => ({
       ...group,
       links: links.filter(
-        ({ minimumRole, minimumGroups = 0, isEdited }) =>
+        ({ minimumRole, minimumGroups = 0, isEdited, isStart }) =>
           hasRole({ role }, minimumRole) &&
+          (!isStart || isStarting) &&
           (!groups || groups >= minimumGroups || (isEdited && hasRole({ role }, 'Administrator'))),
       ),
     }))

@@ -93,7 +93,7 @@ const scopeParameters = {
   groupId: Type.String({ minLength: 1, description: 'The ID of a group of the account.' }),
   includeSubgroups: flag('Whether to include all subgroups.'),
 };
-/** For figures, which segments have too. */
+/** The parameters of operations that return figures, which segments have as well as groups. */
 const figureParameters = {
   groupId: Type.String({ minLength: 1, description: 'The ID of a group or segment of the account.' }),
   includeSubgroups: scopeParameters.includeSubgroups,

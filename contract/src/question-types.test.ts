@@ -57,7 +57,7 @@ describe('question types', () => {
     expect(scaleOf(freeText)).toBeNull();
   });
 
-  test('need the distribution threshold for all figures if nothing else than the distribution is shown', () => {
+  test('need the distribution threshold for all figures if only the distribution is shown', () => {
     expect(questionTypes.filter(isDistributionOnly)).toEqual([4, 5, 6]);
   });
 });
@@ -67,7 +67,7 @@ describe('every question type', () => {
     expect([...names.keys()]).toEqual(questionTypes);
   });
 
-  test('is allowed by the database, and no other', () => {
+  test('is allowed by the database, which allows no other type', () => {
     const table = /create table questions \((.*?)\n\);/s.exec(read('server/src/db/schema.sql'))?.[1];
     const [, minimum, maximum] = /check \(type between (\d+) and (\d+)\)/.exec(table ?? '') ?? [];
     expect({ minimum: Number(minimum), maximum: Number(maximum) }).toEqual(typeNumbers);
@@ -78,7 +78,7 @@ describe('every question type', () => {
     expect(between).toEqual(questionTypes);
   });
 
-  test('has its texts in each language of the console, and no other has', () => {
+  test('has its texts in each language of the console, and no other type has texts', () => {
     const languages = readdirSync(new URL('console/src/text', root), { withFileTypes: true })
       .filter((one) => one.isDirectory())
       .map(({ name }) => name);
@@ -93,7 +93,7 @@ describe('every question type', () => {
     }
   });
 
-  test('is in the documents: the history format, the gaps of the specification, and the labels of scales', () => {
+  test('is in the documents on the history format, the gaps in the specification, and the labels of scales', () => {
     const rowsOf = (document: string) => [...read(document).matchAll(/^\| (\d+) +\| (.+?) +\|/gm)];
     expect(rowsOf('docs/integrators/history.md').map(([, type, name]) => [Number(type), name])).toEqual([
       ...names,

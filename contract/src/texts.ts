@@ -1,5 +1,5 @@
-// Texts with arguments, for the console and the server. A catalogue has them in ICU MessageFormat (decisions/0020); here they are
-// compiled already. The result is plain text: the caller escapes it.
+// Texts with arguments, for the console and the server. Catalogues contain the texts in ICU MessageFormat (decisions/0020). Here
+// they are already compiled. The result is plain text: the caller escapes it.
 import format, { type CompiledMessage } from 'icu-minify/format';
 
 export type CompiledText = CompiledMessage;
@@ -24,13 +24,26 @@ export function translator<Key extends string, Arguments>(
     if (typeof text === 'string') return text;
     const [named] = values as [Record<string, string | number>];
     const formatted = format(text, language, named, { formatters }) as string | string[];
-    // It is an array if the text consists only of an argument that is empty.
+    // The result is an array if the text consists only of an argument that is empty.
     return typeof formatted === 'string' ? formatted : formatted.join('');
   };
 }
 
 /** Returns the locale for numbers and dates. English uses British dates, because we write the day first. */
 export const localeOf = (language: string): string => (language === 'en' ? 'en-GB' : language);
+
+/**
+ * Returns names as a list in a sentence: "Shops, Workshops and IT". At most three; `others` names how many more there are, such as
+ * "4 other groups".
+ */
+export function listedIn(
+  language: string,
+  names: readonly string[],
+  others: (count: number) => string,
+): string {
+  const shown = names.length > 3 ? [...names.slice(0, 2), others(names.length - 2)] : names;
+  return new Intl.ListFormat(localeOf(language)).format(shown);
+}
 
 const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
 /** Returns the writing direction of a language, as the dir attribute of HTML has it. */
@@ -51,7 +64,7 @@ export function onceForLanguage<Language extends string, T>(
   };
 }
 
-/** Returns what formats numbers and chooses plurals in a language. */
+/** Returns the functions that format numbers and choose plurals in a language. */
 const formattersFor = onceForLanguage((language: string): Parameters<typeof format>[3]['formatters'] => {
   const numbers = new Map<string, Intl.NumberFormat>();
   const cardinal = new Intl.PluralRules(language);

@@ -28,10 +28,17 @@ create table accounts (
   default_country text check (default_country ~ '^[A-Z]{2}$'),
   kpi_weeks smallint check (kpi_weeks between 1 and 13),
   manager_comparisons text[] not null default '{company,parent,halfYear}'
-    check (manager_comparisons <@ '{company,parent,halfYear}')
+    check (manager_comparisons <@ '{company,parent,halfYear}'),
+  digest           boolean  not null default true,
+  digest_days      smallint not null default 0 check (digest_days between 0 and 6),
+  digest_hour      smallint not null default 8 check (digest_hour between 8 and 19),
+  digest_comments  boolean  not null default true,
+  start_dismissed_at timestamptz
 );
 comment on table accounts is
   'One company. Writes to its users or groups lock this row first, so that they run one after another.';
+comment on column accounts.start_dismissed_at is
+  'When an administrator dismissed the page with the first steps. Null: it is shown. The steps themselves are not stored.';
 comment on column accounts.timezone is 'Time zone of the account''s weeks, and of users who have not set one.';
 comment on column accounts.language is 'Language of users who have not set one.';
 comment on column accounts.threshold is 'Minimum number of answers behind a published figure. 1: not anonymous.';
@@ -57,6 +64,11 @@ comment on column accounts.default_country is
 comment on column accounts.kpi_weeks is
   'How many weeks a rolling KPI value covers, in weeks that close from now on. Null: as many as the schedules need to ask all questions.';
 comment on column accounts.manager_comparisons is 'What managers can compare the results of their groups with.';
+comment on column accounts.digest is 'Whether managers and administrators get a digest after a week has closed.';
+comment on column accounts.digest_days is 'How many days after the day on which a week closes its digest is sent.';
+comment on column accounts.digest_hour is 'The hour at which it is sent, in the recipient''s time zone.';
+comment on column accounts.digest_comments is 'Whether it contains comments.';
+
 
 create table sftp_usernames (
   username    text    primary key,
@@ -387,6 +399,34 @@ comment on column segments.breakdown_id is 'The breakdown that the segment belon
 comment on column segments.value is 'The value of the attribute, a band of years, or the values of two breakdowns.';
 comment on column segments.created_at is 'When enough asked people had this value for the first time.';
 
+create table attribute_changes (
+  account_id  integer not null references accounts,
+  attribute   text    not null,
+  day         date    not null,
+  changes     integer not null,
+  primary key (account_id, attribute, day)
+);
+comment on table attribute_changes is
+  'How many people''s values of an attribute changed in a day, for attributes that a breakdown uses or used. Old days are deleted when a week opens. It contains no person and no value.';
+comment on column attribute_changes.day is 'In UTC.';
+
+-- For each statement, not each row: a push changes thousands of people at once.
+create function count_attribute_changes() returns trigger language plpgsql as $$
+begin
+  insert into attribute_changes (account_id, attribute, day, changes)
+  select n.account_id, b.attribute, (now() at time zone 'utc')::date, count(*)
+  from   (select distinct account_id, attribute from breakdowns where attribute is not null) b
+  join   users_after n on n.account_id = b.account_id
+  join   users_before o on o.account_id = n.account_id and o.user_id = n.user_id
+  where  o.attributes ->> b.attribute is distinct from n.attributes ->> b.attribute
+  group  by n.account_id, b.attribute
+  on conflict (account_id, attribute, day) do update set changes = attribute_changes.changes + excluded.changes;
+  return null;
+end $$;
+create trigger attribute_changes_are_counted after update on users
+  referencing old table as users_before new table as users_after
+  for each statement execute function count_attribute_changes();
+
 create table weeks (
   account_id         integer  not null references accounts,
   week               date     not null check (extract(isodow from week) = 1),
@@ -403,6 +443,7 @@ create table weeks (
   is_live            boolean  not null default false,
   statistics_at      timestamptz,
   kpi_weeks          smallint check (kpi_weeks between 1 and 13),
+  kpi_questions      json,
   primary key (account_id, week)
 );
 comment on table weeks is
@@ -421,12 +462,27 @@ comment on column weeks.statistics_at is
   'When the statistics of the week were computed from its figures. Null: they have to be computed.';
 comment on column weeks.kpi_weeks is
   'How many weeks a rolling KPI value of this week covers, fixed when its statistics are computed. Null: not computed yet.';
+comment on column weeks.kpi_questions is
+  'The ids of the questions of each KPI when the figures of the week were published: {kpi: [question]}. Null: nothing is published.';
 
 comment on column weeks.participation is
   'At least this many people have answered as of participation_on, rounded down in steps. Null: too few are asked, or not counted yet.';
 comment on column weeks.participation_on is 'The day of the last count, in the account''s time zone.';
 comment on column weeks.participation_at is
   'The time of the last count. The day alone is ambiguous if the account''s time zone changes.';
+
+create table week_breakdowns (
+  account_id    integer not null,
+  week          date    not null,
+  breakdown_id  integer not null,
+  changes       integer not null,
+  primary key (account_id, week, breakdown_id),
+  foreign key (account_id, week) references weeks,
+  foreign key (account_id, breakdown_id) references breakdowns on delete cascade
+);
+comment on table week_breakdowns is 'The breakdowns with which the rounds of a week were opened.';
+comment on column week_breakdowns.changes is
+  'How many values of its attributes had changed since the seventh day before. Of several openings in a week, the most.';
 
 create table rounds (
   account_id    integer     not null,
@@ -928,10 +984,12 @@ comment on table mail_refusals is
 create table reminder_opt_outs (
   account_id  integer not null,
   user_id     integer not null,
+  all_emails  boolean not null default false,
   primary key (account_id, user_id),
   foreign key (account_id, user_id) references users on delete cascade
 );
-comment on table reminder_opt_outs is 'The people who opted out of reminders.';
+comment on table reminder_opt_outs is 'The people who opted out of reminders, or of all survey emails.';
+comment on column reminder_opt_outs.all_emails is 'Whether the person gets no invitations either.';
 
 create table opt_out_keys (
   key      bytea       primary key,
@@ -939,6 +997,100 @@ create table opt_out_keys (
 );
 comment on table opt_out_keys is
   'The key that signs the links for opting out of reminders. The links stay valid after their week without storing any of them. The oldest key is used. For the whole installation.';
+
+create table digest_weeks (
+  account_id  integer     not null,
+  week        date        not null,
+  closed_at   timestamptz not null,
+  primary key (account_id, week),
+  foreign key (account_id, week) references weeks on delete cascade
+);
+comment on table digest_weeks is
+  'Weeks that have closed and whose digests are not in the queue yet. Written when the week closes, in the same transaction.';
+
+create table digests (
+  account_id  integer     not null,
+  user_id     integer     not null,
+  week        date        not null,
+  state       text        not null default 'waiting'
+                          check (state in ('waiting', 'sending', 'sent', 'refused', 'unknown', 'unneeded', 'covered')),
+  planned_at  timestamptz not null,
+  due_at      timestamptz not null,
+  attempts    smallint    not null default 0,
+  begun_at    timestamptz,
+  sent_week   date,
+  primary key (account_id, user_id, week),
+  foreign key (account_id, user_id) references users on delete cascade,
+  check ((sent_week is not null) = (state in ('sending', 'sent', 'unknown')))
+);
+create unique index digests_once_a_week on digests (account_id, user_id, sent_week) where sent_week is not null;
+create index digests_due on digests (due_at) where state = 'waiting';
+comment on table digests is
+  'The digests of closed weeks: one per person and week. Contains no results: they are read when the email is sent.';
+comment on column digests.state is
+  'sending: given to the mail server, which has not replied yet; unknown: the process stopped or the connection ended before it replied; unneeded: the person had no results to see; covered: the digest of a later week replaced it.';
+comment on column digests.planned_at is 'When it is to be sent.';
+comment on column digests.due_at is 'When it is tried next.';
+comment on column digests.begun_at is 'When it was given to the mail server.';
+comment on column digests.sent_week is
+  'The Monday of the week, in the recipient''s time zone, in which it was given to the mail server. A person gets one digest per week.';
+
+create table digest_opt_outs (
+  account_id  integer not null,
+  user_id     integer not null,
+  primary key (account_id, user_id),
+  foreign key (account_id, user_id) references users on delete cascade
+);
+comment on table digest_opt_outs is 'The people who turned off the digest.';
+
+create table focuses (
+  account_id   integer     not null,
+  focus_id     integer     generated by default as identity,
+  group_id     integer     not null,
+  kpi_id       text,
+  question_id  integer,
+  action       text        not null check (char_length(action) between 1 and 300),
+  responsible  text        not null check (char_length(responsible) between 1 and 100),
+  until_day    date        not null,
+  state        text        not null default 'open' check (state in ('open', 'done', 'stopped')),
+  outlook      text        check (outlook in ('onTrack', 'needsHelp')),
+  checked_at   timestamptz not null,
+  announced_at      timestamptz not null,
+  created_at   timestamptz not null,
+  primary key (account_id, focus_id),
+  foreign key (account_id, group_id) references groups on delete cascade,
+  foreign key (account_id, kpi_id) references kpis on delete cascade,
+  foreign key (account_id, question_id) references questions on delete cascade,
+  check ((kpi_id is null) <> (question_id is null))
+);
+create unique index focuses_open_kpi on focuses (account_id, group_id, kpi_id) where state = 'open' and kpi_id is not null;
+create unique index focuses_open_question on focuses (account_id, group_id, question_id) where state = 'open' and question_id is not null;
+create index focuses_of_group on focuses (account_id, group_id);
+comment on table focuses is
+  'What a group works on: a KPI or a question. Written by its managers and administrators, and shown to its people. A group has at most two open ones. Deleted with its group.';
+comment on column focuses.action is 'What the group will do.';
+comment on column focuses.responsible is 'Who is responsible for it, as text.';
+comment on column focuses.until_day is 'Until when.';
+comment on column focuses.outlook is 'The last monthly check-in. Null: none yet.';
+comment on column focuses.checked_at is 'When it was created or last checked in.';
+comment on column focuses.announced_at is
+  'When it was created, changed, reopened or done. The answering page mentions it in the five weeks after that.';
+
+create table focus_events (
+  account_id  integer     not null,
+  focus_id    integer     not null,
+  event_id    integer     generated by default as identity,
+  kind        text        not null check (kind in ('created', 'changed', 'onTrack', 'needsHelp', 'done', 'stopped', 'reopened')),
+  at          timestamptz not null,
+  user_id     integer,
+  note        text        not null default '' check (char_length(note) <= 500),
+  terms       jsonb,
+  primary key (account_id, focus_id, event_id),
+  foreign key (account_id, focus_id) references focuses on delete cascade
+);
+comment on table focus_events is 'The history of each focus. Nothing in it is changed.';
+comment on column focus_events.user_id is 'Who did it. The user may have been removed since.';
+comment on column focus_events.terms is 'The action, responsible and until_day after it was created or changed.';
 
 create unlogged table job_workers (
   worker   text primary key,
@@ -1046,15 +1198,37 @@ comment on column sign_in_links.email_key is
   'The normalized address of the person when the link was created. If the address changes, the link stops working.';
 comment on column sign_in_links.kind is 'forgotten: requested by the person; given: created by an administrator.';
 
+create table sign_in_invitations (
+  account_id  integer     not null,
+  user_id     integer     not null,
+  email_key   text        not null,
+  state       text        not null check (state in ('waiting', 'sending', 'sent', 'refused', 'unknown', 'handed out')),
+  request_id  uuid        not null,
+  reminder    boolean     not null default false,
+  invited_at  timestamptz not null default now(),
+  primary key (account_id, user_id),
+  foreign key (account_id, user_id) references users on delete cascade
+);
+comment on table sign_in_invitations is
+  'The people who were invited to sign in and have not set a password yet, with the latest invitation. Deleted once they set one.';
+comment on column sign_in_invitations.email_key is
+  'The normalized address when the person was invited. If the address changes, the person counts as not invited.';
+comment on column sign_in_invitations.state is
+  'waiting: not sent yet; sending: handed to the mail server, whose reply is not stored yet; sent; refused: by the mail server; unknown: the mail server may have accepted it; handed out: an administrator downloaded the link.';
+comment on column sign_in_invitations.request_id is
+  'The request that this invitation belongs to. A job of an earlier request sends nothing.';
+comment on column sign_in_invitations.reminder is 'Whether the person had been invited before.';
+
 create function end_sign_in() returns trigger language plpgsql as $$
 begin
-  delete from sign_in_links where account_id = new.account_id and user_id = new.user_id;
-  delete from passwords     where account_id = new.account_id and user_id = new.user_id;
-  delete from sessions      where account_id = new.account_id and user_id = new.user_id;
+  delete from sign_in_links       where account_id = new.account_id and user_id = new.user_id;
+  delete from sign_in_invitations where account_id = new.account_id and user_id = new.user_id;
+  delete from passwords           where account_id = new.account_id and user_id = new.user_id;
+  delete from sessions            where account_id = new.account_id and user_id = new.user_id;
   return null;
 end $$;
 comment on function end_sign_in is
-  'Makes people who become Administrators set a new password: their earlier links, password and sessions are deleted.';
+  'Makes people who become Administrators set a new password: their earlier links, invitations, password and sessions are deleted.';
 create trigger administrators_sign_in_again after update of role on users
   for each row when (new.role = 'Administrator' and old.role <> 'Administrator') execute function end_sign_in();
 

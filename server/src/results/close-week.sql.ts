@@ -10,8 +10,21 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
   await tx`delete from messages where account_id = ${accountId} and week = ${week}`;
   await tx`delete from participants where account_id = ${accountId} and week = ${week}`;
   await tx`
-    update weeks set closed_at = now(), shown_at = null, statistics_at = null
+    update weeks set closed_at = now(), shown_at = null, statistics_at = null, kpi_weeks = null
     where  account_id = ${accountId} and week = ${week}`;
+}
+
+/** Records that the digests of a closed week are to be queued. `now`: when it closed, in ms since 1970. */
+export async function insertDigestWeek(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  now: number,
+): Promise<void> {
+  await tx`
+    insert into digest_weeks (account_id, week, closed_at)
+    values (${accountId}, ${week}, to_timestamp(${now / 1000}::double precision))
+    on conflict do nothing`;
 }
 
 /**

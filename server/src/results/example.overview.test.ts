@@ -4,7 +4,10 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { findingsOf, mostIn } from '../console/results/findings.ts';
+import { listedIn } from '@soundings/contract/texts.ts';
+import { findingsOf } from '../console/results/findings.ts';
+import { kpiPlacesOf } from './data/kpi-places.ts';
+import { questionsIn } from './data/kpi-questions.ts';
 import { questionMeasures, rollingFigure, type Statistics } from './data/statistics-shown.ts';
 import { pooledVariance, varianceSumsOf } from './statistics/pooled-variance.ts';
 import type { Readings } from './statistics/readings.ts';
@@ -235,13 +238,17 @@ const readingsFrom = (pairs: readonly Pair[]): Readings =>
       })),
     ]),
   );
+const partsOf = ({ id, readings }: { id: string; readings: Pair[] }) => ({
+  id,
+  questionIds: readings.map(({ question }) => question),
+});
 const allPairs = company.kpis.flatMap(({ readings }) => readings);
 /** What the service would read from its tables. */
 const statistics: Statistics = {
-  kpis: company.kpis.map(({ id, readings }) => ({
-    id,
-    questionIds: readings.map(({ question }) => question),
-  })) as never,
+  questionsOf: questionsIn(
+    [],
+    company.kpis.map((kpi) => partsOf(kpi)),
+  ),
   asked: new Map(allPairs.map(({ question, now, before }) => [question, [before[0], now[0]]])),
   variationOf: variationAt,
   windowOf: (week) => windowEnding(week, 8),
@@ -253,12 +260,8 @@ const statistics: Statistics = {
     cutoffOf: () => company.kpiCutoff,
   }),
 };
-const partsOf = ({ id, readings }: { id: string; readings: Pair[] }) => ({
-  id,
-  questionIds: readings.map(({ question }) => question),
-});
-const rollingIn = (kpi: { id: string; readings: Pair[] }, pairs = kpi.readings) =>
-  rollingFigure(partsOf(kpi), company.week, readingsFrom(pairs), statistics);
+const rollingIn = (kpi: { id: string; readings: Pair[] }, pairs = kpi.readings, week: Week = company.week) =>
+  rollingFigure(kpi.id, week, readingsFrom(pairs), statistics);
 
 describe('the overview of the demo company', () => {
   test('every table of the document follows from the published figures', () => {
@@ -274,6 +277,9 @@ describe('the overview of the demo company', () => {
         [all.value, all.margin, all.by].map((one) => expect.closeTo(one, 6)),
       );
       expect([kpi.id, change?.verdict]).toEqual([kpi.id, all.verdict]);
+      // The week that the overview names is the one whose rolling value is subtracted.
+      const then = rollingIn(kpi, kpi.readings, change!.since)!;
+      expect([value! - then.value!, change!.firstSince]).toEqual([expect.closeTo(change!.by, 9), undefined]);
     }
     for (const [id, pair] of lastQuestions()) {
       const compared = { kind: 'none', whole: new Map() } as const;
@@ -292,11 +298,23 @@ describe('the overview of the demo company', () => {
 
   test('the first sentence follows from the largest clear changes, and the response is the last', () => {
     const kpis = company.kpis.map((kpi) => ({ ...kpi, rolling: [rollingIn(kpi)!], difference: null }));
-    const groups = company.subgroups.map(({ id, name, readings }) => ({
+    const subgroups = company.subgroups.map(({ id, name, readings }) => ({
       group: { id, name },
-      change: rollingIn(workload, readings)?.change ?? null,
+      readings: readingsFrom(readings),
     }));
-    const change = kpis.find(({ id }) => id === 'workload')!.rolling[0]!.change!;
+    const places = kpiPlacesOf('workload', company.week, 'down', subgroups, statistics);
+    const found = company.subgroups.map(({ id, name, readings }) => ({
+      group: { id, name },
+      ...measured(readings, workload.factor, company.kpiCutoff),
+    }));
+    const clear = found.filter(({ verdict }) => verdict === 'down').toSorted((a, b) => a.t - b.t);
+    expect(places).toEqual({ clearIn: clear.map(({ group }) => group), mostIn: null });
+    const [largest, next] = clear.toSorted((a, b) => a.by - b.by);
+    const margin = 1.96 * Math.sqrt(largest!.changeError ** 2 + next!.changeError ** 2);
+    expect(text).toContain(
+      `1.96 · √(${points(largest!.changeError)}² + ${points(next!.changeError)}²) = ${points(margin)}`,
+    );
+    expect(text).toContain(`${points(next!.by - largest!.by)} points more`);
     const questions = lastQuestions().map(([id, pair]) => ({
       id,
       text: company.questions[id],
@@ -312,15 +330,19 @@ describe('the overview of the demo company', () => {
     const { asked, answered } = company;
     const [first, ...others] = findingsOf({
       kpis,
-      largestIn: mostIn(groups, change),
-      questionIdsOf: (id) => partsOf(company.kpis.find((one) => one.id === id)!).questionIds,
+      places,
+      questionIdsOf: (id) => statistics.questionsOf(id),
       last: { week: { week: company.week }, questions } as never,
       rates: [{ week: company.week, asked, answered, value: answered / asked, handedOut: false }],
     });
     if (first?.kind !== 'kpi') throw new Error('The first finding is not a KPI.');
     const { by, since } = first.change;
     expect(text).toContain(
-      `**${first.kpi.name} ${by < 0 ? 'fell' : 'rose'} ${Math.abs(Math.round(by * 100))} points since week ${weekNumber(since)}, most in ${first.mostIn?.name}.**`,
+      `**${first.kpi.name} ${by < 0 ? 'fell' : 'rose'} ${Math.abs(Math.round(by * 100))} points since week ${weekNumber(since)}, clearly in ${listedIn(
+        'en',
+        clear.map(({ group }) => group.name),
+        String,
+      )}.**`,
     );
     expect(others).toEqual([{ kind: 'response', week: company.week, asked, answered }]);
     expect(text).toContain(
@@ -354,11 +376,14 @@ describe('the overview of the demo company', () => {
       workload.factor,
       company.kpiCutoff,
     );
+    const then = rollingIn(workload, workload.readings, rollingIn(workload)!.change!.since)!.value!;
     const squares = (which: 'error' | 'changeError') =>
       sum(workload.readings.map((one) => (errorsOf(one)[which] * 100) ** 2)).toFixed(2);
     for (const step of [
       `/ 5 = ${points(value)}`,
       `/ 5 = ${signedPoints(by)}`,
+      `/ 5 = ${points(then)}`,
+      `${points(value)} − ${points(then)} = ${signedPoints(by)}`,
       `√(${workload.factor.toFixed(3)} · ${squares('error')} / 25) = ${points(margin / 1.96)}`,
       `1.96 · ${points(margin / 1.96)} = ${points(margin)}`,
       `√(${workload.factor.toFixed(3)} · ${squares('changeError')} / 25) = ${points(changeError)}`,

@@ -200,6 +200,19 @@ export async function copyKpiValues(
   );
 }
 
+/** Stores the questions of each KPI with the week, so that later changes of a KPI don't change what the week shows. */
+export async function updateKpiQuestions(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  kpis: readonly { id: string; questionIds: readonly number[] }[],
+): Promise<void> {
+  const questions = JSON.stringify(Object.fromEntries(kpis.map(({ id, questionIds }) => [id, questionIds])));
+  await tx`
+    update weeks set kpi_questions = ${questions}::text::json
+    where  account_id = ${accountId} and week = ${week}`;
+}
+
 /** Records that these KPIs have values. */
 export async function updateKpisWithValues(
   tx: Transaction,

@@ -7,7 +7,7 @@ import { noiseKeyOf } from '../accounts/noise-key.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { raiseVersion } from '../accounts/accounts.sql.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
-import { selectKpis, selectQuestions, type Question } from '../questions/questions.sql.ts';
+import { type Kpi, selectKpis, selectQuestions, type Question } from '../questions/questions.sql.ts';
 import { classesOf, comparable } from '../questions/similar-wording.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
@@ -28,6 +28,7 @@ import {
   selectPresent,
   selectShown,
   selectWeekData,
+  updateKpiQuestions,
   updateKpisWithValues,
 } from './published-figures.sql.ts';
 import { type Rate, responseRates } from './disclosure/response-rates.ts';
@@ -39,6 +40,7 @@ import { turnoutOf, type WeekData } from './turnout.ts';
 type Figures = {
   results: (Result & { questionId: number })[];
   rates: Rate[];
+  kpis: Kpi[];
   values: KpiValue[];
   comments: PublishedComment[];
 };
@@ -112,6 +114,7 @@ export async function computeFigures(
       comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
     }
   }
+  const kpis = await selectKpis(tx, accountId);
   const figures = {
     // Ordered by group, because reading a range of groups is twice as fast if their rows are stored together.
     results: [...results]
@@ -119,7 +122,8 @@ export async function computeFigures(
       .toSorted((a, b) => a.groupId - b.groupId || a.questionId - b.questionId),
     // The response rates of a live week are published when it closes (P7).
     rates: isLast ? responseRates(turnout) : [],
-    values: kpiValues(await selectKpis(tx, accountId), results, [...data.asked, ...askedOfSegments(data)]),
+    kpis,
+    values: kpiValues(kpis, results, [...data.asked, ...askedOfSegments(data)]),
     comments,
   };
   return { figures, allGroupIds, answers, counted };
@@ -148,7 +152,7 @@ export async function writeFigures(
   tx: Transaction,
   accountId: AccountId,
   { week, state }: OpenWeekWithKey,
-  { figures: { results, rates, values, comments }, allGroupIds }: ComputedFigures,
+  { figures: { results, rates, kpis, values, comments }, allGroupIds }: ComputedFigures,
 ): Promise<number> {
   // The lock is taken last, so that others wait only while the rows are written. If a group or a breakdown is removed after this point, the
   // transaction that removes it deletes its figures.
@@ -163,6 +167,7 @@ export async function writeFigures(
   await copyKpiValues(tx, accountId, week, presentValues);
   const valued = new Set(presentValues.filter(({ value }) => value !== null).map(({ kpiId }) => kpiId));
   await updateKpisWithValues(tx, accountId, [...valued]);
+  await updateKpiQuestions(tx, accountId, week, kpis);
   const kept = comments.map((comment) => ({
     ...comment,
     groupIds: comment.groupIds.filter((groupId) => present.has(groupId)),

@@ -88,7 +88,7 @@ function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
   );
 }
 
-/** The groups above, from the top. */
+/** The groups above the group, from the top. */
 function Path({ group: { path } }: { group: GroupDetails }) {
   const t = useText();
   if (path.length === 0) return t('groups.atTop');

@@ -218,7 +218,7 @@ function NoMatch({ onClear }: { onClear: () => void }) {
   );
 }
 
-/** How long to drag over a collapsed group until it expands, in ms. */
+/** How long a dragged group must be over a collapsed group until that group expands, in ms. */
 const expandAfter = 600;
 
 function Dragged(props: { drag: Drag | undefined; tree: Tree; onRest: (id: number) => void }) {

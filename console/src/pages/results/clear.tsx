@@ -1,10 +1,11 @@
 // What shows whether a change or difference is clear: arrows and colours for clear ones, words for all others, and an explanation.
+import { clearPoints, pointsOf } from '@soundings/contract/console/results/points.ts';
 import type {
   BestEstimate,
   FigureChange,
   ChosenComparison,
   Difference,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import { ArrowDownRight, ArrowUpRight, CircleHelp } from 'lucide-react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -12,7 +13,7 @@ import { cx } from '../../ui/cx.ts';
 import { Popover } from '../../ui/floating/Popover.tsx';
 import { Select } from '../../ui/form/Select.tsx';
 import css from './clear.module.css';
-import { clearPoints, directionOf, pointsOf, score } from './figures.ts';
+import { directionOf, score } from './figures.ts';
 import { HandedOut } from './HandedOut.tsx';
 import { useComparisonName, useMargin, useSigned } from './texts.ts';
 
@@ -27,6 +28,7 @@ export function ChangeMark({
   isMarked,
 }: {
   change: FigureChange | null;
+  /** Such as "since week 38". */
   since: string;
   brief?: boolean;
   /** The figure beside it already says that it is based on handed-out links. */
@@ -49,7 +51,7 @@ export function ChangeMark({
       <span className={cx(css['change'], css[direction])}>
         <Arrow aria-hidden size={14} strokeWidth={2} />
         {signed(clearPoints(change))}
-        <span className="visually-hidden"> {t('results.since', { week: since })}</span>
+        <span className="visually-hidden"> {since}</span>
       </span>{' '}
       {mark}
     </>

@@ -1,12 +1,18 @@
 // Texts of the results pages for figures and for withheld figures.
-import type { ChosenComparison, ResultWeek, RollingFigure } from '@soundings/contract/console/results.ts';
+import { pointsOf } from '@soundings/contract/console/results/points.ts';
+import type {
+  ChosenComparison,
+  FigureChange,
+  ResultWeek,
+  RollingFigure,
+} from '@soundings/contract/console/results/results.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { useMemo } from 'react';
 import { useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import type { Point } from '../../ui/charts/scale.ts';
-import { intervalOf, pointsOf, score } from './figures.ts';
+import { intervalOf, score } from './figures.ts';
 
 /** Returns a difference with its sign, using a typographic minus: "+3", "−5", "±0". */
 export function useSigned(): (value: number) => string {
@@ -22,7 +28,7 @@ export function useWeekNames(than: { year: number; number: number } | undefined)
   const numberOf = (week: string) => Number(weekName(week).slice(6));
   const yearOf = (week: string) => weekName(week).slice(0, 4);
   return {
-    /** "W38", with the year if it is another one. */
+    /** "W38", with the year if it is not the year of `than`. */
     short: (week: string) => label(named(week), than),
     /** "week 38", for sentences. */
     sentence: (week: string) => sentence(named(week), than ?? named(week)),
@@ -35,6 +41,18 @@ export function useWeekNames(than: { year: number; number: number } | undefined)
         : t('results.weeksFromTo', { first: String(numberOf(first)), last: String(numberOf(last)) });
     },
   };
+}
+
+/** Returns "since week 38", or where no single week's value consists of the earlier figures, the weeks that they are from. */
+export function useSince(
+  than: { year: number; number: number } | undefined,
+): (change: FigureChange) => string {
+  const t = useText();
+  const { sentence, span } = useWeekNames(than);
+  return ({ since, firstSince }) =>
+    firstSince === undefined
+      ? t('results.since', { week: sentence(since) })
+      : t('results.sinceAsked', { weeks: span(firstSince, since) });
 }
 
 /** Returns the name of what is compared with: a group, or "half a year ago"; undefined if nothing is. */

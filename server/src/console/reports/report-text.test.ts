@@ -1,3 +1,4 @@
+import type { Finding } from '@soundings/contract/console/results/results.ts';
 import { periodNamed } from '@soundings/contract/periods.ts';
 import { describe, expect, test } from 'vitest';
 import { reportTextOf } from './report-text.ts';
@@ -17,17 +18,44 @@ describe('a report in words', () => {
     expect(quarter.dates).toBe('29 juni–27 september 2026, preliminärt resultat');
   });
 
-  test('says its findings as sentences, with the year of weeks of another year', () => {
+  test('has its findings as sentences, with the year of weeks that are in another year', () => {
     expect(reportTextOf(anyReport(), 'en').findings.items).toEqual([
       'Workload fell 11 points since week 33, most in Barnkläder.',
       '“My manager gives me feedback that helps me in my work” rose 7 points since week 33.',
     ]);
     const [old] = anyReport().findings.map((one) =>
-      one.kind === 'kpi' ? { ...one, mostIn: null, change: { ...change, since: '2025-12-01' } } : one,
+      one.kind === 'kpi'
+        ? { ...one, clearIn: [], mostIn: null, change: { ...change, since: '2025-12-01' } }
+        : one,
     );
     expect(reportTextOf(anyReport({ findings: [old!] }), 'sv').findings.items).toEqual([
       'Workload har gått ned 11 poäng sedan vecka 49, 2025.',
     ]);
+    const sinceOf = (since: string, firstSince: string) => {
+      const mixed = { kind: 'kpi' as const, kpi: { id: 'a', name: 'Growth' }, clearIn: [], mostIn: null };
+      const data = anyReport({ findings: [{ ...mixed, change: { ...change, since, firstSince } }] });
+      return ['en', 'sv'].map((language) => reportTextOf(data, language).findings.items[0]);
+    };
+    expect(sinceOf('2026-08-10', '2026-06-29')).toEqual([
+      'Growth fell 11 points since the same questions were last asked (weeks 27 to 33).',
+      'Growth har gått ned 11 poäng sedan samma frågor senast ställdes (vecka 27 till 33).',
+    ]);
+    const places = ['Shops', 'IT', 'Care', 'Clothing'].map((name, id) => ({ id, name }));
+    const named = (...names: string[]) => names.map((name) => ({ id: name, name }));
+    const others: Finding = { kind: 'kpis', rose: named('Pay', 'Voice'), fell: [], handedOut: true };
+    const clearly = {
+      kind: 'kpi' as const,
+      kpi: { id: 'a', name: 'Growth' },
+      clearIn: places,
+      mostIn: null,
+      change,
+    };
+    expect(reportTextOf(anyReport({ findings: [clearly, others] }), 'en').findings.items).toEqual([
+      'Growth fell 11 points since week 33, clearly in Shops, IT and 2 other groups.',
+      'Pay and Voice also rose clearly. *',
+    ]);
+    expect(sinceOf('2026-08-10', '2026-08-10')[0]).toContain('last asked (week 33).');
+    expect(sinceOf('2026-01-05', '2025-12-01')[0]).toContain('last asked (week 49, 2025 to week 2, 2026).');
     const difference = { value: 0.6, by: 0.084, verdict: 'up' as const, handedOut: false };
     const kpi = { id: 'a', name: 'Growth' };
     const findings = [{ kind: 'difference' as const, kpi, difference }];
@@ -41,7 +69,7 @@ describe('a report in words', () => {
     expect(reportTextOf(anyReport({ findings: [] }), 'en').findings.items).toEqual(['No clear change.']);
   });
 
-  test('marks only what is clear, and says what is withheld', () => {
+  test('marks only clear changes and differences, and says what is withheld', () => {
     const [clear, unclear, withheld] = reportTextOf(
       anyReport({
         kpis: [
@@ -62,13 +90,40 @@ describe('a report in words', () => {
     expect(withheld).toMatchObject({ value: 'withheld', score: null, margin: null, change: null });
   });
 
+  test('rounds like the console: what is below one point has tenths, in the format of the language', () => {
+    const small = { ...change, by: 0.003, verdict: 'up' as const };
+    const rolling = { ...anyKpi(1).rolling, value: 0.5, margin: 0.004, change: small };
+    const difference = { value: 0.6, by: -0.0042, verdict: 'down' as const, handedOut: false };
+    const kpi = { id: 'a', name: 'Growth' };
+    const finding = { kind: 'kpi' as const, kpi, clearIn: [], mostIn: null, change: small };
+    const data = anyReport({ kpis: [anyKpi(1, { rolling, difference })], findings: [finding] });
+    const shown = ['en', 'sv'].map((language) => {
+      const { kpis, findings } = reportTextOf(data, language);
+      const [row] = kpis.items;
+      return [row!.value, row!.change!.text, row!.difference!.text, findings.items[0]];
+    });
+    expect(shown).toEqual([
+      ['50 ± 0.4', '+0.3', '−0.4', 'Growth rose 0.3 points since week 33.'],
+      ['50 ± 0,4', '+0,3', '−0,4', 'Growth har gått upp 0,3 poäng sedan vecka 33.'],
+    ]);
+  });
+
   test('marks a change, a difference and a finding whose comparison is partly based on handed-out links', () => {
     const marked = { ...change, handedOut: true };
     const difference = { value: 0.6, by: 0.084, verdict: 'up' as const, handedOut: true };
     const [plain] = anyReport().findings;
     const report = reportTextOf(
       anyReport({
-        findings: [{ ...plain, kind: 'kpi', kpi: { id: 'a', name: 'Growth' }, mostIn: null, change: marked }],
+        findings: [
+          {
+            ...plain,
+            kind: 'kpi',
+            kpi: { id: 'a', name: 'Growth' },
+            clearIn: [],
+            mostIn: null,
+            change: marked,
+          },
+        ],
         kpis: [anyKpi(1, { rolling: { ...anyKpi(1).rolling, change: marked }, difference })],
       }),
       'en',
@@ -87,7 +142,7 @@ describe('a report in words', () => {
     expect(report.response!.text).toBe('389 of 474 people answered *');
   });
 
-  test('counts people: of a week, on average of a quarter, and only a rate where numbers are not known', () => {
+  test('has the number of people for a week, the average number for a quarter, and only the rate where numbers are not known', () => {
     const [rate] = anyReport().rates as [ReturnType<typeof anyReport>['rates'][number]];
     const of = (rates: (typeof rate)[], period: string) =>
       reportTextOf(anyReport({ rates, period: periodNamed(period)! }), 'en').response;
@@ -99,7 +154,7 @@ describe('a report in words', () => {
     expect(of([{ ...old, value: null }], '2026-W38')).toBeNull();
   });
 
-  test('lists no question as both strong and weak', () => {
+  test('never lists a question as both strong and weak', () => {
     for (const count of [0, 1, 2, 3, 5, 6, 7]) {
       const questions = Array.from({ length: count }, (_, i) => ({ ...anyQuestion(i), text: `Q${i}` }));
       const { strongest, weakest } = reportTextOf(anyReport({ questions }), 'en');
@@ -114,7 +169,7 @@ describe('a report in words', () => {
     }
   });
 
-  test('says the thresholds, or that the survey is not anonymous', () => {
+  test('states the thresholds, or that the survey is not anonymous', () => {
     const text = (figures: number) =>
       reportTextOf(anyReport({ thresholds: { figures, comments: figures * 2 } }), 'en').anonymity.text;
     expect(text(7)).toContain('at least 7 people');

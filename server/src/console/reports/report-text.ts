@@ -1,4 +1,5 @@
 // Puts a report into words: what its page and its PDF say. Pure.
+import { clearPoints, pointsOf } from '@soundings/contract/console/results/points.ts';
 import type {
   PrintedReport,
   ReportComment,
@@ -12,31 +13,37 @@ import type {
   RateFigure,
   ResultComment,
   Verdict,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type { Period } from '@soundings/contract/periods.ts';
-import { localeOf } from '@soundings/contract/texts.ts';
+import { listedIn, localeOf } from '@soundings/contract/texts.ts';
 import { lastDay, sixDigits, type Week } from '@soundings/contract/weeks.ts';
 import { catalogue } from '../../base/texts.ts';
-import type { ReportData, ReportKpi, ReportQuestion } from './report-data.ts';
+import type { ReportData, ReportFocus, ReportKpi, ReportQuestion } from './report-data.ts';
 import type { Arguments } from './text/arguments.ts';
+import de from './text/de/report.json' with { type: 'json' };
 import en from './text/en/report.json' with { type: 'json' };
 import sv from './text/sv/report.json' with { type: 'json' };
 
-export const printedReportTexts = catalogue<typeof en, Arguments['report']>({ en, sv });
+export const printedReportTexts = catalogue<typeof en, Arguments['report']>({ en, sv, de });
 type Texts = ReturnType<typeof printedReportTexts.in>;
 
 /** How many KPIs, and how many questions of each kind, a page has room for. */
 const [mostKpis, mostQuestions] = [12, 3];
 
 /** What a language needs: its texts and its numbers. `year`: weeks of other years are named with theirs. */
-type TextContext = { t: Texts; locale: string; year: string };
+type TextContext = { t: Texts; language: string; locale: string; year: string };
+
+/** Returns how many KPIs there is room for: each focus takes the space of two. */
+const kpisBeside = (focuses: number) => mostKpis - 2 * focuses;
 
 /** Returns the report in a language, with all of its newest comments. */
 export function reportTextOf(data: ReportData, language: string): PrintedReport {
   const t = printedReportTexts.in(language);
-  const context = { t, locale: localeOf(language), year: sixDigits(data.period.last).slice(0, 4) };
+  const year = sixDigits(data.period.last).slice(0, 4);
+  const context = { t, language, locale: localeOf(language), year };
   const { comparison, kpis, comments } = data;
   const compared = comparedWith(data, t);
+  const room = kpisBeside(data.focus.length);
   return {
     language,
     company: data.company,
@@ -54,7 +61,7 @@ export function reportTextOf(data: ReportData, language: string): PrintedReport 
       title: t('kpis'),
       note: [
         compared === '' ? t('scores') : t('scoresCompared', { name: compared }),
-        ...(kpis.length > mostKpis ? [t('moreKpis', { count: kpis.length - mostKpis })] : []),
+        ...(kpis.length > room ? [t('moreKpis', { count: kpis.length - room })] : []),
       ].join(' · '),
       heads: {
         name: t('kpi'),
@@ -63,8 +70,9 @@ export function reportTextOf(data: ReportData, language: string): PrintedReport 
         compared: compared !== '' && comparison.kind === 'halfYear' ? t('earlier') : compared,
         difference: compared === '' ? '' : t('difference'),
       },
-      items: kpis.slice(0, mostKpis).map((kpi) => kpiRow(kpi, context)),
+      items: kpis.slice(0, room).map((kpi) => kpiRow(kpi, context)),
     },
+    focus: { title: t('focus'), note: '', items: data.focus.map((one) => focusText(one, context)) },
     ...questionsOf(data.questions, compared, context),
     comments: {
       title: t('comments'),
@@ -80,6 +88,17 @@ export function reportTextOf(data: ReportData, language: string): PrintedReport 
 /** Returns the note about comments that a report leaves out; empty if there are none. */
 export const leftOutText = (count: number, language: string): string =>
   count > 0 ? printedReportTexts.in(language)('commentsLeftOut', { count }) : '';
+
+/** Returns what the asterisks of a report mean; empty if it has none. */
+export const handedOutText = (data: ReportData, language: string): string =>
+  isHandedOut(data) ? printedReportTexts.in(language)('handedOut') : '';
+
+/** "Workload: no meetings before ten. Anna, until 30 September 2026, on track". */
+function focusText({ name, action, responsible, until, outlook }: ReportFocus, context: TextContext): string {
+  const { t } = context;
+  const terms = { name, action, responsible, day: dayText(until, context) };
+  return outlook === null ? t('focusItem', terms) : t(`focusItem.${outlook}`, terms);
+}
 
 /** Returns what is compared with; empty if there is nothing, or no figure of it. */
 function comparedWith({ comparison, kpis, questions }: ReportData, t: Texts): string {
@@ -148,29 +167,53 @@ function findingsOf(data: ReportData, context: TextContext): string[] {
 
 /** Returns a finding as a sentence, with an asterisk if it is partly based on what was handed out; none for the response. */
 function findingText(finding: Finding, data: ReportData, context: TextContext): string[] {
-  const basis =
-    finding.kind === 'response' ? null : finding.kind === 'difference' ? finding.difference : finding.change;
-  return sentenceOf(finding, data, context).map((text) => (basis?.handedOut ? `${text} *` : text));
+  return sentenceOf(finding, data, context).map((text) => (isMarked(finding) ? `${text} *` : text));
+}
+
+function isMarked(finding: Finding): boolean {
+  switch (finding.kind) {
+    case 'kpis':
+      return finding.handedOut;
+    case 'difference':
+      return finding.difference.handedOut;
+    case 'response':
+      return false;
+    default:
+      return finding.change.handedOut;
+  }
 }
 
 function sentenceOf(finding: Finding, { comparison }: ReportData, context: TextContext): string[] {
-  const { t } = context;
+  const { t, language } = context;
   const of = (change: { by: number; verdict: Verdict }) => ({
     direction: change.verdict === 'up' ? ('up' as const) : ('other' as const),
-    points: Math.max(1, score(Math.abs(change.by))),
+    points: Math.abs(clearPoints(change)),
   });
+  const listed = (all: readonly { name: string }[], others: 'otherGroups' | 'otherKpis') =>
+    listedIn(
+      language,
+      all.map(({ name }) => name),
+      (count) => t(others, { count }),
+    );
   switch (finding.kind) {
     case 'kpi': {
       const about = {
         ...of(finding.change),
         name: finding.kpi.name,
-        week: weekText(finding.change.since, context),
+        since: sinceText(finding.change, context),
       };
       return [
         finding.mostIn === null
-          ? t('findingKpi', about)
+          ? finding.clearIn.length === 0
+            ? t('findingKpi', about)
+            : t('findingKpiClearly', { ...about, groups: listed(finding.clearIn, 'otherGroups') })
           : t('findingKpiMost', { ...about, group: finding.mostIn.name }),
       ];
+    }
+    case 'kpis': {
+      const [rose, fell] = [listed(finding.rose, 'otherKpis'), listed(finding.fell, 'otherKpis')];
+      if (fell === '') return [t('findingKpisRose', { kpis: rose })];
+      return [rose === '' ? t('findingKpisFell', { kpis: fell }) : t('findingKpisBoth', { rose, fell })];
     }
     case 'difference': {
       const about = { ...of(finding.difference), name: finding.kpi.name };
@@ -184,7 +227,7 @@ function sentenceOf(finding: Finding, { comparison }: ReportData, context: TextC
         t('findingQuestion', {
           ...of(finding.change),
           text: finding.question.text,
-          week: weekText(finding.change.since, context),
+          since: sinceText(finding.change, context),
         }),
       ];
     case 'response':
@@ -204,8 +247,8 @@ function kpiRow({ name, rolling, difference }: ReportKpi, context: TextContext):
     ...figureOf(rolling, context),
     name,
     note: t('kpiNote', { count: questions, weeks }),
-    change: markOf(rolling.change, t),
-    ...comparedOf(difference, t),
+    change: markOf(rolling.change, context),
+    ...comparedOf(difference, context),
   };
 }
 
@@ -227,7 +270,7 @@ function questionsOf(
         ? weekText(question.week, context)
         : t('questionNote', { count: question.answers, week: weekText(question.week, context) }),
     change: null,
-    ...comparedOf(question.difference, t),
+    ...comparedOf(question.difference, context),
   });
   const noteOf = (rows: ReportRow[]) =>
     rows.some(({ difference }) => difference !== null && difference.verdict !== 'unclear')
@@ -246,11 +289,11 @@ const score = (value: number) => Math.round(value * 100);
 /** Returns "68 ± 4", with an asterisk for what was partly handed out, or the word for a withheld figure. */
 function figureOf(
   figure: { value: number | null; margin: number | null; handedOut: boolean },
-  { t }: TextContext,
+  { t, locale }: TextContext,
 ): Pick<ReportRow, 'value' | 'score' | 'margin'> {
   const { value, margin, handedOut } = figure;
   if (value === null) return { value: t('withheld'), score: null, margin: null };
-  const interval = margin === null ? '' : ` ± ${Math.max(1, score(margin))}`;
+  const interval = margin === null ? '' : ` ± ${pointsOf(margin, true).toLocaleString(locale)}`;
   return {
     value: `${score(value)}${interval}${handedOut ? ' *' : ''}`,
     score: value * 100,
@@ -258,18 +301,21 @@ function figureOf(
   };
 }
 
-const comparedOf = (difference: Difference | null, t: Texts): Pick<ReportRow, 'compared' | 'difference'> =>
+const comparedOf = (
+  difference: Difference | null,
+  context: TextContext,
+): Pick<ReportRow, 'compared' | 'difference'> =>
   difference === null
     ? { compared: null, difference: null }
-    : { compared: difference.value * 100, difference: markOf(difference, t) };
+    : { compared: difference.value * 100, difference: markOf(difference, context) };
 
 /** Returns "+4" for a clear change or difference, and a text for others. Adds an asterisk if it is partly based on handed-out links. */
-function markOf(change: FigureChange | Difference | null, t: Texts): ReportMark | null {
+function markOf(change: FigureChange | Difference | null, { t, locale }: TextContext): ReportMark | null {
   if (change === null) return null;
-  const { by, verdict, handedOut } = change;
+  const { verdict, handedOut } = change;
   const mark = handedOut ? ' *' : '';
   if (verdict === 'unclear') return { text: t('unclear') + mark, verdict };
-  const points = Math.max(1, score(Math.abs(by)));
+  const points = Math.abs(clearPoints(change)).toLocaleString(locale);
   return { text: `${verdict === 'up' ? '+' : '−'}${points}${mark}`, verdict };
 }
 
@@ -282,6 +328,20 @@ const partsOf = (week: Week) => {
 function weekText(week: Week, { t, year }: TextContext): string {
   const parts = partsOf(week);
   return parts.year === year ? t('weekShort', { number: parts.number }) : t('weekFull', parts);
+}
+
+/** "since week 38", or where no single week's value consists of the earlier figures, the weeks that they are from. */
+function sinceText({ since, firstSince }: FigureChange, context: TextContext): string {
+  const { t } = context;
+  if (firstSince === undefined) return t('since', { week: weekText(since, context) });
+  const [first, last] = [partsOf(firstSince), partsOf(since)];
+  const weeks =
+    first.year !== last.year
+      ? t('weeksAcross', { first: t('weekFull', first), last: t('weekFull', last) })
+      : firstSince === since
+        ? weekText(since, context)
+        : t('weeksFromTo', { first: first.number, last: last.number });
+  return t('sinceAsked', { weeks });
 }
 
 const commentOf = (

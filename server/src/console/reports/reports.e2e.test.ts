@@ -8,7 +8,7 @@ import { settled } from '../../testing/browser/console-pages.ts';
 import { axeFaults } from '../../testing/browser/axe.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 
-/** For a busy machine. */
+/** The timeout for a busy machine. */
 const long = { timeout: 120_000 };
 
 let world: DemoWorld;
@@ -41,7 +41,7 @@ async function saved(page: Page, name: string | RegExp): Promise<{ name: string;
 }
 
 test.skipIf(!hasBrowser())(
-  'the overview leads to the report of its group, which can be saved as PDF',
+  'the overview links to the report of its group, which can be saved as PDF',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/' });

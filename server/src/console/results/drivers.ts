@@ -1,22 +1,23 @@
 // Key drivers: reads the latest published figures of the groups that the caller may see, and computes on a thread which KPIs go along
 // with an outcome.
-import type { DriverOutcome, Drivers } from '@soundings/contract/console/drivers.ts';
+import type { DriverOutcome, Drivers } from '@soundings/contract/console/results/drivers.ts';
 import { minimumDriverGroups } from '@soundings/contract/limits.ts';
 import { recommendation } from '@soundings/contract/question-types.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { invalidParameter } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { selectGroups } from '../../people/groups.sql.ts';
-import { type Kpi, selectKpis } from '../../questions/questions.sql.ts';
+import type { Kpi } from '../../questions/questions.sql.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import { type LatestFigures, selectLatestFigures } from '../../results/data/latest-figures.sql.ts';
-import { shownQuestions } from '../../results/data/read-results.ts';
+import { kpisIn, shownQuestions } from '../../results/data/read-results.ts';
+import type { Window } from '../../results/data/window.ts';
 import type { ComputeDrivers } from '../../results/statistics/drivers-thread.ts';
 import type { Who } from '../core/console.ts';
 import { openGroups } from '../groups/open-groups.ts';
 import { headOf, readWeeks } from './reading.ts';
 
-/** `outcome`: the id of an outcome; undefined: the first. */
+/** `outcome`: the id of an outcome; undefined: the default one. */
 type Wanted = { outcome: string | undefined; weeks: number; language: string };
 
 /** An outcome, with its questions. */
@@ -30,14 +31,14 @@ export async function readDrivers(
   { outcome: wanted, weeks: span, language }: Wanted,
 ): Promise<Drivers> {
   const { accountId } = who;
-  const [weeks, groups, open, kpis, questions] = await Promise.all([
+  const [weeks, groups, open, questions] = await Promise.all([
     readWeeks(pool, who),
     selectGroups(pool, accountId),
     openGroups(pool, who),
-    selectKpis(pool, accountId),
     shownQuestions(pool, accountId, language),
   ]);
   const last = weeks.shown.find(({ state }) => state === 'final')?.week;
+  const kpis = last === undefined ? [] : await kpisIn(pool, accountId, windowTo(last, span));
   const recommended = [...questions.values()].filter(({ type }) => type === recommendation);
   const ids = [
     ...new Set([...kpis.flatMap(({ questionIds }) => questionIds), ...recommended.map(({ id }) => id)]),
@@ -92,7 +93,7 @@ const none = {
   handedOut: false,
 };
 
-const windowTo = (last: Week, span: number) => ({ first: addWeeks(last, 1 - span), last });
+const windowTo = (last: Week, span: number): Window => ({ first: addWeeks(last, 1 - span), last });
 
 /** Whether one of the groups has a figure of a question. The texts are searched because parsing them all would take longer. */
 const isShown = (figures: readonly LatestFigures[], questionId: number) =>

@@ -1,6 +1,6 @@
 // The heat map: groups by KPIs, with the rolling values of a week, their clear changes and their differences from a comparison.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
-import type { ChosenComparison, HeatMap, HeatRow } from '@soundings/contract/console/results.ts';
+import type { ChosenComparison, HeatMap, HeatRow } from '@soundings/contract/console/results/results.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../../db/db.ts';
 import { ancestorsOf } from '../../people/tree.ts';
@@ -60,7 +60,7 @@ export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise
   };
 }
 
-/** Returns what the rows are compared with, each with its own company or parent. It has a name only if it is the same for all rows. */
+/** Returns what the rows are compared with, each with its own company or parent. It has a name only if all rows share it. */
 function comparisonIn(
   { rows, parents, tops }: CountedGroups,
   allowed: ReadonlySet<Comparison>,
@@ -86,18 +86,15 @@ async function readCells(
   { rows, parents }: CountedGroups,
 ): Promise<{ kpis: KpiTexts[]; cells: ReadonlyMap<number, KpiCell[]>; firstWeek: Week }> {
   const valued = await selectValuedKpis(pool, accountId);
-  const questionsOf = new Map(statistics.kpis.map(({ id, questionIds }) => [id, questionIds]));
-  const ids = [...new Set(valued.flatMap(({ id }) => questionsOf.get(id) ?? []))];
-  const window = neededForWeek(week, statistics, kind);
+  const ids = [...new Set(valued.flatMap(({ id }) => statistics.questionsOf(id, week)))];
+  const window = neededForWeek(week, statistics, kind, ids);
   const readings = await readingsShown(pool, accountId, { groupIds: undefined, questionIds: ids }, window);
   const of = (groupId: number | null | undefined) => readings.get(groupId ?? 0) ?? noReadings;
   const all = rows.map(({ id: groupId }): [number, KpiCell[]] => {
     const other = kind === 'company' ? ancestorsOf(groupId, parents).at(-1) : parents.get(groupId);
     const isSame = kind !== 'halfYear' && (other ?? groupId) === groupId;
     const compared = { kind: isSame ? ('none' as const) : kind, whole: of(other) };
-    const cells = valued.map(({ id }) =>
-      kpiCell({ id, questionIds: questionsOf.get(id) ?? [] }, week, of(groupId), compared, statistics),
-    );
+    const cells = valued.map(({ id }) => kpiCell(id, week, of(groupId), compared, statistics));
     return [groupId, cells];
   });
   const isAsked = valued.map((_, i) => all.some(([, cells]) => cells[i]?.value !== 'none'));

@@ -1,11 +1,11 @@
 // The overview of a group: its KPIs and response rate over several weeks, and the results of its last week.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type {
-  FigureChange,
   GroupResults,
+  KpiPlaces,
   ResultGroup,
   ResultsStart,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type { Pool } from '../../db/db.ts';
 import { selectNewestComments } from '../../results/data/comments.sql.ts';
 import {
@@ -16,6 +16,7 @@ import {
 } from '../../results/data/read-results.ts';
 import { selectValuedKpis, type KpiTexts } from '../../results/data/results.sql.ts';
 import type { Window } from '../../results/data/window.ts';
+import { kpiPlacesOf } from '../../results/data/kpi-places.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import {
   kpiDifferenceShown,
@@ -34,7 +35,7 @@ import {
   readComparing,
   withoutHalfYear,
 } from './comparing.ts';
-import { findingsOf, mostChanged, mostIn } from './findings.ts';
+import { findingsOf, mostChanged } from './findings.ts';
 import {
   commentOf,
   figuresOf,
@@ -113,14 +114,14 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
   const ofLastWeek =
     lastWeek &&
     (await selectNewestComments(pool, accountId, group.id, { window: lastWeek, questionIds: undefined }, 0));
-  const largestIn = await readMostIn(pool, who, groups.children(group.id), kpis, comparing);
+  const places = await readPlaces(pool, who, groups.children(group.id), kpis, comparing);
   const questionIdsOf = (kpiId: string) =>
-    comparing.statistics.kpis.find(({ id }) => id === kpiId)?.questionIds ?? [];
+    comparing.statistics.questionsOf(kpiId, last?.week.week ?? window.last);
   return {
     group: counted,
     ...about,
     comparison: comparing.comparison,
-    findings: findingsOf({ kpis, largestIn, questionIdsOf, last, rates }),
+    findings: findingsOf({ kpis, places, questionIdsOf, last, rates }),
     kpis,
     rates,
     last,
@@ -132,7 +133,10 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
   };
 }
 
-/** Returns the KPIs that the group was asked: each week's own values, the rolling ones, and how the last one compares. */
+/**
+ * Returns the KPIs that the group was asked, each with each week's own value, the rolling values, and the difference of the last
+ * rolling value from the comparison.
+ */
 async function readKpis(
   pool: Pool,
   { accountId }: Who,
@@ -142,50 +146,47 @@ async function readKpis(
   const window = windowOfWeeks(axis) as Window;
   const read = async (kpi: KpiTexts) => {
     const values = await readKpiValues(pool, accountId, groupId, kpi.id, window);
-    const known = statistics.kpis.find(({ id }) => id === kpi.id) ?? { id: kpi.id, questionIds: [] };
-    const rolling = axis.flatMap(({ week }) => rollingFigure(known, week, readings, statistics) ?? []);
+    const rolling = axis.flatMap(({ week }) => rollingFigure(kpi.id, week, readings, statistics) ?? []);
     const last = rolling.findLast(({ value }) => value !== null)?.week;
     return {
       id: kpi.id,
       name: kpiNameIn(kpi, language),
       values,
       rolling,
-      difference: last === undefined ? null : kpiDifferenceShown(known, last, readings, compared, statistics),
+      difference:
+        last === undefined ? null : kpiDifferenceShown(kpi.id, last, readings, compared, statistics),
       bestEstimate:
-        last === undefined || !parent ? null : kpiEstimate(known, last, readings, parent, statistics),
+        last === undefined || !parent ? null : kpiEstimate(kpi.id, last, readings, parent, statistics),
     };
   };
   const kpis = await Promise.all((await selectValuedKpis(pool, accountId)).map(read));
   return kpis.filter(({ values, rolling }) => values.length > 0 || rolling.length > 0);
 }
 
-/** Returns the direct subgroup in which the KPI with the largest change has changed most, if the caller may see it. */
-async function readMostIn(
+/** Returns in which direct subgroups, of those that the caller may see, the KPI with the largest change has clearly changed. */
+async function readPlaces(
   pool: Pool,
   { accountId }: Who,
   children: ResultGroup[],
   kpis: GroupResults['kpis'],
   { statistics }: Comparing,
-): Promise<ResultGroup | null> {
+): Promise<KpiPlaces> {
   const changed = mostChanged(kpis);
   const rolling = changed?.rolling.at(-1);
-  const kpi = statistics.kpis.find(({ id }) => id === changed?.id);
-  if (!rolling?.change || !kpi || children.length === 0) return null;
+  const direction = rolling?.change?.verdict ?? 'unclear';
+  if (!changed || !rolling || direction === 'unclear' || children.length === 0)
+    return { clearIn: [], mostIn: null };
   const { week } = rolling;
   const ids = children.map(({ id }) => id);
   const window = neededFor({ first: week, last: week });
   const readings = await readingsShown(
     pool,
     accountId,
-    { groupIds: ids, questionIds: kpi.questionIds },
+    { groupIds: ids, questionIds: statistics.questionsOf(changed.id, week) },
     window,
   );
-  const changeIn = ({ id }: ResultGroup): FigureChange | null =>
-    rollingFigure(kpi, week, readings.get(id) ?? noReadings, statistics)?.change ?? null;
-  return mostIn(
-    children.map((group) => ({ group, change: changeIn(group) })),
-    rolling.change,
-  );
+  const subgroups = children.map((group) => ({ group, readings: readings.get(group.id) ?? noReadings }));
+  return kpiPlacesOf(changed.id, week, direction, subgroups, statistics);
 }
 
 /** Returns the results of the last week that asked the group anything; null if there is none. */

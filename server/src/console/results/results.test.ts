@@ -9,7 +9,7 @@ import type {
   ResultQuestion,
   ResultsStart,
   Trend,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type {
   AnswerData,
   KpiValues,
@@ -200,7 +200,8 @@ describe('agreement with the data interface', () => {
     const folder = new URL('.', import.meta.url);
     const figures = /\b(from|join)\s+(results|response_rates|kpi_values|comments|comment_groups)\b/;
     const answers = /\b(from|join)\s+(answers|assignments|participants)\b/;
-    // How many have answered in the open week of the whole account; whether a group that is about to be deleted has results.
+    // The exceptions. The first file counts how many people have answered in the open week of the whole account. The second checks
+    // whether a group that is about to be deleted has results.
     const counts = ['asking.sql.ts', 'runs.sql.ts'];
     const names = readdirSync(folder).filter((name) => name.endsWith('.sql.ts') && !counts.includes(name));
     expect(names).toContain('results.sql.ts');
@@ -264,8 +265,8 @@ async function expectGroup(
 }
 
 /**
- * Returns the mean of each question's latest figure that is shown for a group, in `week` or earlier; null: all are withheld; 'none':
- * none was asked.
+ * Returns the mean of each question's latest figure that is shown for a group, in `week` or earlier; null: all of these figures are
+ * withheld; 'none': none of the questions was asked.
  */
 function rollingIn(
   expected: InterfaceResults,
@@ -753,7 +754,7 @@ describe('access to results', () => {
         `/results/comments/csv?groupId=${north}`,
       ].map(async (path) => {
         const { text } = await request(`GET ${path}`);
-        // In the file of a question, the marks of changes and differences follow.
+        // In the file of a question, more columns with the marks of changes and differences follow.
         const place = path.includes('/questions/') ? -3 : -1;
         return text
           .trim()
@@ -805,7 +806,7 @@ describe('access to results', () => {
     await mark(true, company);
     // A difference from a marked figure of the company is marked as well.
     expect((await compared()).length).toBeGreaterThan(3);
-    // So is the difference of a question, although its own figure is not marked.
+    // The difference of a question is marked too, although the question's own figure is not marked.
     const marksOf = async () => {
       const page = await get<QuestionResults>(request, `/results/groups/${north}/questions/${asked?.id}`);
       const { text } = await request(`GET /results/groups/${north}/questions/${asked?.id}/csv`);

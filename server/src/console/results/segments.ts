@@ -1,8 +1,12 @@
 // Results by segment: the heat map of a breakdown, trends of segments, and the answers to a question by segment. Administrators only.
 import { selectBreakdowns, selectSegments } from '../../rounds/segments/breakdowns.sql.ts';
-import type { RollingFigure } from '@soundings/contract/console/results.ts';
+import type { RollingFigure } from '@soundings/contract/console/results/results.ts';
 import type { Named } from '@soundings/contract/console/groups.ts';
-import type { SegmentAnswers, SegmentMap, SegmentTrend } from '@soundings/contract/console/segments.ts';
+import type {
+  SegmentAnswers,
+  SegmentMap,
+  SegmentTrend,
+} from '@soundings/contract/console/results/segments.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn, kpiNotFound, questionNotFound } from '../../questions/questions.ts';
 import {
@@ -50,7 +54,7 @@ async function readBreakdown(
   return { breakdown: { id: breakdown.id, name: breakdown.name }, segments: named };
 }
 
-/** Returns the requested week, or the newest that is closed: only those have figures of segments. */
+/** Returns the requested week, or else the newest closed week. Only closed weeks have figures of segments. */
 const chosenWeek = (weeks: Weeks, wanted: string | undefined) =>
   weekIn(weeks, wanted) ?? weeks.shown.find(({ state }) => state === 'final')?.week;
 
@@ -74,8 +78,7 @@ export async function readSegmentMap(pool: Pool, who: Who, wanted: MapWanted): P
     statisticsShown(pool, accountId, { first: week, last: week }),
     selectWeekRates(pool, accountId, week, 'segment'),
   ]);
-  const questionsOf = new Map(statistics.kpis.map(({ id, questionIds }) => [id, questionIds]));
-  const ids = [...new Set(valued.flatMap(({ id }) => questionsOf.get(id) ?? []))];
+  const ids = [...new Set(valued.flatMap(({ id }) => statistics.questionsOf(id, week)))];
   const segmentIds = segments.map(({ id }) => id);
   const window = neededForWeek(week, statistics, 'none', ids);
   const readings = await readingsShown(
@@ -85,15 +88,7 @@ export async function readSegmentMap(pool: Pool, who: Who, wanted: MapWanted): P
     window,
   );
   const cellsOf = (segmentId: number) =>
-    valued.map(({ id }) =>
-      kpiCell(
-        { id, questionIds: questionsOf.get(id) ?? [] },
-        week,
-        readings.get(segmentId) ?? noReadings,
-        uncompared,
-        statistics,
-      ),
-    );
+    valued.map(({ id }) => kpiCell(id, week, readings.get(segmentId) ?? noReadings, uncompared, statistics));
   const cells = new Map(segmentIds.map((id) => [id, cellsOf(id)]));
   const isAsked = valued.map((_, i) => segmentIds.some((id) => cells.get(id)?.[i]?.value !== 'none'));
   const rateIn = new Map(rates.map((rate) => [rate.groupId, rateOf(rate)]));
@@ -195,22 +190,20 @@ export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted
     },
   };
 
-  /** Returns a function that returns the rolling values of a segment, without changes; none for the response rate. */
+  /** Returns a function that returns the rolling values of a segment, without changes. For the response rate it returns none. */
   async function readRolling(): Promise<(segmentId: number) => RollingFigure[]> {
     if (!window || !kpi) return () => [];
     const statistics = await statisticsShown(pool, accountId, window);
-    const found = statistics.kpis.find(({ id }) => id === kpi.id);
-    if (!found) return () => [];
     const segmentIds = chosen.map(({ id }) => id);
     const readings = await readingsShown(
       pool,
       accountId,
-      { groupIds: segmentIds, questionIds: found.questionIds, kind: 'segment' },
+      { groupIds: segmentIds, questionIds: statistics.questionsOf(kpi.id), kind: 'segment' },
       neededFor(window),
     );
     return (segmentId) =>
       axis.flatMap(({ week }) => {
-        const figure = rollingFigure(found, week, readings.get(segmentId) ?? noReadings, statistics);
+        const figure = rollingFigure(kpi.id, week, readings.get(segmentId) ?? noReadings, statistics);
         return figure ? { ...figure, change: null } : [];
       });
   }

@@ -1,6 +1,5 @@
 // What the feed adds to published figures: rolling values, standard errors and changes.
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { Kpi } from '../../questions/questions.sql.ts';
 import type { Measured } from '../statistics/measures.ts';
 import { isShown, type Readings } from '../statistics/readings.ts';
 import { kpiChange, latestOf, questionChange, rollingOf, valueOf } from '../statistics/rolling.ts';
@@ -30,14 +29,14 @@ const errorIn = ({ variance }: Measured): number | null => (variance > 0 ? Math.
 
 /** Returns what the feed adds to a KPI value: the rolling value with its standard error, and its change. */
 export function kpiFeedMeasures(
-  { id, questionIds }: Pick<Kpi, 'id' | 'questionIds'>,
+  kpiId: string,
   week: Week,
   readings: Readings,
   statistics: Statistics,
 ): FeedMeasures {
-  const latest = latestOf(readings, questionIds, statistics.windowOf(week));
+  const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
   if (latest.length === 0) return noMeasures;
-  const { factor, cutoffOf } = statistics.kpiAt(id, week);
+  const { factor, cutoffOf } = statistics.kpiAt(kpiId, week);
   const { variationOf, asked } = statistics;
   const change = kpiChange(latest, readings, asked, { variationOf, factor });
   return {

@@ -109,12 +109,11 @@ async function readMeasures(
     kind,
   }: { metric: FeedMetric; rows: readonly StoredFeedRow[]; statistics: Statistics; kind: Kind },
 ): Promise<(row: StoredFeedRow) => FeedMeasures> {
-  const kpis = new Map(statistics.kpis.map((kpi) => [kpi.id, kpi]));
   const metricIds = [...new Set(rows.map(({ metricId }) => metricId))];
   const ids =
     metric === 'question'
       ? metricIds.map(Number)
-      : [...new Set(metricIds.flatMap((id) => kpis.get(id)?.questionIds ?? []))];
+      : [...new Set(metricIds.flatMap((id) => statistics.questionsOf(id)))];
   const weeks = rows.map(({ week }) => week).toSorted();
   const [first, last] = [weeks[0], weeks.at(-1)];
   if (metric === 'responserate' || first === undefined || last === undefined) return () => noMeasures;
@@ -127,8 +126,7 @@ async function readMeasures(
     const own = readings.get(groupId) ?? noReadings;
     if (isOpen) return noMeasures;
     if (metric === 'question') return shownOf(questionFeedMeasures(Number(metricId), week, own, statistics));
-    const kpi = kpis.get(metricId);
-    return kpi ? shownOf(kpiFeedMeasures(kpi, week, own, statistics)) : noMeasures;
+    return shownOf(kpiFeedMeasures(metricId, week, own, statistics));
   };
 }
 

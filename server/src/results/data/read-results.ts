@@ -3,9 +3,11 @@
 import type { AnswerData } from '@soundings/contract/data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
-import { selectQuestions } from '../../questions/questions.sql.ts';
+import { type Kpi, selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
+import { questionsIn } from './kpi-questions.ts';
 import { selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
 import { answerData, translatedQuestion, type TranslatedQuestion } from './shape.ts';
+import { selectAskedWeeks } from './statistics-shown.sql.ts';
 import type { Window } from './window.ts';
 
 /** All possible weeks. */
@@ -84,4 +86,17 @@ export async function shownQuestions(
       { ...translatedQuestion(question, language), optionIds: question.options.map(({ id }) => id) },
     ]),
   );
+}
+
+/** Returns the KPIs with the questions that they had in the last week of a window, without those that had none. */
+export async function kpisIn(pool: Pool, accountId: AccountId, window: Window): Promise<Kpi[]> {
+  const [kpis, weeks] = await Promise.all([
+    selectKpis(pool, accountId),
+    selectAskedWeeks(pool, accountId, window),
+  ]);
+  const questionsOf = questionsIn(weeks, kpis);
+  return kpis.flatMap((kpi) => {
+    const questionIds = [...questionsOf(kpi.id, window.last)];
+    return questionIds.length === 0 ? [] : { ...kpi, questionIds };
+  });
 }

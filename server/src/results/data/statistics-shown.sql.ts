@@ -59,15 +59,25 @@ export async function selectReadings(
     group  by r.group_id`;
 }
 
-/** Returns the published weeks in which each question was asked, oldest first, and how many weeks rolling values cover. */
+/** `kpiWeeks`: how many weeks rolling values cover. `kpiQuestions`: the questions of each KPI by its id. Null: not stored. */
+export type AskedWeek = {
+  week: Week;
+  kpiWeeks: number | null;
+  kpiQuestions: Record<string, number[]> | null;
+  isComputed: boolean;
+  questionIds: number[];
+};
+
+/** Returns the published weeks with the questions that were asked, oldest first. */
 export async function selectAskedWeeks(
   db: Db,
   accountId: AccountId,
   { first, last }: Window,
-): Promise<{ week: Week; kpiWeeks: number | null; isComputed: boolean; questionIds: number[] }[]> {
-  return db<{ week: Week; kpiWeeks: number | null; isComputed: boolean; questionIds: number[] }[]>`
+): Promise<AskedWeek[]> {
+  return db<AskedWeek[]>`
     select w.week                      as "week",
            w.kpi_weeks                 as "kpiWeeks",
+           w.kpi_questions             as "kpiQuestions",
            w.statistics_at is not null as "isComputed",
            array(select distinct q
                  from   rounds r, unnest(r.question_ids) as q

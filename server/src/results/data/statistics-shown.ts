@@ -6,11 +6,11 @@ import type {
   Difference,
   RollingFigure,
   Verdict,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
-import { selectKpis, type Kpi } from '../../questions/questions.sql.ts';
+import { selectKpis } from '../../questions/questions.sql.ts';
 import { type Cutoff, isClear, type Tested } from '../statistics/marks.ts';
 import {
   freedomOf,
@@ -37,6 +37,7 @@ import {
   type Differing,
   halfYear,
   isAskedIn,
+  isBetweenWeeks,
   kpiChange,
   kpiDifference,
   kpiSinceHalfYear,
@@ -53,12 +54,13 @@ import { maxKpiWeeks } from '../statistics/rotation.ts';
 import { kpiWeeksOf } from '../statistics/statistics.ts';
 import { selectKpiStatistics, selectQuestionStatistics } from '../statistics/statistics.sql.ts';
 import { variationIn } from '../statistics/history.ts';
+import { type QuestionsOf, questionsIn } from './kpi-questions.ts';
 import { type ReadingsWanted, selectAskedWeeks, selectReadings } from './statistics-shown.sql.ts';
 import type { Window } from './window.ts';
 
 /** What is known about the figures of an account in a span of weeks. */
 export type Statistics = {
-  kpis: readonly Kpi[];
+  questionsOf: QuestionsOf;
   asked: AskedWeeks;
   variationOf: VariationOf;
   /** Returns the window of rolling values in a week. */
@@ -104,7 +106,7 @@ export async function statisticsShown(pool: Pool, accountId: AccountId, window: 
   const ofKpi = Map.groupBy(kpiRows, ({ kpiId }) => kpiId);
   const isDue = new Set(weeks.filter(({ isComputed }) => !isComputed).map(({ week }) => week));
   return {
-    kpis,
+    questionsOf: questionsIn(weeks, kpis),
     asked,
     variationOf: variationIn({ variations }),
     windowOf: (week) =>
@@ -176,11 +178,12 @@ const marginIn = (measured: Measured): number | null =>
 
 /** Returns the rolling value of a KPI in a group; undefined if none of its questions was asked in the window. */
 export function rollingFigure(
-  { id, questionIds }: Pick<Kpi, 'id' | 'questionIds'>,
+  kpiId: string,
   week: Week,
   readings: Readings,
   statistics: Statistics,
 ): RollingFigure | undefined {
+  const questionIds = statistics.questionsOf(kpiId, week);
   const window = statistics.windowOf(week);
   const latest = latestOf(readings, questionIds, window);
   if (latest.length === 0) {
@@ -197,7 +200,7 @@ export function rollingFigure(
       change: null,
     };
   }
-  const { factor, cutoffOf } = statistics.kpiAt(id, week);
+  const { factor, cutoffOf } = statistics.kpiAt(kpiId, week);
   const { variationOf, asked } = statistics;
   const weeks = latest.map(({ reading }) => reading.week).toSorted();
   const change = kpiChange(latest, readings, asked, { variationOf, factor });
@@ -209,8 +212,13 @@ export function rollingFigure(
     firstWeek: weeks[0] as Week,
     lastWeek: weeks.at(-1) as Week,
     margin: marginIn(rollingOf(latest, variationOf, factor)),
-    change: change ? shownChange(change, cutoffOf('change')) : null,
+    change: change ? { ...shownChange(change, cutoffOf('change')), ...firstOf(change) } : null,
   };
+
+  function firstOf({ since, firstSince }: Compared): Pick<FigureChange, 'firstSince'> {
+    const then = { questionIds: statistics.questionsOf(kpiId, since), window: statistics.windowOf(since) };
+    return isBetweenWeeks(latest, readings, asked, then) ? {} : { firstSince };
+  }
 }
 
 function shownChange(change: Compared, cutoff: Cutoff | undefined): FigureChange {
@@ -233,15 +241,15 @@ export type ComparedWith = { kind: Comparison; whole: Readings };
 
 /** Returns the difference of a KPI's rolling value from a comparison; null if there is nothing to compare. */
 export function kpiDifferenceShown(
-  { id, questionIds }: Pick<Kpi, 'id' | 'questionIds'>,
+  kpiId: string,
   week: Week,
   readings: Readings,
   { kind, whole }: ComparedWith,
   statistics: Statistics,
 ): Difference | null {
   if (kind === 'none') return null;
-  const latest = latestOf(readings, questionIds, statistics.windowOf(week));
-  const cutoff = statistics.kpiAt(id, week).cutoffOf(kind);
+  const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
+  const cutoff = statistics.kpiAt(kpiId, week).cutoffOf(kind);
   return shownDifference(differenceIn(latest, { kind, whole }, readings, week, statistics), cutoff);
 }
 
@@ -261,14 +269,14 @@ function differenceIn(
 
 /** Returns the best estimate of a small group's rolling KPI value; null if the group is not small, or nothing is known about it. */
 export function kpiEstimate(
-  { id, questionIds }: Pick<Kpi, 'id' | 'questionIds'>,
+  kpiId: string,
   week: Week,
   readings: Readings,
   parent: Readings,
   statistics: Statistics,
 ): BestEstimate | null {
-  const latest = latestOf(readings, questionIds, statistics.windowOf(week));
-  const { factor, groupVariance } = statistics.kpiAt(id, week);
+  const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
+  const { factor, groupVariance } = statistics.kpiAt(kpiId, week);
   if (latest.length === 0 || !isSmall(latest)) return null;
   const above = kpiDifference(latest, parent, statistics.variationOf);
   const { variance, freedom } = rollingOf(latest, statistics.variationOf, factor);
@@ -346,9 +354,9 @@ function questionEstimate(
 /** The first and last week of the figures that rolling values of one week and their comparisons need, as few weeks as possible. */
 export function neededForWeek(
   week: Week,
-  { kpis, asked, windowOf }: Statistics,
+  { asked, windowOf }: Statistics,
   kind: Comparison,
-  ids: readonly number[] = kpis.flatMap(({ questionIds }) => questionIds),
+  ids: readonly number[],
 ): Window {
   const { first, last } = windowOf(week);
   const starts = ids.map((id) => {
@@ -373,19 +381,20 @@ export type KpiCell = {
 
 /** Returns the cell of a KPI and a group in a table of many groups. */
 export function kpiCell(
-  { id, questionIds }: Pick<Kpi, 'id' | 'questionIds'>,
+  kpiId: string,
   week: Week,
   readings: Readings,
   compared: ComparedWith,
   statistics: Statistics,
 ): KpiCell {
+  const questionIds = statistics.questionsOf(kpiId, week);
   const window = statistics.windowOf(week);
   const latest = latestOf(readings, questionIds, window);
   if (latest.length === 0) {
     const value = isAskedIn(readings, questionIds, window) ? null : 'none';
     return { value, handedOut: false, clearChange: null, changeHandedOut: false, difference: null };
   }
-  const { factor, cutoffOf } = statistics.kpiAt(id, week);
+  const { factor, cutoffOf } = statistics.kpiAt(kpiId, week);
   const { variationOf, asked } = statistics;
   const cutoff = cutoffOf('change');
   const change = cutoff && kpiChange(latest, readings, asked, { variationOf, factor });

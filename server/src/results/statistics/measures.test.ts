@@ -1,4 +1,5 @@
 // Intervals, changes and marks: what they guarantee, for known numbers and for random ones.
+import { addWeeks } from '@soundings/contract/weeks.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cutoffOf, isClear, type Test } from './marks.ts';
@@ -6,7 +7,15 @@ import { changeOf, differenceOf, marginOf, meanOf, meanOfSteady, shrunk, testOf 
 import { excessOf, quantile95, rootOf, twoSidedT } from './normal.ts';
 import { minimumAnswers, pooledVariance, varianceSumsOf } from './pooled-variance.ts';
 import { previousOf, type Reading, type ShownReading } from './readings.ts';
-import { kpiChange, kpiDifference, kpiSinceHalfYear, latestOf, valueOf, windowEnding } from './rolling.ts';
+import {
+  isBetweenWeeks,
+  kpiChange,
+  kpiDifference,
+  kpiSinceHalfYear,
+  latestOf,
+  valueOf,
+  windowEnding,
+} from './rolling.ts';
 import { rotationWeeks } from './rotation.ts';
 import { varianceBetween } from './week-statistics.ts';
 
@@ -151,6 +160,78 @@ describe('rolling values', () => {
     }
     const first = latestOf(readings, [1, 2], windowEnding('2026-01-12', 2));
     expect(kpiChange(first, readings, asked, { variationOf: () => variation, factor: 1 })).toBeUndefined();
+  });
+
+  /** Questions with readings in random weeks, some withheld, seen from a week. */
+  const histories = fc.record({
+    weeks: fc.integer({ min: 1, max: 13 }),
+    questions: fc.array(
+      fc.array(fc.record({ at: fc.nat(40), value: fc.nat(100), isShown: fc.boolean() }), { maxLength: 8 }),
+      { minLength: 1, maxLength: 5 },
+    ),
+  });
+  const changeIn = (readings: ReadonlyMap<number, Reading[]>, week: string, weeks: number) => {
+    const asked = new Map([...readings].map(([id, own]) => [id, own.map((one) => one.week)]));
+    const questionIds = [...readings.keys()];
+    const latest = latestOf(readings, questionIds, windowEnding(week, weeks));
+    const change = kpiChange(latest, readings, asked, { variationOf: () => variation, factor: 1 });
+    if (!change) return undefined;
+    const window = windowEnding(change.since, weeks);
+    const then = latestOf(readings, questionIds, window);
+    return {
+      change,
+      rolling: valueOf(latest) - valueOf(then),
+      isBetween: isBetweenWeeks(latest, readings, asked, { questionIds, window }),
+    };
+  };
+
+  test('a change is named after one week only if it is the rolling value minus that of this week', () => {
+    fc.assert(
+      fc.property(histories, ({ weeks, questions }) => {
+        const readings = new Map(
+          questions.map((own, id) => [
+            id,
+            [...new Map(own.map((one) => [one.at, one])).values()]
+              .toSorted((a, b) => a.at - b.at)
+              .map(({ at, value, isShown }): Reading => ({
+                ...reading(addWeeks('2026-01-05', at), value / 100, 20),
+                ...(!isShown && { value: null, answers: null }),
+              })),
+          ]),
+        );
+        const found = changeIn(readings, addWeeks('2026-01-05', 40), weeks);
+        const between = found?.isBetween ? found.rolling - found.change.by : 0;
+        expect(between).toBeCloseTo(0, 9);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('where questions take turns, it is always one week: the one in which the last of them was asked', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 13 }).chain((weeks) =>
+          fc.record({
+            weeks: fc.constant(weeks),
+            turns: fc.array(fc.nat(weeks - 1), { minLength: 1, maxLength: 6 }),
+            values: fc.array(fc.nat(100), { minLength: 12, maxLength: 12 }),
+          }),
+        ),
+        ({ weeks, turns, values }) => {
+          const at = (round: number, turn: number) => addWeeks('2026-01-05', round * weeks + turn);
+          const readings = new Map(
+            turns.map((turn, id) => [
+              id,
+              [0, 1].map((round) => reading(at(round, turn), (values[2 * id + round] as number) / 100, 20)),
+            ]),
+          );
+          const found = changeIn(readings, at(1, weeks - 1), weeks)!;
+          expect([found.isBetween, found.change.since]).toEqual([true, at(0, Math.max(...turns))]);
+          expect(found.rolling).toBeCloseTo(found.change.by, 9);
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 
   test('and what they are compared with: one marked figure on either side marks the comparison (P14)', () => {

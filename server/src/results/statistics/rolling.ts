@@ -75,10 +75,10 @@ export function rollingOf(latest: readonly Latest[], variationOf: VariationOf, f
 }
 
 /**
- * `since`: the earliest of the earlier weeks. `questions`: how many were compared. `handedOut`: whether one of the compared figures,
- * now or earlier, is marked (P14).
+ * `since` and `firstSince`: the latest and the earliest of the earlier weeks. `questions`: how many were compared. `handedOut`: whether
+ * one of the compared figures, now or earlier, is marked (P14).
  */
-export type Compared = Measured & { since: Week; questions: number; handedOut: boolean };
+export type Compared = Measured & { since: Week; firstSince: Week; questions: number; handedOut: boolean };
 
 /** Returns the change of a question; undefined if there is nothing to compare. */
 export function questionChange(
@@ -94,7 +94,7 @@ export function questionChange(
     ? changeOf(reading, before, variation, variationOf(questionId, before.week))
     : untested(reading.value - before.value, reading.answers);
   const handedOut = reading.handedOut || before.handedOut;
-  return { ...measured, since: before.week, questions: 1, handedOut };
+  return { ...measured, since: before.week, firstSince: before.week, questions: 1, handedOut };
 }
 
 /** Returns the change of a KPI over the questions that were also shown before; undefined if there are none. */
@@ -116,8 +116,30 @@ function comparedOf(
   mean: Measured,
 ): Compared | undefined {
   if (changes.length === 0) return undefined;
-  const since = changes.reduce((first, one) => (one.since < first ? one.since : first), changes[0]!.since);
-  return { ...mean, since, questions: changes.length, handedOut: isOneHandedOut(changes) };
+  const weeks = changes.map((one) => one.since).toSorted();
+  const [firstSince, since] = [weeks[0] as Week, weeks.at(-1) as Week];
+  return { ...mean, since, firstSince, questions: changes.length, handedOut: isOneHandedOut(changes) };
+}
+
+/**
+ * Returns whether the change of a KPI is its rolling value minus that of one earlier week. Otherwise its questions were last asked in
+ * weeks so different, or are so different themselves, that no week's value consists of their earlier figures. `questionIds` and
+ * `window`: of the earlier week.
+ */
+export function isBetweenWeeks(
+  latest: readonly Latest[],
+  readings: Readings,
+  asked: AskedWeeks,
+  { questionIds, window }: { questionIds: readonly number[]; window: KpiWindow },
+): boolean {
+  const then = new Map(
+    latestOf(readings, questionIds, window).map(({ questionId, reading }) => [questionId, reading.week]),
+  );
+  const isBefore = ({ questionId, reading }: Latest) => {
+    const before = previousOf(readings.get(questionId), reading, asked.get(questionId));
+    return before !== undefined && before.week === then.get(questionId);
+  };
+  return then.size === latest.length && latest.every(isBefore);
 }
 
 const isOneHandedOut = (compared: readonly { handedOut: boolean }[]) =>

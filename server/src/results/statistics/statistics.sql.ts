@@ -18,15 +18,26 @@ export async function unlockStatistics(db: Db, accountId: AccountId): Promise<vo
   await db`select pg_advisory_unlock(${statisticsLocks}::integer, ${accountId}::integer) as account_id`;
 }
 
-/** A week with published figures. `published`: identifies the figures, which change while a live week is open. */
-export type PublishedWeek = { week: Week; published: string; isComputed: boolean };
+/**
+ * A week with published figures. `published`: identifies the figures, which change while a live week is open. `kpiWeeks`: null until its
+ * statistics are computed for the first time. `kpiQuestions`: the questions of each KPI by its id; null: not stored.
+ */
+export type PublishedWeek = {
+  week: Week;
+  published: string;
+  isComputed: boolean;
+  kpiWeeks: number | null;
+  kpiQuestions: Record<string, number[]> | null;
+};
 
 /** Returns the weeks whose figures are published, oldest first. */
 export async function selectPublishedWeeks(db: Db, accountId: AccountId): Promise<PublishedWeek[]> {
   return db<PublishedWeek[]>`
     select week                                as "week",
            coalesce(closed_at, shown_at)::text as "published",
-           statistics_at is not null           as "isComputed"
+           statistics_at is not null           as "isComputed",
+           kpi_weeks                           as "kpiWeeks",
+           kpi_questions                       as "kpiQuestions"
     from   weeks
     where  account_id = ${accountId} and (closed_at is not null or shown_at is not null)
     order  by week`;

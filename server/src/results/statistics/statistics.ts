@@ -74,10 +74,11 @@ async function computeDue(pool: Pool, accountId: AccountId): Promise<boolean> {
   }
   for (const published of weeks.slice(first)) {
     const figures = await figuresOf(pool, accountId, published.week, true);
-    const statistics = weekStatistics(history, figures, setting);
+    const own = settingIn(published, setting);
+    const statistics = weekStatistics(history, figures, own);
     forget(history, addWeeks(published.week, -comparableWeeks));
     const isWritten = await inTransaction(pool, async (tx) => {
-      const written = await writeStatistics(tx, accountId, published, statistics, setting.kpiWeeks);
+      const written = await writeStatistics(tx, accountId, published, statistics, own.kpiWeeks);
       if (written) {
         await lockAccount(tx, accountId);
         await raiseVersion(tx, accountId);
@@ -103,6 +104,13 @@ async function settingOf(db: Db, accountId: AccountId): Promise<Setting> {
     kpis,
     kpiWeeks,
   };
+}
+
+/** Returns the setting with what is stored with a week, so that computing it again doesn't change its rolling values. */
+function settingIn({ kpiWeeks, kpiQuestions }: PublishedWeek, setting: Setting): Setting {
+  const stored =
+    kpiQuestions && Object.entries(kpiQuestions).map(([id, questionIds]) => ({ id, questionIds }));
+  return { ...setting, kpis: stored ?? setting.kpis, kpiWeeks: kpiWeeks ?? setting.kpiWeeks };
 }
 
 /** Returns how many weeks a rolling KPI value covers now: the account's setting, or what its schedules need. */

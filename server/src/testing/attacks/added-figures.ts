@@ -6,6 +6,7 @@ import { isScaled, type QuestionType } from '@soundings/contract/question-types.
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { Distribution } from '../../questions/types.ts';
 import { kpiFeedMeasures, questionFeedMeasures } from '../../results/data/feed-measures.ts';
+import { questionsIn } from '../../results/data/kpi-questions.ts';
 import {
   kpiCell,
   kpiDifferenceShown,
@@ -159,7 +160,7 @@ export function addedTo(
     return weekStatistics(history, weekFigures, setting);
   });
   const known: Statistics = {
-    kpis: kpis.map((kpi) => ({ ...kpi, name: kpi.id, translations: {}, imageUrl: null })),
+    questionsOf: questionsIn([], kpis),
     asked: history.asked,
     variationOf: variationIn(history),
     windowOf: (week) => windowEnding(week, kpiWeeks),
@@ -199,12 +200,12 @@ export function addedTo(
         questionFeedMeasures(id, week, own, known),
       ]),
     );
-    const ofKpis = kpis.map((kpi) => [
-      rollingFigure(kpi, last, own, known),
-      kinds.map((compared) => kpiDifferenceShown(kpi, last, own, compared, known)),
-      kinds.map((compared) => kpiCell(kpi, last, own, compared, known)),
-      parent && kpiEstimate(kpi, last, own, parent, known),
-      kpiFeedMeasures(kpi, last, own, known),
+    const ofKpis = kpis.map(({ id }) => [
+      rollingFigure(id, last, own, known),
+      kinds.map((compared) => kpiDifferenceShown(id, last, own, compared, known)),
+      kinds.map((compared) => kpiCell(id, last, own, compared, known)),
+      parent && kpiEstimate(id, last, own, parent, known),
+      kpiFeedMeasures(id, last, own, known),
     ]);
     if (met) {
       const texts = JSON.stringify([ofQuestions, ofKpis]);

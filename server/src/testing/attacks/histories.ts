@@ -1,7 +1,6 @@
 // Random organizations, and what was asked and answered in them. The same seed gives the same history.
 import {
   agreementScale,
-  fourStepScale,
   freeText,
   multipleChoice,
   type QuestionType,
@@ -60,7 +59,7 @@ export function randomHistory(seed: number, size = { people: [5, 80], groups: 40
     thresholds: { figures: k, distribution: higher(), comments: higher() },
     parents,
     questions: [
-      { id: 1, type: random.oneOf([agreementScale, fourStepScale, tenStepScale, recommendation]) },
+      { id: 1, type: random.oneOf([agreementScale, tenStepScale, recommendation]) },
       { id: 2, type: random.oneOf([agreementScale, tenStepScale, recommendation, yesNo]) },
       { id: 3, type: random.oneOf([yesNo, singleChoice, multipleChoice, freeText]) },
     ],

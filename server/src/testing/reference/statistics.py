@@ -1,8 +1,9 @@
 """Recomputes the statistics of weeks from published figures, by the description in docs/administrators/statistics.md. Needs scipy.
 
 Usage: statistics.py DATA
-DATA: {"groups": {id: parent or null}, "questions": {id: type}, "kpis": {id: [question, ...]},
-       "weeks": [{"week": Monday, "kpiWeeks": 13, "figures": [{"group", "question", "value", "answers", "asked", "distribution"}]}]}
+DATA: {"groups": {id: parent or null}, "questions": {id: type},
+       "weeks": [{"week": Monday, "kpiWeeks": 13, "kpis": {id: [question, ...]},
+                  "figures": [{"group", "question", "value", "answers", "asked", "distribution"}]}]}
 Prints for each week the parameters of questions and KPIs, and the measures of each group: intervals, changes, differences, verdicts
 and best estimates.
 """
@@ -167,7 +168,8 @@ class Account:
     def __init__(self, data):
         self.parents = {int(group): parent for group, parent in data["groups"].items()}
         self.types = {int(question): type_ for question, type_ in data["questions"].items()}
-        self.kpis = data["kpis"]
+        self.kpis = {}  # The questions of KPIs, by week.
+        self.windows = {}  # Weeks of rolling values, by week.
         self.figures = {}  # By group, question and week.
         self.asked = {}  # Weeks by question.
         self.sums = {}
@@ -337,8 +339,18 @@ class Account:
         if not parts:
             return None
         mean = mean_of(parts, factor)
-        mean.more = {"since": min(one.more["since"] for _, one in parts), "questions": len(parts)}
+        mean.more = {"since": max(one.more["since"] for _, one in parts), "questions": len(parts)}
         return mean
+
+    def first_since(self, kpi, group, latest):
+        """The earliest of the earlier weeks, if the change is not the rolling value minus that of the latest of them."""
+        before = {question: self.previous(group, question, at) for question, at, _ in latest}
+        weeks = [one[0] for one in before.values() if one]
+        since = max(weeks)
+        then = self.latest_of(group, self.kpis[since].get(kpi, []), since, self.windows[since])
+        if {question: at for question, at, _ in then} == {one: own and own[0] for one, own in before.items()}:
+            return {}
+        return {"firstSince": min(weeks)}
 
     def difference(self, kind, group, latest, week, kpi_weeks):
         parts = []
@@ -417,6 +429,7 @@ class Account:
 
     def add(self, data):
         week, kpi_weeks = data["week"], data["kpiWeeks"]
+        self.kpis[week], self.windows[week] = data["kpis"], kpi_weeks
         distributions = {}
         questions = sorted({one["question"] for one in data["figures"]})
         for one in data["figures"]:
@@ -475,7 +488,7 @@ class Account:
     def kpis_of(self, week, kpi_weeks, groups):
         tests = {kind: [] for kind in KINDS}
         rows, found = {}, []
-        for kpi, questions in self.kpis.items():
+        for kpi, questions in self.kpis[week].items():
             factor = self.factor(kpi, week)
             changes, around, own = {}, [], []
             for group in self.figures:
@@ -484,6 +497,8 @@ class Account:
                     continue
                 quantities = {kind: self.difference(kind, group, latest, week, kpi_weeks) for kind in KINDS[1:]}
                 change = quantities["change"] = self.kpi_change(group, latest, factor)
+                if change:
+                    change.more = {**change.more, **self.first_since(kpi, group, latest)}
                 error = self.rolling(latest, factor)
                 for kind, one in quantities.items():
                     if one and one.is_tested():

@@ -1,6 +1,7 @@
 // The cells of the heat map: the response, and a number for each KPI that leads to its trend. Withheld figures have a reason that
 // opens when pressed.
-import type { HeatMap, HeatRow } from '@soundings/contract/console/results.ts';
+import { pointsOf } from '@soundings/contract/console/results/points.ts';
+import type { HeatMap, HeatRow } from '@soundings/contract/console/results/results.ts';
 import type { Named } from '@soundings/contract/console/groups.ts';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { ArrowDownRight, ArrowUpRight } from 'lucide-react';
@@ -8,7 +9,7 @@ import { createContext, type MouseEvent, useContext } from 'react';
 import type { useText } from '../../../text/text.tsx';
 import { cx } from '../../../ui/cx.ts';
 import { type createToggletipHandle, ToggletipTrigger } from '../../../ui/floating/Toggletip.tsx';
-import { type HeatFigure, pointsOf } from '../figures.ts';
+import { type HeatFigure } from '../figures.ts';
 import css from './HeatTable.module.css';
 
 export type HeatTableProps = {

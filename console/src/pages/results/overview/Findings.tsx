@@ -1,20 +1,21 @@
-// What stands first on the overview: up to three findings as sentences, each linked to its evidence.
-import type { GroupResults } from '@soundings/contract/console/results.ts';
+// The findings at the top of the overview: up to three sentences, each linked to its evidence.
+import type { GroupResults } from '@soundings/contract/console/results/results.ts';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
-import { useText } from '../../../text/text.tsx';
+import { useLanguage, useText } from '../../../text/text.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { ClearHelp } from '../clear.tsx';
 import { directionOf, lastRolling } from '../figures.ts';
 import { findingTexts } from './findings.ts';
 import { HandedOut } from '../HandedOut.tsx';
-import { useWeekNames } from '../texts.ts';
+import { useSince } from '../texts.ts';
 import css from '../results.module.css';
 
 export function Findings({ results }: { results: GroupResults }) {
   const t = useText();
-  const { sentence } = useWeekNames(results.weeks.at(-1));
-  const shown = findingTexts(results.findings, results, { t, weekText: sentence });
+  const language = useLanguage();
+  const sinceText = useSince(results.weeks.at(-1));
+  const shown = findingTexts(results.findings, results, { t, language, sinceText });
   const changes = results.kpis.flatMap(({ rolling }) => lastRolling(rolling)?.change ?? []);
   const isCalm = changes.length > 0 && changes.every((change) => !directionOf(change));
   return (

@@ -1,6 +1,11 @@
 // The KPIs of a group in a row: the rolling value with its interval, its change and its difference from the comparison. What they
 // are based on opens in a popup.
-import type { GroupResults, RollingFigure } from '@soundings/contract/console/results.ts';
+import { clearPoints } from '@soundings/contract/console/results/points.ts';
+import type {
+  FigureChange,
+  GroupResults,
+  RollingFigure,
+} from '@soundings/contract/console/results/results.ts';
 import { Link } from '@tanstack/react-router';
 import { ChevronDown } from 'lucide-react';
 import type { CSSProperties } from 'react';
@@ -16,9 +21,17 @@ import {
   useBestEstimate,
   useDifferenceDetail,
 } from '../clear.tsx';
-import { clearPoints, directionOf, lastRolling, pointsOn, score } from '../figures.ts';
+import { directionOf, lastRolling, pointsOn, score } from '../figures.ts';
+import { FocusMark } from '../focus/FocusNotes.tsx';
 import { HandedOut } from '../HandedOut.tsx';
-import { useComparisonName, useInterval, useSigned, useWeekNames, useWithheldText } from '../texts.ts';
+import {
+  useComparisonName,
+  useInterval,
+  useSigned,
+  useSince,
+  useWeekNames,
+  useWithheldText,
+} from '../texts.ts';
 import css from './KpiStrip.module.css';
 import shared from '../results.module.css';
 
@@ -47,7 +60,9 @@ function Tile({ kpi, results }: TileProps) {
   const last = lastRolling(kpi.rolling);
   return (
     <li className={css['tile']}>
-      <p className={css['tileName']}>{kpi.name}</p>
+      <p className={css['tileName']}>
+        {kpi.name} <FocusMark groupId={group.id} kpiId={kpi.id} />
+      </p>
       {last ? (
         <Shown kpi={kpi} results={results} last={last} />
       ) : (
@@ -65,7 +80,7 @@ function Shown({ kpi, results, last }: TileProps & { last: RollingFigure }) {
   const { label } = useWeekText();
   const { weeks, comparison } = results;
   const newest = weeks.at(-1);
-  const { short } = useWeekNames(newest);
+  const since = useSince(newest);
   const name = useComparisonName()(comparison);
   const week = weeks.find((one) => one.week === last.week);
   return (
@@ -77,7 +92,7 @@ function Shown({ kpi, results, last }: TileProps & { last: RollingFigure }) {
       </p>
       <p className={css['tileChange']}>
         {last.change && (
-          <ChangeMark change={last.change} since={short(last.change.since)} isMarked={last.handedOut} />
+          <ChangeMark change={last.change} since={since(last.change)} isMarked={last.handedOut} />
         )}
       </p>
       <p className={css['tileDifference']}>
@@ -97,11 +112,11 @@ function Shown({ kpi, results, last }: TileProps & { last: RollingFigure }) {
 /** Where the value comes from, its interval, what it is compared with, and the best estimate. */
 function Details({ kpi, results: { weeks, group, comparison }, last }: TileProps & { last: RollingFigure }) {
   const t = useText();
-  const { sentence, span } = useWeekNames(weeks.at(-1));
+  const { span } = useWeekNames(weeks.at(-1));
   const interval = useInterval();
   const differenceOf = useDifferenceDetail();
   const estimateOf = useBestEstimate();
-  const changeOf = useChangeDetail(sentence);
+  const changeOf = useChangeDetail(useSince(weeks.at(-1)));
   const items: (FigureDetail | undefined)[] = [
     [t('results.interval'), interval(last)],
     changeOf(last.change),
@@ -142,13 +157,13 @@ function Details({ kpi, results: { weeks, group, comparison }, last }: TileProps
   );
 }
 
-function useChangeDetail(sentence: (week: string) => string) {
+function useChangeDetail(sinceOf: (change: FigureChange) => string) {
   const t = useText();
   const signed = useSigned();
   return (change: RollingFigure['change']): FigureDetail | undefined => {
     if (!change) return undefined;
     const by = signed(clearPoints(change));
-    const text = t('results.changeSince', { by, week: sentence(change.since), count: change.questions });
+    const text = t('results.changeSince', { by, since: sinceOf(change), count: change.questions });
     const clear = t(directionOf(change) ? 'results.clearChange' : 'results.noClearChange');
     return [t('results.change'), `${text}: ${clear}`];
   };

@@ -1,5 +1,5 @@
 // The answers of a group's last week: the distribution for each question, linked to the page of the question.
-import type { GroupResults, ResultWeek } from '@soundings/contract/console/results.ts';
+import type { GroupResults, ResultWeek } from '@soundings/contract/console/results/results.ts';
 import { freeText, isChoice, singleChoice } from '@soundings/contract/question-types.ts';
 import { Link } from '@tanstack/react-router';
 import { useFormat, useText } from '../../../text/text.tsx';
@@ -9,7 +9,7 @@ import { Section } from '../../../ui/page/Section.tsx';
 import { ChangeMark } from '../clear.tsx';
 import { barPartsOf, score } from '../figures.ts';
 import { HandedOut } from '../HandedOut.tsx';
-import { useWeekNames, useWithheldText } from '../texts.ts';
+import { useSince, useWithheldText } from '../texts.ts';
 import css from '../results.module.css';
 
 type Asked = NonNullable<GroupResults['last']>['questions'][number];
@@ -17,7 +17,7 @@ type Asked = NonNullable<GroupResults['last']>['questions'][number];
 export function WeekAnswers({ results: { last, group, weeks } }: { results: GroupResults }) {
   const t = useText();
   const { sentence } = useWeekText();
-  const { short } = useWeekNames(weeks.at(-1));
+  const since = useSince(weeks.at(-1));
   if (!last) return <div />;
   return (
     <Section
@@ -43,7 +43,7 @@ export function WeekAnswers({ results: { last, group, weeks } }: { results: Grou
                     <ChangeMark
                       brief
                       change={question.change}
-                      since={short(question.change.since)}
+                      since={since(question.change)}
                       isMarked={question.handedOut}
                     />
                   )}

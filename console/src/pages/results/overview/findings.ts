@@ -1,12 +1,14 @@
 // Turns the findings of a group into sentences, each with a link to the page that shows its evidence. Pure.
+import { clearPoints } from '@soundings/contract/console/results/points.ts';
 import type {
   ChosenComparison,
+  FigureChange,
   Finding,
   GroupResults,
   Verdict,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
+import { listedIn } from '@soundings/contract/texts.ts';
 import type { Translator } from '../../../text/text.tsx';
-import { clearPoints } from '../figures.ts';
 
 export type FindingText = {
   key: string;
@@ -19,8 +21,12 @@ export type FindingText = {
   search: Record<string, string | number>;
 };
 
-/** What is needed for the texts. `weekText` names a week, such as "week 38". */
-export type FindingTexts = { t: Translator; weekText: (week: string) => string };
+/** What is needed for the texts. `sinceText` says since when a change is, such as "since week 38". */
+export type FindingTexts = {
+  t: Translator;
+  language: string;
+  sinceText: (change: FigureChange) => string;
+};
 
 type About = Pick<GroupResults, 'group' | 'path' | 'company' | 'comparison'>;
 
@@ -35,6 +41,8 @@ function textOf(finding: Finding, about: About, texts: FindingTexts): FindingTex
   switch (finding.kind) {
     case 'kpi':
       return kpiText(finding, about, texts);
+    case 'kpis':
+      return kpisText(finding, about, texts);
     case 'difference':
       return differenceText(finding, about, texts);
     case 'question':
@@ -46,21 +54,55 @@ function textOf(finding: Finding, about: About, texts: FindingTexts): FindingTex
 
 type Of<Kind extends Finding['kind']> = Extract<Finding, { kind: Kind }>;
 
-function kpiText({ kpi, change, mostIn }: Of<'kpi'>, { group }: About, { t, weekText }: FindingTexts) {
+function kpiText(
+  { kpi, change, clearIn, mostIn }: Of<'kpi'>,
+  { group }: About,
+  { t, language, sinceText }: FindingTexts,
+) {
   if (change.verdict === 'unclear') return undefined;
   const values = {
     direction: directionIn(change),
     kpi: kpi.name,
     points: Math.abs(clearPoints(change)),
-    week: weekText(change.since),
+    since: sinceText(change),
   };
+  const places = mostIn ? [mostIn] : clearIn;
+  const names = places.map(({ name }) => name);
+  const groups = listedIn(language, names, (count) => t('results.finding.otherGroups', { count }));
   return {
     key: `kpi ${kpi.id}`,
     handedOut: change.handedOut,
     text: mostIn
       ? t('results.finding.kpiMostIn', { ...values, group: mostIn.name })
-      : t('results.finding.kpi', values),
-    ...trendOf(kpi.id, mostIn ? [group.id, mostIn.id] : [group.id]),
+      : places.length > 0
+        ? t('results.finding.kpiClearlyIn', { ...values, groups })
+        : t('results.finding.kpi', values),
+    ...trendOf(kpi.id, [group.id, ...places.slice(0, 3).map(({ id }) => id)]),
+  };
+}
+
+/** All other KPIs that have clearly changed. The page of the evidence begins with the first of them. */
+function kpisText(
+  { rose, fell, handedOut }: Of<'kpis'>,
+  { group }: About,
+  { t, language }: FindingTexts,
+): FindingText | undefined {
+  const [first] = [...rose, ...fell];
+  if (!first) return undefined;
+  const [up, down] = [rose, fell].map((kpis) => {
+    const names = kpis.map(({ name }) => name);
+    return listedIn(language, names, (count) => t('results.finding.otherKpis', { count }));
+  }) as [string, string];
+  return {
+    key: 'kpis',
+    handedOut,
+    text:
+      fell.length === 0
+        ? t('results.finding.kpisRose', { kpis: up })
+        : rose.length === 0
+          ? t('results.finding.kpisFell', { kpis: down })
+          : t('results.finding.kpisBoth', { rose: up, fell: down }),
+    ...trendOf(first.id, [group.id]),
   };
 }
 
@@ -83,7 +125,7 @@ function differenceText({ kpi, difference }: Of<'difference'>, about: About, { t
         ? t('results.finding.halfYear', values)
         : t('results.finding.difference', { ...values, group: comparison.group.name }),
     ...trend,
-    // The evidence is half a year ago.
+    // The trend must reach back half a year, to the value that is compared with.
     search: isEarlier ? { ...trend.search, weeks: 52 } : trend.search,
   };
 }
@@ -101,7 +143,7 @@ function questionText({ question, week, change }: Of<'question'>, { group }: Abo
       direction: directionIn(change),
       question: question.text,
       points: Math.abs(clearPoints(change)),
-      week: texts.weekText(change.since),
+      since: texts.sinceText(change),
     }),
     to: '/results/questions/$questionId' as const,
     params: { questionId: String(question.id) },

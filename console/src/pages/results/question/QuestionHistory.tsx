@@ -1,5 +1,5 @@
 // The mean of a question over time, as a chart and as a table.
-import type { QuestionFigures, QuestionResults } from '@soundings/contract/console/results.ts';
+import type { QuestionFigures, QuestionResults } from '@soundings/contract/console/results/results.ts';
 import { recommendation } from '@soundings/contract/question-types.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
@@ -14,7 +14,7 @@ import {
   useInterval,
   usePointText,
   useSigned,
-  useWeekNames,
+  useSince,
   useWithheldText,
 } from '../texts.ts';
 
@@ -65,7 +65,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
   const { full } = useWeekText();
   const withheld = useWithheldText();
   const { weeks, figures, question, group } = results;
-  const { short } = useWeekNames(weeks.at(-1));
+  const since = useSince(weeks.at(-1));
   const byWeek = new Map(weeks.map((one) => [one.week, one]));
   const withheldTextOf = ({ week }: QuestionFigures) =>
     withheld.figure(byWeek.get(week) ?? null, group.people);
@@ -103,7 +103,7 @@ function FigureTable({ results }: { results: QuestionResults }) {
           align: 'end',
           wideOnly: true,
           cell: ({ change, handedOut }) =>
-            change && <ChangeMark change={change} since={short(change.since)} isMarked={handedOut} />,
+            change && <ChangeMark change={change} since={since(change)} isMarked={handedOut} />,
         },
         ...(question.type === recommendation
           ? [

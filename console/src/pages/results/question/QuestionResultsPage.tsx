@@ -1,5 +1,5 @@
 // The results of a question in a group: the answers of a week, the mean over time, and comments.
-import type { QuestionResults, ResultsStart } from '@soundings/contract/console/results.ts';
+import type { QuestionResults, ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { freeText, isScaled } from '@soundings/contract/question-types.ts';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -21,6 +21,7 @@ import {
   useBestEstimate,
 } from '../clear.tsx';
 import { score } from '../figures.ts';
+import { FocusLine } from '../focus/FocusNotes.tsx';
 import { CommentList } from '../comments/CommentList.tsx';
 import { CsvLink } from '../CsvLink.tsx';
 import { Started } from '../Started.tsx';
@@ -28,7 +29,7 @@ import { comparisonIn, spanIn, useSpanOptions } from '../url-choices.ts';
 import { QuestionHistory } from './QuestionHistory.tsx';
 import { SegmentAnswersSection } from '../segments/SegmentAnswersSection.tsx';
 import { QuestionDistribution } from './QuestionDistribution.tsx';
-import { useComparisonName, useSigned, useWeekNames, useWithheldText } from '../texts.ts';
+import { useComparisonName, useSigned, useSince, useWithheldText } from '../texts.ts';
 import css from '../results.module.css';
 
 export function QuestionResultsPage() {
@@ -124,8 +125,9 @@ function Content({ results }: { results: QuestionResults }) {
   return (
     <>
       <Chosen results={results} />
+      <FocusLine groupId={group.id} kind="question" id={question.id} />
       {isScaled(question.type) && <QuestionHistory results={results} />}
-      {/* Segments are of the whole company. */}
+      {/* Segments divide the whole company, so they are shown only for the company. */}
       {results.company === null && <SegmentAnswersSection question={question} week={chosen} />}
       {comments.length > 0 ? (
         <Section title={t('results.commentsOf', { count: comments.length })}>
@@ -175,7 +177,7 @@ function Averages({ results, own }: { results: QuestionResults; own: Own }) {
   const t = useText();
   const { number } = useFormat();
   const signed = useSigned();
-  const { short } = useWeekNames(results.weeks.at(-1));
+  const sinceOf = useSince(results.weeks.at(-1));
   const estimateOf = useBestEstimate();
   const name = useComparisonName()(results.comparison);
   const items: [string, ReactNode][] = [];
@@ -189,11 +191,11 @@ function Averages({ results, own }: { results: QuestionResults; own: Own }) {
   if (own.enps !== null) items.push(['eNPS', signed(Math.round(own.enps))]);
   items.push([t('results.answersLong'), number(own.answers ?? 0)]);
   if (own.change) {
-    const since = t('results.since', { week: short(own.change.since) });
+    const since = sinceOf(own.change);
     items.push([
       `${t('results.change')} ${since}`,
       <span key="change" className={css['averagesSmall']}>
-        <ChangeMark change={own.change} since={short(own.change.since)} isMarked={own.handedOut} />
+        <ChangeMark change={own.change} since={since} isMarked={own.handedOut} />
       </span>,
     ]);
   }

@@ -1,5 +1,10 @@
 // A trend of several groups, or segments, as a chart and as a table.
-import type { Figure, ResultWeek, RollingFigure, Trend } from '@soundings/contract/console/results.ts';
+import type {
+  Figure,
+  ResultWeek,
+  RollingFigure,
+  Trend,
+} from '@soundings/contract/console/results/results.ts';
 import { X } from 'lucide-react';
 import type { CSSProperties } from 'react';
 import { useMedia } from '../../../hooks/media.ts';
@@ -82,7 +87,7 @@ export function TrendContent({ trend, onRemove, reasonOf }: ContentProps) {
   );
 }
 
-/** A row for each week that asked, newest first; a column for each group. */
+/** A table with a row for each week that asked, newest first, and a column for each group. */
 function WeekTable({ trend: { kpi, weeks, series }, reasonOf }: Omit<ContentProps, 'onRemove'>) {
   const t = useText();
   const { full } = useWeekText();
