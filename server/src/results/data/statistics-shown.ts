@@ -11,18 +11,9 @@ import type { Comparison } from '@soundings/contract/comparisons.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { selectKpis } from '../../questions/questions.sql.ts';
+import { bestEstimate } from '../statistics/best-estimates.ts';
 import { type Cutoff, isClear, type Tested } from '../statistics/marks.ts';
-import {
-  freedomOf,
-  isSmall,
-  marginOfMeasured,
-  marginOf,
-  type Measured,
-  meanVariance,
-  shrunk,
-  smallGroup,
-  testOf,
-} from '../statistics/measures.ts';
+import { marginOfMeasured, marginOf, type Measured, testOf } from '../statistics/measures.ts';
 import {
   type AskedWeeks,
   comparableWeeks,
@@ -30,7 +21,6 @@ import {
   isShown,
   type Reading,
   type Readings,
-  type ShownReading,
 } from '../statistics/readings.ts';
 import {
   type Compared,
@@ -277,23 +267,7 @@ export function kpiEstimate(
 ): BestEstimate | null {
   const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
   const { factor, groupVariance } = statistics.kpiAt(kpiId, week);
-  if (latest.length === 0 || !isSmall(latest)) return null;
-  const above = kpiDifference(latest, parent, statistics.variationOf);
-  const { variance, freedom } = rollingOf(latest, statistics.variationOf, factor);
-  if (!above || groupVariance === null || !(variance > 0)) return null;
-  const value = valueOf(latest);
-  const ofParent = latest.flatMap(
-    ({ questionId, reading }) =>
-      parent
-        .get(questionId)
-        ?.filter((one): one is ShownReading => one.week === reading.week && isShown(one))
-        .map((one) => ({ questionId, reading: one })) ?? [],
-  );
-  return shrunk(
-    { value, variance, freedom },
-    { value: value - above.by, variance: rollingOf(ofParent, statistics.variationOf, factor).variance },
-    groupVariance,
-  );
+  return bestEstimate(latest, parent, { variationOf: statistics.variationOf, factor }, groupVariance);
 }
 
 /** The interval, change, difference and best estimate of a question in a week. */
@@ -315,7 +289,7 @@ export function questionMeasures(
   const reading = readings.get(questionId)?.find((one) => one.week === week);
   if (!reading || !isShown(reading))
     return { margin: null, change: null, difference: null, bestEstimate: null };
-  const { asked, variationOf, questionCutoff } = statistics;
+  const { asked, variationOf, questionCutoff, groupVarianceOf } = statistics;
   const latest = { questionId, reading };
   const variation = variationOf(questionId, week);
   const change = questionChange(latest, readings, asked, variationOf);
@@ -330,25 +304,10 @@ export function questionMeasures(
             differenceIn([latest], compared, readings, week, statistics),
             questionCutoff(questionId, week, kind),
           ),
-    bestEstimate: questionEstimate(latest, parent?.get(questionId), statistics),
+    bestEstimate: parent
+      ? bestEstimate([latest], parent, { variationOf, factor: 1 }, groupVarianceOf(questionId, week))
+      : null,
   };
-}
-
-function questionEstimate(
-  { questionId, reading }: Latest,
-  parent: readonly Reading[] | undefined,
-  { variationOf, groupVarianceOf }: Statistics,
-): BestEstimate | null {
-  const above = parent?.find((one): one is ShownReading => one.week === reading.week && isShown(one));
-  const variation = variationOf(questionId, reading.week);
-  const groupVariance = groupVarianceOf(questionId, reading.week);
-  if (!above || !variation || groupVariance === null || reading.answers >= smallGroup) return null;
-  const measured = (one: ShownReading) => ({
-    value: one.value,
-    variance: variation.variance * meanVariance(one, variation.presentShare),
-    freedom: freedomOf(one.answers),
-  });
-  return shrunk(measured(reading), measured(above), groupVariance);
 }
 
 /** The first and last week of the figures that rolling values of one week and their comparisons need, as few weeks as possible. */

@@ -3,7 +3,7 @@ import { addWeeks } from '@soundings/contract/weeks.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cutoffOf, isClear, type Test } from './marks.ts';
-import { changeOf, differenceOf, marginOf, meanOf, meanOfSteady, shrunk, testOf } from './measures.ts';
+import { changeOf, differenceOf, marginOf, meanOf, meanOfSteady, testOf } from './measures.ts';
 import { excessOf, quantile95, rootOf, twoSidedT } from './normal.ts';
 import { minimumAnswers, pooledVariance, varianceSumsOf } from './pooled-variance.ts';
 import { previousOf, type Reading, type ShownReading } from './readings.ts';
@@ -17,7 +17,6 @@ import {
   windowEnding,
 } from './rolling.ts';
 import { rotationWeeks } from './rotation.ts';
-import { varianceBetween } from './week-statistics.ts';
 
 const reading = (
   week: string,
@@ -297,36 +296,5 @@ describe('marks', () => {
     expect(isClear({ probability: 0, answers: 9 }, undefined)).toBe(false);
     expect(testOf({ by: 0.09, variance: 0.01, freedom: 40, answers: 10 }).probability).toBe(1);
     expect(testOf({ by: 0.09, variance: Number.NaN, freedom: 40, answers: 10 }).probability).toBe(1);
-  });
-});
-
-describe('best estimates', () => {
-  test('are between the group and the one above it, and their intervals are narrower', () => {
-    const figure = fc.double({ min: 0, max: 1, noNaN: true });
-    const variance = fc.double({ min: 1e-6, max: 0.1, noNaN: true });
-    const share = fc.double({ min: 0, max: 1, noNaN: true });
-    fc.assert(
-      fc.property(figure, figure, variance, variance, share, (value, above, between, error, ofAbove) => {
-        const own = { value, variance: error, freedom: 40 };
-        const best = shrunk(own, { value: above, variance: ofAbove * error }, between);
-        expect(best.value).toBeGreaterThanOrEqual(Math.min(value, above) - 1e-12);
-        expect(best.value).toBeLessThanOrEqual(Math.max(value, above) + 1e-12);
-        expect(best.margin).toBeLessThanOrEqual(quantile95(40) * Math.sqrt(error) + 1e-12);
-        expect(best.weight).toBeCloseTo(between / (between + error));
-        // What is not known about the parent group counts as far as the figure is moved towards it.
-        const exact = shrunk(own, { value: above, variance: 0 }, between);
-        expect(best.margin).toBeGreaterThanOrEqual(exact.margin);
-      }),
-    );
-  });
-
-  test('the variance between groups is what their errors do not explain, never 0, and unknown for fewer than ten', () => {
-    const groups = (count: number, error: number) =>
-      Array.from({ length: count }, (_, i) => ({ by: i % 2 === 0 ? 0.1 : -0.1, error }));
-    // With many groups it is nearly the difference; with few it is larger, because it could be much larger.
-    expect(varianceBetween(groups(20_000, 0.004))).toBeCloseTo(0.006002, 9);
-    expect(varianceBetween(groups(20, 0.004))).toBeCloseTo(0.0085006565, 9);
-    expect(varianceBetween(groups(20, 0.02))).toBeCloseTo(0.0044830037, 9);
-    expect(varianceBetween(groups(9, 0.004))).toBeNull();
   });
 });

@@ -21,7 +21,7 @@ export type Variation = {
 export type Measured = { by: number; variance: number; freedom: number; answers: number };
 
 /** Returns the degrees of freedom for `answers` answers on a scale with few steps. Simulated: see docs/benchmarks.md. */
-export const freedomOf = (answers: number) => 4 * answers;
+const freedomOf = (answers: number) => 4 * answers;
 
 /**
  * Returns the variance of the mean of a reading around that of the people asked, for answers of variance 1. The steady part of an
@@ -107,28 +107,3 @@ export function testOf({ by, variance, freedom, answers }: Measured): Test {
 /** Returns half the width of the 95% interval of a quantity. */
 export const marginOfMeasured = ({ variance, freedom }: Measured): number =>
   quantile95(freedom) * Math.sqrt(variance);
-
-/** Figures with fewer answers than this get a best estimate. */
-export const smallGroup = 50;
-
-/** Whether one of a KPI's figures has so few answers that the KPI gets a best estimate. */
-export const isSmall = (latest: readonly { reading: ShownReading }[]): boolean =>
-  latest.some(({ reading }) => reading.answers < smallGroup);
-
-/**
- * Returns a figure moved towards its parent group's figure (Efron and Morris 1975). `groupVariance`: how much groups differ from
- * their parent group. `freedom`: the degrees of freedom of the figure. The interval also contains the error of the parent group's figure.
- */
-export function shrunk(
-  own: { value: number; variance: number; freedom: number },
-  above: { value: number; variance: number },
-  groupVariance: number,
-) {
-  const weight = groupVariance + own.variance > 0 ? groupVariance / (groupVariance + own.variance) : 0;
-  const variance = weight * own.variance + (1 - weight) ** 2 * above.variance;
-  return {
-    value: above.value + weight * (own.value - above.value),
-    margin: quantile95(own.freedom) * Math.sqrt(variance),
-    weight,
-  };
-}

@@ -20,7 +20,8 @@ import {
   variationsIn,
   topOf,
 } from './history.ts';
-import { isSmall, type Measured, meanVariance, smallGroup, type Variation, testOf } from './measures.ts';
+import { type Apart, fromParent, varianceBetween } from './best-estimates.ts';
+import { type Measured, type Variation, testOf } from './measures.ts';
 import { excessOf, rootOf } from './normal.ts';
 import { pooledVariance, varianceSumsOf } from './pooled-variance.ts';
 import { comparableWeeks, isShown, type Reading, type Readings } from './readings.ts';
@@ -32,12 +33,8 @@ import {
   type Latest,
   latestOf,
   questionChange,
-  rollingOf,
   windowEnding,
 } from './rolling.ts';
-
-/** The minimum number of groups for estimating how much groups differ. */
-const enoughGroups = 10;
 
 /** Adds a week whose statistics were computed before. */
 export function recall(
@@ -96,6 +93,10 @@ function addTest(tests: Tests, kind: Tested, measured: Measured | undefined): vo
 }
 
 const noReadings: Readings = new Map();
+const readingsIn =
+  ({ readings }: History) =>
+  (groupId: number | null): Readings =>
+    (groupId === null ? undefined : readings.get(groupId)) ?? noReadings;
 
 /** Adds the cutoffs and the variance between groups. All questions of a week are looked at together. */
 function withCutoffs(
@@ -108,9 +109,8 @@ function withCutoffs(
   const variations = new Map(measured.map(({ questionId, ...variation }) => [questionId, variation]));
   const variationAt = variationIn(history);
   const then = windowEnding(addWeeks(week, -halfYear), kpiWeeks);
-  const around = new Map(
-    measured.map(({ questionId }) => [questionId, [] as { by: number; error: number }[]]),
-  );
+  const readingsOf = readingsIn(history);
+  const around = new Map(measured.map(({ questionId }) => [questionId, [] as Apart[]]));
   for (const [groupId, own] of readings) {
     const [top, parent] = [topOf(groupId, parentOf), parentOf(groupId)];
     const all = history.readings.get(groupId) as Map<number, Reading[]>;
@@ -120,15 +120,11 @@ function withCutoffs(
       const latest = [{ questionId, reading }];
       addTest(tests, 'change', questionChange(latest[0] as Latest, all, history.asked, variationAt));
       addTest(tests, 'halfYear', kpiSinceHalfYear(latest, latestOf(all, [questionId], then), variationAt));
-      const differs = (other: number | null) =>
-        other === null
-          ? undefined
-          : kpiDifference(latest, history.readings.get(other) ?? noReadings, variationAt);
+      const differs = (other: number | null) => kpiDifference(latest, readingsOf(other), variationAt);
       addTest(tests, 'company', differs(top));
-      const above = differs(parent);
-      addTest(tests, 'parent', above);
-      const error = variation.variance * meanVariance(reading, variation.presentShare);
-      if (above && reading.answers < smallGroup) around.get(questionId)?.push({ by: above.by, error });
+      addTest(tests, 'parent', differs(parent));
+      const apart = fromParent(latest, readingsOf(parent), { variationOf: variationAt, factor: 1 });
+      if (apart) around.get(questionId)?.push(apart);
     }
   }
   const cutoffs = cutoffsOf(tests);
@@ -139,57 +135,6 @@ function withCutoffs(
   }));
 }
 
-/** The largest possible variance of values from 0 to 1. */
-const mostVariance = 0.25;
-/** How far below its maximum the logarithm of a likelihood is still looked at. */
-const farBelow = 30;
-
-/**
- * Returns how much small groups differ from their parent group, beyond their errors: the mean of all possible variances, each weighted with
- * how likely it makes the differences that were seen (Morris and Tang 2011). The most likely variance alone is often 0 or too small, which
- * makes intervals too narrow. Null if there are too few groups.
- */
-export function varianceBetween(groups: readonly { by: number; error: number }[]): number | null {
-  if (groups.length < enoughGroups) return null;
-  const likelihood = (variance: number) =>
-    groups.reduce(
-      (sum, { by, error }) => sum - Math.log(variance + error) - by ** 2 / (variance + error),
-      0,
-    ) / 2;
-  // Steps are smaller for small variances.
-  const varianceAt = (place: number) => mostVariance * place ** 4;
-  let [low, high] = [0, 1];
-  for (let width = Infinity; high - low < width / 2;) {
-    width = high - low;
-    [low, high] = likelyPlaces((place) => likelihood(varianceAt(place)), low, high);
-  }
-  const places = placesIn(low, high, 400);
-  const logs = places.map((place) => likelihood(varianceAt(place)));
-  const best = Math.max(...logs);
-  let [sum, weights] = [0, 0];
-  for (const [i, place] of places.entries()) {
-    // Simpson's rule; the cube comes from the size of the steps.
-    const step = i === 0 || i === places.length - 1 ? 1 : 2 + 2 * (i % 2);
-    const weight = step * place ** 3 * Math.exp((logs[i] as number) - best);
-    sum += weight * varianceAt(place);
-    weights += weight;
-  }
-  return sum / weights;
-}
-
-const placesIn = (low: number, high: number, steps: number) =>
-  Array.from({ length: steps + 1 }, (_, i) => low + ((high - low) * i) / steps);
-
-/** Returns the part of a range outside of which a likelihood is negligible. */
-function likelyPlaces(likelihood: (place: number) => number, low: number, high: number): [number, number] {
-  const places = placesIn(low, high, 40);
-  const logs = places.map(likelihood);
-  const limit = Math.max(...logs) - farBelow;
-  const first = logs.findIndex((one) => one >= limit);
-  const last = logs.findLastIndex((one) => one >= limit);
-  return [places[Math.max(first - 1, 0)] as number, places[Math.min(last + 1, 40)] as number];
-}
-
 /** The minimum number of groups from which a week's ratio is computed. */
 const enoughForRatio = 10;
 
@@ -197,13 +142,14 @@ function kpiStatistics(history: History, week: Week, setting: Setting): KpiStati
   const { kpis, kpiWeeks, parentOf } = setting;
   const window = windowEnding(week, kpiWeeks);
   const then = windowEnding(addWeeks(week, -halfYear), kpiWeeks);
+  const readingsOf = readingsIn(history);
   const variationAt = variationIn(history);
   const tests = noTests();
   const found = kpis.map(({ id, questionIds }) => {
     const factor = factorOf(history, id, addWeeks(week, -comparableWeeks));
     const how = { variationOf: variationAt, factor };
     const changes = new Map<number, { by: number; variance: number; isNew: boolean; shared: number }>();
-    const around: { by: number; error: number }[] = [];
+    const around: Apart[] = [];
     for (const [groupId, readings] of history.readings) {
       const latest = latestOf(readings, questionIds, window);
       if (latest.length === 0) continue;
@@ -232,15 +178,11 @@ function kpiStatistics(history: History, week: Week, setting: Setting): KpiStati
         'halfYear',
         kpiSinceHalfYear(latest, latestOf(readings, questionIds, then), variationAt),
       );
-      const differs = (other: number | null) =>
-        other === null
-          ? undefined
-          : kpiDifference(latest, history.readings.get(other) ?? noReadings, variationAt);
+      const differs = (other: number | null) => kpiDifference(latest, readingsOf(other), variationAt);
       addTest(tests, 'company', differs(topOf(groupId, parentOf)));
-      const parent = differs(parentOf(groupId));
-      addTest(tests, 'parent', parent);
-      const error = rollingOf(latest, variationAt, factor).variance;
-      if (parent && error > 0 && isSmall(latest)) around.push({ by: parent.by, error });
+      addTest(tests, 'parent', differs(parentOf(groupId)));
+      const apart = fromParent(latest, readingsOf(parentOf(groupId)), how);
+      if (apart) around.push(apart);
     }
     return { kpiId: id, factor, ...ratioOf(changes, parentOf), groupVariance: varianceBetween(around) };
   });

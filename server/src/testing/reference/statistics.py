@@ -15,7 +15,6 @@ from math import sqrt
 
 try:
     import numpy as np
-    from scipy.integrate import quad
     from scipy.stats import norm
     from scipy.stats import t as student
 except ImportError:
@@ -129,7 +128,7 @@ def verdict(quantity, cutoff):
 
 
 def between_groups(parts):
-    """The mean of the variance, weighted with its likelihood. Each part: a difference from the group above, and the variance of its error."""
+    """The mean of the variance, weighted with itself and its likelihood. Each part: a difference from the parent group and its variance."""
     if len(parts) < 10:
         return None
     by, error = np.array(parts).T
@@ -137,19 +136,16 @@ def between_groups(parts):
     def log_likelihood(tau):
         return -0.5 * np.sum(np.log(tau + error) + by**2 / (tau + error))
 
-    # The logarithm of the variance makes the integrand smooth.
-    at = np.linspace(-40, np.log(0.25), 4001)
-    best = max(log_likelihood(np.exp(x)) + x for x in at)
-    likely = [x for x in at if log_likelihood(np.exp(x)) + x > best - 40]
-
-    def moment(power):
-        def integrand(x):
-            return np.exp(log_likelihood(np.exp(x)) + (1 + power) * x - best)
-
-        bounds = np.linspace(likely[0], likely[-1], 41)
-        return sum(quad(integrand, low, high, epsabs=0, epsrel=1e-12)[0] for low, high in zip(bounds, bounds[1:]))
-
-    return moment(1) / moment(0)
+    # The logarithm of the variance makes the integrand smooth. Gauss and Legendre's rule in narrow parts of the range.
+    at = np.linspace(-40, np.log(0.25), 401)
+    logs = np.array([log_likelihood(np.exp(x)) + x for x in at])
+    likely = np.flatnonzero(logs > logs.max() - 40)
+    bounds = np.linspace(at[max(likely[0] - 1, 0)], at[min(likely[-1] + 1, 400)], 41)
+    half = (bounds[1] - bounds[0]) / 2
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    points = np.add.outer(bounds[:-1] + half, half * nodes).ravel()
+    heights = np.exp([log_likelihood(np.exp(x)) + x - logs.max() for x in points]) * np.tile(weights, 40)
+    return np.sum(heights * np.exp(2 * points)) / np.sum(heights * np.exp(points))
 
 
 def steady(moves, enough):
@@ -393,11 +389,11 @@ class Account:
         return mean_of(parts, factor)
 
     def above(self, group, latest, factor):
-        """The parent group's value over the same questions and weeks."""
+        """The variance of the parent group's value over the same questions and weeks."""
         own = self.figures.get(self.parents.get(group), {})
         found = [(question, at, own.get(question, {}).get(at)) for question, at, _ in latest]
         found = [one for one in found if one[2] and one[2]["value"] is not None]
-        return self.rolling(found, factor) if found else None
+        return self.rolling(found, factor).variance if found else None
 
     # Weeks
 
@@ -476,7 +472,7 @@ class Account:
                         if one and one.is_tested():
                             tests[kind].append((one.probability(), one.answers))
                     if quantities["parent"] and small:
-                        around[question].append((quantities["parent"].by, error.variance))
+                        around[question].append((quantities["parent"].by, error.variance - parents_part(error, above)))
         cutoffs = cutoffs_of(tests)
         between = {one: between_groups(parts) for one, parts in around.items()}
         for group, question, value, small, quantities, error, above in found:
@@ -513,7 +509,8 @@ class Account:
                     }
                 small = any(figure["answers"] < 50 for _, _, figure in latest)
                 if quantities["parent"] and error.is_tested() and small:
-                    around.append((quantities["parent"].by, error.variance))
+                    above = self.above(group, latest, factor)
+                    around.append((quantities["parent"].by, error.variance - parents_part(error, above)))
                 own.append((group, latest, quantities, error))
             rows[kpi] = {"factor": factor, **self.ratio(week, changes), "groupVariance": between_groups(around)}
             found += [(kpi, *one) for one in own]
@@ -542,11 +539,17 @@ def cutoffs_of(tests):
     return {kind: cutoff for kind, cutoff in cutoffs.items() if cutoff}
 
 
+def parents_part(error, above):
+    """The variance of the parent group's value, which is a part of that of the group's own value."""
+    return min(above, 0.98 * error.variance)
+
+
 def estimate(value, parent, between, error, above):
     if not parent or between is None or not error.is_tested():
         return None
-    weight = between / (between + error.variance)
-    margin = quantile(error.freedom) * sqrt(weight * error.variance + (1 - weight) ** 2 * above.variance)
+    part = parents_part(error, above)
+    weight = between / (between + error.variance - part)
+    margin = quantile(error.freedom) * sqrt(part + weight * (error.variance - part))
     return {"value": value - (1 - weight) * parent.by, "margin": margin, "weight": weight}
 
 
