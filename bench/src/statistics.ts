@@ -61,8 +61,6 @@ export const statisticsPlans: Plans<Plan> = {
 const steadyShares = [0, 0.3, 0.6, 0.9];
 /** From this week on, the account has enough history. */
 const settled = 14;
-/** How many weeks companies with teams that don't differ are simulated for: all questions of the KPI are asked. */
-const evenWeeks = kpiWeeks;
 /** In companies that change once: the week of the change, the share of groups that change, and by how many standard deviations. */
 const [changeWeek, changedShare, half] = [28, 0.15, 0.5];
 /** In companies that change all the time: the share of groups that change in each week. */
@@ -188,10 +186,13 @@ function runUnchanged(company: SimulatedCompany, { weeks }: Plan, tally: Tally):
   }
 }
 
-/** Runs a company whose teams don't differ, so that every mark of a difference from the company or the parent group is false. */
+/**
+ * Runs a company whose teams don't differ, so that every mark of a difference from the company or the parent group is false. It ends when
+ * all questions of the KPI are asked.
+ */
 function runEven(company: SimulatedCompany, tally: Tally): void {
   const history = emptyHistory();
-  for (let i = 0; i < evenWeeks; i++) {
+  for (let i = 0; i < kpiWeeks; i++) {
     const { statistics } = nextWeek(company, history, i);
     tally.weeks++;
     addCompared(tally, comparedIn(history, statistics, company.setting), (kind) => kind !== 'halfYear');
@@ -304,29 +305,57 @@ const totalOf = (tallies: readonly Tally[], of: (tally: Tally) => Count): Count 
   };
 };
 
-const coverage: readonly [string, Checked][] = [
-  ['question', 'question'],
-  ['KPI', 'kpi'],
-  ['best estimate of a question', 'questionEstimate'],
-  ['best estimate of a KPI', 'kpiEstimate'],
-];
+type Target = { text: string; isMet: (share: number) => boolean };
+const atMost = (share: number): Target => ({ text: `≤ ${100 * share}%`, isMet: (one) => one <= share });
+const atLeast = (share: number): Target => ({ text: `≥ ${100 * share}%`, isMet: (one) => one >= share });
+const about95: Target = { text: '95 ± 1%', isMet: (share) => Math.abs(share - 0.95) <= 0.01 };
 
-const differences: readonly [string, ComparedWith][] = [
-  ['the company although no team differs', 'company'],
-  ['the parent group although no team differs', 'parent'],
-  ['half a year ago although nothing changed', 'halfYear'],
+/** A share that is measured for each steady share. */
+type Measure = { what: string; of: (tally: Tally) => Count; target?: Target };
+
+const covers = (what: string, of: Checked): Measure => ({
+  what: `95% intervals that contain the truth: ${what}`,
+  of: ({ coverage }) => coverage[of],
+  target: about95,
+});
+const differsFrom = (what: string, kind: ComparedWith): Measure => ({
+  what: `Weeks with anything marked as clearly different from ${what}`,
+  of: ({ compared }) => compared[kind],
+  target: atMost(0.08),
+});
+const finds = (answers: number, size: 'hundred' | 'threeHundred', target: Target): Measure => ({
+  what: `Half a standard deviation found, one question, ${answers} answers`,
+  of: ({ power }) => power[size],
+  target,
+});
+
+const measures: readonly Measure[] = [
+  covers('question', 'question'),
+  covers('KPI', 'kpi'),
+  covers('best estimate of a question', 'questionEstimate'),
+  covers('best estimate of a KPI', 'kpiEstimate'),
+  {
+    what: 'Weeks with anything marked as clear although nothing changed',
+    of: ({ marked }) => marked,
+    target: atMost(0.08),
+  },
+  differsFrom('the company although no team differs', 'company'),
+  differsFrom('the parent group although no team differs', 'parent'),
+  differsFrom('half a year ago although nothing changed', 'halfYear'),
+  { what: 'False marks among all marks', of: ({ falseMarks }) => falseMarks, target: atMost(0.06) },
+  finds(100, 'hundred', atLeast(0.5)),
+  finds(300, 'threeHundred', atLeast(0.95)),
 ];
+const ofSeasons: Measure = {
+  what: 'Weeks with anything marked as clear when only a season moves all groups',
+  of: ({ seasonal }) => seasonal,
+};
 
 function rowsOf(tallies: readonly Tally[]): BenchRow[] {
-  const row = (
-    what: string,
-    of: (tally: Tally) => Count,
-    target?: string,
-    isMet?: (share: number) => boolean,
-  ): BenchRow[] => {
+  const row = ({ what, of, target }: Measure): BenchRow[] => {
     const share = shareOf(totalOf(tallies, of));
     return [
-      { what, measured: percent(share), ...(target !== undefined && isMet && { target, met: isMet(share) }) },
+      { what, measured: percent(share), ...(target && { target: target.text, met: target.isMet(share) }) },
       ...tallies.map((tally, i) => ({
         what: `– steady share ${steadyShares[i]}`,
         measured: percent(shareOf(of(tally))),
@@ -339,52 +368,13 @@ function rowsOf(tallies: readonly Tally[]): BenchRow[] {
       what: 'Simulated weeks',
       measured: tallies.reduce((sum, { weeks }) => sum + weeks, 0).toLocaleString('en'),
     },
-    ...coverage.flatMap(([what, of]) =>
-      row(
-        `95% intervals that contain the truth: ${what}`,
-        (one) => one.coverage[of],
-        '95 ± 1%',
-        (share) => Math.abs(share - 0.95) <= 0.01,
-      ),
-    ),
-    ...row(
-      'Weeks with anything marked as clear although nothing changed',
-      (one) => one.marked,
-      '≤ 8%',
-      (share) => share <= 0.08,
-    ),
-    ...differences.flatMap(([what, kind]) =>
-      row(
-        `Weeks with anything marked as clearly different from ${what}`,
-        (one) => one.compared[kind],
-        '≤ 8%',
-        (share) => share <= 0.08,
-      ),
-    ),
-    ...row(
-      'False marks among all marks',
-      (one) => one.falseMarks,
-      '≤ 6%',
-      (share) => share <= 0.06,
-    ),
-    ...row(
-      'Half a standard deviation found, one question, 100 answers',
-      (one) => one.power.hundred,
-      '≥ 50%',
-      (share) => share >= 0.5,
-    ),
-    ...row(
-      'Half a standard deviation found, one question, 300 answers',
-      (one) => one.power.threeHundred,
-      '≥ 95%',
-      (share) => share >= 0.95,
-    ),
+    ...measures.flatMap(row),
     {
       what: 'Half a standard deviation found, KPI of five questions over 13 weeks, 50 answers, steady share 0.6',
       measured: percent(shareOf(kpiPower)),
       target: '≥ 80%',
       met: shareOf(kpiPower) >= 0.8,
     },
-    ...row('Weeks with anything marked as clear when only a season moves all groups', (one) => one.seasonal),
+    ...row(ofSeasons),
   ];
 }

@@ -1,7 +1,7 @@
 // What a results page compares its figures with: the comparisons the caller may choose, and the readings they need.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { ChosenComparison, ResultGroup } from '@soundings/contract/console/results/results.ts';
-import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
+import type { Week } from '@soundings/contract/weeks.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';
 import { accountById } from '../../accounts/accounts.ts';
@@ -10,6 +10,7 @@ import type { ShownQuestion } from '../../results/data/read-results.ts';
 import type { Window } from '../../results/data/window.ts';
 import {
   type ComparedWith,
+  halfYearBefore,
   neededFor,
   noReadings,
   readingsShown,
@@ -17,7 +18,6 @@ import {
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
 import { isShown, type Readings } from '../../results/statistics/readings.ts';
-import { halfYear } from '../../results/statistics/rolling.ts';
 import type { Who } from '../core/console.ts';
 import type { OpenGroups } from './reading.ts';
 
@@ -35,10 +35,10 @@ export async function allowedComparisons(pool: Pool, who: Who): Promise<Readonly
 export function withFigures(
   allowed: ReadonlySet<Comparison>,
   weeks: readonly Week[],
-  { first, last }: Window,
+  window: Window,
 ): ReadonlySet<Comparison> {
-  const [from, to] = [addWeeks(first, -halfYear), addWeeks(last, -halfYear)];
-  return weeks.some((week) => week >= from && week <= to) ? allowed : withoutHalfYear(allowed);
+  const { first, last } = halfYearBefore(window);
+  return weeks.some((week) => week >= first && week <= last) ? allowed : withoutHalfYear(allowed);
 }
 
 /** Returns what can be compared with if there are no figures of half a year ago. */

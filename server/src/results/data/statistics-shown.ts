@@ -251,11 +251,15 @@ function differenceIn(
   { variationOf, windowOf }: Statistics,
 ): Differing | undefined {
   if (kind !== 'halfYear') return kpiDifference(latest, whole, variationOf);
-  const { first, last } = windowOf(week);
-  const then = { first: addWeeks(first, -halfYear), last: addWeeks(last, -halfYear) };
   const ids = latest.map(({ questionId }) => questionId);
-  return kpiSinceHalfYear(latest, latestOf(readings, ids, then), variationOf);
+  return kpiSinceHalfYear(latest, latestOf(readings, ids, halfYearBefore(windowOf(week))), variationOf);
 }
+
+/** Returns the weeks that the weeks of a window are compared with. */
+export const halfYearBefore = ({ first, last }: Window): Window => ({
+  first: addWeeks(first, -halfYear),
+  last: addWeeks(last, -halfYear),
+});
 
 /** Returns the best estimate of a small group's rolling KPI value; null if the group is not small, or nothing is known about it. */
 export function kpiEstimate(
@@ -323,7 +327,7 @@ export function neededForWeek(
     const inWindow = weeks?.find((one) => one >= first && one <= last);
     return inWindow === undefined ? first : earliestComparable(inWindow, weeks);
   });
-  const halfYearAgo = kind === 'halfYear' ? [addWeeks(first, -halfYear)] : [];
+  const halfYearAgo = kind === 'halfYear' ? [halfYearBefore({ first, last }).first] : [];
   return { first: [...starts, ...halfYearAgo].reduce((a, b) => (a < b ? a : b), first), last };
 }
 
