@@ -47,8 +47,8 @@ describe('best estimates', () => {
       error: expect.closeTo(0.0625 * (1 / 10 - 1 / 40), 12),
       freedom: 40,
     });
-    // One more person answered in the parent group: the difference is almost without error, but not less than 2% of the variance.
-    expect(fromParent(own(49), parent(0.79, 50), how)?.error).toBeCloseTo((0.02 * 0.0625) / 49, 12);
+    // A parent group with the same answers: the difference has no error, but it counts as 2% of the variance.
+    expect(fromParent(own(40), parent(0.8, 40), how)?.error).toBeCloseTo((0.02 * 0.0625) / 40, 12);
     expect(fromParent(own(50), parent(0.6, 400), how)).toBeUndefined();
     expect(fromParent(own(10), parent(null, 40), how)).toBeUndefined();
     expect(bestEstimate(own(10), parent(0.6, 40), how, null)).toBeNull();
