@@ -330,6 +330,7 @@ const pureFiles = [
   'results/words.ts',
   'results/data/shape.ts',
   'results/data/window.ts',
+  'results/statistics/best-estimates.ts',
   'results/statistics/history.ts',
   'results/statistics/marks.ts',
   'results/statistics/measures.ts',
