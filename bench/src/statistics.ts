@@ -55,7 +55,7 @@ type Plan = {
 
 export const statisticsPlans: Plans<Plan> = {
   whole: { unchanged: 26, even: 60, changing: 12, changed: 20, seasonal: 3, weeks: 42 },
-  smoke: { unchanged: 1, even: 1, changing: 1, changed: 1, seasonal: 0, weeks: 30 },
+  smoke: { unchanged: 1, even: 1, changing: 1, changed: 1, seasonal: 1, weeks: 30 },
 };
 
 const steadyShares = [0, 0.3, 0.6, 0.9];
