@@ -89,7 +89,7 @@ const margin = (value: number | null) =>
 function points({ by, verdict }: Pick<FigureChange, 'by' | 'verdict'>): string {
   const whole = Math.abs(score(by));
   const shown = whole === 0 && verdict !== 'unclear' ? Math.abs(Math.round(by * 1000) / 10) : whole;
-  return shown === 0 ? '±0' : `${by > 0 ? '+' : '−'}${shown}`;
+  return shown === 0 ? '0' : `${by > 0 ? '+' : '−'}${shown}`;
 }
 /** What is said about a change; nothing without one. */
 const wordsOf = (change: FigureChange | null): string =>
@@ -380,9 +380,12 @@ test.skipIf(!hasBrowser())(
       unsorted.filter((one) => one >= 0).toSorted((a, b) => a - b),
     );
 
-    // The difference from the company, in points. Only clear differences have a colour.
+    // The difference from the company, in points. Only clear differences have a colour, and no arrow of a change is beside one.
+    const arrows = page.locator('svg.lucide-arrow-up-right, svg.lucide-arrow-down-right');
+    expect(await arrows.count()).toBeGreaterThan(1);
     await page.getByRole('radio', { name: 'Difference' }).check();
     const compared = (await heatTable(page)).rows;
+    expect(await arrows.count()).toBe(0);
     for (const cells of compared.slice(1)) {
       const row = rowOf.get(cells[0] as string)!;
       const differences = row.differences.map((by, kpi) =>
