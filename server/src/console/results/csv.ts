@@ -54,9 +54,22 @@ const points = (by: number | null | undefined): CsvCell =>
 const verdict = (one: { verdict: Verdict } | null | undefined, t: Texts): CsvCell =>
   one ? t(`verdict.${one.verdict}`) : null;
 
-/** Returns a row for each week of a group: its response and its KPIs, rolling and of the week alone. */
-export const groupTable = ({ weeks, kpis, rates }: GroupResults, t: Texts): string =>
-  tableOf([
+/**
+ * Returns a row for each week of a group: its response and its KPIs, rolling and of the week alone. The difference from the comparison
+ * is that of the last rolling value.
+ */
+export function groupTable({ weeks, kpis, rates, comparison }: GroupResults, t: Texts): string {
+  const isCompared = comparison.kind !== 'none';
+  const from = t('difference', { name: comparison.group?.name ?? t(`comparison.${comparison.kind}`) });
+  const differenceCells = (
+    { rolling, difference }: GroupResults['kpis'][number],
+    week: string,
+  ): CsvCell[] => {
+    if (!isCompared) return [];
+    const isLast = rolling.findLast(({ value }) => value !== null)?.week === week;
+    return isLast ? [points(difference?.by), verdict(difference, t)] : [null, null];
+  };
+  return tableOf([
     [
       t('week'),
       t('monday'),
@@ -66,6 +79,7 @@ export const groupTable = ({ weeks, kpis, rates }: GroupResults, t: Texts): stri
       ...kpis.flatMap(({ name }) => [
         name,
         ...(['margin', 'change', 'isClear', 'weekOnly'] as const).map((key) => `${name}, ${t(key)}`),
+        ...(isCompared ? [`${name}, ${from}`, `${name}, ${from}, ${t('isClear')}`] : []),
       ]),
       t('handedOut'),
     ],
@@ -76,7 +90,8 @@ export const groupTable = ({ weeks, kpis, rates }: GroupResults, t: Texts): stri
         scoreIn(rates, week, t),
         rate?.answered ?? null,
         rate?.asked ?? null,
-        ...kpis.flatMap(({ values, rolling }): CsvCell[] => {
+        ...kpis.flatMap((kpi): CsvCell[] => {
+          const { values, rolling } = kpi;
           const own = rolling.find((one) => one.week === week);
           return [
             scoreIn(rolling, week, t),
@@ -84,6 +99,7 @@ export const groupTable = ({ weeks, kpis, rates }: GroupResults, t: Texts): stri
             points(own?.change?.by),
             verdict(own?.change, t),
             scoreIn(values, week, t),
+            ...differenceCells(kpi, week),
           ];
         }),
         handedOutCell([
@@ -96,6 +112,7 @@ export const groupTable = ({ weeks, kpis, rates }: GroupResults, t: Texts): stri
       ];
     }),
   ]);
+}
 
 export type HeatTableFilters = HeatFilters & {
   isDifference: boolean;

@@ -42,6 +42,7 @@ import {
   type KpiWindow,
   type Latest,
   latestOf,
+  newestOf,
   questionChange,
   rollingOf,
   type VariationOf,
@@ -66,7 +67,8 @@ export type Statistics = {
   /** Returns the cutoff of a question; undefined if the statistics of the week are not computed yet. */
   questionCutoff: (questionId: number, week: Week, kind: Tested) => Cutoff | undefined;
   groupVarianceOf: (questionId: number, week: Week) => number | null;
-  kpiAt: (kpiId: string, week: Week) => KpiParameters;
+  /** Returns the parameters of a KPI in the week of its newest figure: a value that stays the same keeps its verdict. */
+  kpiAt: (kpiId: string, newest: Week) => KpiParameters;
 };
 
 type KpiParameters = {
@@ -198,7 +200,7 @@ export function rollingFigure(
       change: null,
     };
   }
-  const { factor, cutoffOf } = statistics.kpiAt(kpiId, week);
+  const { factor, cutoffOf } = statistics.kpiAt(kpiId, newestOf(latest));
   const { variationOf, asked } = statistics;
   const weeks = latest.map(({ reading }) => reading.week).toSorted();
   const change = kpiChange(latest, readings, asked, { variationOf, factor });
@@ -247,7 +249,8 @@ export function kpiDifferenceShown(
 ): Difference | null {
   if (kind === 'none') return null;
   const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
-  const cutoff = statistics.kpiAt(kpiId, week).cutoffOf(kind);
+  if (latest.length === 0) return null;
+  const cutoff = statistics.kpiAt(kpiId, newestOf(latest)).cutoffOf(kind);
   return shownDifference(differenceIn(latest, { kind, whole }, readings, week, statistics), cutoff);
 }
 
@@ -274,8 +277,8 @@ export function kpiEstimate(
   statistics: Statistics,
 ): BestEstimate | null {
   const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
-  const { factor, groupVariance } = statistics.kpiAt(kpiId, week);
-  if (latest.length === 0 || !latest.some(({ reading }) => reading.answers < smallGroup)) return null;
+  if (!latest.some(({ reading }) => reading.answers < smallGroup)) return null;
+  const { factor, groupVariance } = statistics.kpiAt(kpiId, newestOf(latest));
   const above = kpiDifference(latest, parent, statistics.variationOf);
   const { variance } = rollingOf(latest, statistics.variationOf, factor);
   if (!above || groupVariance === null || !(variance > 0)) return null;
@@ -377,7 +380,7 @@ export function kpiCell(
     const value = isAskedIn(readings, questionIds, window) ? null : 'none';
     return { value, handedOut: false, clearChange: null, changeHandedOut: false, difference: null };
   }
-  const { factor, cutoffOf } = statistics.kpiAt(kpiId, week);
+  const { factor, cutoffOf } = statistics.kpiAt(kpiId, newestOf(latest));
   const { variationOf, asked } = statistics;
   const cutoff = cutoffOf('change');
   const change = cutoff && kpiChange(latest, readings, asked, { variationOf, factor });

@@ -157,6 +157,7 @@ class Account:
         self.variations = {}  # By question and week.
         self.moves = {}
         self.ratios = {}
+        self.kpi_rows = {}  # Parameters by KPI and week.
 
     # Groups and their figures
 
@@ -490,18 +491,29 @@ class Account:
             rows[kpi] = {"factor": factor, **self.ratio(week, changes), "groupVariance": between_groups(around)}
             found += [(kpi, *one) for one in own]
         cutoffs = cutoffs_of(tests)
+        for kpi, row in rows.items():
+            row["cutoffs"] = cutoffs
+            self.kpi_rows.setdefault(kpi, {})[week] = row
         for kpi, group, latest, quantities, error in found:
+            # A value that stays the same keeps the parameters of the week of its newest figure.
+            newest = max(at for _, at, _ in latest)
+            row = self.kpi_rows[kpi].get(newest) or {"factor": 1, "groupVariance": None, "cutoffs": {}}
+            if newest != week:
+                error = self.rolling(latest, row["factor"])
+                change = self.kpi_change(group, latest, row["factor"])
+                if change:
+                    change.more = quantities["change"].more
+                quantities = {**quantities, "change": change}
             small = any(figure["answers"] < 50 for _, _, figure in latest)
-            best = estimate(error.by, quantities["parent"], rows[kpi]["groupVariance"], error, small)
+            best = estimate(error.by, quantities["parent"], row["groupVariance"], error, small)
             groups[group]["kpis"][kpi] = {
                 "value": error.by,
                 "questions": len(latest),
                 "firstWeek": min(at for _, at, _ in latest),
                 "lastWeek": max(at for _, at, _ in latest),
-                **shown(quantities, error, cutoffs, best),
+                **shown(quantities, error, row["cutoffs"], best),
             }
         for kpi, row in rows.items():
-            row["cutoffs"] = cutoffs
             if row["ratio"] is not None:
                 self.ratios.setdefault(kpi, []).append({"week": week, **row})
         return rows
