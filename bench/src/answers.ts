@@ -1,16 +1,19 @@
 // A week of 20,000 people in 2,000 groups: opening the round, submitting answers over HTTP (floor: plain inserts of the same
-// rows), and closing and publishing the week.
+// rows), and closing and publishing the week, also with breakdowns (floor: without).
 // Run one at a time, because parallel runs would affect each other's times.
 import { agreementScale } from '@soundings/contract/question-types.ts';
 import { dayIn, type Week, weekName } from '@soundings/contract/weeks.ts';
+import { maxBreakdowns, maxSegmentsOfBreakdown } from '@soundings/contract/limits.ts';
 import { lockAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { copyInto, inTransaction } from '@soundings/server/src/db/db.ts';
+import { defineAttribute } from '@soundings/server/src/people/attributes.changes.ts';
 import { defineLibrary } from '@soundings/server/src/questions/questions.ts';
 import { selectQuestions } from '@soundings/server/src/questions/questions.sql.ts';
 import { linksOfAll } from '@soundings/server/src/rounds/links.ts';
 import { weekdayOf } from '@soundings/server/src/rounds/send-times.ts';
 import { openDueRounds } from '@soundings/server/src/rounds/opening.ts';
 import { createSchedule } from '@soundings/server/src/rounds/schedules.ts';
+import { openBreakdown } from '@soundings/server/src/rounds/segments/breakdowns.ts';
 import {
   decodeAnswers,
   encodeAnswers,
@@ -36,7 +39,7 @@ const seconds = 20;
 /** The number of database connections of the service. */
 const connections = 10;
 
-/** Opening a round for a company, answering over HTTP, and closing the week. */
+/** Measures opening a round for a company, answering over HTTP, and closing the week. */
 export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
   const service = await start();
   try {
@@ -57,6 +60,7 @@ export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
       },
       ...(await measureGiving(service, load, giving, plan, say)),
       ...(await measureClosing(service, { load, giving }, { ...account, week }, plan, say)),
+      ...(await measureBreakdowns(service, plan, say)),
     ];
     return { rows, postgres: service.postgres };
   } finally {
@@ -67,7 +71,7 @@ export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
 const sizeText = ({ users, groups }: Plan) =>
   `${users.toLocaleString('en')} people in ${groups.toLocaleString('en')} groups`;
 
-/** Five questions for the whole company, at once. */
+/** Opens a round with five questions for the whole company. */
 async function open({ pool, keys }: Service, { id }: BenchAccount) {
   const today = dayIn('UTC', Date.now());
   const questionIds = await inTransaction(pool, async (tx) => {
@@ -158,6 +162,58 @@ async function measureGiving(
       ratio: `${(most / plain).toFixed(2)}×`,
     },
   ];
+}
+
+/** Closes the same week with as many breakdowns as can be open, each with as many segments as it can have, and without any. */
+async function measureBreakdowns(service: Service, plan: Plan, say: Say): Promise<BenchRow[]> {
+  const company = makeCompany({ ...plan, oneTop: true });
+  const close = async (withBreakdowns: boolean) => {
+    const account = await service.account(attribute);
+    await push(service, account, pushBodyOf(company), { created: company.users.length });
+    if (withBreakdowns) await openBreakdowns(service, account);
+    // Otherwise the database plans for the rows before the push.
+    await service.pool`vacuum analyze`;
+    const { opening, week, questionIds } = await open(service, account);
+    await answerAll(service, { accountId: account.id, week, questionIds });
+    await service.pool`vacuum analyze`;
+    const [closing] = await timed(() =>
+      service.command('week', 'close', '--account', String(account.id), '--week', weekName(week)),
+    );
+    say(
+      `${withBreakdowns ? 'with' : 'without'} breakdowns: opening ${time(opening)}, closing ${time(closing)}`,
+    );
+    return { opening, closing };
+  };
+  const [without, full] = [await close(false), await close(true)];
+  const what = `with ${maxBreakdowns} breakdowns of ${maxSegmentsOfBreakdown} segments (floor: without)`;
+  return (['opening', 'closing'] as const).map((step) => ({
+    what: `– ${step}, ${what}`,
+    measured: time(full[step]),
+    floor: time(without[step]),
+    ratio: `${(full[step] / without[step]).toFixed(2)}×`,
+  }));
+}
+
+/** Opens all breakdowns. Most people have one of the frequent values, and the values don't depend on the groups. */
+async function openBreakdowns({ pool }: Service, { id }: BenchAccount): Promise<void> {
+  const names = Array.from({ length: maxBreakdowns }, (_, i) => `division${i}`);
+  await inTransaction(pool, async (tx) => {
+    await lockAccount(tx, id);
+    for (const name of names) await defineAttribute(tx, id, { name, allowedValues: null });
+    await tx`
+      update users u
+      set    attributes = attributes || (
+               select jsonb_object_agg(name, floor(${maxSegmentsOfBreakdown} * power(abs(mod(hashint4extended(u.user_id, place), 1000003)) / 1000003.0, 2))::text)
+               from   unnest(${names}::text[]) with ordinality as n(name, place))
+      where  account_id = ${id}`;
+    for (const name of names)
+      await openBreakdown(
+        tx,
+        id,
+        { origin: 'command' },
+        { name, attribute: name, bands: null, crossOf: null },
+      );
+  });
 }
 
 /** Answers all open questions of everyone. */

@@ -6,6 +6,7 @@ import { benchDrivers, driversPlans } from './drivers.ts';
 import { benchDrops, dropsPlans } from './files.ts';
 import { benchHostile, hostilePlans } from './hostile.ts';
 import { type Bench, inBothSizes, type Plans } from './measuring/plans.ts';
+import { benchMail, mailPlans } from './mail.ts';
 import { benchReports, reportsPlans } from './reports.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';
 import { benchSheets, sheetsPlans } from './sheets.ts';
@@ -20,6 +21,7 @@ export const benches: Record<string, Plans<Bench>> = {
   reports: inBothSizes(benchReports, reportsPlans),
   drivers: inBothSizes(benchDrivers, driversPlans),
   sheets: inBothSizes(benchSheets, sheetsPlans),
+  mail: inBothSizes(benchMail, mailPlans),
   drops: inBothSizes(benchDrops, dropsPlans),
   sftp: inBothSizes(benchSftp, sftpPlans),
   statistics: inBothSizes(benchStatistics, statisticsPlans),

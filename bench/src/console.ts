@@ -18,8 +18,8 @@ import { pushBodyOf, push } from './push.ts';
 import type { Service } from './measuring/service.ts';
 
 /**
- * The browser, the size of the account, and how often each page is loaded. The first `warmUps` loads fill the browser's cache and
- * are not counted.
+ * The sizes of a run: those of the account, and how often each page is loaded. The first `warmUps` loads fill the browser's cache
+ * and are not counted.
  */
 /** The size of an account. */
 export type FilledPlan = { users: number; groups: number; answers: number; weeks: number };

@@ -66,7 +66,7 @@ const smokePlan: Plan = {
 
 export const dataPlans: Plans<Plan> = { whole: wholePlan, smoke: smokePlan };
 
-/** For experiments: without the targets for 5 million answers. */
+/** Smaller accounts, for experiments. The targets for 5 million answers don't apply to them. */
 export const smallDataPlans: Plans<Plan> = {
   whole: {
     ...wholePlan,
@@ -85,7 +85,7 @@ const figureTables = ['results', 'response_rates', 'kpi_values', 'comments', 'co
 
 type Scene = { service: Service; plan: Plan; company: Company; thisWeek: Week; say: Say };
 
-/** Importing answers, reading them, and closing a week. */
+/** Measures importing answers, reading them, and closing a week. */
 export const benchData: Sized<Plan> = (plan) => async (say, start) => {
   const service = await start();
   try {
@@ -150,7 +150,7 @@ async function measureImport(
   ];
 }
 
-/** Imports with the command, as a separate process. */
+/** Imports a history with the soundings command, as a separate process. */
 async function importHistory(
   { service, company, say }: Scene,
   { id }: BenchAccount,
@@ -182,7 +182,7 @@ const millions = (count: number) => `${(count / 1e6).toFixed(count < 1e6 ? 2 : 1
 
 async function measureReading(scene: Scene, accounts: BenchAccount[]): Promise<BenchRow[]> {
   const { plan, company, thisWeek, say } = scene;
-  // New processes: the one that received the pushes still has some of their memory.
+  // These are new processes, because the process that received the pushes still uses memory from them.
   const [service, uncached] = await Promise.all([
     scene.service.another(),
     scene.service.another({ RESPONSE_CACHE_MB: '0' }),
@@ -266,7 +266,7 @@ async function measureClosingBy(
   ];
 }
 
-/** Turns the week into one that has ended, and returns a function that runs the closing job immediately. */
+/** Moves the week into the past, so that it has ended, and returns a function that runs its closing job immediately. */
 async function jobOf(scene: Scene, { id }: BenchAccount): Promise<() => Promise<void>> {
   const { pool } = scene.service;
   await moveBack(scene, id);

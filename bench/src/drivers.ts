@@ -2,7 +2,7 @@
 // 2,000 groups and 20 KPIs take, for the computation alone and as a response of the console.
 // Run one at a time, because parallel runs would affect each other's times.
 import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
-import type { Drivers } from '@soundings/contract/console/drivers.ts';
+import type { Drivers } from '@soundings/contract/console/results/drivers.ts';
 import { agreementScale } from '@soundings/contract/question-types.ts';
 import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { beginSession } from '@soundings/server/src/auth/sessions.ts';
@@ -17,7 +17,10 @@ import type { Plans, Say, Sized } from './measuring/plans.ts';
 import { pushBodyOf, push } from './push.ts';
 import type { Service } from './measuring/service.ts';
 
-/** `companies`: how many are simulated of each kind. `users`, `groups` and `rounds`: of the account whose times are measured. */
+/**
+ * `companies`: how many companies of each kind are simulated. `users`, `groups` and `rounds`: the sizes of the account whose times
+ * are measured.
+ */
 type Plan = { companies: number; users: number; groups: number; rounds: number };
 
 export const driversPlans: Plans<Plan> = {
@@ -103,7 +106,7 @@ function simulated(groups: number, companies: number, say: Say): BenchRow[] {
   ];
 }
 
-/** Measures the first response of the page for each of several outcomes, which are not kept from before. */
+/** Measures the first response of the page for each of several outcomes. No response has been computed before. */
 async function response(
   service: Service,
   { users, groups, rounds }: Omit<Plan, 'companies'>,

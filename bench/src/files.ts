@@ -25,7 +25,7 @@ export const dropsPlans: Plans<Plan> = {
 const targets = { csv: 10_000, xls: undefined, xlsx: 20_000 };
 const limits = { maxUsersCreated: 20_000, maxGroupsCreated: 20_000 };
 
-/** Uploads the file twice in each format: all created, then all unchanged. */
+/** Uploads the file twice in each format. The first upload creates all people, the second changes none. */
 export const benchDrops: Sized<Plan> = (plan) => async (say, start) => {
   const { people, kinds } = plan;
   const service = await start();

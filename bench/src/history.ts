@@ -11,9 +11,9 @@ export const kpiCount = 8;
 
 /**
  * Writes a history of `weeks` weeks up to `last`. Each week asks everyone in each tree the next `perWeek` questions, and there are
- * about `answers` answers in total. If `recent` is given, each of the last five weeks has that many, the same ones in histories of any
- * length. Four of five questions are agreement scales, the others recommendations. The first KPI contains all questions,
- * so it has values in every week.
+ * about `answers` answers in total. If `recent` is given, each of the last five weeks has that many answers, and these answers are
+ * the same in histories of any length. Four out of five questions are agreement scales, the others are recommendation questions.
+ * The first KPI contains all questions, so it has values in every week.
  */
 export async function writeHistory(
   path: string,
@@ -75,7 +75,10 @@ function answersOf(
 
 type Asked = { person: string; memberOf: string[] };
 
-/** Returns, for each top-level group, the people whose first group is in its tree. So no one is asked twice. */
+/**
+ * Returns, for each top-level group, the people whose first group is in its tree. Each person is in one tree only, so no one is
+ * asked twice.
+ */
 function peopleByTree({ groups, users }: Company): Map<string, Asked[]> {
   const parents = new Map(groups.map(({ externalId, parent }) => [externalId, parent ?? null]));
   const topOf = (group: string): string => {

@@ -11,7 +11,7 @@ export type Keys = { tokens: string[]; sessions: string[]; links: string[] };
 
 /**
  * `http`: a request after which the connection can be used again. `raw`: bytes that are not a valid request. `sftp`: bytes for the
- * SFTP port. After the last two the connection ends.
+ * SFTP port. The connection ends after a `raw` or `sftp` input.
  */
 export type Input = { kind: 'http' | 'raw' | 'sftp'; bytes: Buffer; what: string };
 
@@ -186,7 +186,7 @@ const packings: [header: string[], pack: (bytes: Buffer, r: Random) => Buffer][]
   [['Content-Encoding: gzip, gzip'], (bytes) => gzipSync(gzipSync(bytes))],
   [['Content-Encoding: nonsense'], (bytes) => bytes],
 ];
-/** A million zeros in a kilobyte. */
+/** A million spaces, compressed to a kilobyte. */
 const bomb = gzipSync(Buffer.alloc(1_000_000, 0x20));
 
 function jsonBody(r: Random): [headers: string[], body: Buffer] {
@@ -249,7 +249,7 @@ function form(r: Random): [headers: string[], body: Buffer] {
 }
 
 const operations = [...dataOperations, ...organizationOperations, ...uploadOperations];
-/** Excludes signing out, which would leave later requests without a session. */
+/** The console's operations, except for signing out, which would leave later requests without a session. */
 const consoleNames = Object.keys(consoleOperations).filter(
   (name) =>
     !['DELETE /session', 'DELETE /profile/sessions', 'DELETE /users/{userId}/sessions'].includes(name),

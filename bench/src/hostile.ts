@@ -26,7 +26,7 @@ export const hostilePlans: Plans<Plan> = {
   smoke: { inputs: 300, senders: 1, others: { users: 20, groups: 5 } },
 };
 
-/** In milliseconds, and in bytes. */
+/** The maximum time in milliseconds, and the maximum memory in bytes. */
 const [maxTime, maxMemory] = [200, 512e6];
 /** How many inputs a sender sends between two progress messages. */
 const atATime = 10_000;
@@ -70,7 +70,7 @@ export const benchHostile: Sized<Plan> = (plan) => async (say, start) => {
   }
 };
 
-/** Sends `inputs` inputs, by several senders at once. */
+/** Sends `inputs` inputs from several senders at the same time. */
 async function sendAll(
   senders: { request(count: number): Promise<unknown> }[],
   inputs: number,
@@ -91,7 +91,9 @@ async function sendAll(
   return survived;
 }
 
-/** `errors`: in the log. `p99`: of the other account's requests. `ms`: how long sending took. */
+/**
+ * `errors`: the errors in the log. `p99`: the 99th percentile of the other account's response times. `ms`: how long sending took.
+ */
 type Measured = {
   inputs: number;
   survived: Survived;

@@ -1,6 +1,6 @@
-// npm run bench [-- NAME …] [--smoke]: runs the benchmarks and prints Markdown tables, each value next to a floor measured in
-// the same run. Exit status 1 if a target is missed. With --smoke each benchmark takes seconds and only shows that it still
-// works, without targets.
+// npm run bench [-- NAME …] [--smoke]: runs the benchmarks and prints Markdown tables, each value next to a floor measured in the
+// same run. Exit status 1 if a target is missed. With --smoke, each benchmark takes seconds, has no targets, and only shows that it
+// still works.
 import { benches, trials } from './benches.ts';
 import { machine, resultTable } from './measuring/measure.ts';
 import type { Bench, Plans } from './measuring/plans.ts';

@@ -1,10 +1,10 @@
-// Reports: one group's, and the PDFs of 300 groups, as a manager downloads them. The floor is the same report as data.
+// Reports: the report of one group, and the PDFs of 300 groups, as a manager downloads them. The floor is the same report as data.
 // Run one at a time, because parallel runs would affect each other's times.
 import { type FilledPlan, fillAccount } from './console.ts';
 import { median, ratioText, time } from './measuring/measure.ts';
 import type { Plans, Sized } from './measuring/plans.ts';
 
-/** How often one group's report is created; all groups' only once. */
+/** `rounds`: how often the report of one group is created. The reports of all groups are created only once. */
 type Plan = FilledPlan & { rounds: number };
 
 export const reportsPlans: Plans<Plan> = {

@@ -1,7 +1,6 @@
-// Uploads over SFTP with OpenSSH's client (floor: OpenSSH's server): one session with a list of people and with an incompressible
-// file, and twenty sessions at a time. Also the memory of a thousand idle sessions, and how many connections stay open without
-// signing in.
-// Run one at a time, because parallel runs would affect each other's times.
+// Uploads over SFTP with OpenSSH's client (floor: OpenSSH's server): one session that uploads a list of people, one that uploads an
+// incompressible file, and twenty sessions at a time. Also the memory of a thousand idle sessions, and how many connections stay
+// open without signing in. Run one at a time, because parallel runs would affect each other's times.
 import { accountById, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
@@ -21,11 +20,11 @@ import type { Plans, Say, Sized } from './measuring/plans.ts';
 import type { ServiceProcess, Service } from './measuring/service.ts';
 
 type Plan = {
-  /** MiB. */
+  /** The size of a file, in MiB. */
   file: number;
   /**
-   * The time of a session that uploads `few` files is subtracted from that of one that uploads `many`, so that only uploading
-   * counts. 0 subtracts nothing.
+   * The time of a session that uploads `few` files is subtracted from the time of a session that uploads `many` files, so that only
+   * uploading counts. If `few` is 0, nothing is subtracted.
    */
   few: number;
   many: number;
@@ -63,7 +62,7 @@ export const sftpPlans: Plans<Plan> = {
 };
 
 const megabyte = 1024 * 1024;
-/** A server, and how the client signs in there. */
+/** A server, and how the client signs in to it. */
 type Target = { port: number; user: string; options: string[]; env: Record<string, string>; folder: string };
 type Scene = {
   service: Service;
@@ -243,7 +242,7 @@ async function measureParallel(scene: Scene): Promise<BenchRow> {
   return speed(scene, what, times, parallel * file, 1.5);
 }
 
-/** Milliseconds. */
+/** The times of the service and of the floor, in milliseconds. */
 type Times = { own: number[]; floor: number[] };
 
 /** Measures both alternately, so that other load on the machine affects both. */
@@ -264,7 +263,9 @@ async function deleteUploads({ pool }: Service): Promise<void> {
   await pool`delete from files where arrival is null`;
 }
 
-/** Returns a row. `size`: the MiB uploaded in each time. `atLeast`: the target, as a share of the floor's rate. */
+/**
+ * Returns a row. `size`: how many MiB were uploaded in each of the times. `atLeast`: the target, as a share of the floor's rate.
+ */
 function speed({ say }: Scene, what: string, { own, floor }: Times, size: number, atLeast: number): BenchRow {
   const rate = (times: number[]) => size / (median(times) / 1000);
   const show = (times: number[]) => `${rate(times).toFixed(rate(times) < 10 ? 2 : 0)} MiB/s`;
@@ -281,7 +282,7 @@ function speed({ say }: Scene, what: string, { own, floor }: Times, size: number
   };
 }
 
-/** Uses a fresh process, because memory freed by earlier uploads would distort the result. */
+/** Measures the memory of idle sessions. Uses a fresh process, because memory freed by earlier uploads would distort the result. */
 async function measureIdle({ service, plan, target, say }: Scene): Promise<BenchRow> {
   const { TOKEN: token = '' } = target.env;
   const port = String(await freePort());

@@ -1,6 +1,6 @@
-// Reading files: a list of 20,000 people as CSV, XLS and XLSX (floor: the library alone in a separate process), the largest
-// allowed files, and malicious ones. Memory is that of the reading process.
-// Run one at a time, because parallel runs would affect each other's times.
+// Reading files: a list of 20,000 people as CSV, XLS and XLSX (floor: the library alone in a separate process), the largest allowed
+// files, and malicious ones. The memory measured is that of the reading process. Run one at a time, because parallel runs would
+// affect each other's times.
 import * as xlsx from '@e965/xlsx';
 import { maxSheetRows, maxUploadBytes } from '@soundings/contract/limits.ts';
 import { Fault } from '@soundings/server/src/base/errors.ts';
@@ -78,7 +78,7 @@ async function measureLargest(kind: FileKind, { maxRows }: Plan, say: Say): Prom
   );
 }
 
-/** Reads or rejects a file, within the limits. */
+/** Measures reading a file that may be refused, which must stay within the limits. */
 async function measureAny(what: string, kind: FileKind, bytes: Buffer, say: Say): Promise<BenchRow> {
   if (bytes.length > maxUploadBytes) throw new Error(`${what} could not be uploaded.`);
   const { ms, peak, result } = await watched(() =>
@@ -100,7 +100,7 @@ async function measureAny(what: string, kind: FileKind, bytes: Buffer, say: Say)
   };
 }
 
-/** Files that try to use up memory or time. */
+/** Yields files that try to use up memory or time. */
 function* hostile({ harm }: Plan): Generator<[what: string, kind: FileKind, bytes: Buffer]> {
   const some = (count: number) => Math.ceil(count * harm);
   const text = (count: number) => some(count).toLocaleString('en');
@@ -174,7 +174,7 @@ async function readBare(kind: FileKind, bytes: Buffer): Promise<void> {
   if (code !== 0) throw new Error(`The floor of ${kind} ended with ${code}.`);
 }
 
-/** Runs work that starts a process. Returns the result with the peak memory of that process, in bytes. */
+/** Runs `work`, which starts a process. Returns its result and the peak memory of that process, in bytes. */
 async function watched<T>(work: () => Promise<T>): Promise<{ ms: number; peak: number; result: T }> {
   let peak = 0;
   const timer = setInterval(() => {

@@ -12,7 +12,10 @@ import type { GroupDistribution } from '@soundings/server/src/results/statistics
 import type { Reading } from '@soundings/server/src/results/statistics/readings.ts';
 import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
 
-/** The question that is asked every week, and those of a KPI that are asked once in 13 weeks, in these weeks. */
+/**
+ * The question that is asked every week, and the questions of a KPI that are each asked once in 13 weeks, with the weeks that ask
+ * them.
+ */
 export const weekly = 1;
 const rotating = new Map([
   [0, 2],
@@ -30,25 +33,25 @@ const firstWeek = '2024-01-01';
 export const weekNumber = (i: number): Week => addWeeks(firstWeek, i);
 
 const [response, replaced] = [0.75, 0.02];
-/** How many people are in groups with 50, 100 and 300 answers. */
+/** How many people are in the groups that get about 50, 100 and 300 answers. */
 const exact = [67, 67, 67, 133, 133, 133, 400, 400, 400];
 const [logUniform, divisions] = [31, 6];
 /** The share of the steady part, and of the sentiment of a week, that all questions have in common. */
 const [sharedAttitude, sharedSentiment] = [0.4, 0.3];
-/** Where an attitude becomes the next higher answer from 1 to 5. */
+/** The attitudes above which a person gives the next higher answer, from 1 to 5. */
 const cuts = [-1.6, -0.8, 0.1, 1.1];
 const thresholds = { figures: 5, distribution: 10 };
 
 export type SimulatedCompany = {
   setting: Setting;
   leaves: number[];
-  /** Adds to the attitude of everyone in a leaf, now and later. In standard deviations of answers. */
+  /** Adds `by`, in standard deviations of answers, to the attitude of everyone who is in a leaf now or later. */
   shift: (leaf: number, by: number) => void;
-  /** Replaces people, asks the questions of the next week, and publishes what may be shown. */
+  /** Replaces some people with new ones, asks the questions of the next week, and publishes the figures that may be shown. */
   nextWeek: (season: number) => WeekFigures;
   /** Returns a group's true mean for a question: what its people would answer on average. */
   truth: (groupId: number, questionId: number) => number;
-  /** The shifts of a group: the mean of those of its people. */
+  /** Returns the shift of a group: the mean of the shifts of its people. */
   shiftOf: (groupId: number) => number;
 };
 
@@ -70,7 +73,10 @@ const expected = (attitude: number, noise: number) =>
   cuts.reduce((sum, cut) => sum + (noise > 0 ? below((attitude - cut) / noise) : Number(attitude > cut)), 0) /
   4;
 
-/** How much an attitude must shift so that answers shift by one standard deviation. About the same for groups of any size. */
+/**
+ * Returns how much an attitude must shift so that answers shift by one standard deviation. It is about the same for groups of any
+ * size.
+ */
 function shiftForOne(): number {
   const chances = [-Infinity, ...cuts, Infinity].map((cut) => below(cut));
   const shares = chances.slice(1).map((one, i) => one - (chances[i] as number));
@@ -183,7 +189,7 @@ function membersOf(people: Person[], groupsOf: Map<number, number[]>): Map<numbe
   return members;
 }
 
-/** What is answered in a week. `groups` and `values`: by person. `members`: how many people each group has. */
+/** What people answer in a week. `groups` and `values`: by person. `members`: how many people each group has. */
 type Answered = {
   groups: number[][];
   answers: { question: number; values: number[] }[];

@@ -30,7 +30,10 @@ import {
   weekNumber,
 } from './statistics.company.ts';
 
-/** How many companies of each kind are simulated for each steady share, and for how many weeks. */
+/**
+ * How many companies of each kind are simulated for each steady share (the share of the answers' variance that is steady from week
+ * to week), and for how many weeks.
+ */
 type Plan = { unchanged: number; changing: number; changed: number; seasonal: number; weeks: number };
 
 export const statisticsPlans: Plans<Plan> = {
@@ -39,11 +42,11 @@ export const statisticsPlans: Plans<Plan> = {
 };
 
 const steadyShares = [0, 0.3, 0.6, 0.9];
-/** From this week on, the account has history enough. */
+/** From this week on, the account has enough history. */
 const settled = 14;
-/** The week in which groups change once, by half a standard deviation, and the share of groups that do. */
+/** In companies that change once: the week of the change, the share of groups that change, and by how many standard deviations. */
 const [changeWeek, changedShare, half] = [28, 0.15, 0.5];
-/** In companies that change all the time: the share of groups that change each week. */
+/** In companies that change all the time: the share of groups that change in each week. */
 const changingShare = 0.05;
 
 type Count = { hits: number; all: number };
@@ -140,7 +143,7 @@ function testedIn(history: History, { week, questions, kpis: ofKpis }: WeekStati
   return tested;
 }
 
-/** A company in which nothing changes: any mark is false. */
+/** Runs a company in which nothing changes, so that every mark is false. */
 function runUnchanged(company: SimulatedCompany, { weeks }: Plan, tally: Tally): void {
   const history = emptyHistory();
   for (let i = 0; i < weeks; i++) {
@@ -162,7 +165,7 @@ function runUnchanged(company: SimulatedCompany, { weeks }: Plan, tally: Tally):
   }
 }
 
-/** A company in which all groups share the movements of a season, and nothing else changes. */
+/** Runs a company in which all groups share the movements of a season and nothing else changes. */
 function runSeasonal(company: SimulatedCompany, { weeks }: Plan, tally: Tally, seed: number): void {
   const history = emptyHistory();
   const random = mulberry32(seed);
@@ -177,7 +180,9 @@ function runSeasonal(company: SimulatedCompany, { weeks }: Plan, tally: Tally, s
   }
 }
 
-/** A company in which some groups change in each week. A mark is false if the group did not move in its direction. */
+/**
+ * Runs a company in which some groups change in each week. A mark is false if the group did not move in the direction of the mark.
+ */
 function runChanging(company: SimulatedCompany, { weeks }: Plan, tally: Tally, seed: number): void {
   const history = emptyHistory();
   const random = mulberry32(seed + 77);
@@ -226,7 +231,7 @@ function isTrue(
   return moved * change.by > 0;
 }
 
-/** A company in which some groups change once. Counts whether that is found. */
+/** Runs a company in which some groups change once. Counts how often the change is found. */
 function runChanged(company: SimulatedCompany, { weeks }: Plan, tally: Tally, seed: number): void {
   const history = emptyHistory();
   const random = mulberry32(seed + 177);
@@ -250,30 +255,30 @@ function runChanged(company: SimulatedCompany, { weeks }: Plan, tally: Tally, se
   }
 }
 
-function rowsOf(tallies: readonly Tally[]): BenchRow[] {
-  const total = (of: (tally: Tally) => Count): Count => {
-    const all = tallies.map(of);
-    return {
-      hits: all.reduce((sum, { hits }) => sum + hits, 0),
-      all: all.reduce((sum, one) => sum + one.all, 0),
-    };
+const totalOf = (tallies: readonly Tally[], of: (tally: Tally) => Count): Count => {
+  const all = tallies.map(of);
+  return {
+    hits: all.reduce((sum, { hits }) => sum + hits, 0),
+    all: all.reduce((sum, one) => sum + one.all, 0),
   };
+};
+
+function rowsOf(tallies: readonly Tally[]): BenchRow[] {
   const row = (
     what: string,
     of: (tally: Tally) => Count,
     target?: string,
     isMet?: (share: number) => boolean,
-  ): BenchRow[] => [
-    {
-      what,
-      measured: percent(shareOf(total(of))),
-      ...(target !== undefined && isMet && { target, met: isMet(shareOf(total(of))) }),
-    },
-    ...tallies.map((tally, i) => ({
-      what: `– steady share ${steadyShares[i]}`,
-      measured: percent(shareOf(of(tally))),
-    })),
-  ];
+  ): BenchRow[] => {
+    const share = shareOf(totalOf(tallies, of));
+    return [
+      { what, measured: percent(share), ...(target !== undefined && isMet && { target, met: isMet(share) }) },
+      ...tallies.map((tally, i) => ({
+        what: `– steady share ${steadyShares[i]}`,
+        measured: percent(shareOf(of(tally))),
+      })),
+    ];
+  };
   const kpiPower = tallies[steadyShares.indexOf(0.6)]?.power.kpi ?? count();
   return [
     {
@@ -293,7 +298,7 @@ function rowsOf(tallies: readonly Tally[]): BenchRow[] {
       (share) => share <= 0.08,
     ),
     ...row(
-      'False ones among all marks',
+      'False marks among all marks',
       (one) => one.falseMarks,
       '≤ 6%',
       (share) => share <= 0.06,
@@ -316,9 +321,6 @@ function rowsOf(tallies: readonly Tally[]): BenchRow[] {
       target: '≥ 80%',
       met: shareOf(kpiPower) >= 0.8,
     },
-    ...row(
-      'Weeks with anything marked as clear although only a season moves all groups',
-      (one) => one.seasonal,
-    ),
+    ...row('Weeks with anything marked as clear when only a season moves all groups', (one) => one.seasonal),
   ];
 }

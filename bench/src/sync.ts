@@ -1,7 +1,7 @@
 // Organization pushes with up to 20,000 users, 2,000 groups and 60,000 memberships: their time compared with a floor, and their
 // effect on other accounts. The floor of a first import is COPY of the rows it writes. The floor of other pushes is parsing the
-// body and reading the rows that it must be compared with.
-// Rounds come one after another, or they would measure each other.
+// body and reading the rows that the body must be compared with. Run one at a time, because parallel runs would affect each other's
+// times.
 import type { Summary } from '@soundings/contract/organization.ts';
 import { copyInto, inTransaction, type Pool } from '@soundings/server/src/db/db.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,8 +21,8 @@ import { pushBodyOf, push } from './push.ts';
 import type { BenchAccount, Service } from './measuring/service.ts';
 
 /**
- * The sizes of the companies (largest last), the number of groups, how many accounts receive the pushes of each, and a factor for
- * pauses and durations.
+ * `users`: the sizes of the companies, largest last. `groups`: the number of groups. `rounds`: how many accounts receive the pushes
+ * of each company. `timeScale`: a factor for pauses and durations.
  */
 type Plan = { users: number[]; groups: number; rounds: number; timeScale: number };
 
@@ -31,14 +31,14 @@ export const syncPlans: Plans<Plan> = {
   smoke: { users: [100], groups: 20, rounds: 1, timeScale: 0.02 },
 };
 
-/** Bytes above idle. */
+/** The maximum memory above idle, in bytes. */
 const maxMemory = 400e6;
 
 /** Shared by all measurements. */
 type Scene = {
   service: Service;
   plan: Plan;
-  /** The largest. */
+  /** The largest company. */
   company: Company;
   /** Bytes that the service has in memory before the first large push. */
   idleMemory: number;
@@ -62,8 +62,8 @@ export const benchSync: Sized<Plan> = (plan) => async (say, start) => {
 };
 
 /**
- * Runs first, before memory has grown, and does what a new installation does: a small push, then everyone. Returns the row and the
- * bytes in memory between the two.
+ * Runs first, before memory has grown, and does what a new installation does: a small push, then a push of everyone. Returns the
+ * row and the bytes in memory between the two pushes.
  */
 async function measureFirstHour(
   service: Service,
@@ -101,7 +101,7 @@ async function measurePushes({ service, plan, idleMemory, say }: Scene, users: n
     for (const [name, { sent, expected }] of Object.entries(steps)) {
       const repeated = name === 'unchanged' ? 8 : 1;
       for (let i = 0; i < repeated; i++) {
-        // Before the push, so that it reads the same rows.
+        // The floor is measured before the push, so that it reads the same rows.
         const reading = expected.created ? 0 : await service.floor(account, pushBodyOf(sent));
         const pushed = await watched(service, account, sent, expected);
         const floor = expected.created ? await copyOf(service, account) : reading;
@@ -142,7 +142,10 @@ function memoryCell(peaks: (number | undefined)[], idle: number): Partial<BenchR
   return known.length > 0 ? { memory: megabytes(Math.max(...known) - idle) } : {};
 }
 
-/** The floor of a first creation: the rows that it has written, written once more by COPY alone, for another account. */
+/**
+ * Measures the floor of a first import: writes the rows that the import has written once more, for another account, with COPY
+ * alone.
+ */
 async function copyOf(service: Service, pushed: BenchAccount): Promise<number> {
   const tables = await rowsWritten(service.pool, pushed, await newAccount(service));
   const [ms] = await timed(() => copyTables(service.pool, tables));
@@ -151,7 +154,7 @@ async function copyOf(service: Service, pushed: BenchAccount): Promise<number> {
 
 type TableRows = { table: string; columns: string[]; rows: (string | number | null)[][] };
 
-/** All that a first push has written for an account, as rows for another one. */
+/** Returns all rows that a first push has written for an account, rewritten for another account. */
 async function rowsWritten(pool: Pool, from: BenchAccount, to: BenchAccount): Promise<TableRows[]> {
   const tables: TableRows[] = [];
   for (const table of ['groups', 'users', 'memberships', 'runs', 'run_changes']) {

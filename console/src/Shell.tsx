@@ -5,7 +5,7 @@ import { Link, useLocation, useRouterState } from '@tanstack/react-router';
 import { ChevronsUpDown, CircleUser, LogOut, Menu as MenuIcon, Monitor, Moon, Sun, X } from 'lucide-react';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { api } from './api.ts';
-import { navigation, type NavigationGroup, type NavigationLink, ownProfile } from './navigation.ts';
+import { navigationFor, type NavigationGroup, type NavigationLink, ownProfile } from './navigation.ts';
 import { useData } from './hooks/data.ts';
 import { applyTheme, storedTheme, type Theme } from './hooks/theme.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';
@@ -92,7 +92,7 @@ function Warnings() {
 
 /** Moves the focus to the new page after a link was followed, so that screen readers continue there. */
 function useFocusOnNewPage(sheet: RefObject<HTMLElement | null>) {
-  // The page that is shown, not one that is still loading.
+  // The path of the page that is shown, not of a page that is still loading.
   const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
   const shown = useRef(pathname);
   useEffect(() => {
@@ -113,7 +113,7 @@ function PhoneHeader() {
   const close = () => setOpened(undefined);
   return (
     <header className={css['phoneHeader']}>
-      {/* Open only on the page where it was opened: following a link closes it. */}
+      {/* The navigation is open only on the page where it was opened: following a link closes it. */}
       <Base.Root open={opened === href} onOpenChange={(isOpen) => setOpened(isOpen ? href : undefined)}>
         <Base.Trigger render={<IconButton icon={MenuIcon} label={t('nav.menu')} />} />
         <Base.Portal>
@@ -131,26 +131,17 @@ function PhoneHeader() {
   );
 }
 
-/** Returns whether the user can see the results of one group only; false until it is known. */
-function useSeesOneGroup(): boolean {
+/** Returns how many groups the user can see the results of; undefined until it is known. */
+function useGroupCount(): number | undefined {
   const language = useLanguage();
   const when = hasRole(useSession().user, 'Manager');
-  return useData('GET /results', { query: { language } }, { when }).data?.groups === 1;
+  return useData('GET /results', { query: { language } }, { when }).data?.groups;
 }
 
 function Navigation({ onFollow }: { onFollow?: () => void }) {
   const t = useText();
   const session = useSession();
-  const seesOne = useSeesOneGroup();
-  const groups = navigation
-    .map(({ text, links }) => ({
-      text,
-      links: links.filter(
-        ({ minimumRole, comparesGroups }) =>
-          hasRole(session.user, minimumRole) && !(comparesGroups && seesOne),
-      ),
-    }))
-    .filter(({ links }) => links.length > 0);
+  const groups = navigationFor(session.user.role, useGroupCount(), session.isStarting);
   return (
     <nav aria-label={t('nav.main')} className={css['navigation']}>
       <div className={css['brand']}>

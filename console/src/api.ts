@@ -61,8 +61,8 @@ let givePassword: (() => Promise<boolean>) | undefined;
 let giving: Promise<boolean> | undefined;
 
 /**
- * Sets the handler for requests that require the password. The request waits: it is sent again once the password has been given
- * (true), or refused if not (false).
+ * Sets the handler for requests that require the password. The request waits until the handler's promise is fulfilled. It is then
+ * sent again if the password was given (true), or fails if it was not (false).
  */
 export function onPasswordNeeded(enterPassword: () => Promise<boolean>): void {
   givePassword = enterPassword;
@@ -104,7 +104,7 @@ export async function download(address: string): Promise<{ name: string; file: B
   return { name: decodeURIComponent(name), file };
 }
 
-/** Returns a successful response. `waits`: whether to wait if the session has ended. */
+/** Returns a successful response. `waits`: whether the request waits for the user to sign in again if the session has ended. */
 async function send(address: string, request: RequestInit, waits = true): Promise<Response> {
   const response = await fetch(address, request).catch((error: unknown) => {
     if (request.signal?.aborted) throw error;

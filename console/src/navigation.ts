@@ -1,4 +1,5 @@
 // The entries of the navigation, and the roles that see them.
+import { minimumDriverGroups } from '@soundings/contract/limits.ts';
 import { hasRole, type Role } from '@soundings/contract/people/roles.ts';
 import {
   Activity,
@@ -16,10 +17,12 @@ import {
   MessageSquareText,
   Plug,
   RefreshCw,
+  Rocket,
   ScrollText,
   Settings,
   ShieldCheck,
   SlidersHorizontal,
+  Target,
   TrendingUp,
   Users,
 } from 'lucide-react';
@@ -30,20 +33,32 @@ export type NavigationLink = {
   text: TextKey;
   icon: LucideIcon;
   minimumRole: Role;
-  /** A page that compares groups, which is of no use to users who can see only one. */
-  comparesGroups?: true;
-  /** Returns how many items wait there. */
+  /** How many groups a user must be able to see for the page to be of use. */
+  minimumGroups?: number;
+  /** Administrators change something on the page, so they always see it. */
+  isEdited?: true;
+  /** Whether it is the page with the first steps, until it is dismissed. */
+  isStart?: true;
+  /** The kind of items that wait on the page, whose number the navigation shows. */
   waiting?: 'runs';
 };
 export type NavigationGroup = { text?: TextKey; links: readonly NavigationLink[] };
 
-export const navigation: readonly NavigationGroup[] = [
+const navigation: readonly NavigationGroup[] = [
   {
     links: [
+      { to: '/start', text: 'nav.start', icon: Rocket, minimumRole: 'Administrator', isStart: true },
       { to: '/', text: 'nav.overview', icon: Activity, minimumRole: 'Manager' },
-      { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, minimumRole: 'Manager', comparesGroups: true },
+      { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, minimumRole: 'Manager', minimumGroups: 2 },
       { to: '/trends', text: 'nav.trends', icon: TrendingUp, minimumRole: 'Manager' },
-      { to: '/drivers', text: 'nav.drivers', icon: ChartBar, minimumRole: 'Manager' },
+      {
+        to: '/drivers',
+        text: 'nav.drivers',
+        icon: ChartBar,
+        minimumRole: 'Manager',
+        minimumGroups: minimumDriverGroups,
+      },
+      { to: '/focus', text: 'nav.focus', icon: Target, minimumRole: 'Manager' },
       { to: '/comments', text: 'nav.comments', icon: MessageSquareText, minimumRole: 'Manager' },
     ],
   },
@@ -60,7 +75,14 @@ export const navigation: readonly NavigationGroup[] = [
     text: 'nav.organization',
     links: [
       { to: '/people', text: 'nav.people', icon: Users, minimumRole: 'Administrator' },
-      { to: '/groups', text: 'nav.groups', icon: FolderTree, minimumRole: 'Manager' },
+      {
+        to: '/groups',
+        text: 'nav.groups',
+        icon: FolderTree,
+        minimumRole: 'Manager',
+        minimumGroups: 2,
+        isEdited: true,
+      },
       { to: '/attributes', text: 'nav.attributes', icon: SlidersHorizontal, minimumRole: 'Administrator' },
     ],
   },
@@ -82,6 +104,27 @@ export const navigation: readonly NavigationGroup[] = [
     ],
   },
 ];
+
+/**
+ * Returns the entries that a user sees. `groups`: how many groups the user can see; undefined: not known yet. Without any group, every
+ * page says what to do first.
+ */
+export const navigationFor = (
+  role: Role,
+  groups: number | undefined,
+  isStarting = false,
+): NavigationGroup[] =>
+  navigation
+    .map(({ links, ...group }) => ({
+      ...group,
+      links: links.filter(
+        ({ minimumRole, minimumGroups = 0, isEdited, isStart }) =>
+          hasRole({ role }, minimumRole) &&
+          (!isStart || isStarting) &&
+          (!groups || groups >= minimumGroups || (isEdited && hasRole({ role }, 'Administrator'))),
+      ),
+    }))
+    .filter(({ links }) => links.length > 0);
 
 /** Returns the start page of users who see no results. */
 export const firstPageOf = (role: Role): string => (hasRole({ role }, 'Auditor') ? '/privacy' : '/profile');

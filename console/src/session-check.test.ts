@@ -41,7 +41,7 @@ test('users with the same number in two accounts are two users', () => {
   expect([isSamePerson(ada, sessionOf(1)), isSamePerson(ada, sessionOf(1, 2))]).toEqual([true, false]);
 });
 
-test('on a page without a user, no one being signed in is a result', async () => {
+test('on a page without a user, the result is that no one is signed in', async () => {
   expect(await checked(undefined, refusal(401))).toEqual({ result: null, happened: ['request'] });
   expect(await checked(null, refusal(401))).toEqual({ result: null, happened: ['request'] });
 });

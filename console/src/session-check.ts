@@ -1,4 +1,4 @@
-// Checks who is signed in, and what to do if that has changed while a page is open.
+// Checks who is signed in, and handles a change of user while a page is open.
 import type { Session } from '@soundings/contract/console/session.ts';
 import { ApiError } from './api.ts';
 
@@ -17,7 +17,7 @@ type Place = {
 
 /**
  * Returns the session, or null if no one is signed in. If the session of an open page has ended, waits until the user has signed in
- * again. If another user has signed in meanwhile in another tab, reloads the page, so that no user sees another user's data.
+ * again. If another user has signed in in another tab in the meantime, reloads the page, so that no user sees another user's data.
  */
 export async function checkSession(place: Place): Promise<Session | null> {
   const before = place.shown();

@@ -21,8 +21,8 @@ import { TextProvider } from './text/text.tsx';
 import { Failed } from './ui/page/States.tsx';
 import { ToastProvider } from './ui/floating/Toast.tsx';
 
-// Rarely needed, so dialog and form are loaded after everything else. They are loaded before they are needed, because they may be
-// gone once the service has been updated. Throws NotLoaded.
+// The dialog and its form are rarely needed, so they are loaded after everything else. But they are loaded before they are needed,
+// because their files may no longer exist once the service has been updated. Throws NotLoaded.
 const loadSignInAgain = async () =>
   (await loadOnDemand(() => import('./pages/session/SignInAgain.tsx'))).SignInAgain;
 const loadGivePassword = async () =>

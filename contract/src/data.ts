@@ -4,6 +4,7 @@ import { feedMetrics, FeedRow } from './feed-rows.ts';
 import type { Operation } from './operation.ts';
 import {
   agreementScale,
+  fourStepScale,
   choiceTypes,
   freeText,
   multipleChoice,
@@ -92,7 +93,7 @@ const scopeParameters = {
   groupId: Type.String({ minLength: 1, description: 'The ID of a group of the account.' }),
   includeSubgroups: flag('Whether to include all subgroups.'),
 };
-/** For figures, which segments have too. */
+/** The parameters of operations that return figures, which segments have as well as groups. */
 const figureParameters = {
   groupId: Type.String({ minLength: 1, description: 'The ID of a group or segment of the account.' }),
   includeSubgroups: scopeParameters.includeSubgroups,
@@ -158,6 +159,7 @@ const typeNames: Record<QuestionType, string> = {
   [singleChoice]: 'single choice',
   [multipleChoice]: 'multiple choice',
   [freeText]: 'free text',
+  [fourStepScale]: 'scale 1–4',
 };
 
 export const Question = Type.Object(

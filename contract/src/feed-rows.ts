@@ -45,6 +45,14 @@ export const FeedRow = Type.Object(
         'Whether `handedOut` is true for one of the figures behind the change, in this week or the earlier one. ' +
         'Null: there is no change.',
     }),
+    asked: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'For response rates: how many people were asked anything. Null: withheld, or not stored.',
+    }),
+    answered: Type.Union([Type.Integer(), Type.Null()], {
+      description:
+        'For response rates: how many of these people answered or skipped anything. The console shows `answered` ÷ `asked`; ' +
+        '`value` counts the questions.',
+    }),
     breakdown: Type.Optional(
       Type.String({
         description: 'Only with kind=segment: the name of the breakdown, such as Site.',

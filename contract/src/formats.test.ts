@@ -20,7 +20,7 @@ function list(name: string): string {
   return readFileSync(`${lists}/${name}`, 'utf8');
 }
 
-/** One column of a list without quotes. */
+/** Returns one column of a list whose values are not quoted. */
 function column(name: string, index: number): string[] {
   const rows = list(name).trim().split(/\r?\n/).slice(1);
   return rows.map((row) => row.split(',')[index] ?? '');
@@ -58,7 +58,7 @@ describe('isExternalId', () => {
 
 describe('isEmail', () => {
   test.skipIf(absent)(
-    `accepts of isemail's list exactly what SMTP can deliver to by a domain name${absent}`,
+    `accepts exactly the addresses in isemail's list that SMTP can deliver to by domain name${absent}`,
     () => {
       type Case = { address: string; category: string; diagnosis: string };
       const listed = JSON.parse(list('isemail-tests.json')) as Case[];
@@ -113,19 +113,20 @@ describe('isEmail', () => {
     expect(isEmail(`${'é'.repeat(32)}a@b.org`)).toBe(false);
     expect(isEmail(`a@${'x'.repeat(63)}`)).toBe(true);
     expect(isEmail(`a@${'x'.repeat(64)}`)).toBe(false);
-    // xn-- and its encoding make these 63 and 64.
+    // Encoded with the prefix xn--, these labels have 63 and 64 octets.
     expect(isEmail(`a@${'é'.repeat(53)}`)).toBe(true);
     expect(isEmail(`a@${'é'.repeat(60)}`)).toBe(false);
     const domain = Array(4).fill('x'.repeat(62)).join('.');
     expect(isEmail(`ab@${domain}`)).toBe(true);
     expect(isEmail(`abc@${domain}`)).toBe(false);
-    // Both forms of a domain count, the one for DNS and the written one: 115 and 303 octets; 249 and 94; 321 and 121.
+    // The limit applies to both forms of a domain. These domains have, as written for DNS and as entered: 115 and 303 octets; 249
+    // and 94; 321 and 121.
     expect(isEmail(`a@${'用'.repeat(50)}.${'用'.repeat(50)}`)).toBe(false);
     expect(isEmail(`a@${Array(31).fill('é').join('.')}`)).toBe(true);
     expect(isEmail(`a@${Array(40).fill('é').join('.')}`)).toBe(false);
   });
 
-  test('returns at once for texts that are meant to cause backtracking', () => {
+  test('returns immediately for texts that are meant to cause backtracking', () => {
     const start = process.threadCpuUsage();
     for (const s of [
       'a.'.repeat(1e6),
@@ -234,7 +235,7 @@ describe('normalisePhone', () => {
 });
 
 describe('isTimeZone', () => {
-  test.skipIf(absent)(`accepts every name of the tz database, links and Factory included${absent}`, () => {
+  test.skipIf(absent)(`accepts every name of the tz database, including links and Factory${absent}`, () => {
     const names = column('tz-names.csv', 0);
     expect(names.length).toBeGreaterThan(500);
     expect(names).toContain('Factory');
@@ -242,7 +243,7 @@ describe('isTimeZone', () => {
   });
 
   test.skipIf(absent)(
-    `without a slash, accepts what the tz database has and nothing else that Intl takes${absent}`,
+    `accepts a name without a slash only if it is in the tz database, not every name that Intl accepts${absent}`,
     () => {
       const names = new Set(column('tz-names.csv', 0));
       const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];

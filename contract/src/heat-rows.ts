@@ -1,5 +1,5 @@
 // Filters and sorts the rows of a heat map, for the page and for its CSV file. Pure.
-import type { HeatMap, HeatRow } from './console/results.ts';
+import type { HeatMap, HeatRow } from './console/results/results.ts';
 
 export type HeatFilters = {
   /** 1 is the top level. Omitted: all levels. */

@@ -74,6 +74,15 @@ export const maxAllowedValues = 1_000;
 export const isLargeRemoval = (removed: number, people: number): boolean =>
   removed > 20 || removed * 20 > people;
 
+/** The longest texts of a focus, in characters: what the group does, who is responsible, and a note of a check-in. */
+export const [maxFocusAction, maxFocusResponsible, maxFocusNote] = [300, 100, 500];
+
+/** How many open focuses a group can have, how many in its history, and how many entries the history of one can have. */
+export const [maxOpenFocuses, maxFocusesOfGroup, maxFocusEvents] = [2, 200, 200];
+
+/** The hours of working days in which messages are sent, unless a schedule allows any hour: from 08:00 to 19:59. */
+export const workingHours = { first: 8, last: 19 };
+
 /** How long runs are kept, in days. */
 export const runRetentionDays = 400;
 
@@ -81,3 +90,6 @@ export const runRetentionDays = 400;
 export const maxSheetRows = 50_000;
 export const maxSheetColumns = 500;
 export const maxCellLength = 32_767;
+
+/** The minimum number of groups that key drivers are computed from. */
+export const minimumDriverGroups = 20;

@@ -18,7 +18,7 @@ test('the last quarter includes week 53 of years that have one', () => {
   expect(weekName(periodNamed('2025-Q4')!.last)).toBe('2025-W52');
 });
 
-test('what does not exist has no period', () => {
+test('a name of a week or quarter that does not exist has no period', () => {
   for (const name of ['2025-W53', '2026-Q5', '2026-Q0', '0000-Q1', '2026', '', '2026-w38', '2026-Q3 '])
     expect([name, periodNamed(name)]).toEqual([name, undefined]);
 });

@@ -128,6 +128,7 @@ export const detailTypes = {
   'common password': 'The password is too common, or repeats a few characters.',
   'password of names': 'The password consists of the person’s name or email address.',
   'too many attempts': 'Too many failed attempts to sign in. Try again after `Retry-After` seconds.',
+  'too many test emails': 'The email settings were tested too often. Try again after `Retry-After` seconds.',
   'session not found': 'The session has already ended.',
   'link not found': 'The link is invalid, expired or already used.',
 
@@ -168,6 +169,10 @@ export const detailTypes = {
     'An existing question keeps its type and options, and its text cannot change while a week that asks it is open.',
   'key taken': 'The account already has a question with this key, or a KPI with this ID.',
   'kpi not found': 'The account has no KPI with this ID.',
+  'focus not found': 'The account has no focus with this ID, or the user may not see its group.',
+  'focus not open': 'The focus is done or stopped, or is already open. The message says which.',
+  'focus exists': 'The group already has an open focus on this KPI or question.',
+  'too many focuses': 'The group has as many open focuses, or as much history, as it can have.',
   'nothing to ask': 'A schedule needs either questions or KPIs, and not both.',
   'invalid question count': 'The number of questions per round is zero or too high.',
   'too few at a time':
@@ -180,6 +185,9 @@ export const detailTypes = {
   'invalid day': formatTexts.en['invalid day'],
   'ends too early': 'The end date of the schedule is before its start date.',
   'invalid reminder': 'The reminder must come after the invitation, in the same week.',
+  'already asked': 'The schedule has already asked its questions in this week.',
+  'not asked': 'The questions of the schedule cannot be asked in this week. The message says why.',
+  'template not found': 'There is no template with this ID.',
   'nothing due': 'No question of the schedule is due, so there is no email to send.',
   'no email': "You have no email address, so the email can't be sent.",
   'inactive person': 'An inactive person cannot sign in, so no sign-in link can be created.',

@@ -6,6 +6,7 @@ import {
   agreementScale,
   answerKindOf,
   choiceTypes,
+  fourStepScale,
   freeText,
   isChoice,
   isDistributionOnly,
@@ -34,20 +35,21 @@ const names = new Map(
 describe('question types', () => {
   test('have the numbers of the interfaces', () => {
     expect([agreementScale, tenStepScale, recommendation, yesNo]).toEqual([1, 2, 3, 4]);
-    expect([singleChoice, multipleChoice, freeText]).toEqual([5, 6, 7]);
-    expect(questionTypes).toEqual([1, 2, 3, 4, 5, 6, 7]);
-    expect(typeNumbers).toEqual({ minimum: 1, maximum: 7 });
-    expect([0, 8, 1.5, '1', null, undefined, Number.NaN].filter(isQuestionType)).toEqual([]);
+    expect([singleChoice, multipleChoice, freeText, fourStepScale]).toEqual([5, 6, 7, 8]);
+    expect(questionTypes).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(typeNumbers).toEqual({ minimum: 1, maximum: 8 });
+    expect([0, 9, 1.5, '1', null, undefined, Number.NaN].filter(isQuestionType)).toEqual([]);
   });
 
   test('are numbers on a scale, options, or only a comment', () => {
-    const kinds = ['number', 'number', 'number', 'yesNo', 'option', 'options', 'comment'];
+    const kinds = ['number', 'number', 'number', 'yesNo', 'option', 'options', 'comment', 'number'];
     expect(questionTypes.map(answerKindOf)).toEqual(kinds);
     expect(scaledTypes.map((type) => [scaleOf(type)?.low, scaleOf(type)?.high])).toEqual([
       [1, 5],
       [1, 10],
       [0, 10],
       [0, 1],
+      [1, 4],
     ]);
     expect(questionTypes.filter(isScaled)).toEqual(scaledTypes);
     expect(questionTypes.filter(isChoice)).toEqual([5, 6]);
@@ -55,7 +57,7 @@ describe('question types', () => {
     expect(scaleOf(freeText)).toBeNull();
   });
 
-  test('need the distribution threshold for all figures if nothing else than the distribution is shown', () => {
+  test('need the distribution threshold for all figures if only the distribution is shown', () => {
     expect(questionTypes.filter(isDistributionOnly)).toEqual([4, 5, 6]);
   });
 });
@@ -65,7 +67,7 @@ describe('every question type', () => {
     expect([...names.keys()]).toEqual(questionTypes);
   });
 
-  test('is allowed by the database, and no other', () => {
+  test('is allowed by the database, which allows no other type', () => {
     const table = /create table questions \((.*?)\n\);/s.exec(read('server/src/db/schema.sql'))?.[1];
     const [, minimum, maximum] = /check \(type between (\d+) and (\d+)\)/.exec(table ?? '') ?? [];
     expect({ minimum: Number(minimum), maximum: Number(maximum) }).toEqual(typeNumbers);
@@ -76,7 +78,7 @@ describe('every question type', () => {
     expect(between).toEqual(questionTypes);
   });
 
-  test('has its texts in each language of the console, and no other has', () => {
+  test('has its texts in each language of the console, and no other type has texts', () => {
     const languages = readdirSync(new URL('console/src/text', root), { withFileTypes: true })
       .filter((one) => one.isDirectory())
       .map(({ name }) => name);
@@ -91,7 +93,7 @@ describe('every question type', () => {
     }
   });
 
-  test('is in the documents: the history format, the gaps of the specification, and the labels of scales', () => {
+  test('is in the documents on the history format, the gaps in the specification, and the labels of scales', () => {
     const rowsOf = (document: string) => [...read(document).matchAll(/^\| (\d+) +\| (.+?) +\|/gm)];
     expect(rowsOf('docs/integrators/history.md').map(([, type, name]) => [Number(type), name])).toEqual([
       ...names,

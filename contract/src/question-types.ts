@@ -1,8 +1,8 @@
 // The question types (decision A10): their numbers and names, and what sets them apart. This file imports nothing, so that browsers
-// can load it. What a new type needs besides a row here is in CONTRIBUTING.md.
+// can load it. CONTRIBUTING.md describes what a new type needs besides a row here.
 
-// The names of the types in the code. The numbers are public: they are in the data interface, history files and the database. Without
-// `as const`, TypeScript would infer number where they are used as values.
+// The names of the types in the code. The numbers are public: they are in the data interface, history files and the database.
+// Without `as const`, TypeScript would infer `number` wherever these constants are used as values.
 export const agreementScale = 1 as const;
 export const tenStepScale = 2 as const;
 export const recommendation = 3 as const;
@@ -10,6 +10,7 @@ export const yesNo = 4 as const;
 export const singleChoice = 5 as const;
 export const multipleChoice = 6 as const;
 export const freeText = 7 as const;
+export const fourStepScale = 8 as const;
 
 /** What an answer consists of: a number on a scale, true or false, the id of one option, ids of options, or only a comment. */
 export type AnswerKind = 'number' | 'yesNo' | 'option' | 'options' | 'comment';
@@ -41,11 +42,17 @@ const traits = {
     scale: { low: 0, high: 10, labels: 'ends' },
     isDistributionOnly: false,
   },
-  // The mean is the share of yes, which is the whole distribution.
+  // The mean is the share of yes answers. It reveals the whole distribution, so the distribution threshold applies to it.
   [yesNo]: { answer: 'yesNo', scale: { low: 0, high: 1, labels: 'all' }, isDistributionOnly: true },
   [singleChoice]: { answer: 'option', scale: null, isDistributionOnly: true },
   [multipleChoice]: { answer: 'options', scale: null, isDistributionOnly: true },
   [freeText]: { answer: 'comment', scale: null, isDistributionOnly: false },
+  // Like the agreement scale, without a middle that people can choose to avoid an opinion.
+  [fourStepScale]: {
+    answer: 'number',
+    scale: { low: 1, high: 4, labels: 'all' },
+    isDistributionOnly: false,
+  },
 } as const satisfies Record<number, Traits>;
 
 export type QuestionType = keyof typeof traits;

@@ -19,7 +19,7 @@ export const fileOutcomes = [
 export const isUnderWay = (outcome: (typeof fileOutcomes)[number]): boolean =>
   outcome === 'waiting' || outcome === 'processing';
 
-/** The report of a file. An addition to the interface description. */
+/** The report of a file. It is not part of the original interface description. */
 export const FileReport = Type.Object(
   {
     file: Type.String({ description: 'The name of the file.' }),

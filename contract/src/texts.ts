@@ -1,5 +1,5 @@
-// Texts with arguments, for the console and the server. A catalogue has them in ICU MessageFormat (decisions/0020); here they are
-// compiled already. The result is plain text: the caller escapes it.
+// Texts with arguments, for the console and the server. Catalogues contain the texts in ICU MessageFormat (decisions/0020). Here
+// they are already compiled. The result is plain text: the caller escapes it.
 import format, { type CompiledMessage } from 'icu-minify/format';
 
 export type CompiledText = CompiledMessage;
@@ -24,7 +24,7 @@ export function translator<Key extends string, Arguments>(
     if (typeof text === 'string') return text;
     const [named] = values as [Record<string, string | number>];
     const formatted = format(text, language, named, { formatters }) as string | string[];
-    // It is an array if the text consists only of an argument that is empty.
+    // The result is an array if the text consists only of an argument that is empty.
     return typeof formatted === 'string' ? formatted : formatted.join('');
   };
 }
@@ -64,7 +64,7 @@ export function onceForLanguage<Language extends string, T>(
   };
 }
 
-/** Returns what formats numbers and chooses plurals in a language. */
+/** Returns the functions that format numbers and choose plurals in a language. */
 const formattersFor = onceForLanguage((language: string): Parameters<typeof format>[3]['formatters'] => {
   const numbers = new Map<string, Intl.NumberFormat>();
   const cardinal = new Intl.PluralRules(language);

@@ -94,7 +94,7 @@ test('a week is seven days from Monday to Sunday, and weeks follow one another',
   expect(weeksFrom('2027-01-04', '2026-12-28')).toEqual([]);
 });
 
-test('the day is that in the time zone, also when clocks change', () => {
+test('the day is the one in the time zone, also when clocks change', () => {
   const time = Date.parse('2026-03-29T23:30:00Z');
   expect(dayIn('UTC', time)).toBe('2026-03-29');
   expect(dayIn('Factory', time)).toBe('2026-03-29');

@@ -74,7 +74,7 @@ export const fourDigits = (week: Week): string => sixDigits(week).slice(2);
 /** Returns the week of a name such as 2026-W47, or undefined if it does not exist, such as 2025-W53. */
 export function weekNamed(name: string): Week | undefined {
   const [, year, number] = /^(\d{4})-W(\d{2})$/.exec(name) ?? [];
-  // In the first and last years a neighbouring week would have no name.
+  // In the first and last years, a week before or after this one would have no name.
   if (year === undefined || year === '0000' || year === '9999') return undefined;
   const week = addWeeks(weekOf(`${year}-01-04`), Number(number) - 1);
   return weekName(week) === name ? week : undefined;

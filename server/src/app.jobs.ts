@@ -6,18 +6,21 @@ import type { AccountNotice } from './accounts/noticed-changes.ts';
 import { notifyExpiringTokens } from './accounts/expiring-tokens.ts';
 import { mailPendingAdministrators, type PendingNotice } from './auth/pending-administrators.ts';
 import { deleteExpiredSessions } from './auth/sessions.ts';
+import { type MailedInvitation, mailInvitation } from './auth/sign-in-invitations.ts';
 import { type MailedLink, mailSignInLink } from './auth/sign-in-links.ts';
 import { deleteOldSignInFailures } from './auth/sign-in-throttle.ts';
+import { openDigestSender } from './digests/digests.ts';
 import { compareClocks } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
 import type { Work } from './jobs/jobs.ts';
-import { runOnThread, type ThreadLimits } from './jobs/threads.ts';
+import { computationLimits, runOnThread, type ThreadLimits } from './jobs/threads.ts';
 import type { Mailer } from './mail/mail.ts';
 import { deleteEmailsBefore } from './people/users.sql.ts';
 import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { hasEndedWeeks } from './results/close-week.ts';
 import { hasLiveWeeks } from './results/live-week.ts';
 import { areStatisticsDue } from './results/statistics/statistics.ts';
+import type { AskedNow, AskOnThread } from './rounds/ask-now.ts';
 import { type LinkNotice, mailLinkNotice } from './rounds/messages/link-notices.ts';
 import { openSender } from './rounds/messages/messages.ts';
 import { insertRefusal } from './rounds/messages/messages.sql.ts';
@@ -37,8 +40,11 @@ import type { AppConfig } from './app.config.ts';
 /** Opens, shows or closes weeks on a separate thread, because it may compute for seconds. `only` limits it to one week. */
 export type OnWeeks = (work: WeeksWork['work'], only?: WeeksWork['only']) => Promise<void>;
 
-const onThread = (name: string, data: FilesWork | WeeksWork, limits?: ThreadLimits): Promise<void> =>
-  runOnThread(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
+const onThread = <Result = void>(
+  name: string,
+  data: FilesWork | WeeksWork,
+  limits?: ThreadLimits,
+): Promise<Result> => runOnThread<Result>(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
 
 /** The keys of open weeks must not stay in the memory of a thread. */
 const weeksLimits = { isKept: false };
@@ -50,6 +56,16 @@ export const weeksOn =
     const logLevel = log.level as LogLevel;
     const more = { ...(only && { only }), now: now(), logLevel };
     await onThread('weeks', { databaseUrl: await databaseUrl, answerKeys, work, ...more }, weeksLimits);
+  };
+
+/** Returns a function that asks the questions of a schedule at once, on a separate thread. */
+export const askOn =
+  ({ answerKeys }: AppConfig, databaseUrl: Promise<string>, log: Log, now: () => number): AskOnThread =>
+  async (ask) => {
+    const work = { work: 'ask' as const, ask, now: now(), logLevel: log.level as LogLevel };
+    const data: WeeksWork = { databaseUrl: await databaseUrl, answerKeys, ...work };
+    const limits = { ...computationLimits, ...weeksLimits };
+    return onThread<AskedNow>('weeks', data, limits);
   };
 
 /** The limits for processing files of an account. A list of 20,000 people takes a fifth of them. */
@@ -88,6 +104,7 @@ function recurringWork({
     if ((await isDue()) && (await areClocksRight())) await onWeeks(work);
   };
   const sendDue = openSender({ pool, keys, mailer, publicUrl: config.publicUrl, log });
+  const sendDigests = openDigestSender({ pool, mailer, publicUrl: config.publicUrl, log });
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
   const toShow = whenDue('show', () => hasLiveWeeks(pool));
   const toClose = whenDue('close', () => hasEndedWeeks(pool, now()));
@@ -113,6 +130,7 @@ function recurringWork({
     { name: 'resume files', cron: '* * * * *', work: () => addLostProcessing(pool) },
     { name: 'open rounds', cron: '* * * * *', work: toOpen },
     { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
+    { name: 'send digests', cron: '* * * * *', work: () => sendDigests(now()) },
     { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
     { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
     { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
@@ -132,6 +150,11 @@ function tasksOf({ config, pool, databaseUrl, log, mailer, onWeeks }: JobDepende
     },
     'mail sign-in link': (payload) =>
       mailSignInLink({ pool, mailer, publicUrl, log, noteRefusal: insertRefusal }, payload as MailedLink),
+    'mail sign-in invitation': (payload) =>
+      mailInvitation(
+        { pool, mailer, publicUrl, log, noteRefusal: insertRefusal },
+        payload as MailedInvitation,
+      ),
     'close week': (payload) => onWeeks('close', payload as NonNullable<WeeksWork['only']>),
     'mail lost week': (payload) => mailLostWeek({ pool, mailer, publicUrl, log }, payload as LostMail),
     'mail pending administrators': (payload) =>

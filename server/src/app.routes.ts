@@ -7,13 +7,19 @@ import { serveAnswering } from './answers/answering.routes.ts';
 import { serveAccess } from './console/access/access.routes.ts';
 import { openConsole } from './console/core/console.ts';
 import { serveConsoleGroups } from './console/groups/groups.routes.ts';
+import type { AskOnThread } from './rounds/ask-now.ts';
+import { serveAskNow } from './console/asking/ask-now.routes.ts';
+import { serveStart } from './console/asking/start.routes.ts';
+import { serveTemplates } from './console/asking/templates.routes.ts';
 import { serveLibrary } from './console/asking/library.routes.ts';
 import { serveRounds } from './console/asking/rounds.routes.ts';
 import { serveSchedules } from './console/asking/schedules.routes.ts';
+import { serveInvitations } from './console/people/invitations.routes.ts';
 import { servePeople } from './console/people/people.routes.ts';
 import { servePrivacy } from './console/access/privacy.routes.ts';
 import { serveReports } from './console/reports/reports.routes.ts';
 import type { CreateReports } from './console/reports/report-threads.ts';
+import { serveFocus } from './console/focus/focus.routes.ts';
 import { serveDrivers } from './console/results/drivers.routes.ts';
 import { serveResults } from './console/results/results.routes.ts';
 import { serveSegmentResults } from './console/results/segments.routes.ts';
@@ -33,7 +39,7 @@ import { limitConcurrency } from './http/concurrency.ts';
 import type { Mailer } from './mail/mail.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data/data.routes.ts';
-import { selectDue } from './rounds/messages/messages.sql.ts';
+import { selectDue } from './rounds/messages/message-counts.sql.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import type { Approve } from './files/approval-thread.ts';
@@ -109,6 +115,7 @@ type ConsoleDependencies = {
   keys: Promise<AnswerKeys>;
   mailer: Mailer | undefined;
   approve: Approve;
+  ask: AskOnThread;
   createReports: CreateReports;
   drivers: ComputeDrivers;
   simulateBreakdown: SimulateBreakdown;
@@ -126,6 +133,7 @@ export function serveConsole(
     keys,
     mailer,
     approve,
+    ask,
     createReports,
     drivers,
     simulateBreakdown,
@@ -138,10 +146,11 @@ export function serveConsole(
   const console = openConsole(server, pool, isSecure(config));
   const secrets = keys.then((one) => one.secrets);
   const canMail = mailer !== undefined;
-  serveAccess(console, { ...config, pool, secrets, mailer, log });
+  serveAccess(console, { ...config, pool, secrets, mailer, log, now });
   serveSession(console, { pool, secrets, now, log, canMail });
   serveSystem(console, { pool, keys, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
+  serveInvitations(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveConsoleGroups(console, pool);
   serveBreakdowns(console, pool, simulateBreakdown, now);
   serveRuns(console, pool, approve);
@@ -150,9 +159,13 @@ export function serveConsole(
   serveSegmentResults(console, pool);
   serveReports(console, { pool, createReports, now });
   serveDrivers(console, pool, drivers);
+  serveFocus(console, pool, now);
   const askingDependencies = { pool, mailer, publicUrl: config.publicUrl, now };
   serveLibrary(console, pool);
   serveSchedules(console, askingDependencies);
+  serveAskNow(console, askingDependencies, ask);
+  serveTemplates(console, askingDependencies);
+  serveStart(console, askingDependencies);
   serveRounds(console, askingDependencies);
   servePrivacy(console, pool, async () => ({
     keys: await (await keys).chain.state(),

@@ -13,6 +13,7 @@ import { openResponseCache } from './http/responses/response-cache.ts';
 import { createServer } from './http/server.ts';
 import { limitConcurrency } from './http/concurrency.ts';
 import { type Jobs, startJobs } from './jobs/jobs.ts';
+import type { Mailer } from './mail/mail.ts';
 import { openMailer } from './mail/mailer.ts';
 import { closeLostWeeks } from './results/lost-weeks.ts';
 import { updateLostRuns } from './sync/runs.sql.ts';
@@ -26,7 +27,7 @@ import { openWords } from './results/data/words-thread.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './sftp/server.ts';
 import { type AppConfig, readTimeout } from './app.config.ts';
 import { connect, disconnect, ofStart } from './app.connections.ts';
-import { weeksOn, workOf } from './app.jobs.ts';
+import { askOn, weeksOn, workOf } from './app.jobs.ts';
 import { openServer, serveInterfaces, serveConsole } from './app.routes.ts';
 
 export type App = {
@@ -52,7 +53,7 @@ export async function startApp(
   now: () => number = Date.now,
   clockOfDatabase: (pool: Pool) => Promise<number> = databaseTime,
 ): Promise<App> {
-  const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom);
+  const mailer = mailerOf(config);
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
   let keyTimer: NodeJS.Timeout | undefined;
@@ -70,7 +71,8 @@ export async function startApp(
   const drivers = openDrivers(new URL('drivers.thread.ts', import.meta.url));
   const simulateBreakdown = openSimulations(new URL('segments.thread.ts', import.meta.url));
   const words = openWords(new URL('words.thread.ts', import.meta.url));
-  const computing = { approve, createReports, drivers, simulateBreakdown, words };
+  const ask = askOn(config, databaseUrl, log, now);
+  const computing = { approve, ask, createReports, drivers, simulateBreakdown, words };
   serveConsole(server, { config, pool, keys, mailer, ...computing, log, now, deadJobs });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
@@ -114,6 +116,14 @@ export async function startApp(
     },
   };
 }
+
+const mailerOf = ({
+  smtpUrl,
+  mailFrom,
+  dkim,
+  smtpConnections: connections,
+}: AppConfig): Mailer | undefined =>
+  smtpUrl === undefined ? undefined : openMailer(smtpUrl, mailFrom, { dkim, connections });
 
 /** How often the key is advanced, in ms. Until then, a process may still open weeks that another one has closed. */
 const keyIntervalMs = 5_000;

@@ -245,7 +245,7 @@ describe('a statement of a push is cancelled', () => {
         const { pool, account, release, response } = await pushInTheMiddle(service, request);
         await pool`
           select pg_cancel_backend(pid) from pg_stat_activity
-          where wait_event_type = 'Lock' and query like 'copy users%'`;
+          where  datname = current_database() and wait_event_type = 'Lock' and query like 'copy users%'`;
         expect([when, [500, 503].includes((await response).status)]).toEqual([when, true]);
         await release();
         expect([when, await stateOf(pool, account.id)]).toEqual([when, nothing]);

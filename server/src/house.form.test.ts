@@ -269,7 +269,7 @@ describe('names', () => {
     'console/src/ui/Avatar.tsx': ['words'],
     'console/src/ui/form/group-combobox/find-groups.ts': ['words'],
     'console/src/ui/form/find-options.ts': ['words'],
-    'contract/src/console/results.ts': ['words'],
+    'contract/src/console/results/results.ts': ['words'],
     'server/src/app.routes.ts': ['words'],
     'server/src/app.ts': ['words'],
     'server/src/console/people/people.sql.ts': ['words'],

@@ -7,36 +7,40 @@ import { serveThread } from './jobs/threads.ts';
 import { closeEndedWeeks, closeWeekNow } from './results/close-week.ts';
 import { showLiveWeeks } from './results/live-week.ts';
 import { computeAllStatistics } from './results/statistics/statistics.ts';
+import { askNow, type WhatToAsk } from './rounds/ask-now.ts';
 import { missedSentence } from './rounds/missed-reasons.ts';
 import { type Opened, openDueRounds } from './rounds/opening.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
 import type { KeyPlace } from './sealing/epoch-chain.ts';
 
 /**
- * `only` is one week to close, even if it has not ended. `logLevel` is that of the service. `now` is the time in ms that decides
- * which schedules are due and which weeks have ended.
+ * `only` is one week to close, even if it has not ended. `ask` is a schedule to ask immediately; the result is what was asked. `logLevel` is
+ * that of the service. `now` is the time in ms that decides which schedules are due and which weeks have ended.
  */
 export type WeeksWork = {
   databaseUrl: string;
   answerKeys: KeyPlace;
-  work: 'open' | 'close' | 'show' | 'statistics';
+  work: 'open' | 'ask' | 'close' | 'show' | 'statistics';
   only?: { accountId: number; week: string };
+  ask?: WhatToAsk;
   now: number;
   logLevel: LogLevel;
 };
 
 retryLostConnections(() => {});
-serveThread(async ({ databaseUrl, answerKeys, work, only, now, logLevel }: WeeksWork) => {
+serveThread(async ({ databaseUrl, answerKeys, work, only, ask, now, logLevel }: WeeksWork) => {
   const pool = openPool(databaseUrl, 2);
   const keys = new AnswerKeys(pool, answerKeys);
   try {
     await keys.chain.prepare();
     if (only) await closeWeekNow(pool, keys, only.accountId, only.week, now);
+    else if (ask) return await askNow(pool, keys, ask, now);
     else if (work === 'open') logOpened(await openDueRounds(pool, keys, now), openLog(logLevel));
     else if (work === 'close') await closeEndedWeeks(pool, keys, now);
     else if (work === 'show') await showLiveWeeks(pool, keys);
     // After the figures are published, so that closing never waits for it. If it fails, the recurring job tries again.
     if (work !== 'open') await computeAllStatistics(pool);
+    return undefined;
   } finally {
     await pool.end({ timeout: 5 });
   }

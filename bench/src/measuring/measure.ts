@@ -13,7 +13,7 @@ export type BenchRow = {
   met?: boolean;
 };
 
-/** Returns the smallest value that at least `share` (0 to 1) of the values do not exceed. */
+/** Returns the smallest value for which at least the share `share` (0 to 1) of all values are not larger. */
 export function percentile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const value = sorted[Math.max(Math.ceil(share * sorted.length) - 1, 0)];

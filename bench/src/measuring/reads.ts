@@ -33,7 +33,7 @@ export type ReadSetup = {
   load: Beside;
   /** Requests /health/live continuously, to measure the effect on others. */
   others: SteadyRequests;
-  /** From the fewest answers to the most. */
+  /** The accounts, from the fewest answers to the most. */
   accounts: Filled[];
   /** The last week that is published. */
   last: Week;
@@ -55,7 +55,7 @@ type Endpoint = keyof typeof endpoints;
 /** `weeks`: undefined means the latest, which for results and asked questions is the current week and the four before it. */
 type Read = { endpoint: Endpoint; scope: Scope; weeks: number | undefined };
 
-/** How much slower than with the fewest answers counts as noise. */
+/** A read that is slower than with the fewest answers by up to this factor still counts as equally fast. */
 const noise = 1.25;
 
 /** Chooses the groups to request: the largest group without subgroups, one with about 300 groups, and the top. */
@@ -99,8 +99,8 @@ export async function groupIds(
 }
 
 /**
- * Measures every read of the account with the most answers, cached and uncached, against the floor. And the same read, uncached,
- * of the account with the fewest answers.
+ * Measures every read of the account with the most answers, cached and uncached, and compares it with the floor. Also measures the
+ * same read, uncached, of the account with the fewest answers.
  */
 export async function measureReads(reading: ReadSetup, counts: Record<Scope, number>): Promise<BenchRow[]> {
   const [fewest, most] = [reading.accounts[0] as Filled, reading.accounts.at(-1) as Filled];
@@ -141,7 +141,7 @@ function pathOf({ endpoint, scope, weeks }: Read, { groups }: Filled, last: Week
   return `${endpoints[endpoint]}?${query}`;
 }
 
-/** The lists, the feed, unchanged and compressed responses. */
+/** Measures the lists, the feed, and unchanged and compressed responses. */
 export async function measureOtherReads(reading: ReadSetup): Promise<BenchRow[]> {
   const most = reading.accounts.at(-1) as Filled;
   const feed = (query: string) => `/v1/feed?${query}`;
@@ -295,7 +295,10 @@ function targetsOf(reading: ReadSetup, path: string, filled: Filled): [service: 
   return [target, { ...target, address: reading.floor + path, isService: false }];
 }
 
-/** The result of all rounds. `others`: the 99th percentile of /health/live meanwhile (only for the service). */
+/**
+ * The result of all rounds. `others`: the 99th percentile of the response times of /health/live during the rounds (only for the
+ * service).
+ */
 type Sum = { rate: number; p50: number; p99: number; bytes: number; others: number | undefined };
 
 async function alternate(reading: ReadSetup, targets: Target[]): Promise<Sum[]> {

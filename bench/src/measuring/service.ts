@@ -38,7 +38,7 @@ export type Service = {
   account(attribute: { name: string; values: string[] }): Promise<BenchAccount>;
   /** Sends a JSON body. */
   post(path: string, token: string, body: Buffer): Promise<ReceivedResponse>;
-  /** Returns the milliseconds that another process takes to parse a body with JSON.parse and read the account's rows. */
+  /** Returns how many milliseconds another process needs to parse a body with JSON.parse and to read the account's rows. */
   floor(account: BenchAccount, body: Buffer): Promise<number>;
   /**
    * Sends `rate` requests a second to an address (of any server) from another process. Resolves after `warmUp` ms, when that
@@ -55,7 +55,7 @@ export type Service = {
   stop(): Promise<void>;
 };
 
-/** Steady requests. Both functions return the milliseconds of the responses, and throw if one failed. */
+/** Steady requests. Both functions return the milliseconds that each response took, and throw if a request failed. */
 export type SteadyRequests = {
   /** Returns the times since the last cut or the start, once there are `atLeast` (default 0). The requests continue. */
   cut(atLeast?: number): Promise<number[]>;
@@ -68,10 +68,10 @@ export type ServiceProcess = Pick<Service, 'address' | 'requestSteadily' | 'memo
   errors(): string[];
 };
 
-/** A process of the benchmark: its first message, and its reply to a message. */
+/** A process of the benchmark. `first`: its first message. `request`: sends it a message and returns its reply. */
 export type Beside = { first: unknown; request(message: object | number | string): Promise<unknown> };
 
-/** The result of a successful command. `memory`: the peak of the command and of all PostgreSQL processes. */
+/** The result of a successful command. `memory`: the peak memory of the command (`own`) and of all PostgreSQL processes. */
 export type Exited = { ms: number; memory: { own: number; database: number } | undefined; result: unknown };
 
 /** In bytes. Undefined where the system does not report it (only Linux does). */

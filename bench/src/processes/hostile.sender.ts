@@ -1,9 +1,9 @@
 // A separate process that sends malicious inputs, several at a time. Arguments: address, SFTP port, seed, and the keys as JSON.
-// A number as message sends that many inputs and returns the result.
+// When the process receives a number as a message, it sends that many inputs and replies with the result.
 import { connect, type Socket } from 'node:net';
 import { hostileInputs, type Input, type Keys } from '../hostile.inputs.ts';
 
-/** The number of responses by status, the number of inputs without response, and the first inputs that caused 5xx errors. */
+/** The number of responses by status, the number of inputs that got no response, and the first inputs that caused 5xx errors. */
 export type Survived = { statuses: Record<string, number>; withoutResponse: number; failures: string[] };
 
 const [address = '', sftpPort = '', seed = '', keys = '{}'] = process.argv.slice(2);

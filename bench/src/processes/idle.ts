@@ -1,6 +1,5 @@
-// Opens idle SFTP sessions, in a separate process. Arguments: port, user name and token. Messages say how many to open. It ends
-// with its parent process.
-// As many at a time as one address can open.
+// Opens idle SFTP sessions, in a separate process. Arguments: port, user name and token. Each message says how many sessions to
+// open. The process ends with its parent process. It opens as many sessions at a time as one address can.
 import { connect } from 'node:net';
 import { Client } from 'ssh2';
 

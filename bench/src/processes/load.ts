@@ -16,7 +16,7 @@ export type Order = {
   atLeast: number;
 };
 
-/** The milliseconds of each response and of all together, and the size of a response body in bytes. */
+/** The milliseconds that each response took and that all took together, and the size of a response body in bytes. */
 export type LoadResult = { times: number[]; ms: number; bytes: number } | { error: string };
 
 type HttpResponse = { status: number; bytes: number };

@@ -1,12 +1,12 @@
-// A separate process that sends requests to one address at a steady rate, however long responses take. Each time is counted
-// from when the request was due, so time spent waiting in a queue is included.
-// Arguments: address, token, requests a second, and warm-up milliseconds, which are not counted. It sends a message when it begins to
-// count. A number as message returns what was counted since the last message, once there are that many responses. Any other message
-// returns the rest, at least one, and ends the process.
+// A separate process that sends requests to one address at a steady rate, however long responses take. Each time is counted from
+// when the request was due, so time spent waiting in a queue is included. Arguments: address, token, requests a second, and warm-up
+// milliseconds, which are not counted. It sends a message when it begins to count. When it receives a number as a message, it
+// replies with what it has counted since the last message, as soon as there are that many responses. To any other message it
+// replies with the remaining responses, at least one, and ends.
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The milliseconds of each response, and how many failed. */
+/** The milliseconds that each response took, and how many requests failed. */
 export type Counted = { times: number[]; failed: number };
 
 const [address = '', token = '', rate = '', warmUp = ''] = process.argv.slice(2);
@@ -26,7 +26,7 @@ setTimeout(() => process.send?.('counting'), Number(warmUp));
 for (let i = 0; !state.isEnding || counted.times.length === 0; i++) {
   const due = start + (i * 1000) / Number(rate);
   const early = due - performance.now();
-  // The rate is the point.
+  // Waits, because the rate must stay steady.
   if (early > 0) await sleep(early);
   const one = sendRequest(due);
   running.add(one);

@@ -14,11 +14,11 @@ export type SubmissionOrder = {
   /** Requests a second. If omitted, each connection sends the next request when the previous one is done. */
   rate?: number;
   isFloor?: boolean;
-  /** The week closes meanwhile: requests can get 503 (try again) or 404 (the week is over). */
+  /** Whether the week closes during the requests, which can then get 503 (try again) or 404 (the week is over). */
   isClosing?: boolean;
 };
 
-/** The milliseconds of each request (at a steady rate, from when it was due) and of all together. */
+/** The milliseconds that each request took (at a steady rate, counted from when it was due) and that all took together. */
 export type Submitted = { times: number[]; ms: number; waited: number; refused: number };
 
 const pool = openPool(process.argv[2] ?? '', 10);
@@ -62,7 +62,7 @@ async function carryOut(order: SubmissionOrder): Promise<Submitted> {
       for (let i = 0; !isOver(); i++) {
         const due = start + (i * 1000) / order.rate;
         const early = due - performance.now();
-        // The rate is the point.
+        // Waits, because the rate must stay steady.
         if (early > 0) await sleep(early);
         running.push(giveOne(due));
       }

@@ -9,8 +9,8 @@ import { api, type ApiError, type Sent } from '../api.ts';
 type Name = ConsoleOperationName;
 
 /**
- * Returns the response of an operation. `when: false` postpones the request; `once`: a response is not refetched automatically. The
- * query key is `[name, sent]`: invalidate by `[name]`.
+ * Returns the response of an operation. `when: false` postpones the request. `once`: the response is never refetched automatically.
+ * The query key is `[name, sent]`; to invalidate all responses of an operation, use `[name]`.
  */
 export function useData<N extends Name>(
   name: N,

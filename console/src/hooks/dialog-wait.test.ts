@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { dialogWait } from './dialog-wait.ts';
 
-/** Returns a wait, and what it has shown. `fails`: whether the dialog can't be loaded. */
+/** Returns a `dialogWait`, and what it has shown. `fails`: whether the dialog can't be loaded. */
 function opened() {
   const state = { shown: [] as (string | undefined)[], loads: 0, fails: false };
   const wait = dialogWait<string, boolean>(
@@ -16,12 +16,12 @@ function opened() {
   return { state, ...wait };
 }
 
-/** Lets everything that is ready run. */
+/** Lets all promises that are ready continue. */
 const turn = async () => {
   for (let i = 0; i < 10; i++) await Promise.resolve();
 };
 
-test('no request goes on before the dialog has a result, and all go on with that result', async () => {
+test('no request continues before the dialog has a result, and then all requests continue with that result', async () => {
   const { wait, settle } = opened();
   const results: boolean[] = [];
   const requests = [wait(), wait(), wait()].map(async (one) => results.push(await one));

@@ -1,9 +1,9 @@
-// Requests that wait for what a user enters in a dialog. All of them share one dialog and its result.
+// Lets requests wait for what a user enters in a dialog. All waiting requests share one dialog and its result.
 
 export type DialogWait<Result> = {
   /** Shows the dialog, and returns its result. Throws if the dialog can't be loaded. */
   wait: () => Promise<Result>;
-  /** Closes the dialog with a result for all that wait. */
+  /** Closes the dialog and gives its result to all waiting requests. */
   settle: (result: Result) => void;
 };
 

@@ -23,7 +23,7 @@ test('with other filters, the list is loaded from the top', () => {
 
 const page = (...rows: string[]) => ({ total: 250, rows });
 
-test('loaded windows are shown; the rows of the others are missing', () => {
+test('loaded windows are shown; the rows of other windows are missing', () => {
   const shown = shownOf('a', [1, 2], [undefined, page('x', 'y')], undefined);
   expect(shown).toMatchObject({ key: 'a', count: 250 });
   expect([rowIn(shown, 201, size), rowIn(shown, 100, size), rowIn(shown, 0, size)]).toEqual([
@@ -58,7 +58,7 @@ describe('a list says', () => {
     expect(stateOf('a', undefined, false, { error: 'offline', retry }).isFirst).toBe(false);
   });
 
-  test('that its rows are old, while those of other filters load', () => {
+  test('that its rows are old, while the rows for other filters load', () => {
     expect(stateOf('b', shown, false, { error: undefined, retry })).toMatchObject({
       isFirst: false,
       isOld: true,
@@ -66,7 +66,7 @@ describe('a list says', () => {
     expect(stateOf('a', shown, true, { error: undefined, retry }).isOld).toBe(false);
   });
 
-  test('an error once: for the whole list if nothing in view has loaded, else for the gap among its rows', () => {
+  test('an error only once: for the whole list if nothing in view has loaded, otherwise for the gap among its rows', () => {
     expect(stateOf('a', shown, false, { error: 'offline', retry })).toMatchObject({
       error: 'offline',
       gap: undefined,
@@ -77,7 +77,7 @@ describe('a list says', () => {
     });
   });
 
-  test('no error of rows that have loaded before, because they are fetched again', () => {
+  test('no error for rows that have loaded before, because they are fetched again', () => {
     expect(errorIn([{ data: page('x'), error: 'offline' }])).toBeUndefined();
     expect(errorIn([{ data: page('x'), error: null }, { error: 'offline' }])).toBe('offline');
   });
@@ -94,7 +94,7 @@ const event = fc.oneof(
   fc.record({ what: fc.constant('load' as const), at: fc.nat(9) }),
 );
 
-test('however a list scrolls, changes its filters and loads, a row in view is its own or missing, and none is missing for ever', () => {
+test('however a list scrolls, changes its filters and loads, each row in view is the right one or missing, and no row stays missing', () => {
   const total = 1000;
   const rowOf = (key: string, index: number) => `${key} ${index}`;
   const whole = ['a', 'b'].map((key) => Array.from({ length: total }, (_, index) => rowOf(key, index)));

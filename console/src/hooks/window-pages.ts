@@ -1,4 +1,4 @@
-// Which windows of a long list are fetched, and which rows are shown meanwhile.
+// Which windows of a long list are fetched, and which rows are shown until these have loaded.
 
 /** The windows in view: the numbers of the first and the last. `key`: the list and its filters. */
 export type View = { key: string; first: number; last: number };
@@ -47,7 +47,10 @@ export const rowIn = <One extends ListResponse>(
   size: number,
 ): One['rows'][number] | undefined => shown?.pages.get(Math.floor(index / size))?.rows[index % size];
 
-/** Returns the error of a window in view that has never loaded. One of a window that has is ignored, because it is refetched. */
+/**
+ * Returns the error of a window in view that has never loaded. The error of a window that has loaded before is ignored, because the
+ * window is refetched.
+ */
 export const errorIn = <Failure>(
   results: readonly { data?: unknown; error: Failure | null }[],
 ): Failure | undefined =>
@@ -65,7 +68,10 @@ export type ListState<Failure> = {
   gap: Gap<Failure> | undefined;
 };
 
-/** Returns what a list says about its rows. `isLoaded`: whether any window in view has loaded. */
+/**
+ * Returns the state of a list: whether it is loading, its rows are old, or some rows could not be loaded. `isLoaded`: whether any
+ * window in view has loaded.
+ */
 export const stateOf = <Failure>(
   key: string,
   shown: Pick<Shown<ListResponse>, 'key'> | undefined,

@@ -31,7 +31,7 @@ export type Windows<Row, Response = Listed<Row>> = ListState<ApiError> & {
   /** Sets which rows are in view. */
   onVisible: (first: number, last: number) => void;
   retry: () => void;
-  /** A complete response, for the fields other than the rows. */
+  /** The complete response of a window, for its fields other than the rows. */
   response: Response | undefined;
 };
 

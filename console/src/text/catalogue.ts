@@ -1,6 +1,7 @@
 // The console's texts: a catalogue per area and language, loaded when a page of the area is first shown. The English catalogues
-// define the types of the keys and of the arguments. The texts of the privacy report are in the contract, because the soundings
-// command prints the same report. The build compiles the texts (catalogues in vite.config.ts).
+// define the types of the keys and of the arguments. The texts of the privacy report and of the email test are in the contract,
+// because the soundings command prints the same. The build compiles the texts (catalogues in vite.config.ts).
+import type { MailArguments, MailTextKey } from '@soundings/contract/console/mail-findings.ts';
 import type { PrivacyArguments, PrivacyTextKey } from '@soundings/contract/console/privacy-sentences.ts';
 import { type FormatType, formatTexts } from '@soundings/contract/formats.ts';
 import type { CompiledText } from '@soundings/contract/texts.ts';
@@ -29,7 +30,8 @@ type English = {
 };
 /** A folder of pages; `common` has the texts that all of them share. */
 export type Area = keyof English;
-export type TextKey = { [A in Area]: keyof English[A] }[Area] | `fault.${FormatType}` | PrivacyTextKey;
+export type TextKey =
+  { [A in Area]: keyof English[A] }[Area] | `fault.${FormatType}` | MailTextKey | PrivacyTextKey;
 /** The arguments of the texts that have any, by key. */
 export type ArgumentsByText = Arguments['access'] &
   Arguments['asking'] &
@@ -40,13 +42,14 @@ export type ArgumentsByText = Arguments['access'] &
   Arguments['results'] &
   Arguments['runs'] &
   Arguments['session'] &
+  MailArguments &
   PrivacyArguments;
 export type Catalogue = Readonly<Partial<Record<TextKey, CompiledText>>>;
 export type Language = 'en' | 'sv';
 
 const files = {
   ...import.meta.glob<Catalogue>('./*/*.json', { import: 'default' }),
-  ...import.meta.glob<Catalogue>('../../../contract/src/text/*/privacy.json', { import: 'default' }),
+  ...import.meta.glob<Catalogue>('../../../contract/src/text/*/{mail,privacy}.json', { import: 'default' }),
 };
 const loading = new Map<string, Promise<Catalogue>>();
 const loaded = new Map<string, Catalogue>();
@@ -73,7 +76,9 @@ const keyOf = (language: Language, area: Area) => `${language} ${area}`;
 
 const pathsOf = (language: Language, area: Area): string[] => [
   `./${language}/${area}.json`,
-  ...(area === 'access' ? [`../../../contract/src/text/${language}/privacy.json`] : []),
+  ...(area === 'access'
+    ? ['mail', 'privacy'].map((name) => `../../../contract/src/text/${language}/${name}.json`)
+    : []),
 ];
 
 async function loadFiles(paths: string[]): Promise<Catalogue> {

@@ -3,7 +3,7 @@ import { countries } from '@soundings/contract/countries.ts';
 import { onceForLanguage } from '@soundings/contract/texts.ts';
 import { useLanguage } from './text.tsx';
 
-/** Created once per language of the reader. */
+/** The names of countries, created once for each language of the reader. */
 const countryNamesIn = onceForLanguage((language) => {
   const names = new Intl.DisplayNames(language, { type: 'region', fallback: 'code' });
   const all = countries

@@ -11,7 +11,7 @@ const letters = [...'abcdefghijklmnopqrstuvwxyz'];
 /** All two-letter codes of ISO 639-1. */
 const codes = letters.flatMap((a) => letters.map((b) => a + b)).filter(isLanguage);
 
-/** Returns the names of a language in itself and in English, both of which a search finds. */
+/** Returns the name of a language in that language and in English. A search finds both names. */
 function otherNames(code: string): string {
   const namesIn = (language: string) =>
     new Intl.DisplayNames(language, { type: 'language', fallback: 'none' });
@@ -19,7 +19,7 @@ function otherNames(code: string): string {
   return `${own ?? ''} ${namesIn('en').of(code) ?? ''}`;
 }
 
-/** Created once per language of the reader. */
+/** The names of languages, created once for each language of the reader. */
 export const languageNamesIn = onceForLanguage((language) => {
   const names = new Intl.DisplayNames(language, { type: 'language', fallback: 'code' });
   /** Capitalized in every language, because a name stands alone or begins a sentence. */
@@ -37,7 +37,7 @@ export const languageNamesIn = onceForLanguage((language) => {
     searchTerms: () => otherNames(code),
   });
   const first = usual.split(' ');
-  /** Languages with a name, the common ones first. */
+  /** The languages that have a name, the most common ones first. */
   const all = [
     ...sorted(first),
     ...sorted(codes.filter((code) => names.of(code) !== code && !first.includes(code))),

@@ -59,6 +59,7 @@ const formatOf = onceForLanguage((language: Language) => {
   const signed = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero', maximumFractionDigits: 1 });
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
   const time = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const plainDay = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
   return {
     number: (value: number) => number.format(value),
@@ -67,6 +68,8 @@ const formatOf = onceForLanguage((language: Language) => {
     signed: (value: number) => signed.format(value),
     /** The day of a point in time (ISO 8601). */
     day: (iso: string) => day.format(new Date(iso)),
+    /** A calendar day, YYYY-MM-DD. */
+    plainDay: (date: string) => plainDay.format(new Date(date)),
     time: (iso: string) => time.format(new Date(iso)),
     /** "3 days ago". */
     ago(iso: string, now = Date.now()): string {

@@ -12,8 +12,8 @@ const partsOf = (week: Named): { year: string; number: number } =>
 
 /**
  * A week is "Week 46, 2026" by itself, "week 46, 2026" in a sentence, and "W46" in tables and charts. The year is omitted where it
- * is clear: beside the dates of the week, and for the page's own week and others of the same year. 2026-W46 is used only in files
- * and commands.
+ * is clear: beside the dates of the week, for the page's own week, and for other weeks of the same year. 2026-W46 is used only in
+ * files and commands.
  */
 export function useWeekText() {
   const t = useText();

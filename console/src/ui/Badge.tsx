@@ -5,7 +5,7 @@ import { cx } from './cx.ts';
 
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad';
 
-/** With `dot`, it is a coloured dot before plain text, for table columns. */
+/** With `dot`, the badge is a coloured dot before plain text, for table columns. */
 export function Badge({
   tone = 'neutral',
   dot,

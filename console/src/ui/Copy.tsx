@@ -1,4 +1,4 @@
-// A text to copy: an address, a token, a fingerprint. Says so if the browser refuses to copy it.
+// A text to copy: an address, a token, a fingerprint. Shows a message if the browser refuses to copy it.
 import { Check, Copy as CopyIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useText } from '../text/text.tsx';

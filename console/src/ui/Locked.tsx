@@ -1,4 +1,4 @@
-// A lock icon: the value can't be changed here, and why.
+// A lock icon, which shows that a value can't be changed here, and why.
 import { Lock } from 'lucide-react';
 import css from './Locked.module.css';
 import { Toggletip } from './floating/Toggletip.tsx';

@@ -1,4 +1,5 @@
-// Downloads: created here, or fetched from the service, so that errors are shown on the page and don't replace it.
+// Saves files that are created here or fetched from the service. They are fetched by script, so that errors are shown on the page
+// and don't replace it.
 import { useState } from 'react';
 import { download } from '../api.ts';
 import { useErrorText } from './faults.ts';

@@ -6,7 +6,7 @@ import type { TextKey } from '../text/catalogue.ts';
 
 /**
  * Returns the message for a fault: the catalogue's `fault.<type>`, or else the service's own. A catalogue text can include the
- * service's with `{message}`. If one of several values is wrong, the message begins with that value.
+ * service's message with `{message}`. If one of several values is wrong, the message begins with that value.
  */
 export function useFaultText(): (fault: { type: string; message: string; value?: string }) => string {
   const t = useText();

@@ -1,8 +1,9 @@
 // The console: API tokens, API access, the account's settings, and the audit log.
 import { Type } from 'typebox';
+import type { MailFinding } from './mail-findings.ts';
 import { operation } from './operation.ts';
 import { type ManagerComparison, managerComparisons } from '../comparisons.ts';
-import { maxChangesCeiling, maxNameLength } from '../limits.ts';
+import { maxChangesCeiling, maxNameLength, workingHours } from '../limits.ts';
 import { numberForms, type Numbers, type Scope, scopes } from '../operation.ts';
 
 export type TokenSummary = {
@@ -69,6 +70,12 @@ export type AccountSettingsView = {
   kpiWeeks: number | null;
   /** What managers can compare the results of their groups with. */
   managerComparisons: ManagerComparison[];
+  /** The weekly digest: on or off, how many days after a week closes, and at which hour in the recipient's time zone. */
+  digest: boolean;
+  digestDays: number;
+  digestHour: number;
+  /** Whether digests contain comments. */
+  digestComments: boolean;
   applyFiles: boolean;
   filesPartial: boolean;
   createGroupsFromUsers: boolean;
@@ -96,6 +103,10 @@ const settings = Type.Partial(
       noise: Type.Union([Type.Literal(0), Type.Literal(1), Type.Literal(2)]),
       kpiWeeks: Type.Union([Type.Integer({ minimum: 1, maximum: 13 }), Type.Null()]),
       managerComparisons: Type.Array(Type.Enum([...managerComparisons]), { maxItems: 3, uniqueItems: true }),
+      digest: Type.Boolean(),
+      digestDays: Type.Integer({ minimum: 0, maximum: 6 }),
+      digestHour: Type.Integer({ minimum: workingHours.first, maximum: workingHours.last }),
+      digestComments: Type.Boolean(),
       applyFiles: Type.Boolean(),
       filesPartial: Type.Boolean(),
       createGroupsFromUsers: Type.Boolean(),
@@ -174,8 +185,13 @@ export const accessOperations = {
 
   'GET /settings': operation<AccountSettingsView>()({ minimumRole: 'Administrator' }),
   'PATCH /settings': operation<AccountSettingsView>()({ minimumRole: 'Administrator', body: settings }),
-  /** Sends a test email to the caller; 400 with the mail server's message if it rejects the email. */
-  'POST /settings/test-mail': operation<{ to: string }>()({ minimumRole: 'Administrator' }),
+  /**
+   * Tests the email settings step by step, and sends a test email to the caller unless a step fails. 429 after a few tests within a
+   * few minutes.
+   */
+  'POST /settings/test-mail': operation<{ to: string; findings: MailFinding[] }>()({
+    minimumRole: 'Administrator',
+  }),
 
   'GET /audit': operation<{ total: number; rows: AuditEntry[]; actions: string[] }>()({
     minimumRole: 'Administrator',

@@ -27,11 +27,13 @@ export type QuestionTexts = {
 };
 
 export type LibraryQuestion = QuestionTexts & {
-  /** Languages with a complete translation, including options (`languages`), and with an incomplete one (`partly`). */
+  /**
+   * `languages`: languages with a complete translation, including the options; `partly`: languages with an incomplete translation.
+   */
   languages: string[];
   partly: string[];
   kpiIds: string[];
-  /** How many weeks asked it, and the last of them. */
+  /** How many weeks asked the question, and the last of these weeks. */
   weeks: number;
   last: WeekName | null;
 };
@@ -47,20 +49,20 @@ export type Library = {
   languages: string[];
 };
 
-/** A week in which a question was asked, with the groups and the schedules. */
+/** A week in which a question was asked, with the groups that were asked and the schedules that asked it. */
 export type AskedWeek = WeekName & {
   isOpen: boolean;
   /** The groups that were asked, at most ten. A null name means that the group has since been removed. */
   groups: { id: number; name: string | null }[];
   groupCount: number;
-  /** Id null: it came from a file of past surveys. */
+  /** An `id` of null: the question came from a file of past surveys, not from a schedule. */
   schedules: { id: number; name: string | null }[];
 };
 
 export type QuestionView = LibraryQuestion & {
   version: string;
   askedIn: AskedWeek[];
-  /** The schedules that ask it every time (`isFixed`), or that can choose it for one of its KPIs. */
+  /** The schedules that ask the question every time (`isFixed`), or that can choose it for one of its KPIs. */
   schedules: { id: number; name: string; isFixed: boolean }[];
 };
 
@@ -89,7 +91,7 @@ const textFields = {
     { maxItems: 100 },
   ),
 };
-/** The version that was shown. The change is refused with `changed since` if someone else has made one in the meantime. */
+/** The version that was shown. The change is refused with `changed since` if someone else has made a change in the meantime. */
 const version = Type.String({ minLength: 1, maxLength: 100 });
 export const QuestionBody = Type.Object({ ...textFields, version }, closed);
 export const NewQuestionBody = Type.Object(
@@ -107,10 +109,10 @@ export const NewQuestionBody = Type.Object(
 export type KpiView = KpiName & {
   version: string;
   imageUrl: string | null;
-  /** Whether a value was ever published. */
+  /** Whether a value of the KPI was ever published. */
   hasValues: boolean;
   questions: QuestionTexts[];
-  /** The schedules that choose from it. */
+  /** The schedules that choose questions of the KPI. */
   schedules: { id: number; name: string }[];
 };
 
@@ -187,11 +189,13 @@ export type ScheduleView = ScheduleBody & {
   version: string;
   isPaused: boolean;
   audience: Audience;
-  /** When it asks next; null: never, or not while it is paused. `name`: the name of the week. */
+  /** When the schedule asks next; null: it never asks again, or it is paused. `name`: the name of the week. */
   next: { name: string; day: string } | null;
-  /** Its day in this week has passed without sending. It sends at the next allowed hour, or misses the week. */
+  /**
+   * Whether the schedule's day in this week has passed without sending. It then sends at the next allowed hour, or misses the week.
+   */
   isLate: boolean;
-  /** Its last week with the outcome, and the reason if the week was missed. */
+  /** The schedule's last week and its outcome, and the reason if the week was missed. */
   last: { name: string; outcome: 'opened' | 'missed'; reason: MissedReason | null; people: number } | null;
   cells: CalendarCell[];
 };
@@ -203,7 +207,7 @@ export type Schedules = {
   today: string;
   questions: QuestionTexts[];
   kpis: KpiName[];
-  /** The groups that schedules name. Those missing here have been removed. */
+  /** The groups that schedules name. A group that a schedule names and that is missing here has been removed. */
   groups: { id: number; name: string }[];
   /** Whether emails can be sent. */
   hasMail: boolean;
@@ -214,7 +218,7 @@ export type ScheduleCheck = {
   faults: { path: string; type: string; message: string }[];
   audience: Audience;
   coming: { week: WeekName; day: string; questionIds: number[] }[];
-  /** Whether it sends at the next allowed hour once saved, because its day in this week has already come. */
+  /** Whether the schedule sends at the next allowed hour once it is saved, because its day in this week has already come. */
   isAtOnce: boolean;
 };
 
@@ -227,7 +231,7 @@ export type SchedulePreview = {
   /** Whether that day has passed, and the questions go out as soon as possible. */
   isLate: boolean;
   questions: QuestionTexts[];
-  /** The account's language; `texts`: those of the page by language. */
+  /** The account's language. `texts`: the texts of the answering page, by language. */
   language: string;
   texts: Record<
     string,
@@ -256,21 +260,23 @@ export type OpenWeek = WeekName & {
   rounds: {
     scheduleId: number | null;
     name: string | null;
-    /** Null: it came from a file. */
+    /** Null: the round came from a file. */
     people: number | null;
     questions: QuestionTexts[];
     groups: { id: number; name: string | null }[];
     groupCount: number;
   }[];
   invitations: MessageCounts;
-  /** Reminders go to people who haven't answered, so they are not counted: only whether and when they are sent is shown. */
+  /**
+   * Only whether and when reminders are sent is shown. Their number is withheld, because they go to people who haven't answered.
+   */
   reminders: { state: 'none' | 'waiting' | 'sent'; from: string | null; until: string | null };
   withoutEmail: number;
   /** How many people can be handed a link: only those the service can't email. */
   linkable: number;
-  /** Set while it is being closed; `isFailing`: an attempt failed, and it is retried. */
+  /** Set while the week is being closed. `isFailing`: an attempt to close it has failed and is being retried. */
   closing: { isFailing: boolean } | null;
-  /** Schedules that are still due this week. They miss it if it is closed before. */
+  /** Schedules that still have to send this week. They miss the week if it is closed before they send. */
   stillDue: { id: number; name: string; day: string }[];
 };
 
@@ -286,14 +292,14 @@ export type Participation =
 
 export type Rounds = {
   open: OpenWeek[];
-  /** The last closed weeks, newest first. `isLost`: without results, because their key was lost. */
+  /** The last closed weeks, newest first. `isLost`: the week has no results, because its key was lost. */
   closed: (WeekName & { closedAt: string; isLost: boolean; schedules: string[] })[];
   /** The next schedule that isn't late; null: nothing in this week or the next. */
   next: { schedule: string; day: string } | null;
   /** What is due in this week and the next, except for open weeks. */
   coming: (WeekName & {
     day: string;
-    /** Whether its day has passed without sending. */
+    /** Whether the schedule's day has passed without sending. */
     isLate: boolean;
     id: number;
     schedule: string;
@@ -336,7 +342,7 @@ export const askingOperations = {
   /** Returns what a schedule would do. Stores nothing. */
   'POST /schedules-check': operation<ScheduleCheck>()({
     ...administrator,
-    /** The schedule that it would replace. */
+    /** The schedule that the draft would replace. */
     query: Type.Object(
       { scheduleId: Type.Optional(Type.String({ pattern: '^\\d{1,9}$', description: 'Digits.' })) },
       closed,

@@ -32,7 +32,7 @@ export type LastPush = {
   runId: string;
   at: string;
   source: 'api' | 'file';
-  /** Whether it set the parents of groups, so that the next one moves a managed group back. Null: unknown. */
+  /** Whether it set the parents of groups. If so, the next push moves a managed group back. Null: unknown. */
   setsTree: boolean | null;
 };
 
@@ -47,7 +47,7 @@ export type GroupDetails = {
   path: Named[];
   /** The people with each kind of membership in the group itself: how many, and the first ones by name. */
   holders: Record<MembershipKind, { count: number; first: (Named & { active: boolean })[] }>;
-  /** How many people own a group above it, including subgroups, and therefore this one too. */
+  /** How many people own a group above it, including that group's subgroups, and therefore this group too. */
   administratorsAbove: number;
   /** How many closed weeks asked this group something. */
   weeks: number;
@@ -60,13 +60,16 @@ export type GroupDetails = {
 export type MovePlan = {
   from: Named | null;
   to: Named | null;
-  /** How many subgroups move with it, and how many active people are in it or in them. */
+  /** How many subgroups move with the group, and how many active people are in it or its subgroups. */
   groups: number;
   people: number;
-  /** The groups above it, nearest first, for which answers start to count, and for which they stop. */
+  /**
+   * `gains`: the groups in which the moved group's answers start to count; `loses`: those in which they stop counting. Nearest
+   * first.
+   */
   gains: Named[];
   loses: Named[];
-  /** How many people gain or lose access to the group because they own a group above it, including subgroups. */
+  /** How many people gain or lose access to the group because they own a group above it, including that group's subgroups. */
   administrators: { gains: number; loses: number };
   /** Schedules that start, or stop, asking the group. */
   schedules: { includes: Named[]; excludes: Named[] };
@@ -88,7 +91,7 @@ export type RemovalPlan = {
 
 export type AttributeRow = {
   name: string;
-  /** Null: any text. */
+  /** Null: any text is allowed. */
   allowedValues: string[] | null;
   people: number;
   /** How many of them have a value that is no longer allowed. */
@@ -99,7 +102,7 @@ export type AttributeRow = {
 export type DisallowedValues = { people: number; values: { value: string; people: number }[] };
 
 const name = Type.String({ minLength: 1, maxLength: maxNameLength });
-/** Empty: none. */
+/** An empty text: no description. */
 const description = Type.String({ maxLength: maxDescriptionLength });
 const externalId = Type.String({ maxLength: maxExternalIdLength });
 const groupId = Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]);

@@ -2,15 +2,17 @@
 // change from one version to the next, because both ends are released together.
 import { accessOperations } from './access.ts';
 import { askingOperations } from './asking.ts';
-import { driversOperations } from './drivers.ts';
+import { driversOperations } from './results/drivers.ts';
+import { focusOperations } from './focus.ts';
 import { groupsOperations } from './groups.ts';
 import { peopleOperations } from './people.ts';
 import { privacyOperations } from './privacy.ts';
 import { reportsOperations } from './reports.ts';
-import { resultsOperations } from './results.ts';
+import { resultsOperations } from './results/results.ts';
 import { runsOperations } from './runs.ts';
-import { segmentsOperations } from './segments.ts';
+import { segmentsOperations } from './results/segments.ts';
 import { sessionOperations } from './session.ts';
+import { startOperations } from './start.ts';
 import { systemOperations } from './system.ts';
 
 export const consoleOperations = {
@@ -20,9 +22,11 @@ export const consoleOperations = {
   ...groupsOperations,
   ...runsOperations,
   ...askingOperations,
+  ...startOperations,
   ...resultsOperations,
   ...reportsOperations,
   ...driversOperations,
+  ...focusOperations,
   ...segmentsOperations,
   ...privacyOperations,
   ...systemOperations,

@@ -5,6 +5,17 @@ import { maxAttributeLength, maxEmailLength, maxExternalIdLength, maxNameLength 
 import { type MembershipKind, membershipKinds } from '../people/memberships.ts';
 import { personSorts } from './person-sorts.ts';
 import { type Role, roles } from '../people/roles.ts';
+import { signInStates } from '../people/sign-in-states.ts';
+
+/** The latest invitation to sign in of a person who has no password yet. */
+export type Invitation = {
+  /** When an administrator requested it (ISO 8601). */
+  at: string;
+  /** `handed out`: an administrator downloaded the link or saw it. `unknown`: the mail server may have accepted the email. */
+  state: 'waiting' | 'sending' | 'sent' | 'refused' | 'unknown' | 'handed out';
+  /** Whether the link no longer works because of its age. */
+  isExpired: boolean;
+};
 
 /** A person as lists show them. */
 export type PersonRow = {
@@ -21,6 +32,10 @@ export type PersonRow = {
   /** The first group, by name, that the person is a member of; `groupCount`: how many there are. */
   group: { id: number; name: string } | null;
   groupCount: number;
+  /** Null: has a password, or was not invited at the current address. */
+  invitation: Invitation | null;
+  /** Whether the person has a role other than User, but neither a password nor an invitation. */
+  isUninvited: boolean;
   createdAt: string;
 };
 
@@ -65,9 +80,11 @@ export type Person = {
     hasTwoFactor: boolean;
     /** How many browsers the person is signed in with. */
     sessions: number;
+    invitation: Invitation | null;
+    isUninvited: boolean;
   };
-  /** Whether the person has opted out of reminders. */
-  hasOptedOut: boolean;
+  /** Which survey emails the person wants: all, no reminders, or none. */
+  surveyEmails: 'all' | 'invitations' | 'none';
   /** Why, and when last, the mail server rejected mail to the current address. */
   mailRejected: { at: string; reason: string } | null;
   /** The latest runs that changed the person, newest first. */
@@ -98,6 +115,41 @@ export type Handover = {
   seen: string;
 };
 
+/** Someone who would be invited, or can't be. */
+export type InvitedPerson = {
+  id: number;
+  name: string;
+  /** Where the invitation goes. */
+  email: string | null;
+  role: Role;
+  /** The latest invitation, if any: this one is a reminder. */
+  invitation: Invitation | null;
+};
+
+/** Who would be invited, or was. */
+export type Invitations = {
+  /** How: by email, or with a sheet of links where the installation sends no email. */
+  by: 'mail' | 'sheet';
+  /** How many are invited. `people`: at most 200 of them, by name. */
+  inviting: number;
+  people: InvitedPerson[];
+  /** How many of them were invited before. */
+  reminding: number;
+  /** How many can't be invited because they have no email address. `withoutEmailPeople`: at most 200 of them, by name. */
+  withoutEmail: number;
+  withoutEmailPeople: InvitedPerson[];
+  /** Why others are not invited: how many were invited by email within the last day, have a password, have the User role, … */
+  recent: number;
+  signedIn: number;
+  users: number;
+  inactive: number;
+  unconfirmed: number;
+  /** Identifies the people who would be invited. Send it back to invite them: they are invited only if they are still the same. */
+  seen: string;
+  /** The sheet, once: its links are not stored. Null: a preview, or by email. */
+  sheet: { name: string; csv: string } | null;
+};
+
 const object = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
   Type.Object(fields, { additionalProperties: false });
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
@@ -123,9 +175,21 @@ const filters = {
   managed: yesOrNo('true: managed by the HR system; false: created manually.'),
   active: yesOrNo('true or false.'),
   mail: Type.Optional(
-    Type.Enum(['none', 'rejected'], {
+    Type.Enum(['none', 'rejected', 'stopped'], {
       description:
-        'none: without an email address; rejected: the mail server rejects emails to their address.',
+        'none: without an email address; rejected: the mail server rejects emails to their address; stopped: they want no survey emails.',
+    }),
+  ),
+  signIn: Type.Optional(
+    Type.Enum(signInStates, {
+      description:
+        'password: can sign in; invited: was invited, but has no password yet; uninvited: has a role other than User, but neither a password nor an invitation.',
+    }),
+  ),
+  run: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+      description: 'People that this run created or changed.',
     }),
   ),
 };
@@ -161,6 +225,10 @@ function groupIds() {
 const attributes = Type.Object(
   {},
   { additionalProperties: orNull(Type.String({ maxLength: maxAttributeLength })) },
+);
+
+const invite = Type.Optional(
+  Type.Boolean({ description: 'Whether to email the person an invitation to set a password.' }),
 );
 
 /** Which people: some by their ids, or all that match filters. */
@@ -203,17 +271,31 @@ export const peopleOperations = {
       ...personFields,
       memberships: Type.Optional(memberships),
       attributes: Type.Optional(attributes),
+      invite,
     }),
   }),
   /** Hands people over to the interface: the next push that omits one of them removes that person. */
   'POST /users/adopt': operation<Handover>()({ minimumRole: 'Administrator', body: handover }),
   /** Takes people over from the interface: pushes don't change them, and a push that lists their externalIds is refused. */
   'POST /users/release': operation<Handover>()({ minimumRole: 'Administrator', body: handover }),
+  /** Invites people who have a role other than User and no password yet, or only returns who would be invited. */
+  'POST /users/invitations': operation<Invitations>()({
+    minimumRole: 'Administrator',
+    body: object({
+      chosen: Chosen,
+      isPreview: Type.Boolean({ description: 'True: only return who would be invited.' }),
+      seen: Type.Optional(
+        Type.String({ maxLength: 100, description: 'The value that the preview returned.' }),
+      ),
+    }),
+  }),
   'GET /users/{userId}': operation<Person>()({ minimumRole: 'Administrator' }),
   /** Changes the given fields. A kind of membership replaces all of that kind; null removes an attribute. */
   'PATCH /users/{userId}': operation<Person>()({
     minimumRole: 'Administrator',
-    body: Type.Partial(object({ ...personFields, memberships, attributes }), { additionalProperties: false }),
+    body: Type.Partial(object({ ...personFields, memberships, attributes, invite }), {
+      additionalProperties: false,
+    }),
   }),
   /** Removes a manually created person and erases their data. */
   'DELETE /users/{userId}': operation()({ minimumRole: 'Administrator' }),
@@ -224,6 +306,8 @@ export const peopleOperations = {
   /** Confirms the Administrator role that a push or file gave. */
   'POST /users/{userId}/confirm': operation<Person>()({ minimumRole: 'Administrator', proof: true }),
   'POST /users/{userId}/release': operation<Person>()({ minimumRole: 'Administrator' }),
+  /** Turns on all survey emails of a person who has turned them off. */
+  'DELETE /users/{userId}/survey-opt-out': operation<Person>()({ minimumRole: 'Administrator' }),
   /** Creates a link to set a password: returned once, or emailed. */
   'POST /users/{userId}/sign-in-link': operation<{ link: string | null; until: string }>()({
     minimumRole: 'Administrator',

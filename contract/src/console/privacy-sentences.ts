@@ -3,7 +3,7 @@
 import type { Arguments } from '../text/arguments.ts';
 import type privacy from '../text/en/privacy.json';
 import type { Translate } from '../texts.ts';
-import type { Kept, NeverShown, PrivacyLimit } from './privacy.ts';
+import type { Kept, NeverShown, PrivacyLimit, PrivacyReport, ReportedBreakdown } from './privacy.ts';
 
 /** The texts of the report, and the arguments of those that have any. */
 export type PrivacyTextKey = keyof typeof privacy;
@@ -120,4 +120,32 @@ export function keptText(kept: Kept, tools: TextTools): string {
     case 'replicas':
       return t('privacy.keptText.replicas', { replicas: kept.count });
   }
+}
+
+/** Returns what a breakdown divides people by, when it is or was open, and the weeks with figures. */
+export function breakdownTexts({ by, ...breakdown }: ReportedBreakdown, { t, format, week }: TextTools) {
+  const [one = '', other] = by.map(({ attribute, bands }) =>
+    bands ? t('privacy.breakdown.years', { attribute, years: bands.join(', ') }) : attribute,
+  );
+  const { openedAt, closedAt, weeks: count, first, last } = breakdown;
+  const from = format.day(openedAt);
+  return {
+    by: other === undefined ? one : t('privacy.breakdown.two', { one, other }),
+    open:
+      closedAt === null
+        ? t('privacy.breakdown.since', { day: from })
+        : t('privacy.breakdown.closed', { from, to: format.day(closedAt) }),
+    weeks:
+      first === null || last === null
+        ? t('privacy.none')
+        : t('privacy.breakdown.span', { count, first: week(first), last: week(last) }),
+  };
+}
+
+/** Returns the weeks before which values changed, and a text for none. */
+export function changesTexts({ changes }: Pick<PrivacyReport, 'changes'>, { t }: TextTools) {
+  const rows = changes
+    .filter((one) => one.changes > 0)
+    .map(({ week, name, changes: count }) => ({ key: `${week} ${name}`, week, name, count }));
+  return { rows, none: t('privacy.changes.none', { count: new Set(changes.map((one) => one.week)).size }) };
 }

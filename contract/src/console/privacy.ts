@@ -125,6 +125,23 @@ export type Kept =
   | { code: 'databaseLog'; walBytes: number; isArchived: boolean }
   | { code: 'replicas'; count: number };
 
+/** A breakdown, and the one or two attributes that it really divides people by. */
+export type ReportedBreakdown = {
+  name: string;
+  /** `bands`: ascending limits in years; null: each value is a segment. */
+  by: { attribute: string; bands: number[] | null }[];
+  openedAt: string;
+  /** Null: open. */
+  closedAt: string | null;
+  /** How many weeks have figures, and the first and last of them. */
+  weeks: number;
+  first: string | null;
+  last: string | null;
+};
+
+/** How many values of a breakdown's attributes changed in the 7 days before a week was opened with it. Only counts, no people. */
+export type ChangesBefore = { week: string; name: string; changes: number };
+
 export type PrivacyReport = {
   at: string;
   /** The version of the service. */
@@ -133,8 +150,10 @@ export type PrivacyReport = {
   /** The rules of weeks that open from now on. */
   rules: PrivacyRules;
   openWeeks: OpenWeekRules[];
-  /** The names of the breakdowns by which results of weeks that open from now on are shown as well. */
-  breakdowns: string[];
+  /** Breakdowns that are open, or closed with figures that still exist. */
+  breakdowns: ReportedBreakdown[];
+  /** For the last 8 weeks that were opened with breakdowns, newest first. */
+  changes: ChangesBefore[];
   limits: PrivacyLimit[];
   never: NeverShown[];
   keys: KeyState;

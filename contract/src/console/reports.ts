@@ -3,9 +3,9 @@
 import { Type } from 'typebox';
 import { comparisons } from '../comparisons.ts';
 import { operation } from './operation.ts';
-import type { ChosenComparison, Verdict } from './results.ts';
+import type { ChosenComparison, Verdict } from './results/results.ts';
 
-/** A change or difference as text, such as "+4". Arrows and colours are for those that are clear. */
+/** A change or difference as text, such as "+4". Only clear ones are shown with an arrow and a colour. */
 export type ReportMark = { text: string; verdict: Verdict };
 
 /** A row about a KPI or question. */
@@ -13,9 +13,12 @@ export type ReportRow = {
   name: string;
   /** What the figure is based on; empty: not known. */
   note: string;
-  /** The score from 0 to 100, or the word for a withheld figure. An asterisk marks what was partly handed out (P14). */
+  /**
+   * The score from 0 to 100, or the word for a withheld figure. An asterisk marks a figure that is partly based on links or cards
+   * that the employer handed out (P14).
+   */
   value: string;
-  /** The score and half the width of its interval, 0 to 100, for the chart; null: withheld, or not known. */
+  /** For the chart: the score and half the width of its interval, 0 to 100; null: withheld, or not known. */
   score: number | null;
   margin: number | null;
   /** Null: nothing to compare. */
@@ -27,16 +30,17 @@ export type ReportRow = {
 
 export type ReportSection<Item> = { title: string; note: string; items: Item[] };
 
-export type ReportComment = { text: string; source: string };
+/** `week`: with an asterisk if it was partly handed out. */
+export type ReportComment = { text: string; question: string; week: string };
 
 export type PrintedReport = {
   /** ISO 639-1. */
   language: string;
   company: string;
   group: { id: number; name: string };
-  /** The groups above it that the caller can see, and its number of people. */
+  /** The groups above the group that the caller can see, and the number of people in the group. */
   about: string;
-  /** The name of the period in addresses, such as 2026-W38 or 2026-Q3, and as readers see it. */
+  /** `name`: the period as addresses have it, such as 2026-W38 or 2026-Q3; `title`: as readers see it. */
   period: { name: string; title: string; dates: string };
   comparison: ChosenComparison;
   /** Null: not known, or withheld. `share`: 0 to 1. */
@@ -47,15 +51,17 @@ export type PrintedReport = {
   kpis: ReportSection<ReportRow> & {
     heads: { name: string; score: string; change: string; compared: string; difference: string };
   };
+  /** What the group works on, as sentences; empty: nothing. */
+  focus: ReportSection<string>;
   strongest: ReportSection<ReportRow>;
   weakest: ReportSection<ReportRow>;
-  /** As many of the newest as the page has room for. `note`: how many were left out. */
+  /** The newest comments, as many as the page has room for. `note`: how many comments were left out. */
   comments: ReportSection<ReportComment>;
   /** How anonymity is kept. */
   anonymity: { title: string; text: string };
   /** What the marks on this page mean. */
   legend: string;
-  /** When it was created. */
+  /** When the report was created. */
   created: string;
 };
 
@@ -84,8 +90,8 @@ export const reportsOperations = {
     minimumRole: 'Manager',
     query: reportQuery,
   }),
-  /** The report as PDF. */
+  /** Returns the report as PDF. */
   'GET /results/groups/{groupId}/report.pdf': operation()({ minimumRole: 'Manager', query: reportQuery }),
-  /** A PDF for each group that the caller can see and that has results in the period. */
+  /** Returns a ZIP file with a PDF for each group that the caller can see and that has results in the period. */
   'GET /results/reports.zip': operation()({ minimumRole: 'Manager', query: reportQuery }),
 };

@@ -23,7 +23,7 @@ export type RunRow = {
   /** ISO 8601. */
   at: string;
   source: 'api' | 'file';
-  /** How a file arrived; null for pushes, and where it is unknown. */
+  /** How the file arrived; null: the run was a push, or it is unknown how the file arrived. */
   via: RunVia | null;
   /** The name of the token that was used. */
   token: string | null;
@@ -35,7 +35,7 @@ export type RunRow = {
   /** When a pending run was approved or rejected. */
   decidedAt: string | null;
   summary: Summary | null;
-  /** How many errors are stored. If it is one more than can be listed, there are others that are not stored. */
+  /** How many errors are stored. If this is one more than can be listed, there are more errors that are not stored. */
   faults: number;
   warnings: number;
 };
@@ -55,11 +55,11 @@ export type Run = RunRow & {
   settings: Settings | null;
   /** Who approved or rejected it; null: the soundings command, a removed user, or no one before the run expired. */
   decidedBy: string | null;
-  /** The file it was created from, while that is kept. */
+  /** The file that the run was created from, as long as the file is kept. */
   fileId: number | null;
-  /** Empty where there is no summary. */
+  /** Empty if the run has no summary. */
   limits: RunLimit[];
-  /** Why it awaits approval, or was refused. */
+  /** Why the run awaits approval, or why it was refused. */
   details: RunFault[];
   notices: RunFault[];
   /** Groups with results that the run removes, at most a hundred. */
@@ -67,7 +67,10 @@ export type Run = RunRow & {
   lostCount: number;
   /** How many active people are in the account. */
   people: number;
-  /** People the run removes who manage groups, or who are managers or administrators: the names of at most a hundred. */
+  /**
+   * The people removed by the run who own groups or have read access to them, or who have the Manager or Administrator role.
+   * `names`: at most a hundred.
+   */
   managersRemoved: { count: number; names: string[] };
   changeCount: number;
 };
@@ -76,7 +79,7 @@ export type Run = RunRow & {
 export type RunChange = Change & {
   position: number;
   name: string | null;
-  /** For a removed group: in how many weeks it has results. They can't be seen after the run. */
+  /** For a removed group: the number of weeks with results. These results can't be seen after the run. */
   weeks: number | null;
   /** For a removed user or group: the new externalId with the same email address, or the same name and parent. */
   arrivesAs: string | null;
@@ -154,9 +157,12 @@ export type SheetColumns = {
 export type SheetColumn = MappedColumn & {
   example: string | null;
   isKnown: boolean;
-  /** A meaning that it could also have, if another column did not have it already. */
+  /** A second meaning that the column could have, if no other column already had it. */
   couldBe: string | null;
-  /** Its values with their counts, the most frequent first. If there are very many, only the most frequent unknown ones. */
+  /**
+   * The values of the column with their counts, the most frequent first. If there are very many, only the most frequent unknown
+   * values.
+   */
   values: ColumnValue[];
   /** How many different values it has; null: too many to count, so none are listed. */
   valueCount: number | null;
@@ -167,9 +173,9 @@ export type SheetColumn = MappedColumn & {
 export type ColumnValue = {
   value: string;
   count: number;
-  /** Its meaning in a column of each field; null: unknown. */
+  /** What the value means in a column of each field; null: unknown. */
   meaning: Record<ValueField, ValueMeaning | null>;
-  /** Its probable meaning there; null: there is no suggestion. */
+  /** What the value probably means in a column of each field; null: there is no suggestion. */
   proposed: Record<ValueField, ValueMeaning | null>;
 };
 
@@ -258,7 +264,10 @@ export const runsOperations = {
       strict,
     ),
   }),
-  /** Applies exactly what a pending run showed. The numbers are the removals of people and groups that were shown. */
+  /**
+   * Applies exactly the changes that a pending run showed. The numbers are those of the removals of people and groups that were
+   * shown.
+   */
   'POST /runs/{runId}/approval': operation()({
     minimumRole: 'Administrator',
     proof: true,
@@ -301,7 +310,7 @@ export const runsOperations = {
   'GET /files/{fileId}/columns': operation<FileColumns>()({ minimumRole: 'Administrator' }),
   /**
    * Confirms what the columns of sheets mean, for this and every later file with the same headers. Also confirms what values mean
-   * and which country local phone numbers belong to, for every later file. `isRepeated`: this file is read again, which is done
+   * and which country local phone numbers belong to, for every later file. `isRepeated`: whether this file is read again. It is,
    * unless something else has been applied after it.
    */
   'POST /files/{fileId}/columns': operation<{ isRepeated: boolean }>()({

@@ -21,6 +21,8 @@ export type Session = {
   language: 'en' | 'sv';
   /** How many runs await approval by an administrator; 0 for other roles. */
   waiting: { runs: number };
+  /** Whether the page with the first steps is shown: to administrators, until one of them dismisses it. */
+  isStarting: boolean;
 };
 
 /** What the sign-in page needs to know. */
@@ -56,6 +58,8 @@ export type Profile = {
   passwordSetAt: string | null;
   /** When two-factor authentication was turned on, and how many recovery codes are left; null: it is off. */
   twoFactor: { since: string; recoveryCodes: number } | null;
+  /** Whether the user gets the weekly digest; null: the user's role gets none, or the account has turned it off. */
+  digest: boolean | null;
 };
 
 /** A browser in which the user is signed in. */
@@ -164,6 +168,11 @@ export const sessionOperations = {
   'POST /profile/recovery-codes': operation<{ recoveryCodes: string[] }>()({
     minimumRole: 'User',
     body: object({ password }),
+  }),
+  /** Turns the user's weekly digest on or off. */
+  'PUT /profile/digest': operation<Profile>()({
+    minimumRole: 'Manager',
+    body: object({ wanted: Type.Boolean() }),
   }),
   /** Returns the questions that the user's groups were asked in past weeks, newest first. */
   'GET /profile/weeks': operation<OwnAskedWeek[]>()({ minimumRole: 'User' }),

@@ -12,5 +12,8 @@ export const managedFields = [
   'timezone',
 ] as const;
 
-/** The kinds of membership in managed groups that imports set for managed people. The others give rights in the console. */
+/**
+ * The kinds of membership in managed groups that imports set for managed people. The other kinds of membership give rights in the
+ * console.
+ */
 export const managedKinds: readonly MembershipKind[] = ['memberOf'];

@@ -1,7 +1,10 @@
 // The meanings that columns of files, and their values, can have. Imports no schemas, so that browsers don't load the schema package.
 import { organizationRoles } from './roles.ts';
 
-/** The meanings that a column of a file can have. An attribute is `attribute:` and its name. `ignore` skips the column. */
+/**
+ * The meanings that a column of a file can have. A column for an attribute has the meaning `attribute:` followed by the attribute's
+ * name. `ignore` skips the column.
+ */
 export const columnMeanings = {
   users: [
     ...(['externalId', 'firstName', 'lastName', 'fullName', 'email', 'phone', 'active', 'timezone'] as const),

@@ -10,7 +10,9 @@ import sv from './text/sv/account-notices.json' with { type: 'json' };
 
 const texts = catalogue<typeof en, Arguments['account-notices']>({ en, sv, de });
 
-/** Returns the email in the recipient's language, or in English if there are no texts in it. `to`: as in noticedChanges. */
+/**
+ * Returns the email in the recipient's language, or in English if there are no texts in that language. `to`: as in noticedChanges.
+ */
 export function accountNoticeMail(
   {
     language,

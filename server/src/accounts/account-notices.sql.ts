@@ -2,7 +2,7 @@
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Notice } from './noticed-changes.ts';
 
-/** Returns whether the service has run before: it creates the schema of the job queue. */
+/** Returns whether the service has run before. If it has, the schema of the job queue exists. */
 export async function selectHasJobs(db: Db): Promise<boolean> {
   const rows =
     await db`select from pg_namespace where nspname = 'graphile_worker' -- account_id: of no account`;
@@ -11,8 +11,8 @@ export async function selectHasJobs(db: Db): Promise<boolean> {
 
 /**
  * Adds one job per email, for people who can sign in or have signed in before. An email goes to the current address, unless the
- * notice is about a changed address, and also to the previous address if it was changed within 30 days. The job contains
- * everything that the email needs, because the person may be removed before it runs.
+ * notice is about a changed address. It also goes to the previous address if the address was changed in the last 30 days. The job
+ * contains everything that the email needs, because the person may be removed before it runs.
  */
 export async function addNoticesTo(
   tx: Transaction,

@@ -34,6 +34,13 @@ export type Account = {
   kpiWeeks: number | null;
   /** What managers can compare the results of their groups with. */
   managerComparisons: ManagerComparison[];
+  /** Whether managers and administrators get a digest after a week has closed. */
+  digest: boolean;
+  /** How many days after the day on which a week closes its digest is sent, and at which hour in the recipient's time zone. */
+  digestDays: number;
+  digestHour: number;
+  /** Whether digests contain comments. */
+  digestComments: boolean;
 };
 
 export type AccountSettings = Omit<Account, 'id' | 'sftpUsername'>;
@@ -86,7 +93,11 @@ export async function selectAccount(db: Db, accountId: AccountId): Promise<Accou
            a.notify_success      as "notifySuccess",
            a.roles_by_sync       as "rolesBySync",
            a.kpi_weeks           as "kpiWeeks",
-           a.manager_comparisons as "managerComparisons"
+           a.manager_comparisons as "managerComparisons",
+           a.digest              as "digest",
+           a.digest_days         as "digestDays",
+           a.digest_hour         as "digestHour",
+           a.digest_comments     as "digestComments"
     from   accounts a
     join   sftp_usernames s using (account_id)
     where  a.account_id = ${accountId}`;
@@ -123,8 +134,25 @@ export async function updateAccount(
            notify_success     = ${account.notifySuccess},
            roles_by_sync      = ${account.rolesBySync},
            kpi_weeks          = ${account.kpiWeeks},
-           manager_comparisons = ${account.managerComparisons}
+           manager_comparisons = ${account.managerComparisons},
+           digest             = ${account.digest},
+           digest_days        = ${account.digestDays},
+           digest_hour        = ${account.digestHour},
+           digest_comments    = ${account.digestComments}
     where  account_id = ${accountId}`;
+}
+
+/** Dismisses the page with the first steps, or shows it again. Returns whether that changed anything. */
+export async function updateStartDismissed(
+  tx: Transaction,
+  accountId: AccountId,
+  isDismissed: boolean,
+): Promise<boolean> {
+  const rows = await tx`
+    update accounts set start_dismissed_at = case when ${isDismissed} then now() end
+    where  account_id = ${accountId} and (start_dismissed_at is not null) <> ${isDismissed}
+    returning 1`;
+  return rows.length > 0;
 }
 
 /** Locks an account for writing its users or groups, until the transaction ends. Returns false if it doesn't exist. */

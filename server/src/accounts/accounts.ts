@@ -1,7 +1,12 @@
 // Creates accounts and changes their settings.
 import { managerComparisons } from '@soundings/contract/comparisons.ts';
 import { countries } from '@soundings/contract/countries.ts';
-import { defaultThreshold, maxChangesCeiling, minimumThreshold } from '@soundings/contract/limits.ts';
+import {
+  defaultThreshold,
+  maxChangesCeiling,
+  minimumThreshold,
+  workingHours,
+} from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { isAddressRange } from '../base/network.ts';
 import { Fault } from '../base/errors.ts';
@@ -92,6 +97,13 @@ function accountNotFound(accountId: AccountId): Fault {
   return new Fault('not_found', 'account not found', `Account ${accountId} does not exist.`);
 }
 
+/** The smallest and largest value of settings that are whole numbers. */
+const ranges = {
+  kpiWeeks: [1, 13],
+  digestDays: [0, 6],
+  digestHour: [workingHours.first, workingHours.last],
+} as const;
+
 function refuseWrongSettings(settings: Partial<AccountSettings>): void {
   const details: Detail[] = [];
   const wrong = (path: string, message: string, type: DetailType = 'invalid value', value?: string) =>
@@ -100,9 +112,10 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
     if (fault) wrong(path, fault.message, fault.type, value);
   };
   const { name, timezone, language, threshold, publication, noise, allow, notify, defaultCountry } = settings;
-  const { kpiWeeks } = settings;
-  if (typeof kpiWeeks === 'number' && !(Number.isInteger(kpiWeeks) && kpiWeeks >= 1 && kpiWeeks <= 13)) {
-    wrong('kpiWeeks', 'kpiWeeks must be a whole number from 1 to 13.');
+  for (const [setting, [first, last]] of Object.entries(ranges)) {
+    const value = settings[setting as keyof typeof ranges];
+    if (typeof value === 'number' && !isWhole(value, first, last))
+      wrong(setting, `${setting} must be a whole number from ${first} to ${last}.`);
   }
   for (const one of settings.managerComparisons ?? []) {
     if (!managerComparisons.includes(one))
@@ -168,6 +181,9 @@ function refuseLowThresholds({ threshold, distributionThreshold, commentThreshol
 
 const isThreshold = (value: number) =>
   Number.isInteger(value) && (value === 1 || (value >= minimumThreshold && value <= 1000));
+
+const isWhole = (value: number, first: number, last: number) =>
+  Number.isInteger(value) && value >= first && value <= last;
 
 const isCount = (value: unknown) =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxChangesCeiling;

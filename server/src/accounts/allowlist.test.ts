@@ -59,12 +59,12 @@ describe('an address is refused', () => {
   });
 });
 
-test('an IPv4 address is in a range if its first bits are those of the range, whether written as IPv4 or IPv6', () => {
+test('an IPv4 address is in a range if its first bits are those of the range, whether it is written as IPv4 or as IPv6', () => {
   const address = fc.integer({ min: 0, max: 2 ** 32 - 1 });
   const near = fc.tuple(address, fc.nat(32), fc.boolean()).chain(([from, prefix, isNear]) =>
     fc.tuple(
       fc.constant({ from, prefix }),
-      // Half of them share the first bits.
+      // Half of the addresses share their first bits with the range.
       isNear ? fc.nat(2 ** (32 - prefix) - 1).map((rest) => (from ^ rest) >>> 0) : address,
     ),
   );

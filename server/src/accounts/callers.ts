@@ -10,9 +10,9 @@ import { selectValidToken, type TokenInUse, updateTokenUsed } from './tokens.sql
 
 /**
  * Returns the account and token of an Authorization header, which is the token itself or `Bearer` and the token. The result
- * includes what every response of the data interface depends on, so that it needs no extra statement. Throws a Fault:
- * unauthenticated, with the same message for every reason, or forbidden if the token lacks the scope. `address`: the sender's
- * IP address, stored as that of the token's last use.
+ * includes what every response of the data interface depends on, so that responses need no extra statement for it. Throws a Fault:
+ * unauthenticated, with the same message for every reason, or forbidden if the token lacks the scope. `address`: the sender's IP
+ * address, which is stored as the address of the token's last use.
  */
 export async function callerOf(
   pool: Pool,

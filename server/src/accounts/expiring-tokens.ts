@@ -14,7 +14,7 @@ import sv from './text/sv/expiring-tokens.json' with { type: 'json' };
 
 const daysBeforeExpiry = [3, 14];
 
-/** Mails each account's notification addresses once per token and reminder. An email that fails is not sent again. */
+/** Emails each account's notification addresses once for each token and reminder. An email that fails is not sent again. */
 export async function notifyExpiringTokens(
   pool: Pool,
   mailer: Mailer | undefined,
@@ -29,7 +29,7 @@ export async function notifyExpiringTokens(
       const { subject, content } = mailOf(token, publicUrl);
       for (const to of notify) {
         const id = `token ${accountId} ${tokenId} ${days} ${to}`;
-        // Mail servers accept only a few emails at once.
+        // Emails are sent one after another, because mail servers accept only a few at a time.
         await mailer.send({ id, to, subject, ...renderMail(content) }).catch((error: unknown) => {
           log.warn(
             { accountId, tokenId, cause: (error as Error).message },

@@ -11,16 +11,16 @@ const contextOf = (accountId: AccountId) => `noise ${accountId}`;
 const keyLength = 32;
 
 /**
- * Returns the 32-byte key that determines the noise in an account's figures. Creates it when it is first needed, or when its
- * seal can't be opened any more; the same people then get different noise. Throws a Fault if the key of the secrets is missing
- * on this server. Only one call per account at a time: the caller has locked its survey.
+ * Returns the 32-byte key that determines the noise in an account's figures. Creates the key when it is first needed, or when its
+ * seal can't be opened any more. The noise of the same people is then different. Throws a Fault if the key of the secrets is
+ * missing on this server. The caller has locked the survey of the account, so there is only one call for an account at a time.
  */
 export async function noiseKeyOf(
   tx: Transaction,
   accountId: AccountId,
   secrets: Sealer,
 ): Promise<Uint8Array> {
-  // Tries twice, because the key of the secrets may just have been set up, and the row resealed since it was read.
+  // Tries twice, because the key of the secrets may just have been set up, and the row may have been resealed since it was read.
   for (let i = 0; i < 2; i++) {
     const sealed = await selectNoiseKey(tx, accountId);
     const opened = sealed && (await secrets.open(contextOf(accountId), sealed));

@@ -1,4 +1,4 @@
-// The changes to people's sign-in that are mailed, and what an email about one contains. Pure.
+// The changes to people's sign-in that the service emails people about, and the contents of such an email. Pure.
 import type { AccountId } from '../db/db.ts';
 
 /** The changes that people are notified of, and who is notified: the person concerned, or every administrator. */

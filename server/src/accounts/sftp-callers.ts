@@ -18,7 +18,7 @@ export async function callerBySftp(
   token: string,
   address: string | null = null,
 ): Promise<SftpCaller | undefined> {
-  // PostgreSQL texts can't contain U+0000, and no user name does.
+  // PostgreSQL texts can't contain U+0000. No user name contains it either.
   const found = await selectSftpCaller(pool, username.replaceAll('\0', '\uFFFD'), tokenHash(token.trim()));
   if (!found) return undefined;
   const { accountId, tokenId, allow, stale } = found;
@@ -27,8 +27,8 @@ export async function callerBySftp(
 }
 
 /**
- * Returns for each open session, in order, why it must end: its token was revoked, has expired or lacks the scope (`token`), or
- * its address is no longer allowed (`address`). Undefined: it can continue. Uses one statement for all sessions.
+ * Returns for each open session, in order, why it must end: its token was revoked, has expired or lacks the scope (`token`), or its
+ * address is no longer allowed (`address`). Undefined: the session can continue. Uses one statement for all sessions.
  */
 export async function stillValid(
   pool: Pool,

@@ -53,7 +53,10 @@ export async function selectTokens(db: Db, accountId: AccountId): Promise<TokenR
     order  by token_id`;
 }
 
-/** Revokes a token. Returns false if it was already revoked (the first time is kept), and undefined if it doesn't exist. */
+/**
+ * Revokes a token. Returns false if it was already revoked (the time of the first revocation is kept), and undefined if it doesn't
+ * exist.
+ */
 export async function updateTokenRevoked(
   db: Db,
   accountId: AccountId,

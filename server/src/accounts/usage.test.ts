@@ -51,16 +51,19 @@ const rowsOf = ({ accountId, tokenId }: Caller) =>
     where  account_id = ${accountId} and token_id = ${tokenId} order by minute`;
 
 describe('a single process', () => {
-  test.each([1, 2, 19, 20, 40, 600])('allows exactly %i, one at a time or all at once', async (limit) => {
-    const { send } = newProcess(limit);
-    const [one, other] = [await newCaller(), await newCaller()];
-    expect((await send(one, limit + 50)).passed).toBe(limit);
-    let passed = 0;
-    for (let i = 0; i < limit + 3; i++) passed += (await send(other, 1)).passed;
-    expect(passed).toBe(limit);
-  });
+  test.each([1, 2, 19, 20, 40, 600])(
+    'allows exactly %i requests, one at a time or all at once',
+    async (limit) => {
+      const { send } = newProcess(limit);
+      const [one, other] = [await newCaller(), await newCaller()];
+      expect((await send(one, limit + 50)).passed).toBe(limit);
+      let passed = 0;
+      for (let i = 0; i < limit + 3; i++) passed += (await send(other, 1)).passed;
+      expect(passed).toBe(limit);
+    },
+  );
 
-  test('gives the right time to try again: a request passes then, but not a second earlier', async () => {
+  test('gives the right time to try again: a request is accepted at that time, but not a second earlier', async () => {
     const { send, clock } = newProcess(5);
     const caller = await newCaller();
     await send(caller, 5);
@@ -107,7 +110,7 @@ describe('several processes', () => {
     }
   });
 
-  test('share it also when they all count at once', async () => {
+  test('share the limit even if they all count at the same time', async () => {
     const caller = await newCaller();
     const processes = Array.from({ length: 4 }, () => newProcess(100));
     const results = await Promise.all(processes.map(({ send }) => send(caller, 500)));
@@ -142,7 +145,7 @@ describe('the database', () => {
     ]);
   });
 
-  test('if it is unavailable, each process counts alone, and only the limit causes errors', async () => {
+  test('if the database is unavailable, each process counts alone, and only the limit causes errors', async () => {
     const away = openPool('postgres://nobody@127.0.0.1:1/none', 1);
     onTestFinished(() => away.end());
     const { send, lines } = newProcess(40, away);
@@ -154,7 +157,7 @@ describe('the database', () => {
     expect(lines.length).toBeLessThanOrEqual(20);
   });
 
-  test('gets all that it missed once it is available again', async () => {
+  test('gets all requests that it missed once it is available again', async () => {
     let isUnavailable = true;
     const pool = new Proxy(world.pool, {
       apply: (target, self, args) =>

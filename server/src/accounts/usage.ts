@@ -43,7 +43,7 @@ export function meterTokens(pool: Promise<Pool>, limit: number, now: () => numbe
 
   async function save(use: Use, accountId: AccountId, tokenId: number, of: Date): Promise<void> {
     try {
-      // No requests are counted meanwhile, so all of them are saved.
+      // No requests are counted while these are being saved, so all of them are saved.
       const unsaved = { minute: of, requests: use.unsaved };
       use.requests = await addTokenUsage(await pool, accountId, tokenId, unsaved);
       use.unsaved = 0;
@@ -67,7 +67,7 @@ export function meterTokens(pool: Promise<Pool>, limit: number, now: () => numbe
       // Only one batch of the waiting requests may continue.
       await use.saving;
     }
-    // The request belongs to the minute in which it began, even if that has ended meanwhile.
+    // The request belongs to the minute in which it began, even if that minute has ended since.
     if (waitOf({ count: use.requests, at: began }, quota, began) > 0) {
       throw tooEarly(
         'too many requests',

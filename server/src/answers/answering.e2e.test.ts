@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { exportLinks } from '../rounds/links.ts';
-import { optOutTokensFor } from '../rounds/messages/reminder-opt-out.ts';
+import { optOutTokensFor } from '../rounds/messages/opt-outs.ts';
 import { encodeAnswers } from '../sealing/person-answers.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
 import { hasBrowser, openBrowser } from '../testing/browser/browser.ts';
@@ -54,7 +54,7 @@ async function asked(
 
 /** Returns the path where the person turns off reminders. */
 const optOutPath = async ({ accountId, userIds }: Asked) =>
-  `/r/${(await optOutTokensFor(world.pool, [{ accountId, userId: userIds[0] as number }]))[0]}`;
+  `/r/${(await optOutTokensFor(world.pool, 'reminders', [{ accountId, userId: userIds[0] as number }]))[0]}`;
 
 /** Returns what is stored for a question. */
 async function storedAnswer(
@@ -119,7 +119,7 @@ const focused = (page: Page) =>
 const untilFocused = (page: Page, what: RegExp) =>
   until(async () => what.test((await focused(page)) as string));
 const cards = (page: Page) => page.locator('.card:visible');
-const next = (page: Page) => page.locator('button[type=submit]').click();
+const next = (page: Page) => page.locator('button[type=submit]').first().click();
 
 describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on the PATH)', () => {
   test('by keyboard alone: one question per screen, each answer is saved when given, thanks at the end', async () => {
@@ -171,6 +171,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.goBack();
     await untilFocused(page, /^4 av 7 /);
     await page.goForward();
+    await untilFocused(page, /^5 av 7 /);
     await tab(1);
     await keyboard.press('Space');
     await until(async () => (await storedAnswer(one, e)) !== undefined);
@@ -227,7 +228,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await next(page);
     expect(await page.locator('h1').innerText()).toBe('Die Erinnerungen sind abbestellt');
     await next(page);
-    expect(await page.locator('h1').innerText()).toBe('Du bekommst wieder Erinnerungen');
+    expect(await page.locator('h1').innerText()).toBe('Du bekommst wieder Umfrage-E-Mails');
     expect(page.complaints.filter((text) => !text.includes('400'))).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
-// Which answers of an open week are stored, and of which people, read with the week's key. Closing is in results/close-week.test.ts.
+// Which answers of an open week are stored, and for which people, read with the week's key. results/close-week.test.ts tests
+// closing.
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
@@ -65,7 +66,7 @@ async function asking() {
 }
 
 describe('giveAnswers', () => {
-  test('stores an answer unchanged, and the next one replaces it', async () => {
+  test('stores an answer unchanged, and replaces it when the person answers again', async () => {
     const { give, idOf, kept } = await asking();
     const questionId = idOf('lunch');
     const comment = '  "å\t\\N"\n👩‍🚀 ';
@@ -95,13 +96,13 @@ describe('giveAnswers', () => {
     const refused = { kind: 'invalid', details: [{ path: `q${idOf(of)}`, message: notAsked }] };
     await expect(give(person, of, { value })).rejects.toMatchObject(refused);
     expect(await kept()).toEqual([]);
-    await give('e1', of, { skipped: true }).catch(() => {}); // someone who is asked it, so that its form is known from then on
+    await give('e1', of, { skipped: true }).catch(() => {}); // by a person who is asked, so that the form is known from then on
     const before = await kept();
     await expect(give(person, of, { value })).rejects.toMatchObject(refused);
     expect(await kept()).toEqual(before);
   });
 
-  test("refuses a link of another account in the same words, and after closing the link doesn't work", async () => {
+  test('refuses a link of another account with the same message, and no link works after closing', async () => {
     const [one, other] = [await asking(), await asking()];
     const questionId = one.idOf('scale');
     const refused = saveAnswers(database.pool, database.keys, { link: other.by('e1'), visit: null }, [

@@ -12,7 +12,7 @@ import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { libraryFor } from '../questions/library.ts';
 import { exportLinks } from '../rounds/links.ts';
-import { optOutTokensFor } from '../rounds/messages/reminder-opt-out.ts';
+import { optOutTokensFor } from '../rounds/messages/opt-outs.ts';
 import { closeWeekNow } from '../results/close-week.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
 import { keptAnswers } from '../testing/kept-answers.ts';
@@ -80,7 +80,7 @@ const sendAnswer = (
 
 /** Returns the path where the person turns off reminders. */
 const optOutPath = async ({ accountId, userIds }: AskedAccount) =>
-  `/r/${(await optOutTokensFor(world.pool, [{ accountId, userId: userIds[0] as number }]))[0]}`;
+  `/r/${(await optOutTokensFor(world.pool, 'reminders', [{ accountId, userId: userIds[0] as number }]))[0]}`;
 
 /** Returns a page as it is sent, before decompression. */
 async function receive(
@@ -398,33 +398,38 @@ describe('POST /a/:link/answers', () => {
 
 const optOuts = async ({ accountId }: AskedAccount) =>
   (await world.pool`select 1 from reminder_opt_outs where account_id = ${accountId}`).length;
+const stopped = async ({ accountId }: AskedAccount) =>
+  (await world.pool`select 1 from reminder_opt_outs where account_id = ${accountId} and all_emails`).length;
 
 describe('/r/:token', () => {
   const buttonsOf = (text: string) =>
     [...text.matchAll(/action="([^"]*)"><button[^>]*>([^<]*)/g)].map(([, action, label]) => [action, label]);
 
-  test('GET shows one button, POST turns off reminders and says so, and one more button turns them on', async () => {
+  test('GET changes nothing, POST turns off reminders or all survey emails and says so, and one more button turns them on', async () => {
     const one = await asked({ language: 'de' });
     const path = await optOutPath(one);
     const shown = await send('GET', path);
-    expect(buttonsOf(shown.text)).toEqual([['?stop', 'Erinnerungen abbestellen']]);
+    const none = ['?none', 'Alle Umfrage-E-Mails abbestellen'];
+    expect(buttonsOf(shown.text)).toEqual([['?stop', 'Erinnerungen abbestellen'], none]);
+    for (const query of ['', '?none', '?stop']) await send('GET', `${path}${query}`);
     expect(await optOuts(one)).toBe(0);
     for (const method of ['POST', 'GET']) {
-      const stopped = await send(
+      const reply = await send(
         method,
         `${path}?stop`,
         method === 'POST' ? { body: new URLSearchParams() } : {},
       );
-      expect([stopped.status, stopped.text.includes('Die Erinnerungen sind abbestellt')]).toEqual([
-        200,
-        true,
-      ]);
-      expect(buttonsOf(stopped.text)).toEqual([['?again', 'Erinnerungen wieder erhalten']]);
-      expect(await optOuts(one)).toBe(1);
+      expect([reply.status, reply.text.includes('Die Erinnerungen sind abbestellt')]).toEqual([200, true]);
+      expect(buttonsOf(reply.text)).toEqual([['?again', 'Erinnerungen wieder erhalten'], none]);
+      expect([await optOuts(one), await stopped(one)]).toEqual([1, 0]);
     }
+    const all = await send('POST', `${path}?none`, { body: new URLSearchParams() });
+    expect([all.status, all.text.includes('Die Umfrage-E-Mails sind abbestellt')]).toEqual([200, true]);
+    expect(buttonsOf(all.text)).toEqual([['?again', 'Umfrage-E-Mails wieder erhalten']]);
+    expect(await stopped(one)).toBe(1);
     const again = await send('POST', `${path}?again`, { body: new URLSearchParams() });
-    expect([again.status, again.text.includes('Du bekommst wieder Erinnerungen')]).toEqual([200, true]);
-    expect(buttonsOf(again.text)).toEqual([['?stop', 'Erinnerungen abbestellen']]);
+    expect([again.status, again.text.includes('Du bekommst wieder Umfrage-E-Mails')]).toEqual([200, true]);
+    expect(buttonsOf(again.text)).toEqual([['?stop', 'Erinnerungen abbestellen'], none]);
     expect(await optOuts(one)).toBe(0);
   });
 
@@ -433,8 +438,11 @@ describe('/r/:token', () => {
     parts.set('List-Unsubscribe', 'One-Click');
     for (const body of [parts, new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })]) {
       const one = await asked();
+      // The address in reminders of earlier versions turned off only reminders.
       expect((await send('POST', await optOutPath(one), { body })).status).toBe(200);
-      expect(await optOuts(one)).toBe(1);
+      expect([await optOuts(one), await stopped(one)]).toEqual([1, 0]);
+      expect((await send('POST', `${await optOutPath(one)}?none`, { body })).status).toBe(200);
+      expect(await stopped(one)).toBe(1);
     }
   });
 

@@ -1,5 +1,5 @@
-// HTTP routes of the answering page, with and without JavaScript, and of the page on which people turn reminders off. The work is
-// done in answering.ts and rounds/messages/reminder-opt-out.ts. A link is a secret: it is never logged, and every invalid link
+// HTTP routes of the answering page, with and without JavaScript, and of the pages on which people turn survey emails or digests off.
+// The work is done in answering.ts and rounds/messages/opt-outs.ts. A link is a secret: it is never logged, and every invalid link
 // gets the same response.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -15,15 +15,15 @@ import { cookieOf } from '../http/cookies.ts';
 import { acceptedEncoding, compress } from '../http/responses/encoding.ts';
 import { retryAfter } from '../http/responses/problems.ts';
 import type { Server } from '../http/server.ts';
-import { openOptOut } from '../rounds/messages/reminder-opt-out.ts';
-import { setReminders } from '../rounds/messages/reminder-opt-out.sql.ts';
+import { openOptOut, type OptOutKind } from '../rounds/messages/opt-outs.ts';
+import { setDigests, setSurveyEmails, type WantedEmails } from '../rounds/messages/opt-outs.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type Asking, type SubmittedAnswer, saveAnswers, openLink } from './answering.ts';
 import { answersIn, storedValuesIn, type SubmittedValue, submittedIn } from './form.ts';
-import { askingPage, plainPage, remindersPage, thanksPage } from './page.ts';
+import { askingPage, optOutPage, plainPage, thanksPage } from './page.ts';
 import { faultText, type PageFault } from './question-card.ts';
 import { pageLanguage, spokenLanguage } from './page-language.ts';
-import { pageTexts, type PlainKind } from './page-texts.ts';
+import { type OptOutPageKind, pageTexts, type PlainKind } from './page-texts.ts';
 
 /** Maximum sizes in bytes. A form contains all comments of a person, an answer only one. */
 const [formLimit, answerLimit] = [1024 * 1024, 64 * 1024];
@@ -101,11 +101,14 @@ export function serveAnswering(server: Server, { pool, keys, isSecure, now }: An
     ['GET', '/a/:link', showPage],
     ['POST', '/a/:link', takeForm, formLimit],
     ['POST', '/a/:link/answers', takeAnswer, answerLimit],
-    ['GET', '/r/:token', showReminders],
-    ['POST', '/r/:token', changeReminders],
+    ['GET', '/r/:token', showOptOut('reminders')],
+    ['POST', '/r/:token', changeOptOut('reminders')],
+    ['GET', '/d/:token', showOptOut('digests')],
+    ['POST', '/d/:token', changeOptOut('digests')],
     // A link with missing or additional characters is invalid.
     ['GET', '/a/*', showPage],
-    ['GET', '/r/*', showReminders],
+    ['GET', '/r/*', showOptOut('reminders')],
+    ['GET', '/d/*', showOptOut('digests')],
   ];
 
   server.app.register(async (scope) => {
@@ -301,29 +304,42 @@ function answerIn(body: Buffer | undefined): SubmittedAnswer | undefined {
   return { questionId: question, comment, skipped, ...(value !== undefined && { value }) };
 }
 
-async function showReminders(
-  { pool }: HandlerContext,
-  token: string,
-  _request: FastifyRequest,
-  reply: FastifyReply,
-) {
-  const optOut = await openOptOut(pool, token);
-  if (!optOut) throw invalidLink;
-  return reply.send(remindersPage(pageAssets, optOut, optOut.hasOptedOut ? 'optedOut' : 'asked'));
+const showOptOut =
+  (kind: OptOutKind): Handler =>
+  async ({ pool }, token, _request, reply) => {
+    const optOut = await openOptOut(pool, kind, token);
+    if (!optOut) throw invalidLink;
+    return reply.send(optOutPage(pageAssets, pageFor(kind, optOut.wanted), optOut));
+  };
+
+/** Returns the page for what a person now gets. `isResumed`: they have just turned the emails on again. */
+function pageFor(kind: OptOutKind, wanted: WantedEmails, isResumed = false): OptOutPageKind {
+  if (wanted === 'all') return { kind, state: isResumed ? 'resumed' : 'asked' };
+  if (kind === 'digests' || wanted === 'invitations') return { kind, state: 'optedOut' };
+  return { kind, state: 'stopped' };
 }
 
-/** Turns reminders off, or on again with ?again. A mail program's one-click request (RFC 8058) turns them off, so the body is ignored. */
-async function changeReminders(
-  { pool }: HandlerContext,
-  token: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) {
-  const optOut = await openOptOut(pool, token);
-  const isWanted = queryOf(request)['again'] !== undefined;
-  if (!optOut || !(await setReminders(pool, optOut.accountId, optOut.userId, isWanted))) throw invalidLink;
-  return reply.send(remindersPage(pageAssets, optOut, isWanted ? 'resumed' : 'optedOut'));
-}
+/**
+ * Turns emails of a kind off, or on again with ?again. With ?none, a link about reminders turns off all survey emails. A mail program's
+ * one-click request (RFC 8058) turns them off, and its address says what, so the body is ignored.
+ */
+const changeOptOut =
+  (kind: OptOutKind): Handler =>
+  async ({ pool }, token, request, reply) => {
+    const optOut = await openOptOut(pool, kind, token);
+    if (!optOut) throw invalidLink;
+    const { accountId, userId } = optOut;
+    const query = queryOf(request);
+    const isWanted = query['again'] !== undefined;
+    const less = query['none'] !== undefined || kind === 'digests' ? 'none' : 'invitations';
+    const wanted = isWanted ? 'all' : less;
+    const isThere =
+      kind === 'reminders'
+        ? await setSurveyEmails(pool, accountId, userId, wanted)
+        : (await setDigests(pool, accountId, userId, isWanted)) !== undefined;
+    if (!isThere) throw invalidLink;
+    return reply.send(optOutPage(pageAssets, pageFor(kind, wanted, true), optOut));
+  };
 
 const browserLanguage = ({ headers }: FastifyRequest) => spokenLanguage(headers['accept-language']);
 

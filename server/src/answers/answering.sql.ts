@@ -100,22 +100,29 @@ const inBase64 = (many: (Uint8Array | null)[]) =>
     one === null ? null : Buffer.from(one.buffer, one.byteOffset, one.length).toString('base64'),
   );
 
-/** Returns the names of the breakdowns that can be shown for a week in which a person is asked. */
-export async function selectBreakdownNames(
+/** A breakdown, and the one or two attributes that it divides people by. `bands`: the limits in years; null: each value is a segment. */
+export type AskedBreakdown = { name: string; by: { attribute: string; bands: number[] | null }[] };
+
+/** Returns the breakdowns that can be shown for a week in which a person is asked. */
+export async function selectAskedBreakdowns(
   db: Db,
   accountId: AccountId,
   week: Week,
   respondent: string,
-): Promise<string[]> {
-  const rows = await db<{ name: string }[]>`
-    select b.name as "name"
+): Promise<AskedBreakdown[]> {
+  return db<AskedBreakdown[]>`
+    select b.name as "name",
+           (select json_agg(json_build_object('attribute', p.attribute, 'bands', p.bands)
+                            order by array_position(b.cross_of, p.breakdown_id))
+            from   breakdowns p
+            where  p.account_id = b.account_id
+              and  p.breakdown_id = any(coalesce(b.cross_of, array[b.breakdown_id]))) as "by"
     from   breakdowns b
     where  b.account_id = ${accountId} and (b.closed_at is null or b.closed_at >= ${week}::date - 1)
       and  exists (select from assignments s
                    where  s.account_id = ${accountId} and s.week = ${week} and s.respondent = ${respondent}
                      and  s.sealed_segments is not null)
     order  by b.position`;
-  return rows.map(({ name }) => name);
 }
 
 /** Returns the questions a person is asked in a week, each once, in the order of the rounds and their questions. */

@@ -78,7 +78,7 @@ test('many people who answer at the same time each get the outcome of their own 
   const outcomes = await Promise.all([
     ...one.links.map((link, i) => give(link, asked(one), 1 + (i % 5))),
     ...other.links.map((link, i) => give(link, asked(i % 2 === 0 ? one : other), 1 + (i % 5)).catch(String)),
-    // The same person twice more, in the same browser and in another one.
+    // The same person answers twice more, in the same browser and in another one.
     give(one.links[0] as string, asked(one), 5),
     give(one.links[0] as string, asked(one), 4, {}, 'another browser').catch(String),
   ]);

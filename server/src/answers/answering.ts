@@ -9,10 +9,13 @@ import { tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
 import type { Question } from '../questions/questions.sql.ts';
 import { type KeptAnswer, readAnswer } from '../questions/types.ts';
+import { announcedDays } from '../focus/focus-states.ts';
+import { type AnnouncedFocus, selectAnnouncedFocus } from '../focus/focus.sql.ts';
 import { isLinkShaped } from '../rounds/links.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { epochOf, type WeekKey } from '../sealing/week-key.ts';
 import {
+  type AskedBreakdown,
   type KeyCopies,
   type LinkKeyRow,
   type Keeping,
@@ -22,7 +25,7 @@ import {
   selectAnswerLink,
   selectLinkKeys,
   selectSealedOfPerson,
-  selectBreakdownNames,
+  selectAskedBreakdowns,
   type SealedAnswers,
   upsertAnswers,
 } from './answering.sql.ts';
@@ -51,8 +54,10 @@ export type Asking = {
   thresholds: { figures: number; distribution: number; comments: number };
   /** Whether results of the open week are shown. */
   isLive: boolean;
-  /** The names of the breakdowns by which results of the week are also shown. */
-  breakdowns: string[];
+  /** The breakdowns by which results of the week are also shown. */
+  breakdowns: AskedBreakdown[];
+  /** What the person's group works on after earlier answers, if it was announced recently. */
+  focus: AnnouncedFocus | undefined;
   /** The questions asked, in order. */
   questions: Question[];
   /** Whether the employer handed the link out. */
@@ -80,10 +85,11 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
   if (!found) return undefined;
   const { accountId, userId, week, wrapped: _, figures, distribution, comments, ...rest } = found.row;
   const respondent = found.key.respondentOf(userId);
-  const [questions, sealed, breakdowns] = await Promise.all([
+  const [questions, sealed, breakdowns, focus] = await Promise.all([
     selectAskedQuestions(pool, accountId, week, respondent),
     selectSealedOfPerson(pool, accountId, week, respondent),
-    selectBreakdownNames(pool, accountId, week, respondent),
+    selectAskedBreakdowns(pool, accountId, week, respondent),
+    selectAnnouncedFocus(pool, { accountId, userId }, announcedDays),
   ]);
   if (questions.length === 0) return undefined;
   const giving = givingOf(by, rest.isExported);
@@ -100,6 +106,7 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
     week,
     thresholds: { figures, distribution, comments },
     breakdowns,
+    focus,
     questions,
     answers: new Map(
       own.map(([id, { value, choices, comment, skipped }]) => [id, { value, choices, comment, skipped }]),

@@ -1,4 +1,4 @@
-// From stored answers to the fields of the form and back.
+// Converting stored answers to the fields of the form and back.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { questionTypes } from '@soundings/contract/question-types.ts';
@@ -23,7 +23,7 @@ const read = (form: string, answers?: Asking['answers']) =>
   answersIn(submittedIn(new URLSearchParams(form)), asking(answers));
 const nothing = { value: null, choices: null, comment: null, skipped: false };
 
-/** Returns the fields that a browser sends for a page that shows this. */
+/** Returns the fields that a browser sends for a page that shows these questions and answers. */
 function fieldsOf(one: Asking): URLSearchParams {
   const form = new URLSearchParams();
   for (const [id, { values, comment, skipped, wasKept }] of storedValuesIn(one)) {
@@ -36,7 +36,7 @@ function fieldsOf(one: Asking): URLSearchParams {
 }
 
 describe('a form', () => {
-  test('sent back unchanged contains what is stored, whatever that is', () => {
+  test('sent back unchanged contains exactly the stored answers, whatever they are', () => {
     const comment = fc.option(
       fc.string({ minLength: 1 }).filter((text) => text.trim() !== '' && !/[\r\0]/.test(text)),
     );
@@ -111,7 +111,7 @@ describe('a form', () => {
     expect(read('s1=1&c1=', skipped)).toEqual([{ questionId: 1, skipped: true }]);
   });
 
-  test('removes what was cleared, but only if the page had shown it', () => {
+  test('removes an answer that was cleared, but only if the page had shown it', () => {
     const answers = new Map([
       [6, { ...nothing, choices: ['a'] }],
       [7, { ...nothing, comment: 'free' }],
@@ -120,7 +120,7 @@ describe('a form', () => {
       { questionId: 6, value: [], comment: null },
       { questionId: 7, skipped: true },
     ]);
-    // Another page of the same person has given the answers meanwhile.
+    // The person has given these answers on another page in the meantime.
     expect(read('c6=&c7=', answers)).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
-// Attacks on personal links from outside, by someone who has an email, changes an address or hands out links. Each must fail: a
-// link lets its holder answer, reveals nothing that was answered elsewhere, and changes none of it (rules.md P13, P14).
+// Attacks on personal links from outside, by someone who has an email, changes an address or hands out links. Each attack must
+// fail. A link lets its holder answer, but neither reveals nor changes any answer that was given elsewhere (rules.md P13, P14).
 import type { Problem } from '@soundings/contract/problem.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { inTransaction } from '../db/db.ts';
@@ -13,7 +13,7 @@ import { openSmtp, type ReceivedMail, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type World } from '../testing/world.ts';
 
-/** The mutant treats every link and every browser as the ones that the questions were answered with. */
+/** The mutant treats every link and every browser as the link and browser that were used to answer the questions. */
 const mutant = vi.hoisted(() => ({ isOn: false }));
 vi.mock('../sealing/person-answers.ts', async (original) => {
   const real = await original<typeof sealed>();
@@ -30,7 +30,7 @@ async function expectSucceedsWithMutant(tried: () => Promise<void>): Promise<voi
   mutant.isOn = false;
 }
 
-// In Stockholm: some minutes before people are asked, when they are asked, and when they get a reminder.
+// Times in Stockholm: a few minutes before people are asked, when they are asked, and when they get a reminder.
 const [early, asking, reminding] = [
   '2026-11-16T07:30:00Z',
   '2026-11-16T08:00:30Z',
@@ -40,7 +40,7 @@ let now = early;
 
 let world: World;
 let smtp: TestSmtp;
-/** What the mail server responds to a recipient, once each. */
+/** The error with which the mail server refuses a recipient, once for each recipient. */
 const refusals = new Map<string, string>();
 beforeAll(async () => {
   smtp = await openSmtp({
@@ -74,7 +74,7 @@ type Office = {
   /** One schedule asks the first question, another asks the second and sends reminders. */
   first: number;
   second: number;
-  /** p1 has this address, and so on. */
+  /** Returns the address of a person: of p1 for 1, and so on. */
   addressOf: (number: number) => string;
 };
 
@@ -109,7 +109,7 @@ async function office(count: number): Promise<Office> {
   };
 }
 
-/** Opens what is due and sends its emails. */
+/** Opens the rounds that are due and sends their emails. */
 async function askAll({ accountId, userIds, addressOf }: Office, mails: number): Promise<void> {
   now = asking;
   await run('open rounds');
@@ -153,8 +153,8 @@ async function answer(
   const own = browser();
   const given = await own('POST', `${link}/answers`, { question, value, comment: secret });
   expect(given.status).toBe(204);
-  // With a handed-out link, seeing the answer would show the administrator whether it was stored, which depends on an earlier
-  // one.
+  // With a handed-out link, seeing the answer would show the administrator whether it was stored, which depends on whether there
+  // was an earlier answer.
   expect((await own('GET', link)).text.includes(secret)).toBe(!isHandedOut);
 }
 
@@ -209,7 +209,7 @@ describe('an email that others can read', () => {
     await expectSucceedsWithMutant(() => attack(one, 1, links[0] as string));
   });
 
-  test('a reminder to a changed address reveals and changes nothing, and disables the old links and notifies the old address', async () => {
+  test('a reminder to a changed address reveals and changes nothing, disables the old links and notifies the old address', async () => {
     const one = await office(2);
     await world.pool`update users set language = 'sv' where account_id = ${one.accountId} and role = 'User'`;
     const userId = one.userIds[0] as number;
@@ -246,7 +246,7 @@ describe('an email that others can read', () => {
     }
     expect(refusals.size).toBe(0);
     expect(mailsTo(spy)).toHaveLength(1);
-    // Nothing is replaced for the colleague whose address did not change.
+    // No link is replaced for the colleague whose address did not change.
     const [own] = mailsTo(one.addressOf(2)).flatMap(linksIn);
     expect((await browser()('GET', own as string)).status).toBe(200);
     expect(mailsTo(one.addressOf(2)).map(({ headers }) => headers['subject'])).not.toContain(
@@ -300,7 +300,7 @@ describe('links that an administrator hands out', () => {
       expect(again).toHaveLength(6);
       for (const [i, link] of again.entries()) await attack(one, i + 1, link, { isHandedOut: true });
     }
-    // It is visible to others.
+    // The audit log shows others that the links were handed out.
     const entries = await world.pool<{ details: object }[]>`
       select details from audit_entries
       where  account_id = ${one.accountId} and action = 'links exported' order by entry_id`;
@@ -313,7 +313,7 @@ describe('links that an administrator hands out', () => {
     await expectSucceedsWithMutant(() => attack(one, 1, last, { isHandedOut: true }));
   });
 
-  test('do not exist for people who get emails, not even after the email is sent and the address removed', async () => {
+  test('do not exist for people who get emails, not even after the email is sent and the address is removed', async () => {
     const one = await office(3);
     const without = one.userIds[2] as number;
     await askAll(one, 3);
@@ -328,7 +328,7 @@ describe('links that an administrator hands out', () => {
     expect(body.open).toMatchObject([{ withoutEmail: 1, linkable: 0 }]);
   });
 
-  test('exist independently of whether the person had answered when a reminder was due', async () => {
+  test('exist whether or not the person had answered when a reminder was due', async () => {
     const one = await office(3);
     for (const userId of one.userIds) await one.request(`PATCH /users/${userId}`, { email: null });
     await askAll(one, 0);

@@ -5,7 +5,10 @@ import type { Question } from '../questions/questions.sql.ts';
 import type { Asking } from './answering.ts';
 import { type PageTexts, pageTexts } from './page-texts.ts';
 
-/** Returns the languages offered on the page: those that its own texts exist in, and those that all questions are translated into. */
+/**
+ * Returns the languages offered on the page: those in which the page's own texts exist, and those into which all questions are
+ * translated.
+ */
 export function languagesOf({ questions }: Pick<Asking, 'questions'>): string[] {
   const [first, ...others] = questions.map(
     ({ language, translations }) => new Set([language, ...Object.keys(translations)]),
@@ -14,7 +17,7 @@ export function languagesOf({ questions }: Pick<Asking, 'questions'>): string[] 
   return [...new Set([...pageTexts.languages, ...complete.toSorted()])];
 }
 
-/** Returns the requested language if it is offered, otherwise the person's, otherwise English. */
+/** Returns the requested language if it is offered, otherwise the person's language, otherwise English. */
 export function pageLanguage(asking: Pick<Asking, 'questions' | 'language'>, wanted: unknown): string {
   const offered = languagesOf(asking);
   return (
@@ -61,7 +64,7 @@ export const textInLanguage = (
 export const textLanguage = ({ language: own, translations }: Question, language: string): string =>
   translations[language] === undefined ? own : language;
 
-/** Returns the page's own texts in a language, and a function that turns them into marked HTML. */
+/** Returns the page's own texts in a language, and a function that turns such a text into HTML marked with its language. */
 export function textsFor(language: string): [PageTexts, (text: string) => string] {
   const marks = foreign(pageTexts.languageFor(language), language);
   return [pageTexts.in(language), (text) => marked(text, marks)];
@@ -74,7 +77,7 @@ export function foreign(language: string, page: string): string {
   return ` lang="${escaped(language)}"${direction === writingDirectionOf(page) ? '' : ` dir="${direction}"`}`;
 }
 
-/** Returns an escaped text with these attributes. */
+/** Returns a text as escaped HTML with the attributes of `foreign`. */
 export const marked = (text: string, marks: string) =>
   marks === '' ? escaped(text) : `<span${marks}>${escaped(text)}</span>`;
 

@@ -5,8 +5,13 @@ import de from './text/de/page.json' with { type: 'json' };
 import en from './text/en/page.json' with { type: 'json' };
 import sv from './text/sv/page.json' with { type: 'json' };
 
-/** Whether the page asks about stopping reminders, or the person has just stopped or resumed them. */
-export type RemindersState = 'asked' | 'optedOut' | 'resumed';
+/**
+ * Whether the page asks about stopping emails of a kind, or the person has just stopped or resumed them. `stopped`: for reminders, the
+ * person has stopped all survey emails.
+ */
+export type OptOutState = 'asked' | 'optedOut' | 'resumed';
+export type OptOutPageKind =
+  { kind: 'reminders'; state: OptOutState | 'stopped' } | { kind: 'digests'; state: OptOutState };
 
 /** The pages without questions, which have only a heading and a sentence or two. */
 export type PlainKind = 'dead' | 'foreign' | 'away' | 'tooLarge' | 'defect';

@@ -94,7 +94,7 @@
     return { question, value, comment };
   }
 
-  // Explains next to the box what is saved, as long as the page shows something different.
+  // Explains next to the check box what is saved, as long as the page shows something else.
   function note(step) {
     if (isFixed(step)) return;
     const isSkipped = field(step, 's').checked;
@@ -121,7 +121,7 @@
     void send();
   }
 
-  // The question was answered elsewhere, or its answer is counted. The choice stays visible and is not sent again.
+  // Called if the question was answered elsewhere or its answer is already counted. The choice stays visible and is not sent again.
   function fix(step) {
     step.dataset.fixed = '';
     for (const one of step.querySelectorAll('input')) one.disabled = true;

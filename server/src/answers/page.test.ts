@@ -11,7 +11,7 @@ import { cases } from '../testing/house/cases.ts';
 import type { Asking } from './answering.ts';
 import { pageAssets } from './answering.routes.ts';
 import { storedValuesIn, type SubmittedValue } from './form.ts';
-import { askingPage, plainPage, remindersPage, thanksPage } from './page.ts';
+import { askingPage, optOutPage, plainPage, thanksPage } from './page.ts';
 import { languagesOf, pageLanguage, spokenLanguage } from './page-language.ts';
 import type { PlainKind } from './page-texts.ts';
 
@@ -34,6 +34,7 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
   thresholds: { figures: 5, distribution: 10, comments: 10 },
   isLive: false,
   breakdowns: [],
+  focus: undefined,
   questions: questionTypes.map((type, i) => questionOf(type, 101 + i)),
   answers: new Map(),
   isExported: false,
@@ -102,7 +103,15 @@ describe('foreign texts', () => {
         { values: [`o${text}`], comment: `.${text}`, skipped: true, wasKept: true },
       ]),
     );
-    const one = asking({ company: text, firstName: text, questions });
+    const focus = {
+      state: 'done' as const,
+      group: text,
+      action: text,
+      subject: text,
+      language: null,
+      translations: { sv: text },
+    };
+    const one = asking({ company: text, firstName: text, questions, focus });
     return [
       ...['en', 'sv', 'de'].map((language) =>
         askingPage(pageAssets, one, language, entered, new Map([[1, 'wrong']])),
@@ -111,7 +120,8 @@ describe('foreign texts', () => {
       askingPage(pageAssets, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', entered),
       askingPage(pageAssets, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', entered),
       thanksPage(pageAssets, one, 'en'),
-      remindersPage(pageAssets, one, 'optedOut'),
+      optOutPage(pageAssets, { kind: 'reminders', state: 'optedOut' }, one),
+      optOutPage(pageAssets, { kind: 'digests', state: 'resumed' }, one),
       plainPage(pageAssets, 'en', 'away', { fields: [[text, text]], id: text }),
     ];
   };
@@ -225,14 +235,20 @@ describe('privacy', () => {
     );
   });
 
-  test('names the breakdowns by which results are also shown, escaped, and how many people they need', () => {
-    expect(privacyOf({ breakdowns: ['Site', 'Age <zz>'] })).toContain(
-      'Results are also shown across groups by: Site, Age <zz>. They are never shown for fewer than 5 people.',
+  test('names the attributes by which results are also shown, escaped, and how many people they need', () => {
+    const site = { name: 'Site', by: [{ attribute: 'site', bands: null }] };
+    // Whatever an administrator calls it.
+    const harmless = { name: 'Place', by: [{ attribute: 'sick leave <zz>', bands: null }] };
+    const age = { name: 'Age', by: [{ attribute: 'born', bands: [30, 50] }] };
+    const both = { name: 'Site by age', by: [...site.by, ...age.by] };
+    expect(privacyOf({ breakdowns: [site, harmless, age, both] })).toContain(
+      'Results are also shown across groups by: site; sick leave <zz>, called “Place”; born in bands of years (30, 50), called “Age”; ' +
+        'site combined with born in bands of years (30, 50), called “Site by age”. They are never shown for fewer than 5 people.',
     );
-    expect(pageOf({ breakdowns: ['Age <zz>'] })).not.toContain('<zz>');
+    expect(pageOf({ breakdowns: [harmless] })).not.toContain('<zz>');
     const open = { figures: 1, distribution: 1, comments: 1 };
-    expect(privacyOf({ breakdowns: ['Site'], thresholds: open })).toContain('by: Site.');
-    expect(privacyOf({ breakdowns: ['Site'], thresholds: open })).not.toContain('fewer than');
+    expect(privacyOf({ breakdowns: [site], thresholds: open })).toContain('by: site.');
+    expect(privacyOf({ breakdowns: [site], thresholds: open })).not.toContain('fewer than');
     expect(privacyOf({})).not.toContain('across groups');
   });
 
@@ -314,7 +330,7 @@ describe('a handed-out link', () => {
     expect(textOf(thanksPage(pageAssets, asking({ isExported: true }), 'en'))).not.toContain(
       'still unanswered',
     );
-    expect(textOf(thanksPage(pageAssets, asking(), 'en'))).toContain('7 questions are still unanswered.');
+    expect(textOf(thanksPage(pageAssets, asking(), 'en'))).toContain('8 questions are still unanswered.');
   });
 });
 
@@ -498,6 +514,7 @@ describe('stored answers', () => {
       [105, { ...noAnswer, choices: [single.options[1]?.id as string] }],
       [106, { ...noAnswer, choices: chosen }],
       [107, { ...noAnswer, skipped: true }],
+      [108, { ...noAnswer, value: 4 }],
     ]);
     const page = pageOf({ answers }, 'en', storedValuesIn(asking({ answers })));
     const checked = [...page.matchAll(/name="(\w+)" value="([^"]*)"[^>]* checked/g)].map(
@@ -510,6 +527,7 @@ describe('stored answers', () => {
       `q105=${single.options[1]?.id}`,
       ...chosen.map((id) => `q106=${id}`),
       's107=1',
+      'q108=4',
     ]);
     expect(page).toContain('>\nBecause</textarea>');
     expect(page).toMatch(/<details open><summary>Add a comment/);

@@ -5,9 +5,10 @@ import { escaped } from '../base/html.ts';
 import { lastDay } from '@soundings/contract/weeks.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
+import type { AskedBreakdown } from './answering.sql.ts';
 import type { SubmittedValue } from './form.ts';
 import { foreign, languagesOf, nameOf, textsFor } from './page-language.ts';
-import { type PageTexts, pageTexts, type PlainKind, type RemindersState } from './page-texts.ts';
+import { type PageTexts, pageTexts, type PlainKind, type OptOutPageKind } from './page-texts.ts';
 import { card, faultText, noFields, type PageFault } from './question-card.ts';
 
 /** The inline style and script of a page. */
@@ -50,7 +51,7 @@ export function askingPage(
   const body = `<div id="intro">
 <h1>${html(firstName === '' ? t('greeting') : t('greetingNamed', { firstName }))}</h1>
 <p class="lead">${html(t('asks', { company: calm(asking.company), questions: questions.length }))}</p>
-</div>
+${focusNews(asking, language)}</div>
 ${faultList(asking, language, faults)}${privacy(asking, language)}
 <form id="form" method="post" action="?language=${escaped(language)}" autocomplete="off">
 ${progress}
@@ -62,6 +63,19 @@ ${cards.join('\n')}
 </form>
 <script>${pageAssets.script}</script>`;
   return whole(pageAssets, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
+}
+
+/** Returns one sentence about what the person's group does after earlier answers. It is the same for everyone in the group. */
+function focusNews({ focus }: Asking, language: string): string {
+  if (!focus) return '';
+  const [t, html] = textsFor(language);
+  const { state, translations } = focus;
+  const names = {
+    group: calm(focus.group),
+    subject: calm(translations[language] ?? focus.subject),
+    action: calm(focus.action),
+  };
+  return `<div class="news"><b>${html(t(`focus.${state}.lead`))}</b> ${html(t(`focus.${state}.text`, names))}</div>\n`;
 }
 
 /** Returns why a question can no longer be answered here, either from the start or because an answer was just refused. */
@@ -122,19 +136,32 @@ ${checkMark}
   return whole(pageAssets, { language, company: asking.company, body });
 }
 
-/** Returns the page on which people turn reminders off or back on. */
-export function remindersPage(
+/** Returns the page on which people turn reminders, all survey emails or digests off or back on. */
+export function optOutPage(
   pageAssets: PageAssets,
+  shown: OptOutPageKind,
   { company, language: own }: { company: string; language: string },
-  state: RemindersState,
 ): string {
   const language = pageTexts.languageFor(own);
   const t = pageTexts.in(language);
-  const heading = t(`reminders.${state}.heading`);
-  const hasOptedOut = state === 'optedOut';
-  const body = `<h1>${escaped(heading)}</h1>
-<p class="lead">${escaped(t(`reminders.${state}.text`, { company: calm(company) }))}</p>
-<form method="post" action="?${hasOptedOut ? 'again' : 'stop'}"><button type="submit"${hasOptedOut ? ' class="plain"' : ''}>${escaped(t(`reminders.${state}.button`))}</button></form>`;
+  const about = { company: calm(company) };
+  const text = (part: 'heading' | 'text' | 'button') =>
+    shown.kind === 'reminders'
+      ? escaped(t(`optOut.reminders.${shown.state}.${part}`, about))
+      : escaped(t(`optOut.digests.${shown.state}.${part}`, about));
+  const button = (query: string, label: string, isPlain: boolean) =>
+    `<form method="post" action="?${query}"><button type="submit"${isPlain ? ' class="plain"' : ''}>${label}</button></form>`;
+  const isOff = shown.state === 'optedOut' || shown.state === 'stopped';
+  const buttons = [
+    button(isOff ? 'again' : 'stop', text('button'), isOff),
+    ...(shown.kind === 'reminders' && shown.state !== 'stopped'
+      ? [button('none', escaped(t('optOut.reminders.stopAll')), true)]
+      : []),
+  ];
+  const heading = text('heading');
+  const body = `<h1>${heading}</h1>
+<p class="lead">${text('text')}</p>
+${buttons.join('\n')}`;
   return whole(pageAssets, { language, company, title: heading, body });
 }
 
@@ -278,12 +305,27 @@ function thresholdsBeside(
 /** Returns a sentence that lists the breakdowns by which results are also shown. */
 function breakdownsBeside({ breakdowns, thresholds: { figures } }: Asking, t: PageTexts): string[] {
   if (breakdowns.length === 0) return [];
-  const names = breakdowns.map(calm).join(', ');
+  const names = breakdowns.map((one) => breakdownText(one, t)).join('; ');
   return [
     figures <= 1
       ? t('privacy.breakdownsOpen', { names })
       : t('privacy.breakdowns', { names, threshold: figures }),
   ];
+}
+
+/**
+ * Returns what a breakdown divides people by: its attributes and bands. Its name comes after them, if it says something else, because an
+ * administrator chooses it and could call anything "Site".
+ */
+function breakdownText({ name, by }: AskedBreakdown, t: PageTexts): string {
+  const [one = '', other] = by.map(({ attribute, bands }) =>
+    bands
+      ? t('privacy.breakdown.years', { attribute: calm(attribute), years: bands.join(', ') })
+      : calm(attribute),
+  );
+  const text = other === undefined ? one : t('privacy.breakdown.two', { one, other });
+  const isSame = calm(name).toLowerCase() === text.toLowerCase();
+  return isSame ? text : t('privacy.breakdown.named', { by: text, name: calm(name) });
 }
 
 /** Returns what is special about a link that the employer handed out. */

@@ -29,7 +29,7 @@ export type Card = {
   of: number;
   fields: SubmittedValue;
   fault: PageFault | undefined;
-  /** Why it can no longer be answered here, if so. */
+  /** Why the question can no longer be answered here; undefined: it can. */
   refusal: Refusal | undefined;
 };
 

@@ -1,5 +1,5 @@
 // Attacks by an administrator who gives externalIds to other people while a week is open, by push and in the console (privacy.md
-// P12). The new owner of an externalId gets nothing that was answered under it before: nothing is shown, moved or lost.
+// P12). The new owner of an externalId gets no answer that was given under it before: no answer is shown, moved or lost.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { closeWeekNow } from '../results/close-week.ts';
 import { newLinks } from '../rounds/links.ts';
@@ -38,7 +38,7 @@ type Office = {
   questionIds: number[];
   idOf: (externalId: string) => Promise<number>;
   linkOf: (userId: number) => Promise<string>;
-  /** Pushes the list of people, without some of them. */
+  /** Pushes the list of all people except the given ones. */
   pushWithout: (...externalIds: string[]) => Promise<void>;
   /** The attacker's own user, who has not answered. */
   own: number;
@@ -86,7 +86,7 @@ async function office(beforeOpening = async () => {}): Promise<Office> {
   return { account, request, groupId, questionIds, idOf, linkOf, pushWithout, own: await idOf('own') };
 }
 
-/** Returns how many traces of answers a link shows: comments, values, and that a question is answered. */
+/** Returns how many traces of answers a link shows: comments, values, and notes that a question is already answered. */
 async function seenBy(link: string, visit?: string): Promise<number> {
   const headers: Record<string, string> = visit === undefined ? {} : { cookie: `soundings_visit=${visit}` };
   const page = await (await fetch(`${world.address}/a/${link}`, { headers })).text();
@@ -175,13 +175,13 @@ const attacks: Record<string, (office: Office) => Promise<string[]>> = {
 };
 
 describe('an administrator gives an externalId to someone else', () => {
-  test('the answering page shows the person their own answers, which the attacks look for', async () => {
+  test('the answering page shows people their own answers, which the attacks look for', async () => {
     const at = await office();
     const link = await at.linkOf(at.own);
     expect(await seenBy(link)).toBe(0);
     await giveAnswer(world.address, link, { question: at.questionIds[0], value: 2, comment: mark });
     expect(await seenBy(link, visitOf(link))).toBeGreaterThanOrEqual(2);
-    expect(await seenBy(link)).toBeGreaterThan(0); // that it was answered elsewhere
+    expect(await seenBy(link)).toBeGreaterThan(0); // the note that it was answered elsewhere
   });
 
   test.each(Object.entries(attacks))('%s: nothing is shown, moved or lost', async (_, attack) => {

@@ -1,4 +1,4 @@
-// SQL of encrypting open weeks before migration 0020. Writers: seal-open-weeks.ts.
+// SQL for encrypting open weeks before migration 0020. Writers: seal-open-weeks.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Transaction } from '../db/db.ts';
 
@@ -92,7 +92,7 @@ export async function insertSealed(
       groupIds,
     ]),
   );
-  // Migration 0038, which runs later, renames part.
+  // Migration 0038, which runs later, renames the column `part`.
   await copyInto(
     tx`copy answers (account_id, week, respondent, part, sealed) from stdin`,
     byNumber(sealed).map((one) => [accountId, week, one.respondent, 0, one.sealed]),

@@ -52,9 +52,9 @@ async function oldDatabaseAt(): Promise<{ pool: Pool; url: string }> {
 }
 
 /**
- * Creates twelve people that a schedule asks: 1 to 9 have answered 4 with a comment, 11 has skipped, 12 has answered 2 and was
- * removed. 2 got another externalId, and 3 has none. Also creates a week from a file, with user 1 and five people who are not
- * users.
+ * Creates twelve people that a schedule asks. People 1 to 9 have answered 4 with a comment, person 11 has skipped the question, and
+ * person 12 has answered 2 and was removed. Person 2 got another externalId, and person 3 has none. Also creates a week from a
+ * file, with person 1 and five people who are not users.
  */
 async function askedInTheOldWay(
   pool: Pool,
@@ -150,7 +150,7 @@ test('open weeks are encrypted: links still work, figures are the same, and noth
   const numbersNow = Array.from({ length: 11 }, (_, i) => key.respondentOf(i + 1));
   expect(stored.filter(({ respondent }) => numbersNow.includes(respondent))).toHaveLength(10);
 
-  // Links still work. Earlier answers are shown nowhere but stay, because it is unknown which link they came by.
+  // Links still work. Earlier answers are kept but shown nowhere, because it is unknown which link they were given with.
   for (const i of [1, 2, 3]) {
     const by = { link: linkOf(i), visit: 'a browser' };
     expect(await openLink(pool, keys, by)).toMatchObject({
@@ -170,7 +170,7 @@ test('open weeks are encrypted: links still work, figures are the same, and noth
     ...(await pool`select r.value, r.answers, q.value as rate from results r left join response_rates q using (account_id, group_id, week)
                    where r.account_id = 1 and r.week = ${of}`),
   ];
-  // The answer of 12, who was removed, counts. In the response rate they count as never asked.
+  // The answer of person 12, who was removed, counts. In the response rate, this person counts as never asked.
   expect(await figures(week as Week)).toEqual([
     { value: expect.closeTo((10 * 0.75 + 0.25) / 11), answers: 11, rate: 1 },
   ]);
@@ -227,7 +227,7 @@ test('weeks that are already encrypted stay as they are', async () => {
   const keys = await keysOf(pool);
   const sealing = migrationSteps(keys)[20]!;
   const stop = new Error('stop');
-  // As an earlier version did it: right after 0016.
+  // An earlier version encrypted weeks right after 0016.
   const early = { 17: sealing, 18: () => Promise.reject(stop) };
   await expect(migrate(pool, early)).rejects.toBe(stop);
   const sealed = await pool`select * from answers order by week, respondent`;

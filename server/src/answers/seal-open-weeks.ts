@@ -29,14 +29,17 @@ async function sealOpenWeeks(tx: Transaction, keys: AnswerKeys): Promise<void> {
   if (weeks.length > 0) await keys.chain.prepare(tx);
   for (const week of weeks) {
     const key = keys.temporary(week.accountId, week.week);
-    // One week at a time is in memory.
+    // Only one week at a time is in memory.
     await keys.keep(tx, week.accountId, week.week, key, false);
     await sealWeek(tx, week, key);
   }
   await forgetUnsealed(tx);
 }
 
-/** It is unknown which link the old answers came through. They count as given through a sent link, and no browser shows them. */
+/**
+ * It is unknown which link the old answers were given with. They count as given with a link that was sent, and no browser shows
+ * them.
+ */
 const before = { link: 'before', visit: null, handedOut: false };
 
 async function sealWeek(tx: Transaction, { accountId, week }: UnsealedWeek, key: WeekKey): Promise<void> {

@@ -1,7 +1,7 @@
 // SQL for the link that creates the first account. Writers: first-start.ts.
 import type { Db } from '../db/db.ts';
 
-/** Replaces the link if no account exists. Returns whether it did. */
+/** Replaces the link if no account exists. Returns whether it was replaced. */
 export async function replaceFirstStartLink(db: Db, hash: Buffer): Promise<boolean> {
   await db`delete from first_start_links`;
   const rows = await db`

@@ -1,5 +1,5 @@
-// The first start: the service prints a link on the terminal that creates the first account. The link stops working when it was
-// used, when an account exists, or when any process has printed a newer link.
+// The first start: the service prints a link on the terminal that creates the first account. The link stops working when it has
+// been used, when an account exists, or when any process has printed a newer link.
 import { randomBytes } from 'node:crypto';
 import { tokenHash } from '../base/crypto/secrets.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';

@@ -4,7 +4,7 @@ import { minPasswordLength } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
 import { hashPassword, isPassword } from '../base/crypto/secrets.ts';
 
-/** The names and address of a person, which must not be all that a password consists of. */
+/** The names and address of a person. A password must not consist of these alone. */
 export type NamedPerson = { firstName: string; lastName: string; email: string | null };
 
 /** Throws a Fault at `/path` that says why a password is too weak. */
@@ -59,7 +59,7 @@ function isMonotonous(password: string): boolean {
 }
 
 /**
- * Returns whether a password is one of the most common ones, alone, surrounded by digits and symbols (password1234), or
+ * Returns whether a password is one of the most common passwords: alone, surrounded by digits and symbols (password1234), or
  * repeated (sunshinesunshine).
  */
 async function isCommon(password: string): Promise<boolean> {
@@ -80,7 +80,9 @@ function commonPasswords(): Promise<ReadonlySet<string>> {
   return common;
 }
 
-/** Each Argon2 hash takes 19 MiB and one of four threads. If a hundred callers are waiting, further ones must try again later. */
+/**
+ * Each Argon2 hash takes 19 MiB and one of four threads. While a hundred callers are waiting, further callers must try again later.
+ */
 const [digestsAtOnce, digestsWaiting] = [3, 100];
 let running = 0;
 const waiting: (() => void)[] = [];
@@ -110,7 +112,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * Returns the hash of a person's new password. Don't call it in a transaction, because it may have to wait. Throws a Fault for a
- * weak password (see refuseWeakPassword) and if too many callers are waiting.
+ * weak password (see rejectWeakPassword) and if too many callers are waiting.
  */
 export async function digestPassword(password: string, person: NamedPerson, path?: string): Promise<string> {
   await rejectWeakPassword(password, person, path);

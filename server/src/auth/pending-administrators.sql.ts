@@ -14,7 +14,10 @@ export async function selectPendingOf(
   return rows.map(({ id }) => id);
 }
 
-/** Adds a job per administrator that mails them. Adds none if the service, which creates the job queue, has never run. */
+/**
+ * Adds one job for each administrator, which emails that administrator. Adds none if the service, which creates the job queue, has
+ * never run.
+ */
 export async function addPendingMails(
   tx: Transaction,
   accountId: AccountId,

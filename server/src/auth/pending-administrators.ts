@@ -1,5 +1,6 @@
-// Administrators who were created or given another address by a push or file. Anyone with the API token could sign in as one
-// (decision F3), so their role is pending until an administrator confirms it. This file mails all administrators.
+// Administrators who were created or given another address by a push or file. Anyone with the API token could sign in as such an
+// administrator (decision F3), so their role is pending until another administrator confirms it. This file mails all
+// administrators.
 import { catalogue } from '../base/texts.ts';
 import { inert } from '../base/visible-text.ts';
 import type { Log } from '../base/log.ts';
@@ -22,7 +23,7 @@ import sv from './text/sv/pending-administrators.json' with { type: 'json' };
 /** The maximum number of people listed in an email and in the audit log. */
 const maxListed = 20;
 
-/** Records that the people with these externalIds are pending, and adds jobs that mail all administrators. */
+/** Records that the roles of the people with these externalIds are pending, and adds jobs that email all administrators. */
 export async function notePending(
   tx: Transaction,
   accountId: AccountId,
@@ -36,7 +37,7 @@ export async function notePending(
   await notifyMoved(tx, accountId, ids);
 }
 
-/** The payload of the job that mails one administrator. */
+/** The payload of the job that emails one administrator. */
 export type PendingNotice = { accountId: AccountId; userId: number; pending: number[] };
 
 /** Sends the email. Throws if the job should be retried; logs a warning if the mail server rejects the recipient. */

@@ -8,7 +8,9 @@ export type SignedIn = {
   accountId: AccountId;
   userId: number;
   role: Role;
-  /** The account's time zone, and its version, which every change that can affect a response of the data interface raises. */
+  /**
+   * The account's time zone, and its version. Every change that can affect a response of the data interface increases the version.
+   */
   timezone: string;
   version: string;
   /** Whether the password was entered in this session within the last ten minutes, as sensitive actions require. */

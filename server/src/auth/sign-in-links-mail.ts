@@ -17,7 +17,7 @@ export function signInMail(
     company: companyName,
     ...names
   }: {
-    kind: 'forgotten' | 'given';
+    kind: 'forgotten' | 'given' | 'reminded';
     hours: number;
     language: string;
     company: string;

@@ -49,6 +49,22 @@ export async function selectSignInLink(db: Db, hash: Buffer): Promise<SignInLink
   return row;
 }
 
+/** Stores a link for each of several people of an account, tied to their current addresses. */
+export async function insertGivenLinks(
+  db: Db,
+  accountId: AccountId,
+  links: { userId: number; hash: Buffer }[],
+  hours: number,
+): Promise<void> {
+  const rows = links.map(({ userId, hash }) => ({ userId, hash: hash.toString('hex') }));
+  await db`
+    insert into sign_in_links (hash, account_id, user_id, email_key, kind, expires_at)
+    select decode(n.hash, 'hex'), u.account_id, u.user_id, u.email_key, 'given',
+           now() + ${hours}::integer * interval '1 hour'
+    from   jsonb_to_recordset(${db.json(rows)}) as n(hash text, "userId" integer)
+    join   users u on u.account_id = ${accountId} and u.user_id = n."userId"`;
+}
+
 /** Uses a link up. Returns false if it was already used. */
 export async function deleteLink(db: Db, hash: Buffer): Promise<boolean> {
   const rows = await db`delete from sign_in_links where hash = ${hash} returning account_id`;
@@ -98,6 +114,15 @@ export async function addGivenMail(db: Db, accountId: AccountId, userId: number)
              queue_name := 'mail')`;
 }
 
+/** Joins for people `u` whether links go to their previous address (`p.is_previous`): see selectAddressee. */
+export const previousAddressRule = (db: Db) => db`
+  cross join lateral (select u.role = 'Administrator' and u.email_before is not null
+                             and u.email_changed_at > now() - interval '7 days'
+                             and exists (select from audit_entries e
+                                         where  e.account_id = u.account_id and e.user_id = u.user_id
+                                           and  e.action = 'signed in' and e.at < u.email_changed_at)
+                             as is_previous) p`;
+
 export type Addressee = {
   /** The address that gets the link, which can be the person's previous one. */
   email: string | null;
@@ -125,12 +150,7 @@ export async function selectAddressee(
            a.name                         as "company"
     from   users u
     join   accounts a on a.account_id = u.account_id
-    cross  join lateral (select u.role = 'Administrator' and u.email_before is not null
-                                and u.email_changed_at > now() - interval '7 days'
-                                and exists (select from audit_entries e
-                                            where  e.account_id = u.account_id and e.user_id = u.user_id
-                                              and  e.action = 'signed in' and e.at < u.email_changed_at)
-                                as is_previous) p
+    ${previousAddressRule(tx)}
     where  u.account_id = ${accountId} and u.user_id = ${userId} and u.active and not u.role_pending
     for    share of u`;
   return row;

@@ -30,6 +30,9 @@ export const linkHours = { forgotten: 1, given: 72 } as const;
 /** How many links a person can request per hour. */
 const maxRequestsPerHour = 3;
 
+/** Returns the secret of a new link: 192 random bits. */
+export const newLinkSecret = (): string => randomBytes(24).toString('base64url');
+
 /** Creates a link for a person and returns its secret of 192 random bits; only its hash is stored. Earlier links keep working. */
 export async function createSignInLink(
   db: Db,
@@ -37,7 +40,7 @@ export async function createSignInLink(
   userId: number,
   { hours, kind = 'given' }: { hours: number; kind?: LinkKind },
 ): Promise<string> {
-  const secret = randomBytes(24).toString('base64url');
+  const secret = newLinkSecret();
   await insertLink(db, { hash: tokenHash(secret), accountId, userId, kind, hours });
   return secret;
 }
@@ -94,7 +97,7 @@ export async function requestSignInLink(pool: Pool, email: string): Promise<void
 /** The payload of the job that mails one link. */
 export type MailedLink = { accountId: AccountId; userId: number; kind: LinkKind };
 
-type Dependencies = {
+export type LinkMailDependencies = {
   pool: Pool;
   mailer: Mailer | undefined;
   publicUrl: string;
@@ -109,7 +112,7 @@ type Dependencies = {
 
 /** Creates a link and mails it. Throws if the job should be retried, with a new link; a rejected recipient is only noted. */
 export async function mailSignInLink(
-  { pool, mailer, publicUrl, log, noteRefusal }: Dependencies,
+  { pool, mailer, publicUrl, log, noteRefusal }: LinkMailDependencies,
   { accountId, userId, kind }: MailedLink,
 ): Promise<void> {
   if (!mailer) return log.warn({ accountId, userId }, 'A sign-in link was not emailed: SMTP_URL is not set');

@@ -1,4 +1,4 @@
-// SQL for failed sign-ins. Writer: sign-in-throttle.ts. They belong to addresses and networks, not to accounts (account_id).
+// SQL for failed sign-ins. Writer: sign-in-throttle.ts. Failures belong to addresses and networks, not to accounts (account_id).
 import type { Attempts, Backoff } from '../base/throttle.ts';
 import type { Db } from '../db/db.ts';
 
@@ -17,7 +17,10 @@ export async function selectFailures(db: Db, keys: [kind: string, key: Buffer][]
   return rows.map(({ kind, count, lastAt }) => ({ kind, count, at: lastAt.getTime() }));
 }
 
-/** Counts a failure, of any account (account_id). Returns false, and counts nothing, if it is too early. One statement, so that parallel attempts can't get around the limit. */
+/**
+ * Counts a failure, of any account (account_id). If it is too early for an attempt, counts nothing and returns false. It is one
+ * statement, so that parallel attempts can't get around the limit.
+ */
 export async function upsertFailure(
   db: Db,
   kind: string,

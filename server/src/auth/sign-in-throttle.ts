@@ -25,16 +25,16 @@ const doubling = (limit: Pick<SignInLimit, 'free' | 'longestMs' | 'memoryMs'>): 
   firstWaitMs: 1000,
   growth: 'doubles',
 });
-/** Per email address and network: enough for a person to try a few passwords. */
+/** For each pair of email address and network: enough for a person to try a few passwords. */
 const ofPair = doubling({ free: 5, longestMs: minuteMs, memoryMs: 30 * minuteMs });
 /** Like `ofPair`, for networks that the person has not signed in from before, while there are many failures for the address. */
 const ofPairUnderAttack = { ...ofPair, free: 1 };
 const manyFailures = 100;
-/** Per network; an office shares one. Doesn't apply to people who have signed in from that network before. */
+/** For each network, which a whole office may share. Doesn't apply to people who have signed in from that network before. */
 const ofNetwork = doubling({ free: 50, longestMs: minuteMs, memoryMs: 30 * minuteMs });
 /** For two-factor codes: three of a million are valid at a time, and anyone who tries them already knows the password. */
 const ofCodes = doubling({ free: 5, longestMs: 15 * minuteMs, memoryMs: dayMs });
-/** For emails with links, per network. High, because a whole office may be invited at once. */
+/** For emails with links, for each network. The limit is high, because a whole office may be invited at the same time. */
 const ofMails = doubling({ free: 100, longestMs: 10 * minuteMs, memoryMs: 60 * minuteMs });
 /** Only counts and never refuses. */
 const counting = doubling({ free: 2 ** 31 - 1, longestMs: 0, memoryMs: 30 * minuteMs });
@@ -43,9 +43,10 @@ const knownMs = 90 * dayMs;
 
 export type SignInThrottle = {
   /**
-   * Counts a sign-in attempt for an email address from an IP address. Throws a Fault that says when to try again if it is too
-   * early. For the pair of email address and network it counts as failed until the result is reported, so that parallel attempts
-   * don't get around the limit. For the network it counts only once it has failed, because a whole office may sign in within a minute.
+   * Counts a sign-in attempt for an email address from an IP address. If it is too early, throws a Fault that says when to try
+   * again. For the pair of email address and network, the attempt counts as failed until its result is reported, so that parallel
+   * attempts don't get around the limit. For the network, the attempt counts only once it has failed, because a whole office may
+   * sign in within a minute.
    */
   try(email: string, address: string): Promise<Attempt>;
   /** Counts an attempt at a person's two-factor code, or at the current password of someone who is signed in. */
@@ -56,13 +57,16 @@ export type SignInThrottle = {
 
 export type Attempt = {
   failed(): Promise<void>;
-  /** Clears the failures. From then on, failures of others don't delay the person on this network. */
+  /** Clears the failures. From then on, failures of other people don't delay this person on this network. */
   succeeded(): Promise<void>;
-  /** Neither failed nor succeeded, because another step is required. */
+  /** Reports that the attempt has neither failed nor succeeded, because another step is required. */
   undecided(): Promise<void>;
 };
 
-/** Runs the work of an attempt. If it throws anything but a wrong password or code, such as an overload, the attempt doesn't count. */
+/**
+ * Runs the work of an attempt. If the work fails for any other reason than a wrong password or code, such as an overload, the
+ * attempt doesn't count.
+ */
 export async function recordAttempt<T>(
   attempt: Pick<Attempt, 'undecided'>,
   work: () => Promise<T>,

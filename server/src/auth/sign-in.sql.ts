@@ -53,8 +53,8 @@ export async function selectMostCandidates(db: Db): Promise<number> {
 }
 
 /**
- * Returns whether a person can sign in: exists, is active and, if `hash` is given, still has that password. Locks the rows until
- * the transaction ends.
+ * Returns whether a person can sign in: the person exists, is active and, if `hash` is given, still has that password. Locks the
+ * rows until the transaction ends.
  */
 export async function selectMaySignIn(
   tx: Transaction,
@@ -101,7 +101,7 @@ export async function selectByEmail(
   return row;
 }
 
-/** Returns the number of accounts, up to two, and the name of the first. */
+/** Returns the number of accounts, counted up to two, and the name of the first account. */
 export async function selectAccountsThere(db: Db): Promise<{ count: number; name: string | null }> {
   const [row] = await db<{ count: number; name: string | null }[]>`
     select count(*)::integer as "count", min(name) as "name"

@@ -10,6 +10,7 @@ import { type Actor, audit } from '../accounts/audit.ts';
 import { digestPassword, matchesPassword } from './passwords.ts';
 import { beginSession, endSessionOf } from './sessions.ts';
 import { deleteSessionsOf } from './sessions.sql.ts';
+import { deleteInvitation } from './sign-in-invitations.sql.ts';
 import { deleteLinksOf } from './sign-in-links.sql.ts';
 import { type SignInThrottle, recordAttempt } from './sign-in-throttle.ts';
 import {
@@ -186,9 +187,10 @@ export async function digestPasswordOf(
   return digestPassword(password, person, path);
 }
 
-/** The second half of setPassword: stores the hash. */
+/** The second half of setPassword: stores the hash. The person is no longer invited to set one. */
 export async function keepPassword(db: Db, { accountId, userId }: PersonKey, hash: string): Promise<void> {
   await upsertPassword(db, accountId, userId, hash);
+  await deleteInvitation(db, accountId, userId);
   await deleteLinksOf(db, accountId, userId);
 }
 

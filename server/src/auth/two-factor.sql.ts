@@ -53,7 +53,7 @@ export async function updateSecret(
     update two_factor set secret = ${secret} where account_id = ${accountId} and user_id = ${userId}`;
 }
 
-/** Records that the code of a step was used. Returns false if it, or a later one, was used before. */
+/** Records that the code of a step was used. Returns false if the code of that step, or of a later one, was used before. */
 export async function updateLastStep(
   db: Db,
   accountId: AccountId,

@@ -108,7 +108,7 @@ export const wrongCode = (kind: 'invalid' | 'unauthenticated'): Fault =>
       'phone is correct.',
   );
 
-/** Excludes letters that look like digits (Crockford's base 32). */
+/** The letters and digits of recovery codes, without letters that look like digits (Crockford's base 32). */
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
 
 function recoveryCode(): string {

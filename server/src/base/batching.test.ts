@@ -17,7 +17,7 @@ function openBatching(limits: { most: number; atOnce: number }) {
 /** Waits until all follow-up work has run. */
 const settled = () => new Promise(setImmediate);
 
-test('a single call runs at once; calls that arrive meanwhile run together', async () => {
+test('a single call runs immediately; calls that arrive while it runs are handled together', async () => {
   const { batches, batching } = openBatching({ most: 3, atOnce: 1 });
   const calls = [1, 2, 3, 4, 5].map((item) => batching.do('a', item));
   expect(batches.map(({ items }) => items)).toEqual([[1]]);

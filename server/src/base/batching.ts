@@ -1,5 +1,5 @@
-// Batches concurrent calls: calls that arrive while others with the same key are running wait and are then handled together, in
-// one statement. A single call runs immediately.
+// Batches concurrent calls. Calls that arrive while others with the same key are running have to wait, and are then handled
+// together, in one statement. A single call runs immediately.
 
 export type BatchingLimits = {
   /** The maximum number of calls per batch. */
@@ -18,8 +18,8 @@ export class Batching<T, R> {
   readonly #queues = new Map<string, Queue<T, R>>();
 
   /**
-   * `work` receives the calls of one key and returns a result for each, in the same order. If it throws, all of them fail with
-   * that error. Different keys don't wait for each other.
+   * `work` receives the calls of one key and returns a result for each, in the same order. If it throws, all of these calls fail
+   * with that error. Different keys don't wait for each other.
    */
   constructor(work: (key: string, items: T[]) => Promise<R[]>, limits: BatchingLimits) {
     this.#work = work;

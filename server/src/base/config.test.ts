@@ -1,10 +1,20 @@
 import * as fc from 'fast-check';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Config, readConfig, settings, settingWarnings } from './config.ts';
+import { type Config, readConfig, settingWarnings } from './config.ts';
 import { Fault } from './errors.ts';
+import { settings } from './settings.ts';
+
+const keyOfBits = (modulusLength: number) =>
+  generateKeyPairSync('rsa', {
+    modulusLength,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  }).privateKey;
+const signingKey = keyOfBits(1024).trim();
 
 type Environment = Record<string, string | undefined>;
 let home: string;
@@ -51,6 +61,8 @@ describe('the defaults', () => {
     fileDays: 30,
     smtpUrl: undefined,
     mailFrom: 'Soundings <soundings@localhost>',
+    smtpConnections: 8,
+    dkim: undefined,
     metricsToken: undefined,
     logLevel: 'info',
     drainSeconds: 5,
@@ -150,6 +162,12 @@ describe('the values', () => {
     ['MAIL_FROM', 'a@example.com\r\nBcc: b@example.com'],
     ['MAIL_FROM', 'Sound\nings <soundings@example.com>'],
     ['MAIL_FROM', '"Sound"ings" <soundings@example.com>'],
+    ['SMTP_CONNECTIONS', '0'],
+    ['SMTP_CONNECTIONS', '51'],
+    ['DKIM_SELECTOR', '-'],
+    ['DKIM_SELECTOR', 'a b'],
+    ['DKIM_DOMAIN', 'localhost'],
+    ['DKIM_DOMAIN', 'a@example.com'],
     ['TRUST_PROXY', 'proxy.example.com'],
     ['TRUST_PROXY', '10.0.0.0/33'],
     ['TRUST_PROXY', 'true'],
@@ -164,6 +182,28 @@ describe('the values', () => {
     const env = { PORT: 'x', LOG_LEVEL: 'x', PUBLIC_URL: 'x', HOST: '0.0.0.0', TLS_CERT_FILE: '/nowhere' };
     const named = faultsOf(env).map((fault) => fault.split(' ')[0]);
     expect(named).toEqual(['PORT', 'PUBLIC_URL', 'LOG_LEVEL', 'TLS_CERT_FILE', 'HOST']);
+  });
+
+  test('a key for DKIM must be a private RSA key of at least 1024 bits, and is not repeated', () => {
+    const elliptic = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
+    for (const wrong of ['hunter2', keyOfBits(512), String(elliptic)]) {
+      const faults = faultsOf({ DKIM_SELECTOR: 's1', DKIM_KEY: wrong });
+      expect(faults).toEqual([
+        'DKIM_KEY must be a private RSA key of at least 1024 bits, in PEM without a passphrase.',
+      ]);
+    }
+  });
+
+  test('DKIM needs a selector and a key; its domain is by default that of the sender', () => {
+    const both = { DKIM_SELECTOR: 's1', DKIM_KEY: signingKey };
+    for (const one of ['DKIM_SELECTOR', 'DKIM_KEY'] as const) {
+      expect(faultsOf({ [one]: both[one] })).toEqual([
+        'DKIM_SELECTOR and DKIM_KEY must be set together, but one is missing.',
+      ]);
+    }
+    const dkim = { selector: 's1', key: signingKey, domain: 'mail.example.com' };
+    expect(key('dkim', { ...both, MAIL_FROM: 'HR <hr@Mail.example.com>' })).toEqual(dkim);
+    expect(key('dkim', { ...both, DKIM_DOMAIN: 'example.com' })).toEqual({ ...dkim, domain: 'example.com' });
   });
 
   test('a secret is not repeated in a message', () => {
@@ -204,6 +244,10 @@ describe('NAME_FILE', () => {
       FILE_DAYS: '7',
       SMTP_URL: 'smtp://u:p@mail.example.com',
       MAIL_FROM: 'hr@example.com',
+      SMTP_CONNECTIONS: '3',
+      DKIM_SELECTOR: 's1',
+      DKIM_KEY: signingKey,
+      DKIM_DOMAIN: 'example.com',
       METRICS_TOKEN: 'm',
       LOG_LEVEL: 'warn',
       DRAIN_SECONDS: '8',

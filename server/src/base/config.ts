@@ -1,158 +1,12 @@
-// The settings of an installation, in one table. No other file reads the environment; values are passed on as parameters.
+// Reads the settings of an installation (settings.ts). No other file reads the environment; values are passed on as parameters.
+import { isEmail } from '@soundings/contract/formats.ts';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { isAddressRange, isTooWide } from './network.ts';
 import { Fault } from './errors.ts';
-import { isLoopback, mailboxOf, smtpServerOf } from './smtp.ts';
-
-type Setting = {
-  name: string;
-  kind:
-    | 'text'
-    | 'place'
-    | 'port'
-    | 'seconds'
-    | 'switch'
-    | 'level'
-    | 'url'
-    | 'site'
-    | 'addresses'
-    | 'origins'
-    | 'count'
-    | 'smtp'
-    | 'mailbox';
-  fallback: string;
-  secret?: true;
-  sentence: string;
-};
-
-/** All settings, in the order of docs/operators/configuration.md, which is generated from this table. */
-export const settings = [
-  { name: 'HOST', kind: 'text', fallback: '127.0.0.1', sentence: 'The address to listen on.' },
-  { name: 'PORT', kind: 'port', fallback: '8080', sentence: 'The port for HTTP(S).' },
-  {
-    name: 'DATA_DIR',
-    kind: 'text',
-    fallback: './data',
-    sentence: 'The directory of the embedded database and of the keys.',
-  },
-  {
-    name: 'ANSWER_KEYS',
-    kind: 'place',
-    fallback: 'file',
-    sentence:
-      'Where the keys of open weeks and of secrets are stored. `file`: in DATA_DIR/keys, outside the database. `database`: in the database, for containers without a persistent volume. With `database`, answers of closed weeks can be read from the log and the backups of the database until the logs are overwritten and the backups deleted.',
-  },
-  {
-    name: 'DATABASE_URL',
-    kind: 'url',
-    fallback: '',
-    secret: true,
-    sentence: 'The address of a PostgreSQL server (15 or newer) to use instead of the embedded one.',
-  },
-  {
-    name: 'TLS_CERT_FILE',
-    kind: 'text',
-    fallback: '',
-    sentence: 'The certificate chain (PEM). Turns on HTTPS.',
-  },
-  { name: 'TLS_KEY_FILE', kind: 'text', fallback: '', sentence: 'The private key of the certificate (PEM).' },
-  {
-    name: 'TRUST_PROXY',
-    kind: 'addresses',
-    fallback: '',
-    sentence:
-      'IP addresses or ranges of reverse proxies whose X-Forwarded headers are trusted, separated by commas.',
-  },
-  {
-    name: 'ALLOW_PLAIN_HTTP',
-    kind: 'switch',
-    fallback: '0',
-    sentence: 'Set to 1 to allow plain HTTP on an address other than loopback.',
-  },
-  {
-    name: 'PUBLIC_URL',
-    kind: 'site',
-    fallback: '',
-    sentence:
-      'The public address of the service, such as https://surveys.example.com. Default: the address it listens on.',
-  },
-  {
-    name: 'CORS_ORIGINS',
-    kind: 'origins',
-    fallback: '',
-    sentence:
-      'Origins whose pages can read the data interface in a browser, separated by commas, or * for all. Default: none.',
-  },
-  {
-    name: 'RATE_LIMIT',
-    kind: 'count',
-    fallback: '600',
-    sentence:
-      'The maximum number of requests per minute for each API token, across all interfaces. 0: no limit. SFTP has its own limits.',
-  },
-  {
-    name: 'RESPONSE_CACHE_MB',
-    kind: 'count',
-    fallback: '32',
-    sentence: 'The size in MB of the in-memory cache for responses of the data interface. 0: no cache.',
-  },
-  {
-    name: 'SFTP_PORT',
-    kind: 'port',
-    fallback: '2222',
-    sentence: 'The port for SFTP. 0: off.',
-  },
-  {
-    name: 'FILE_DAYS',
-    kind: 'count',
-    fallback: '30',
-    sentence: 'How many days uploaded files and their contents are kept after processing.',
-  },
-  {
-    name: 'SMTP_URL',
-    kind: 'smtp',
-    fallback: '',
-    secret: true,
-    sentence:
-      'The mail server, such as `smtp://user:password@mail.example.com:587`, or `smtps://` for implicit TLS. TLS with a valid certificate is required, unless the server is on loopback or the address ends in `?insecure`. Default: no email is sent.',
-  },
-  {
-    name: 'MAIL_FROM',
-    kind: 'mailbox',
-    fallback: '',
-    sentence:
-      'The sender of emails, such as `Soundings <soundings@example.com>`. Default: soundings@ followed by the host of PUBLIC_URL.',
-  },
-  {
-    name: 'METRICS_TOKEN',
-    kind: 'text',
-    fallback: '',
-    secret: true,
-    sentence:
-      'A secret that gives access to `GET /metrics` from any machine when sent in the `Authorization` header. Default: only requests from this machine have access, and not those that come through a proxy.',
-  },
-  {
-    name: 'LOG_LEVEL',
-    kind: 'level',
-    fallback: 'info',
-    sentence: 'The lowest level of messages to log: fatal, error, warn, info, debug, trace or silent.',
-  },
-  {
-    name: 'DRAIN_SECONDS',
-    kind: 'seconds',
-    fallback: '5',
-    sentence:
-      'How many seconds the service keeps accepting requests after SIGTERM, while /health/ready already returns 503. Choose a longer time than your load balancer needs to notice.',
-  },
-  {
-    name: 'SHUTDOWN_SECONDS',
-    kind: 'seconds',
-    fallback: '60',
-    sentence: 'How many seconds the service then waits for running requests.',
-  },
-] as const satisfies readonly Setting[];
+import { type Setting, settings } from './settings.ts';
+import { type DkimSigning, dkimKeyOf, domainOf, isLoopback, mailboxOf, smtpServerOf } from './smtp.ts';
 
 /** Settings that have been renamed: the old names still work, and `settingWarnings` says so. */
 const newNames: Record<string, (typeof settings)[number]['name']> = { ANSWER_CACHE_MB: 'RESPONSE_CACHE_MB' };
@@ -178,6 +32,9 @@ export type Config = {
   fileDays: number;
   smtpUrl: string | undefined;
   mailFrom: string;
+  smtpConnections: number;
+  /** How emails are signed; undefined: they are not. */
+  dkim: DkimSigning | undefined;
   metricsToken: string | undefined;
   logLevel: LogLevel;
   drainSeconds: number;
@@ -211,12 +68,19 @@ export function readConfig(env: Environment): Config {
         'the service.',
     );
   }
+  if (
+    (value.DKIM_SELECTOR === '') !== (value.DKIM_KEY === '') &&
+    !faults.some((one) => one.startsWith('DKIM_'))
+  ) {
+    faults.push('DKIM_SELECTOR and DKIM_KEY must be set together, but one is missing.');
+  }
   if (faults.length > 0) {
     throw new Fault('invalid', 'invalid configuration', `Invalid configuration:\n- ${faults.join('\n- ')}`);
   }
   const shownHost = value.HOST.includes(':') ? `[${value.HOST}]` : value.HOST;
   const listensAt = `${tls ? 'https' : 'http'}://${shownHost}:${value.PORT}`;
   const publicUrl = (value.PUBLIC_URL || listensAt).replace(/\/+$/, '');
+  const mailFrom = value.MAIL_FROM || `Soundings <soundings@${mailHostOf(publicUrl)}>`;
   return {
     host: value.HOST,
     port: Number(value.PORT),
@@ -240,7 +104,9 @@ export function readConfig(env: Environment): Config {
     sftpPort: Number(value.SFTP_PORT),
     fileDays: Number(value.FILE_DAYS),
     smtpUrl: value.SMTP_URL || undefined,
-    mailFrom: value.MAIL_FROM || `Soundings <soundings@${mailHostOf(publicUrl)}>`,
+    mailFrom,
+    smtpConnections: Number(value.SMTP_CONNECTIONS),
+    dkim: dkimIn(value, mailFrom),
     metricsToken: value.METRICS_TOKEN || undefined,
     logLevel: value.LOG_LEVEL as LogLevel,
     drainSeconds: Number(value.DRAIN_SECONDS),
@@ -328,6 +194,18 @@ function expectedUnless(kind: Setting['kind'], value: string): string | undefine
         : 'an address such as smtp://user:password@mail.example.com:587 (in user and password, write % as %25, / as %2F, @ as %40)';
     case 'mailbox':
       return mailboxOf(value) ? undefined : 'an address such as Soundings <soundings@example.com>';
+    case 'connections':
+      return /^([1-9]|[1-4]\d|50)$/.test(value) ? undefined : 'a number of connections (1 to 50)';
+    case 'domain':
+      return isDomain(value) ? undefined : 'a domain such as example.com';
+    case 'label':
+      return /^[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i.test(value)
+        ? undefined
+        : 'the first part of a DNS name, such as soundings';
+    case 'signingKey':
+      return dkimKeyOf(value)
+        ? undefined
+        : 'a private RSA key of at least 1024 bits, in PEM without a passphrase';
     case 'text':
       return undefined;
   }
@@ -361,6 +239,17 @@ function readFile(setting: string, file: string, faults: string[]): string {
     return '';
   }
 }
+
+function dkimIn(
+  value: { DKIM_SELECTOR: string; DKIM_KEY: string; DKIM_DOMAIN: string },
+  mailFrom: string,
+): DkimSigning | undefined {
+  const { DKIM_SELECTOR: selector, DKIM_KEY: key } = value;
+  if (selector === '' || key === '') return undefined;
+  return { selector, key, domain: value.DKIM_DOMAIN || domainOf(mailFrom) };
+}
+
+const isDomain = (text: string) => text.includes('.') && isEmail(`a@${text}`);
 
 /** Returns whether a text is a web address without user, password, query and fragment, so that paths can be appended. */
 function isSite(text: string): boolean {

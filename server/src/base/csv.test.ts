@@ -18,7 +18,8 @@ const texts = fc.oneof(
 );
 
 /**
- * Removes the apostrophes that programs need which split at semicolons, tabs or bars: those before a formula sign after one.
+ * Removes the apostrophes that protect programs that split cells at semicolons, tabs or bars: those between such a character and a
+ * formula sign.
  */
 const withoutInner = (text: string) => text.replaceAll(/(?<=[;\t|]\s*)'(?=[=+\-@＝＋－＠])/g, '');
 
@@ -54,7 +55,7 @@ describe('a cell', () => {
     );
   });
 
-  test('takes time proportional to its length, whatever its characters', () => {
+  test('is written in time proportional to its length, whatever its characters', () => {
     const long = 200_000;
     for (const unit of ['1', '1 ', ' ', '1:', '(', 'mar', '1mar', '.', "'", '"']) {
       const started = performance.now();
@@ -107,7 +108,7 @@ test.each([
   expect(cells.filter((cell) => textCell(cell) !== cell)).toEqual([]);
 });
 
-test('programs that split at semicolons or tabs find no formula either', () => {
+test('programs that split cells at semicolons or tabs find no formula either', () => {
   const cells = ['North;=1+1;x', 'a\t@b', 'a; -1', 'a|+b', 'a;b=c', 'a-b'];
   expect(cells.map(textCell)).toEqual([`"North;'=1+1;x"`, `"a\t'@b"`, `"a; '-1"`, `a|'+b`, '"a;b=c"', 'a-b']);
 });

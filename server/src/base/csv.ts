@@ -33,10 +33,13 @@ export function textCell(text: string): string {
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A text from outside, a number or date (YYYY-MM-DD) of ours, or nothing. */
+/** A text from outside, a number or date (YYYY-MM-DD) that the service itself writes, or an empty cell. */
 export type CsvCell = string | number | { day: string } | null;
 
-/** Returns the text of a cell. Our own numbers and dates are unchanged, because spreadsheet programs should recognize them. */
+/**
+ * Returns the text of a cell. Numbers and dates that the service itself writes are unchanged, because spreadsheet programs should
+ * recognize them.
+ */
 function cellText(cell: CsvCell): string {
   if (cell === null) return '';
   if (typeof cell === 'string') return textCell(cell);

@@ -37,7 +37,10 @@ export class Fault extends Error {
   }
 }
 
-/** Returns the Fault for one field. `path`: a JSON pointer into the body, or the name of a parameter. Without it, the whole is meant. */
+/**
+ * Returns the Fault for one field. `path`: a JSON pointer into the body, or the name of a parameter. Without a path, the fault
+ * concerns the whole request.
+ */
 export const faultAtField = (
   kind: FaultKind,
   type: DetailType,

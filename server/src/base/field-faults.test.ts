@@ -13,7 +13,7 @@ import {
   timeZoneFault,
 } from './field-faults.ts';
 
-test('each invalid value gets the message of its type, preceded by the value', () => {
+test('each invalid value gets the message for the type of the fault, preceded by the value', () => {
   const faults = [externalIdFault(' a'), emailFault('a'), phoneFault('070'), timeZoneFault('Mars/North')];
   expect([...faults, languageFault('xx')]).toEqual([
     {

@@ -57,7 +57,7 @@ export function lengthFault(field: string, text: string, max: number): FieldFaul
   return isTooLong ? tooLong(field, max) : undefined;
 }
 
-/** Throws a Fault for the field at a JSON pointer, if there is anything wrong with it. */
+/** Throws a Fault for the field at a JSON pointer if `fault` is given. */
 export function refuseField(path: string, fault: FieldFault | undefined): void {
   if (fault) throw faultAtField('invalid', fault.type, path, fault.message);
 }
@@ -82,7 +82,7 @@ export const notOneOf = (field: string, allowed: readonly string[]): FieldFault 
 /** Returns the name of the field at a JSON pointer. */
 export const fieldNameAt = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** Returns what a format is, such as: a valid email address (for example, anna@example.com). */
+/** Returns what a value of a format is called, such as: a valid email address (for example, anna@example.com). */
 export const formatName = (type: FormatType): string =>
   formatTexts.en[type].slice('Not '.length).replace(/\.$/, '');
 

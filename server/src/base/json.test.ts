@@ -36,7 +36,8 @@ function native(bytes: Uint8Array): { text: string; value: unknown } | undefined
 }
 
 /**
- * Returns the first of our own rules that a text violates which JSON.parse accepts. Works by tokens, slowly, without recursion.
+ * Returns the first of our own rules that is violated by a text that JSON.parse accepts. It reads token by token, slowly and
+ * without recursion.
  */
 function ruleBroken(text: string): string | undefined {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g) ?? [];
@@ -104,7 +105,7 @@ function agrees(bytes: Uint8Array): boolean {
 }
 
 describe('an accepted text', () => {
-  test('gives the value that JSON.parse gives, for any JSON value', () => {
+  test('has the value that JSON.parse returns, for any JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom('', ' ', '\t'), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -118,7 +119,7 @@ describe('an accepted text', () => {
     );
   });
 
-  test('is one that JSON.parse accepts and that follows our own rules, however it was mangled', () => {
+  test('is accepted by JSON.parse and follows our own rules, however the text was mangled', () => {
     const count = 2_500;
     const kinds = new Map<string | undefined, number>();
     fc.assert(

@@ -1,14 +1,14 @@
 // A JSON parser for input from outside. It refuses what JSON.parse accepts silently (duplicate keys, text that the database can't
-// store, unlimited nesting) and reports where. What it accepts, it returns exactly as JSON.parse does.
+// store, unlimited nesting) and reports where. For input that it accepts, it returns exactly what JSON.parse returns.
 import { maxJsonDepth, maxJsonKeys, maxJsonValues } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 
 /**
- * Parses a body as strict JSON (RFC 8259) in UTF-8, with or without a byte order mark. Returns the value or the first fault in
- * the text: `invalid utf-8` (with the byte), `invalid json` (with line and column, counted from 1, and what was expected),
- * `duplicate key`, `invalid text` (U+0000 or a lone surrogate), `too deep` or `too many values`. Its path is the JSON pointer (RFC
+ * Parses a body as strict JSON (RFC 8259) in UTF-8, with or without a byte order mark. Returns the value or the first fault in the
+ * text: `invalid utf-8` (with the byte), `invalid json` (with line and column, counted from 1, and what was expected), `duplicate
+ * key`, `invalid text` (U+0000 or a lone surrogate), `too deep` or `too many values`. The path of a fault is the JSON pointer (RFC
  * 6901) of the value or key; '' means the whole body.
  *
  * The text is read twice: first to check it, without building anything, then by JSON.parse, so that the result can't differ. This
@@ -64,7 +64,8 @@ function notUtf8(why: string): Refusal {
   return new Refusal('invalid utf-8', `The text is not valid UTF-8: ${why}. Send it in UTF-8.`, '');
 }
 
-// Returns the offset of the first byte that is not part of a valid sequence (Unicode 3.9, table 3-7). TextDecoder doesn't report it.
+// Returns the offset of the first byte that is not part of a valid sequence (Unicode 3.9, table 3-7). TextDecoder doesn't report
+// this offset.
 function invalidFrom(bytes: Uint8Array): number {
   let at = 0;
   while (at < bytes.length) {
@@ -306,7 +307,7 @@ function skipSpace(text: string, start: number): number {
   return at;
 }
 
-// --- Refusals. `levels`: how many open arrays and objects the pointer includes.
+// --- Refusals. `levels`: how many of the open arrays and objects the pointer includes.
 
 function notExpected(scan: Scan, at: number, expected: string, levels: number): Refusal {
   const code = scan.text.codePointAt(at);

@@ -18,7 +18,7 @@ export function openLog(level: LogLevel, descriptor = 1): Log {
   );
 }
 
-/** Returns an error without its other properties, which in the database driver can contain personal data. */
+/** Returns only the name, code, message and stack of an error. Other properties of database errors can contain personal data. */
 function withoutProperties(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   return {

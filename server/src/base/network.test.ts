@@ -1,4 +1,4 @@
-// Networks that limits count by, and ranges that are too wide to trust.
+// The networks for which limits count attempts, and ranges that are too wide to trust.
 import { expect, test } from 'vitest';
 import { isNear, isTooWide, networkOf } from './network.ts';
 

@@ -21,12 +21,12 @@ export function isTooWide(range: string): boolean {
 type Address = { text: string; family: 'ipv4' | 'ipv6' };
 
 /**
- * Returns a function that checks whether an address is in one of the ranges. IPv4 addresses and ranges can also be written as
- * IPv6 (::ffff:192.0.2.1); they only match each other, so ::/0 contains no IPv4 address. Anything that is not an address
+ * Returns a function that checks whether an address is in one of the ranges. IPv4 addresses and ranges can also be written as IPv6
+ * (::ffff:192.0.2.1). IPv4 addresses match only IPv4 ranges, so ::/0 contains no IPv4 address. Anything that is not an address
  * matches no range.
  */
 export function within(ranges: readonly string[]): (address: string) => boolean {
-  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }; // two lists, because in one ::/0 would contain all IPv4 addresses
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }; // two lists, because in one list ::/0 would contain all IPv4
   for (const range of ranges) {
     const subnet = subnetOf(range);
     if (subnet) lists[subnet.family].addSubnet(subnet.text, subnet.length, subnet.family);
@@ -63,7 +63,10 @@ function addressOf(text: string): Address | undefined {
 export const plainAddress = (address: string): string =>
   address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
 
-/** Returns the network that limits count by: the first 64 bits of an IPv6 address, which belong to one customer, or the whole IPv4 address. */
+/**
+ * Returns the network for which limits count attempts: the first 64 bits of an IPv6 address, which belong to one customer, or the
+ * whole IPv4 address.
+ */
 export function networkOf(address: string): string {
   const { text } = addressOf(address) ?? { text: address };
   if (!isIPv6(text)) return text;

@@ -1,7 +1,7 @@
 // Splits the process's limit of open files between the connections of the HTTP and SFTP listeners.
 import { readFileSync } from 'node:fs';
 
-/** Reserved for database connections, threads and the files that requests open. */
+/** The number of files reserved for database connections, threads and the files that requests open. */
 const ownFiles = 160;
 
 /** Returns the limit of open files (ulimit -n, as raised by Node), or undefined if it is unknown or unlimited. */

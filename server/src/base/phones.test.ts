@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { sharedData } from '../testing/shared.ts';
 import { withCountryPrefix } from './phones.ts';
 
-/** The number as written, the default country, and the result; with ? if it could also be a number of another country. */
+/** The number as written, the default country, and the result, followed by ? if it could also be a number of another country. */
 test.each([
   ['070-123 45 67', 'SE', '+46701234567'],
   ['701234567', 'SE', '+46701234567'],
@@ -39,7 +39,7 @@ test.each([
   ['030 12345678', 'DE', '+493012345678'],
   ['0467 0123456', 'DE', '+494670123456'],
   ['14155552671', 'DE', '+14155552671'],
-  // German landline numbers have many lengths. This could be a number in Bredstedt without its zero.
+  // German landline numbers have many lengths. This could be a number in Bredstedt whose leading zero is missing.
   ['46701234567', 'DE', '+4946701234567?'],
   ['358401234567', 'DE', '+49358401234567?'],
   ['4930123456', 'AT', '+4930123456'],
@@ -67,7 +67,7 @@ test('the countries to choose from are those with phone numbers', () => {
 
 const list = sharedData('lists/phones-e164-examples.csv');
 test.skipIf(!list)(
-  'the local form of the example number of each country gives the whole number (../shared/data/lists)',
+  'the local form of the example number of each country is converted to the whole number (../shared/data/lists)',
   () => {
     const wrong = readFileSync(list as string, 'utf8')
       .trim()

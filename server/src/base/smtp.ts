@@ -1,5 +1,6 @@
-// Parses the settings for the mail server and the sender.
+// Parses the settings for the mail server, the sender, and signing emails.
 import { isEmail } from '@soundings/contract/formats.ts';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
 
 export type SmtpServer = {
   host: string;
@@ -44,6 +45,31 @@ export function mailboxOf(text: string): Mailbox | undefined {
   const found = /^(?<name>[^"<>\p{C}]*?|"[^"<>\p{C}]*")\s*<(?<address>[^<>]*)>$/u.exec(text)?.groups;
   const { name = '', address = text } = found ?? {};
   return isEmail(address) ? { name: name.replaceAll('"', ''), address } : undefined;
+}
+
+/** Returns the domain of an address, alone or with a name. */
+export const domainOf = (mailbox: string): string => {
+  const { address = mailbox } = mailboxOf(mailbox) ?? {};
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+};
+
+/** How emails are signed with DKIM: by `domain`, with a private key (PEM) whose public key is in the DNS at the selector. */
+export type DkimSigning = { domain: string; selector: string; key: string };
+
+/** The minimum size of a signing key, in bits (RFC 8301 §3.2). */
+const minKeyBits = 1024;
+
+/** Returns the public key of a private RSA key for DKIM as base64, as its DNS record has it; undefined if the key is invalid. */
+export function dkimKeyOf(pem: string): string | undefined {
+  try {
+    const key = createPrivateKey(pem);
+    const isUsable =
+      key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= minKeyBits;
+    if (!isUsable) return undefined;
+    return createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64');
+  } catch {
+    return undefined;
+  }
 }
 
 export function isLoopback(host: string): boolean {

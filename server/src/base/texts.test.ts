@@ -47,7 +47,7 @@ describe('a text', () => {
 });
 
 describe('a language', () => {
-  test('is found in any letter case; a reader whose language has no texts gets English', () => {
+  test('is found whatever its letter case; a reader whose language has no texts gets English', () => {
     expect(texts.languages).toEqual(['en', 'sv', 'pl']);
     expect(['sv', 'SV', 'fi', '', 'constructor'].map(texts.languageFor)).toEqual([
       'sv',

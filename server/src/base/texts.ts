@@ -3,11 +3,11 @@ import { type CompiledText, type Translate, translator } from '@soundings/contra
 import compile from 'icu-minify/compile';
 
 export type Catalogue<Key extends string, Arguments> = {
-  /** The languages that the texts exist in (ISO 639-1), English first. */
+  /** The languages in which the texts exist (ISO 639-1), English first. */
   languages: readonly string[];
-  /** Returns `language` (in any case) if there are texts in it, otherwise English. */
+  /** Returns `language` (in any letter case) if there are texts in that language, otherwise English. */
   languageFor(language: string): string;
-  /** Returns the function that formats the texts in a language, in English if there are none. */
+  /** Returns the function that formats the texts of a language, or the English texts if there are none in that language. */
   in(language: string): Translate<Key, Arguments>;
 };
 

@@ -58,7 +58,7 @@ describe('a quota', () => {
   const step = fc.record({ key: fc.integer({ min: 0, max: 5 }), afterMs: fc.integer({ min: 0, max: 400 }) });
   const steps = fc.array(step, { maxLength: 80 });
 
-  test('any attempts: never more than allowed in a window, and a wait ends exactly with its window', () => {
+  test('any attempts: a window never has more attempts than allowed, and a wait ends exactly when its window ends', () => {
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 4 }), (all, free) => {
         let now = 0;
@@ -77,7 +77,7 @@ describe('a quota', () => {
     );
   });
 
-  test('any attempts: never more keys than allowed are remembered', () => {
+  test('any attempts: no more keys than allowed are remembered', () => {
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 5 }), (all, maxKeys) => {
         const throttle = openThrottle(limit, maxKeys, () => 0);
@@ -112,7 +112,7 @@ describe('a backoff', () => {
     expect(waitOf(undefined, doubling, 0)).toBe(0);
   });
 
-  test('any attempts: at most the free ones at once, then each waits, and the wait is exactly long enough', () => {
+  test('any attempts: the free attempts do not wait, and each further one waits exactly as long as necessary', () => {
     fc.assert(
       fc.property(
         backoffs,

@@ -1,15 +1,18 @@
 // The throttle: how many attempts are allowed, and how long to wait for the next one. Everything that limits attempts decides here:
-// signing in, SFTP logins, invalid links, and the requests of a token. They differ in where they keep their counts: in
-// memory (openThrottle), in the database, or with the connections of an address.
+// signing in, SFTP logins, invalid links, and the requests of a token. These differ in where their counts are stored: in memory
+// (openThrottle), in the database, or with the connections of an address.
 import type { DetailType } from '@soundings/contract/problem.ts';
 import { Fault } from './errors.ts';
 
-/** Allows `free` attempts in a window, which starts with the first one. Further ones have to wait for its end. */
+/**
+ * Allows `free` attempts in a window, which starts with the first attempt. Further attempts have to wait for the end of the window.
+ */
 export type Quota = { free: number; windowMs: number };
 
 /**
- * Makes attempts wait longer and longer. `free` attempts cost no wait. The next one waits for `firstWaitMs`, and each further one
- * twice as long as the one before, or `firstWaitMs` longer, up to `longestMs`. Attempts are forgotten `memoryMs` after the last.
+ * Makes attempts wait longer and longer. `free` attempts cost no wait. The next attempt waits for `firstWaitMs`. Each further
+ * attempt waits twice as long as the one before, or `firstWaitMs` longer, up to `longestMs`. Attempts are forgotten `memoryMs`
+ * after the last one.
  */
 export type Backoff = {
   free: number;
@@ -32,7 +35,7 @@ export function countOf(attempts: Attempts | undefined, limit: Limit, now: numbe
   return age <= limit.memoryMs ? attempts.count : 0;
 }
 
-/** Returns the attempts with one more. */
+/** Returns the attempts after one more attempt. */
 export function oneMore(attempts: Attempts | undefined, limit: Limit, now: number): Attempts {
   const count = countOf(attempts, limit, now);
   return { count: count + 1, at: 'windowMs' in limit && attempts && count > 0 ? attempts.at : now };
@@ -60,7 +63,10 @@ export type Throttle = {
   readonly size: number;
 };
 
-/** Opens a throttle that counts in memory. Beyond `maxKeys`, it forgets the key that made no attempt for the longest time. */
+/**
+ * Opens a throttle that counts in memory. If there are more than `maxKeys` keys, it forgets the key whose last attempt is the
+ * oldest.
+ */
 export function openThrottle(limit: Limit, maxKeys: number, now: () => number): Throttle {
   const known = new Map<string, Attempts>();
   return {
@@ -68,7 +74,7 @@ export function openThrottle(limit: Limit, maxKeys: number, now: () => number): 
       const time = now();
       const attempts = known.get(key);
       const wait = waitOf(attempts, limit, time);
-      // Deleted and set again, so that the key is last in the map and the least recent one is dropped first.
+      // The key is deleted and set again, so that it is last in the map and the least recently used key is dropped first.
       known.delete(key);
       known.set(key, attempts && wait > 0 ? attempts : oneMore(attempts, limit, time));
       if (known.size > maxKeys) known.delete(known.keys().next().value as string);
@@ -83,7 +89,10 @@ export function openThrottle(limit: Limit, maxKeys: number, now: () => number): 
 /** Returns a wait as whole seconds for Retry-After: rounded up, and at least 1. */
 export const retryAfterOf = (waitMs: number): number => Math.max(1, Math.ceil(waitMs / 1000));
 
-/** Returns the Fault for an attempt that is too early. `reason`: the sentence before the one that says when to try again. */
+/**
+ * Returns the Fault for an attempt that is too early. `reason`: the first sentence of the message, before the sentence that says
+ * when to try again.
+ */
 export function tooEarly(code: DetailType, reason: string, waitMs: number): Fault {
   const retryAfter = retryAfterOf(waitMs);
   const wait = retryAfter === 1 ? '1 second' : `${retryAfter} seconds`;

@@ -65,7 +65,7 @@ describe('visible text', () => {
     expect(visible(text, 100)).toBe(shown);
   });
 
-  test('is cut if it is too long, and takes no time', () => {
+  test('is cut if it is too long, which takes no noticeable time', () => {
     expect(visible('x'.repeat(11), 10)).toBe(`${'x'.repeat(9)}…`);
     expect(visible('🙂'.repeat(10), 10)).toBe('🙂'.repeat(10));
     expect(visible('🙂'.repeat(11), 10)).toBe(`${'🙂'.repeat(9)}…`);

@@ -2,8 +2,9 @@
 // clickable links.
 
 /**
- * Returns a text as one line of at most `max` characters. Invisible characters are shown by name, such as [U+202E], because they
- * may be what is wrong. Line breaks are shown as ↵, a letter keeps at most three accents, and a shortened text ends with ….
+ * Returns a text as one line of at most `max` characters. Invisible characters are shown by their code, such as [U+202E], because
+ * they may be the reason why a text is refused. Line breaks are shown as ↵, a letter keeps at most three accents, and a shortened
+ * text ends with ….
  */
 export function visible(text: string, max: number): string {
   const start = text.length > 4 * max ? text.slice(0, 4 * max) : text;

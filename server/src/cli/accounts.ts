@@ -84,6 +84,7 @@ const changeAccountCommand: Command = {
     '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
     '    [--distribution-threshold K|default] [--comment-threshold K|default] [--noise 0|1|2]\n' +
     '    [--kpi-weeks N|default] [--manager-comparisons company,parent,halfYear|none]\n' +
+    '    [--digest on|off] [--digest-days 0-6] [--digest-hour 8-19] [--digest-comments true|false]\n' +
     '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
     '    [--create-groups-from-users true|false] [--country SE|none] [--roles-by-sync on|off] [--notify EMAIL,…] [--notify-success true|false]\n' +
     `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
@@ -93,6 +94,9 @@ const changeAccountCommand: Command = {
     '    --kpi-weeks         How many weeks a rolling KPI value covers (1 to 13), in weeks that close from now on. default: as many as\n' +
     '                        the schedules need to ask all questions.\n' +
     '    --manager-comparisons  What managers can compare the results of their groups with.\n' +
+    '    --digest            After a week has closed, managers and administrators get an email with the results that they can see.\n' +
+    '    --digest-days       How many days after the week has closed it is sent.\n' +
+    '    --digest-hour       At which hour, in the time zone of each person.\n' +
     '    --allow             IP addresses or ranges that can upload files. "" allows any address.\n' +
     '    --country           The country of phone numbers without a country code in files.\n' +
     '    --roles-by-sync off Imports do not set roles.\n' +
@@ -110,6 +114,10 @@ const changeAccountCommand: Command = {
     noise: text,
     'kpi-weeks': text,
     'manager-comparisons': text,
+    digest: text,
+    'digest-days': text,
+    'digest-hour': text,
+    'digest-comments': text,
     allow: text,
     'apply-files': text,
     'partial-files': text,
@@ -161,6 +169,7 @@ const switches = [
   ['partial-files', 'filesPartial'],
   ['create-groups-from-users', 'createGroupsFromUsers'],
   ['notify-success', 'notifySuccess'],
+  ['digest-comments', 'digestComments'],
 ] as const;
 
 function settingsOf(values: OptionValues): Partial<AccountSettings> {
@@ -193,6 +202,9 @@ function settingsOf(values: OptionValues): Partial<AccountSettings> {
     settings.defaultCountry = country === 'none' ? null : country.toUpperCase();
   }
   if (values['roles-by-sync'] !== undefined) settings.rolesBySync = onOrOff(values, 'roles-by-sync');
+  if (values['digest'] !== undefined) settings.digest = onOrOff(values, 'digest');
+  if (values['digest-days'] !== undefined) settings.digestDays = numberOf(values, 'digest-days');
+  if (values['digest-hour'] !== undefined) settings.digestHour = numberOf(values, 'digest-hour');
   for (const option of limits) {
     if (values[option] === undefined) continue;
     const setting = option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());

@@ -128,6 +128,13 @@ function simulationText(found: SimulatedBreakdown): string {
     `${found.withValue} of ${found.people} active people have a value. There are ${found.values} values, of which ${found.segments} have enough people to become segments.`,
     `Segments with at least 15 people: ${found.large}. Their figures would be shown in ${percent(found.largeShown)} of cases.`,
     `All segments: figures shown in ${percent(found.shown)} of cases, based on ${percent(found.answers)} of the answers from people in segments.`,
+    questionsText(found),
     "Results by group and by breakdowns that are already open don't change.",
   ].join('\n');
+}
+
+function questionsText({ asked: { withMean, distributions }, distributionFrom }: SimulatedBreakdown): string {
+  return distributions > 0
+    ? `This is for the questions of recent weeks: ${withMean} with a mean, and ${distributions} yes/no or choice questions, which need at least ${distributionFrom} answers for each figure.`
+    : `This is for questions with a mean. Recent weeks asked no yes/no or choice questions, which need at least ${distributionFrom} answers for each figure.`;
 }

@@ -1,5 +1,5 @@
-// For tests of the soundings command: a database that a service has open, and runs of the command while the service
-// runs, in this process or in a separate one.
+// For tests of the soundings command: a database that a running service has open, and functions that run the command in this
+// process or in a separate one.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -25,12 +25,12 @@ export let dataDir: string;
 export let embedded: Embedded;
 export let pool: Pool;
 
-/** Opens a database for a test file, and closes it at its end. */
+/** Opens a database for a test file, and closes it when the test file ends. */
 export function useDatabase(): void {
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'soundings-cli-'));
     dataDir = join(home, 'data');
-    // A running service has it open as well, so each command connects to its server.
+    // A running service has the database open as well, so each command connects to the service's database server.
     await promisify(execFile)('cp', ['-a', inject('seed'), dataDir]);
     embedded = await openEmbedded(dataDir, { role: 'service', log: () => {}, fast: true });
     pool = openPool(embedded.url, 3);
@@ -42,7 +42,7 @@ export function useDatabase(): void {
   });
 }
 
-/** A week that stays open for long. */
+/** The Monday of a future week, which stays open during all tests. */
 export const aheadMonday = addWeeks(weekOf(dayIn('UTC', Date.now())), 20);
 export const ahead = weekName(aheadMonday);
 
@@ -52,7 +52,7 @@ type Options = { input?: string; env?: Record<string, string>; program?: string[
 /** The command as a process. */
 export const program = [process.execPath, command];
 
-/** Runs a command in this process, which takes a tenth of the time, or with a program. */
+/** Runs a command with a program, or by default in this process, which takes a tenth of the time. */
 export async function soundings(args: string[], options: Options = {}): Promise<Result> {
   const env = { DATA_DIR: dataDir, ...options.env };
   return options.program
@@ -103,7 +103,7 @@ export async function refused(args: string[], status: 1 | 2 = 1, runOptions: Opt
   const ran = await soundings([...args, '--json'], runOptions);
   expect({ args, status: ran.status, out: ran.out }).toEqual({ args, status, out: '' });
   expect(ran.err).not.toBe('');
-  expect(ran.err).not.toMatch(/^\s+at |node_modules|\.ts:\d/m); // A stack does not help the reader.
+  expect(ran.err).not.toMatch(/^\s+at |node_modules|\.ts:\d/m); // No stack trace, which does not help the reader.
   return ran.err;
 }
 

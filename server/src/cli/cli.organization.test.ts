@@ -49,7 +49,7 @@ describe('group create', () => {
     ]);
   });
 
-  test('refuses an externalId that is taken or invalid, an empty name, and a parent that the account does not have', async () => {
+  test('refuses an externalId that is already used or invalid, an empty name, and a parent that does not exist in the account', async () => {
     const [id, other] = await Promise.all([newAccount(), newAccount()]);
     const theirs = await json<{ id: number }>(create(other, '--name', 'Theirs', '--external-id', 'x'));
     await json(create(id, '--name', 'X', '--external-id', 'x'));
@@ -126,14 +126,14 @@ describe('user create', () => {
     );
   });
 
-  test('refuses an email address that the account already has, in any letter case; another account may have it', async () => {
+  test('refuses an email address that another person in the account has, in any letter case; a person in another account may have it', async () => {
     const [id, other] = await Promise.all([newAccount(), newAccount()]);
     await json(create(id, '--email', 'Ada.Ö@example.org'));
     expect(await refused(create(id, '--email', 'ADA.ö@EXAMPLE.ORG'))).toContain('already exists');
     await json(create(other, '--email', 'ada.ö@example.org'));
   });
 
-  test('refuses a taken externalId, an unknown role or group, and an invalid email address, and creates nothing', async () => {
+  test('refuses an externalId that is already used, an unknown role or group, and an invalid email address, and creates nothing', async () => {
     const id = await newAccount();
     await json(create(id, '--external-id', 'x'));
     const wrong = [
@@ -214,7 +214,7 @@ describe('runs list and run approve', () => {
     ]);
   });
 
-  test('lists a run that awaits approval as "held", the name in the description of the command', async () => {
+  test('lists a run that awaits approval as "held", as the description of the command calls it', async () => {
     const id = await newAccount();
     await pool`
       insert into runs (account_id, run_id, source, file, validate_only, outcome)

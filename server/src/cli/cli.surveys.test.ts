@@ -99,8 +99,9 @@ describe('history import', () => {
       stdio: 'ignore',
     });
     await until(async () => {
-      const waiting =
-        await pool`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into questions%'`;
+      const waiting = await pool`
+        select from pg_stat_activity
+        where  datname = current_database() and wait_event_type = 'Lock' and query like '%insert into questions%'`;
       return waiting.length > 0;
     });
     child.kill('SIGKILL');

@@ -133,7 +133,7 @@ describe('the command itself', () => {
     expect(await json(['keys', 'import'], { program, input: key })).toEqual({ imported: true });
   });
 
-  test('passes arguments, standard input, output and the exit status through an older Node', async (context) => {
+  test('works when it is started with an older Node, with its arguments, standard input, output and exit status', async (context) => {
     const older = await olderNode();
     if (!older)
       return context.skip('SKIPPED: there is no Node older than 24 on this machine to start it with');
@@ -148,7 +148,7 @@ describe('the command itself', () => {
     await refused(['frobnicate'], 2, { program: olderProgram });
   });
 
-  test('several commands at once do not disturb each other', async () => {
+  test('several commands that run at the same time do not disturb each other', async () => {
     const id = await newAccount();
     const create = ['group', 'create', '--account', id, '--name', 'N', '--external-id'];
     const ran = await Promise.all(

@@ -1,4 +1,4 @@
-// The commands for files: what values in them mean, such as "Leave" as a status, and the host keys of the SFTP server.
+// The commands for files: the meanings of values in files, such as "Leave" as a status, and the host keys of the SFTP server.
 import type { MappedValue, ValueMapping } from '@soundings/contract/console/runs.ts';
 import { selectValueMappings } from '../files/mappings.sql.ts';
 import { account, accountOf, type Command, numberOf, required, table, text, UsageError } from './options.ts';

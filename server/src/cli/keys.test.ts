@@ -113,7 +113,7 @@ async function secretOn(machine: Machine, week: Week): Promise<Buffer> {
 }
 
 describe('keys show', () => {
-  test('shows the place, epoch and users of the key, and that it is missing', async () => {
+  test('shows the place, the epoch and the processes of the key, and that it is missing', async () => {
     const { keys } = await runOne();
     expect(await show('one')).toMatchObject({
       place: 'file',
@@ -162,14 +162,14 @@ describe('keys show', () => {
 describe('the secrets key', () => {
   const fingerprints = async (machine: Machine) => done(machine, ['sftp', 'hostkeys']);
 
-  test('is where `keys show` says; if missing, it can be imported from a copy of its file; if lost, it can be reset', async () => {
+  test('is stored where `keys show` says; if it is missing, it can be imported from a copy of its file; if it is lost, it can be reset', async () => {
     const before = await fingerprints('one');
     expect(await done('one', ['keys', 'show'])).toContain(`Secrets key in ${secretsPathOf('one')}: ready.`);
     expect(await done('two', ['keys', 'show'])).toContain('missing');
     expect(await refused('two', ['sftp', 'hostkeys'], 1)).toContain('DATA_DIR/keys/secrets');
     const copy = await done('one', ['keys', 'export', '--secrets']);
     expect(copy).toBe(readFileSync(secretsPathOf('one'), 'utf8'));
-    expect((await show('one')).exportedAt).toBeNull(); // it opens no answers
+    expect((await show('one')).exportedAt).toBeNull(); // the secrets key opens no answers, so it doesn't count
     await done('two', ['keys', 'import'], copy);
     expect(await fingerprints('two')).toBe(before);
     expect(await refused('two', ['keys', 'reset', '--secrets'], 2)).toContain('Add --yes');
@@ -180,7 +180,7 @@ describe('the secrets key', () => {
 });
 
 describe('keys export and import', () => {
-  test('copy the key to another machine, which follows later epochs by itself; both are in the audit log', async () => {
+  test('copy the key to another machine, which follows later epochs by itself; the export and the import are in the audit log', async () => {
     const { keys, secret } = await runOne();
     const text = await done('one', ['keys', 'export']);
     expect(text).toBe(readFileSync(pathOf('one'), 'utf8') + readFileSync(secretsPathOf('one'), 'utf8'));

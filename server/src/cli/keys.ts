@@ -4,7 +4,7 @@ import { auditEverywhere } from '../accounts/audit.ts';
 import { type Command, flag, required, table, text, UsageError } from './options.ts';
 import { closeLostWeeks } from '../results/lost-weeks.ts';
 
-/** Returns sentences about copies of the answer key. */
+/** Returns the sentences that say which copies of the answer key exist. */
 export const copyText = ({
   exportedAt,
   exportedUntil,
@@ -93,7 +93,7 @@ export const keyCommands: Record<string, Command> = {
       const given = input().split(/^(?=Soundings )/m);
       const ofSecrets = given.filter((one) => one.startsWith('Soundings secrets key'));
       if (ofSecrets.length > 0) await keys.secrets.imported(ofSecrets.join(''));
-      // The input can be the secrets key alone.
+      // The input may contain only the secrets key.
       if (given.length > ofSecrets.length)
         await keys.chain.imported(given.filter((one) => !ofSecrets.includes(one)).join(''));
       const what = given.length > ofSecrets.length ? 'answer key imported' : 'secrets key imported';

@@ -12,14 +12,25 @@ export type Command = {
   positional?: string;
   /** The command reads a secret from standard input. An unexpected argument may be that secret, so errors do not repeat it. */
   readsSecret?: true;
-  /** Returns what --json prints. `format` turns it into text. `input` reads standard input to its end. */
-  run: (pool: Pool, values: OptionValues, keys: AnswerKeys, input: () => string) => Promise<unknown>;
   /** False if the command changes nothing, or the code it calls writes to the audit log. */
   isLogged?: false;
   /** Opens a connection pool if two connections are not enough. */
   connect?: (databaseUrl: string) => Promise<Pool>;
   format: (result: never) => string | Promise<string>;
-};
+  /** Whether the exit status is 1 although the command has a result. */
+  isFailure?: (result: never) => boolean;
+} & (
+  | {
+      /** Returns what --json prints. `format` turns it into text. `input` reads standard input to its end. */
+      run: (pool: Pool, values: OptionValues, keys: AnswerKeys, input: () => string) => Promise<unknown>;
+      runAlone?: never;
+    }
+  | {
+      /** The same for a command that needs no database. */
+      runAlone: (values: OptionValues) => Promise<unknown>;
+      run?: never;
+    }
+);
 
 /** Incorrect usage of the command. Exit status 2. */
 export class UsageError extends Error {}

@@ -6,6 +6,8 @@ import type {
   PrivacyRules,
 } from '@soundings/contract/console/privacy.ts';
 import {
+  breakdownTexts,
+  changesTexts,
   keptText,
   limitText,
   neverText,
@@ -55,7 +57,8 @@ export function privacyText(report: PrivacyReport): string {
       .filter((part) => part !== undefined)
       .join(' ');
   const sections: [heading: string, lines: string[]][] = [
-    [t('privacy.rules'), [table(rulesRows(report)), ...breakdownLines(report)]],
+    [t('privacy.rules'), [table(rulesRows(report))]],
+    [t('privacy.breakdowns'), breakdownLines(report)],
     [t('privacy.limits'), limits.length === 0 ? ['Nothing to report.'] : limits.map(limitLine)],
     [
       t('privacy.never'),
@@ -95,11 +98,32 @@ const tools: TextTools = {
   week: (name) => name,
 };
 
-function breakdownLines({ breakdowns, rules: { threshold } }: PrivacyReport): string[] {
-  if (breakdowns.length === 0) return [];
-  const rule =
-    threshold > 1 ? t('privacy.breakdownsText', { minimum: threshold }) : t('privacy.breakdownsOpen');
-  return ['', `${t('privacy.breakdowns', { list: breakdowns.join(', ') })} ${rule}`];
+function breakdownLines(report: PrivacyReport): string[] {
+  const { breakdowns, rules } = report;
+  if (breakdowns.length === 0) return [t('privacy.noBreakdowns')];
+  const { rows, none } = changesTexts(report, tools);
+  const head = [t('privacy.breakdown.by'), t('privacy.breakdown.open'), t('privacy.breakdown.weeks')];
+  return [
+    rules.threshold > 1
+      ? t('privacy.breakdownsText', { minimum: rules.threshold })
+      : t('privacy.breakdownsOpen'),
+    '',
+    table([
+      [t('privacy.breakdown.name'), ...head],
+      ...breakdowns.map((one) => {
+        const { by, open, weeks } = breakdownTexts(one, tools);
+        return [one.name, by, open, weeks];
+      }),
+    ]),
+    '',
+    `${t('privacy.changes')}. ${t('privacy.changesText')}`,
+    rows.length === 0
+      ? none
+      : table([
+          [t('privacy.changes.week'), t('privacy.breakdown.name'), t('privacy.changes.count')],
+          ...rows.map(({ week, name, count }) => [week, name, String(count)]),
+        ]),
+  ];
 }
 
 function rulesRows({ rules, openWeeks }: PrivacyReport): string[][] {

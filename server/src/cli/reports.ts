@@ -54,7 +54,7 @@ async function saveReport(pool: Pool, values: OptionValues): Promise<{ file: str
     return { file, reports: 1 };
   }
   const files = reportFiles(readReports(pool, who, undefined, wanted), language);
-  let next = await files.next(); // Before the file is created, so that an error leaves none.
+  let next = await files.next(); // The first report is read before the file is created, so that an error leaves no file.
   let reports = 0;
   const counted = async function* () {
     for (; !next.done; next = await files.next()) {

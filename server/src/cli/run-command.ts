@@ -13,7 +13,8 @@ import { accountCommands } from './accounts.ts';
 import { fileCommands } from './files.ts';
 import { historyCommands } from './history.ts';
 import { keyCommands } from './keys.ts';
-import { accountOf, type Command, readOptions, UsageError } from './options.ts';
+import { mailCommands } from './mail.ts';
+import { accountOf, type Command, type OptionValues, readOptions, UsageError } from './options.ts';
 import { peopleCommands } from './people.ts';
 import { privacyCommands } from './privacy.ts';
 import { questionCommands } from './questions.ts';
@@ -57,6 +58,7 @@ const commandsWith = (
   ...breakdownCommands,
   ...reportCommands,
   ...privacyCommands(config),
+  ...mailCommands(config),
   migrate: {
     usage: '\n    Updates the database schema to this version. Every other command does this as well.',
     options: {},
@@ -71,11 +73,16 @@ function usage(commands: Commands, names = Object.keys(commands)): string {
   return `${lines.join('\n')}\n  npx soundings version\n\nAdd --json to any command for JSON output.\n`;
 }
 
+/** What a command prints, and its exit status. */
+type Output = { text: string; status: 0 | 1 };
+
 /** Runs a command with its arguments and returns the exit status: 1 if it fails, 2 after wrong usage. */
 export async function runCommand(args: string[], surroundings: Surroundings): Promise<number> {
   try {
-    surroundings.print(`${(await outputOf(args, surroundings)).replace(/\n$/, '')}\n`);
-    return 0;
+    const output = await outputOf(args, surroundings);
+    const { text, status } = typeof output === 'string' ? { text: output, status: 0 } : output;
+    surroundings.print(`${text.replace(/\n$/, '')}\n`);
+    return status;
   } catch (thrown) {
     const error = asFault(thrown);
     const isExpected = error instanceof Fault || error instanceof UsageError;
@@ -87,8 +94,7 @@ export async function runCommand(args: string[], surroundings: Surroundings): Pr
   }
 }
 
-async function outputOf(written: string[], surroundings: Surroundings): Promise<string> {
-  const { config, input } = surroundings;
+async function outputOf(written: string[], surroundings: Surroundings): Promise<string | Output> {
   const commands = commandsWith(surroundings);
   const args = written[0] === '--version' ? ['version', ...written.slice(1)] : written;
   const name = [args.slice(0, 2).join(' '), args[0] ?? ''].find(
@@ -107,7 +113,19 @@ async function outputOf(written: string[], surroundings: Surroundings): Promise<
   const command = commands[name] as Command;
   if (rest.includes('--help')) return usage(commands, [name]);
   const { json, ...values } = readOptions(command, rest, usage(commands, [name]));
-  const result = await withDatabase(config(), command, async (pool, keys) => {
+  const result = await resultOf(name, command, values, surroundings);
+  const text = json ? JSON.stringify(result) : await command.format(result as never);
+  return { text, status: command.isFailure?.(result as never) ? 1 : 0 };
+}
+
+async function resultOf(
+  name: string,
+  command: Command,
+  values: OptionValues,
+  { config, input }: Surroundings,
+): Promise<unknown> {
+  if (command.runAlone) return command.runAlone(values);
+  return withDatabase(config(), command, async (pool, keys) => {
     if (name !== 'migrate') await migrate(pool, migrationSteps(keys));
     const output = await command.run(pool, values, keys, input);
     if (command.isLogged !== false && values['account'] !== undefined) {
@@ -116,7 +134,6 @@ async function outputOf(written: string[], surroundings: Surroundings): Promise<
     }
     return output;
   });
-  return json ? JSON.stringify(result) : command.format(result as never);
 }
 
 async function withDatabase<T>(

@@ -17,7 +17,7 @@ export const runCommands: Record<string, Command> = {
         source,
         ...(file !== null && { file }),
         validateOnly,
-        // The description of this command names the "held" outcome. Everything else calls it "pending".
+        // The description of this command calls the outcome "held". Everything else calls it "pending".
         outcome: outcome === 'pending' ? 'held' : outcome,
         summary,
         ...(details !== null && { details }),

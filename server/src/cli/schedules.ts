@@ -211,7 +211,10 @@ function repetitionOf(value: string): Pick<NewSchedule, 'repeat' | 'repeatWeeks'
   throw new UsageError(`Invalid value "${value}" for --repeat. Use once, weekly, every:N or monthly.`);
 }
 
-/** Returns the reminder: by default two days later at the same hour, if that day is allowed and in the same week. */
+/**
+ * Returns the reminder. By default it is sent two days after the questions, at the same hour, if that day is allowed and in the
+ * same week.
+ */
 function reminderOf(
   value: string | undefined,
   { weekday, hour, isFree }: { weekday: number; hour: number; isFree: boolean },

@@ -6,7 +6,11 @@ import { inTransaction, type Pool } from '../db/db.ts';
 import { closeWeekNow } from '../results/close-week.ts';
 import { computeStatistics } from '../results/statistics/statistics.ts';
 import { type ExportedLink, exportLinks } from '../rounds/links.ts';
-import { selectMessageCounts, selectRefusals, selectRunningWeeks } from '../rounds/messages/messages.sql.ts';
+import {
+  selectMessageCounts,
+  selectRefusals,
+  selectRunningWeeks,
+} from '../rounds/messages/message-counts.sql.ts';
 import { account, accountOf, type Command, flag, text, type OptionValues, weekOption } from './options.ts';
 
 /** Returns the commands. `config` supplies the public address and the mail server. */

@@ -1,7 +1,8 @@
-// What statistics add to figures, over the whole service: two companies whose answers differ only in what is withheld are the same to
-// everyone, and what happens in groups that a manager can't see is the same to that manager. ADDED_COMPANIES=100 tries more companies.
-import type { Drivers } from '@soundings/contract/console/drivers.ts';
-import type { GroupResults, HeatMap, ResultQuestion } from '@soundings/contract/console/results.ts';
+// The statistics that the service adds to published figures reveal nothing withheld, over the whole service. Two companies whose
+// answers differ only in what is withheld look the same to everyone. And what happens in groups that a manager can't see makes no
+// difference to that manager. ADDED_COMPANIES=100 tries more companies.
+import type { Drivers } from '@soundings/contract/console/results/drivers.ts';
+import type { GroupResults, HeatMap, ResultQuestion } from '@soundings/contract/console/results/results.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomFrom } from '../simulation/random.ts';
@@ -37,7 +38,7 @@ function comparable(text: string): string {
   });
 }
 
-/** Creates an account whose groups and questions get the same ids as those of the others. */
+/** Creates an account whose groups and questions get the same ids as those of the other accounts. */
 async function accountWithSameIds(): Promise<TestAccount> {
   await world.pool`alter table groups alter column group_id restart with 1000`;
   await world.pool`alter table questions alter column question_id restart with 5000`;
@@ -74,7 +75,7 @@ async function readAll(request: SendRequest, groupIds: readonly number[], withRe
   return pages;
 }
 
-/** Returns the addresses whose responses differ, and where they begin to. */
+/** Returns the addresses whose responses differ, and where the difference begins. */
 function differing(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): string[] {
   return [...new Set([...one.keys(), ...other.keys()])].flatMap((path) => {
     const [a, b] = [one.get(path) ?? '', other.get(path) ?? ''];
@@ -88,7 +89,7 @@ const groupIdsOf = async (account: TestAccount) =>
   (await account.groups()).map(({ id }) => id).toSorted((a, b) => a - b);
 
 describe('two companies whose answers differ only in what is withheld', () => {
-  /** Yields companies without questions that are only a comment, and without the same wording twice. */
+  /** Yields companies that have no free-text questions and no two questions with the same text. */
   function* suitable() {
     for (let seed = 1; ; seed++) {
       if (seed % 50 === 0) continue;
@@ -111,7 +112,7 @@ describe('two companies whose answers differ only in what is withheld', () => {
     ),
   });
 
-  /** In the open week, everyone answers something else, and some others answer. */
+  /** Returns an open week in which everyone answers something else, and in which other people answer. */
   function otherWeek({ data, answers }: OpenWeek, { organization, seed }: RandomCompany): OpenWeek {
     const random = randomFrom(seed, 'open week');
     const questions = new Map(organization.classes.flat().map((one) => [one.id, one]));
@@ -202,7 +203,8 @@ describe('two companies whose answers differ only in what is withheld', () => {
       measured.margins += [...own.values()].filter((text) => /"margin":0\.\d/.test(text)).length;
       measured.differ += differing(own, other).length;
       expect([company.seed, differing(own, other)]).toEqual([company.seed, []]);
-      // The comparison finds distributions of fewer people than the threshold, for which the twin was not chosen.
+      // With a lower threshold for distributions the comparison finds differences, because the twin was not chosen for that
+      // threshold.
       const low = company.history.thresholds.figures;
       if (differing(await read(shaped, low), await read(twin, low)).length > 0) measured.lowered++;
       if (measured.companies >= count) break;
@@ -304,7 +306,7 @@ describe('a manager of one team', () => {
   );
 
   test(
-    'sees the same when a team of the division and one of another exchange, unless comparing with the division is allowed',
+    'sees the same when teams of two divisions exchange their answers, unless comparing with the division is allowed',
     timeouts,
     async () => {
       const [own, exchanged] = [await companyWith([0, 0]), await companyWith([1, 20])];

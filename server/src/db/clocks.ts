@@ -1,4 +1,4 @@
-// Compares the clock of this machine with the database's, before actions that can't be undone rely on it.
+// Compares the clock of this machine with that of the database, before actions that can't be undone rely on it.
 import type { Log } from '../base/log.ts';
 import type { Pool } from './db.ts';
 
@@ -13,8 +13,8 @@ export async function databaseTime(pool: Pool): Promise<number> {
 }
 
 /**
- * Returns a function that checks whether this machine's clock (`now`) and the database's (`then`) agree, and logs a warning if
- * not, because one of the two is wrong.
+ * Returns a function that checks whether this machine's clock (`now`) and the database's (`then`) agree, and logs a warning if they
+ * don't, because one of the two is wrong.
  */
 export function compareClocks(
   now: () => number,

@@ -33,7 +33,7 @@ const operations: Record<string, () => Promise<unknown>> = {
         await ended;
       });
     }),
-  /** The process does something else meanwhile, and then continues the transaction. */
+  /** The process does something else while the connection is ended, and then continues the transaction. */
   'a computing transaction': () =>
     inTransaction(pool, async (tx) => {
       await endBackend(await pidOf(tx));
@@ -44,7 +44,7 @@ const operations: Record<string, () => Promise<unknown>> = {
     const rows = pool<{ pid: number }[]>`select pg_backend_pid() as pid from generate_series(1, 100000)`;
     for await (const [row] of inBatches(rows, 10)) await endBackend(row?.pid as number);
   },
-  /** The same in a transaction. */
+  /** The same with a cursor in a transaction. */
   'a cursor of a transaction': () =>
     inTransaction(pool, async (tx) => {
       const rows = tx<{ pid: number }[]>`select pg_backend_pid() as pid from generate_series(1, 100000)`;

@@ -17,7 +17,7 @@ afterAll(() => database.close());
 
 describe('PostgreSQL ends the connection', () => {
   test.each(['a waiting transaction', 'a computing transaction', 'a cursor', 'a cursor of a transaction'])(
-    'of %s: it fails as unavailable, and the process keeps running',
+    'of %s: the work fails with the fault "unavailable", and the process keeps running',
     async (usage) => {
       const { stdout } = await exec(process.execPath, [fixture, database.url, usage]);
       expect(stdout).toMatch(/^(Fault|Error): The database cannot be reached. Try again.\nalive\n$/);
@@ -25,7 +25,7 @@ describe('PostgreSQL ends the connection', () => {
   );
 });
 
-test('PostgreSQL probes silent connections, and ends those of a machine that is gone within a minute', async () => {
+test('PostgreSQL probes silent connections, and within a minute ends the connections of a machine that is gone', async () => {
   const [row] = await database.pool<Record<string, string>[]>`
     select current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_keepalives_interval') as interval,
            current_setting('tcp_keepalives_count') as count`;
@@ -41,7 +41,7 @@ describe('rows in batches', () => {
     return sizes;
   };
 
-  test('are all rows, whether or not the last batch is full', async () => {
+  test('contain all rows, whether or not the last batch is full', async () => {
     expect(await Promise.all([0, 1, 10, 11, 20].map(sizesOf))).toEqual([[], [1], [10], [10, 1], [10, 10]]);
   });
 

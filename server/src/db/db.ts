@@ -27,9 +27,9 @@ export type PoolOptions = {
 };
 
 /**
- * For connections that write whole lists. Plans from when a table was small must not be used when it is large: a push of 20,000
- * users took 29 s on a connection that had handled small ones before. So our statements are planned each time, and plans of
- * foreign-key checks, which PostgreSQL caches, must not be sequential scans.
+ * For connections that write whole lists. A plan that was made when a table was small must not be used when the table is large: a
+ * push of 20,000 users took 29 s on a connection that had handled small pushes before. So our statements are planned each time, and
+ * plans of foreign-key checks, which PostgreSQL caches, must not be sequential scans.
  */
 export const forWholeLists = {
   prepare: false,
@@ -41,8 +41,8 @@ export const forWholeLists = {
 } satisfies PoolOptions;
 
 /**
- * The settings of every connection. The server checks silent connections and ends those of a machine that lost power or network
- * within a minute, together with their transactions and locks. By default, this takes two hours.
+ * The settings of every connection. The server checks silent connections. If a machine has lost power or network, the server ends
+ * its connections within a minute, together with their transactions and locks. By default, this would take two hours.
  */
 export const ofEveryConnection = {
   tcp_keepalives_idle: '30',
@@ -108,13 +108,14 @@ export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Pr
 }
 
 /**
- * Runs one statement on a connection that nothing else uses meanwhile, which COPY needs: on a pooled connection, the driver would
- * send other statements between the bytes. A transaction would take three round trips instead of one.
+ * Runs one statement on a connection that nothing else uses during the statement. COPY needs this: on a pooled connection, the
+ * driver would send other statements between the bytes. A transaction would take three round trips instead of one.
  */
 export async function onConnection<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
   try {
     const db = await pool.reserve();
-    // Released only if it is known to work. The driver drops lost connections by itself; releasing one would make it send on it.
+    // The connection is released only if it is known to work. The driver drops lost connections by itself. If a lost connection
+    // were released, the driver would send on it.
     const release = () => db.release();
     return await work(db).then(
       (result) => {
@@ -191,7 +192,8 @@ export async function copyBytes(
   statement: postgres.PendingQuery<postgres.Row[]>,
   chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
-  // If the server rejects the rows after the last one was sent, or is lost, the driver leaves the stream waiting forever.
+  // If the server rejects the rows after the last one was sent, or if the connection is lost, the driver leaves the stream waiting
+  // forever.
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {});
   onFailure(statement, failed.reject);
@@ -234,8 +236,8 @@ function copyText(value: CopyValue): string {
 }
 
 /**
- * Keeps the process running if a connection is lost while it is being opened. Then an internal query of the driver rejects without
- * a handler. `onLost` can log it. Any other unhandled rejection still ends the process.
+ * Keeps the process running if a connection is lost while it is being opened. In that case the promise of an internal query of the
+ * driver is rejected without a handler. `onLost` can log it. Any other unhandled rejection still ends the process.
  */
 export function retryLostConnections(onLost: (error: unknown) => void): void {
   process.on('unhandledRejection', (error) => {
@@ -258,7 +260,8 @@ const unreachable = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ERR_STREAM_DESTROYED',
 ]);
-// Connection exceptions, operator intervention (shutdown, starting up, time limits), insufficient resources.
+// The codes of temporary errors: connection exceptions, operator intervention (shutdown, starting up, time limits), insufficient
+// resources.
 const passing = /^(08|53|57P|57014|25P04)/;
 
 // Shortages of the database are reported as such, so that operators don't look for a network problem.

@@ -17,12 +17,15 @@ import {
 import { createFor, openSharedFile } from './shared-directory.ts';
 
 export type Options = {
-  /** There is only one service per data directory, and it restarts the server if it dies. */
+  /** There is only one service for each data directory. The service restarts the database server if that dies. */
   role: 'service' | 'command';
   log: (message: string) => void;
   /** For tests: commits don't wait for the disk. */
   fast?: boolean;
-  /** For tests: the password of the superuser. Otherwise it has none, so that no one can sign in as the superuser. */
+  /**
+   * For tests: the password of the superuser. If omitted, the superuser has no password, so that no one can sign in as the
+   * superuser.
+   */
   superuserPassword?: string;
 };
 
@@ -35,7 +38,7 @@ export type Place = Options & {
   password: string;
 };
 
-// The default, /dev/shm, has only 64 MB in a container, where two parallel joins at once fail.
+// The default, /dev/shm, has only 64 MB in a container, where two parallel joins at the same time fail.
 export const SHARED_MEMORY = `dynamic_shared_memory_type=${process.platform === 'linux' ? 'sysv' : 'posix'}`;
 
 /** Returns the place of a data directory. Creates the directory, the password and the cluster if needed. */
@@ -54,7 +57,8 @@ export async function prepareCluster(given: string, options: Options): Promise<P
   for (const draft of await fs.readdir(dataDir)) {
     const creator = /^postgres\.new-(\d+)-/.exec(draft)?.[1];
     if (!creator || sendSignal(Number(creator), 0)) continue;
-    // An initdb that lost its parent may still write there. What it leaves is removed at the next start.
+    // An initdb process that has lost its parent may still write to the draft. The files that it leaves are removed at the next
+    // start.
     await removeDraft(runAs, join(dataDir, draft)).catch(() => {});
   }
   if (!(await fs.stat(join(cluster, 'PG_VERSION')).catch(absent))) await createCluster(place);
@@ -94,7 +98,7 @@ async function keptPassword(dataDir: string): Promise<string> {
 }
 
 // Creates the cluster in a separate directory and moves it into place when it is complete. If this is interrupted, the cluster is
-// created again; if two processes do it, the first one wins.
+// created again at the next start. If two processes do this at the same time, the cluster of the first one is used.
 async function createCluster(place: Place): Promise<void> {
   const inTheWay = await fs.readdir(place.cluster).catch(absent);
   if (inTheWay?.length) throw failed(`${place.cluster} is not a PostgreSQL cluster. Move it away.`);
@@ -125,8 +129,8 @@ async function createCluster(place: Place): Promise<void> {
 }
 
 /**
- * Removes a draft. If it belongs to another user, removes it as that user, who could otherwise trick root into deleting other files.
- * What is left is empty or in a directory of root.
+ * Removes a draft. A draft that belongs to another user is removed as that user, who could otherwise trick root into deleting other
+ * files. Anything that remains is empty or in a directory that belongs to root.
  */
 async function removeDraft(as: RunAs, draft: string): Promise<void> {
   if (!as.ids) return fs.rm(draft, { recursive: true, force: true, maxRetries: 5 });

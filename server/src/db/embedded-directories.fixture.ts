@@ -17,7 +17,7 @@ export const here = dirname(fileURLToPath(import.meta.url));
 let home: string;
 let seed: string; // a data directory that has been used and closed
 
-/** Creates the directories of a test file, and removes them at its end. */
+/** Creates the directories of a test file, and removes them when the test file ends. */
 export function useDirectories(): void {
   beforeAll(async () => {
     home = await fs.mkdtemp(join(tmpdir(), 'soundings-embedded-'));

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { Fault } from '../base/errors.ts';
 
 type Ids = { uid: number; gid: number };
-/** The user that PostgreSQL runs as (undefined: our own), and what its command lines start with. */
+/** `ids`: the user that PostgreSQL runs as (undefined: our own user). `through`: the beginning of its command lines. */
 export type RunAs = { ids?: Ids; through: string[] };
 export type Binaries = { initdb: string; postgres: string };
 
@@ -37,7 +37,8 @@ export async function findBinaries(): Promise<Binaries> {
       error,
     );
   });
-  // Does what npm skips if install scripts are disabled: links between libraries, and permission to execute.
+  // Does what npm skips if install scripts are disabled: creates the links between libraries, and gives the programs permission to
+  // execute.
   const home = dirname(dirname(dirname(found.postgres)));
   const links = await fs.readFile(join(home, 'native', 'pg-symlinks.json'), 'utf8').catch(absent);
   for (const { source, target } of JSON.parse(links ?? '[]') as { source: string; target: string }[]) {
@@ -60,8 +61,8 @@ export function commandLine(as: RunAs, program: string, programArgs: string[]) {
 
 /**
  * Returns the user that PostgreSQL runs as if we are root, because it refuses to run as root. If that user can't access the files,
- * such as below /root, it gets root's permission to read, and nothing else. Without the securebit, access(2) would ignore that
- * permission.
+ * for example because they are below /root, PostgreSQL gets root's permission to read, and no other. Without the securebit,
+ * access(2) would ignore that permission.
  */
 export async function findRunAs(dataDir: string, binaries: Binaries): Promise<RunAs> {
   const ids = await unprivileged(dataDir);

@@ -12,20 +12,22 @@ import { openSharedFile } from './shared-directory.ts';
 
 export type DatabaseServer = { pid: number; port: number; state: string };
 
-/** How long a server may take to start or stop, without its recovery, in ms. */
+/** How long a server may take to start or stop, not counting its recovery, in ms. */
 export const TIMEOUT = 30_000;
 export const POLL = 20; // ms
 const LOG_LIMIT = 10_000_000; // bytes
 const LOG_END = 100_000; // bytes: the maximum that a server writes when it doesn't start
 
-/** Starts a server and waits until it is ready. Returns a text that says what prevents it if that may be temporary. */
+/**
+ * Starts a server and waits until it is ready. Returns a text that says why the server can't start, if the reason may be temporary.
+ */
 export async function startServer(
   place: Place,
   signal: AbortSignal,
   stale?: DatabaseServer,
   wanted?: number,
 ): Promise<string | undefined> {
-  // After a crash, the port is kept if possible, because a service that lost its server needs it there.
+  // After a crash, the port is kept if possible, because a service that has lost its server looks for it at that port.
   const port = wanted ?? (await freePort(stale?.port));
   const logFile = join(place.dataDir, 'postgres.log');
   const log = await openSharedFile(place.dataDir, 'postgres.log', 'append');
@@ -35,8 +37,8 @@ export async function startServer(
   const { file, args, options } = commandLine(place.runAs, place.binaries.postgres, programArgs);
   const child = spawn(file, args, {
     ...options,
-    // The process id in a stale postmaster.pid may belong to another process by now, and PostgreSQL would refuse to start.
-    // It ignores ids of its own ancestors, and still checks whether the shared memory is in use.
+    // The process id in a stale postmaster.pid may belong to another process by now, so that PostgreSQL would refuse to start.
+    // PostgreSQL ignores the ids of its own ancestors, and still checks whether the shared memory is in use.
     env: { ...childOptions.env, ...(stale && { PG_GRANDPARENT_PID: String(stale.pid) }) },
     detached: true, // so that Ctrl-C only reaches this process
     stdio: ['ignore', log.fd, log.fd],
@@ -52,13 +54,13 @@ export async function startServer(
     await log.close();
     return undefined;
   }
-  // Reads from the given position: the server writes with the same handle, whose own position moves.
+  // Reads from the given position, because the server writes with the same handle and moves its own position.
   const { buffer, bytesRead } = await log.read({ buffer: Buffer.alloc(LOG_END), position: size });
   const output = buffer.toString('utf8', 0, bytesRead).trim();
   await log.close();
   const last = `${end.signal.reason}. The end of ${logFile}:\n${output.split('\n').slice(-8).join('\n')}\n`;
   if (/shared memory block/.test(output)) await endLeftovers(place);
-  // Stopped by someone, or one of several servers that were started at once.
+  // The server was stopped by someone, or it was one of several servers that were started at the same time.
   if (child.exitCode === 0 || child.signalCode === 'SIGKILL') return last;
   if (/shared memory block|address already in use|lock file ".*" (already|is)/i.test(output)) return last;
   throw failed(
@@ -68,7 +70,7 @@ export async function startServer(
 
 async function settings(place: Place, port: number): Promise<string[]> {
   const values = {
-    cluster_name: await clusterName(place, place.role), // who started it: isLastCommand
+    cluster_name: await clusterName(place, place.role), // shows who started the server, for isLastCommand
     port,
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -109,7 +111,8 @@ export async function stopServer(place: Place): Promise<void> {
   place.log('The embedded PostgreSQL has stopped.');
 }
 
-// Ends processes of a killed server that are too busy to notice. They would prevent the next one from starting.
+// Ends the processes of a killed server that are too busy to notice that it was killed. They would prevent the next server from
+// starting.
 async function endLeftovers(place: Place): Promise<void> {
   if (process.platform !== 'linux') return;
   const titles = await Promise.all(['service', 'command'].map((role) => clusterName(place, role)));
@@ -161,7 +164,8 @@ export async function isOfCluster({ cluster }: Place, pid: number): Promise<bool
   }
   const [program = '', ...args] = (await procFile(pid, 'cmdline')).split('\0');
   if (basename(program) !== 'postgres') return false;
-  // Its working directory is the cluster, whatever the path; but on some systems even root can't read that.
+  // The working directory of the server is the cluster, by whatever path. On some systems even root can't read the working
+  // directory.
   const [there, here] = await Promise.all(
     [`/proc/${pid}/cwd`, cluster].map((path) => fs.stat(path, { bigint: true }).catch(() => undefined)),
   );

@@ -26,7 +26,7 @@ import {
 useDirectories();
 
 describe('a service', () => {
-  test('that was killed leaves a server that the next service adopts and stops', async () => {
+  test('that was killed leaves a server running, which the next service uses and stops', async () => {
     const dir = usedDir();
     const first = await openElsewhere(dir, 'service');
     await query(first.url, 'insert into kept values (-1)');
@@ -167,7 +167,7 @@ describe('a service', () => {
 });
 
 describe('a stale postmaster.pid', () => {
-  test('of a process that has ended is ignored, and its port is reused', async () => {
+  test('with the number of a process that has ended is ignored, and its port is reused', async () => {
     const dir = usedDir();
     const { child, url } = await openElsewhere(dir, 'service');
     await kill(child);
@@ -224,7 +224,7 @@ describe('a command', () => {
     expect(await query(service.url, 'select 1 as n')).toEqual([{ n: 1 }]);
   });
 
-  test('leaves the server that it started running for a service that has started meanwhile', async () => {
+  test('does not stop the server that it started if a service has started in the meantime', async () => {
     const dir = usedDir();
     const command = await openElsewhere(dir, 'command');
     const service = await open(dir, 'service');
@@ -241,7 +241,7 @@ describe('a command', () => {
     expect(await query(service.url, 'select 1 as n')).toEqual([{ n: 1 }]);
   });
 
-  test('while another command runs, finishes its work, whichever started the server; the last one stops it', async () => {
+  test('while another command runs, finishes its work, whichever of the two started the server; the last one stops it', async () => {
     const dir = usedDir();
     const [first, second] = await Promise.all([openElsewhere(dir, 'command'), openElsewhere(dir, 'command')]);
     expect(first.url).toBe(second.url);
@@ -252,7 +252,7 @@ describe('a command', () => {
     expect(await isPostgres(server)).toBe(false);
   });
 
-  test('leaves nothing running when it ends together with others', async () => {
+  test('leaves nothing running when it ends at the same time as other commands', async () => {
     const dir = usedDir();
     for (let round = 0; round < 4; round++) {
       const commands = await Promise.all(

@@ -1,4 +1,4 @@
-// The embedded database: its first start, its role, its errors, and how it runs as root.
+// The embedded database: the first start, the role, the errors, and how it runs as root.
 import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { runMigrations } from 'graphile-worker';
@@ -53,7 +53,7 @@ describe('the first start', () => {
     expect((await fs.stat(join(dir, 'postgres'))).mode & 0o777).toBe(0o700);
   });
 
-  test('after it was killed halfway, starts over', async () => {
+  test('starts over after it was killed halfway', async () => {
     const dir = emptyDir();
     const opening = openElsewhere(dir, 'service').catch(String);
     const draft = await until(async () => {
@@ -76,7 +76,7 @@ describe('the first start', () => {
     });
   });
 
-  test('of two processes at once creates one database for both', async () => {
+  test('by two processes at the same time creates one database for both', async () => {
     const dir = emptyDir();
     const [one, other] = await Promise.all([open(dir, 'command'), openElsewhere(dir, 'command')]);
     expect(one.url).toBe(other.url);
@@ -126,7 +126,7 @@ describe('the role', () => {
     await query(url, `select pg_logical_emit_message(false, 'soundings', 'x'), pg_switch_wal()`);
   });
 
-  test('if it was the superuser before, is not any more after the next start, and keeps all data', async () => {
+  test('that was the superuser before is an ordinary role after the next start, and keeps all data', async () => {
     const dir = emptyDir();
     await fs.mkdir(dir);
     const password = 'as-of-old';
@@ -242,7 +242,7 @@ describe.skipIf(!root)('as root', () => {
         );
       };
       const first = await openElsewhere(data, 'service', join(dir, 'src', 'db'));
-      // dac_read_search; dac_override where that does not exist, as in containers
+      // dac_read_search, or dac_override where dac_read_search does not exist, as in containers
       expect([...new Set(await capabilities())]).toEqual([expect.stringMatching(/^[42]$/)]);
       await end(first.child);
 
@@ -266,7 +266,7 @@ describe.skipIf(!root)('as root', () => {
     await stop();
   });
 
-  /** Creates a file of root elsewhere that the owner of a data directory wants to read or own. */
+  /** Creates a file in another directory that belongs to root and that the owner of a data directory wants to read or own. */
   async function fileOfRoot(): Promise<string> {
     const path = join(emptyDir(), 'file');
     await fs.mkdir(dirname(path));
@@ -295,7 +295,7 @@ describe.skipIf(!root)('as root', () => {
     },
   );
 
-  test('deletes nothing elsewhere when it cleans up after an interrupted start, and runs as no other user', async () => {
+  test('when it cleans up after an interrupted start, deletes nothing in other directories and runs as no other user', async () => {
     const [dir, secret] = [emptyDir(), await fileOfRoot()];
     const draft = join(dir, 'postgres.new-4194304-aa');
     await fs.mkdir(draft, { recursive: true });

@@ -19,14 +19,17 @@ import { dropSuperuser } from './own-role.ts';
 export type Embedded = {
   /** postgres://soundings:<password>@127.0.0.1:<port>/soundings. Valid until `stop`. */
   url: string;
-  /** A service stops the server. The last command does too, if a command started it. Can be called twice. */
+  /**
+   * Ends the use of the database. A service also stops the server, and so does the last command if a command started the server.
+   * Can be called twice.
+   */
   stop(): Promise<void>;
 };
 
 /** The connection that holds our locks. The server releases them however this process ends. */
 type Session = { sql: postgres.Sql; port: number; lost: AbortSignal };
 
-// Advisory locks in the database soundings: all processes that use it share IN_USE, and the service owns SERVICE.
+// Advisory locks in the database soundings: all processes that use the database share IN_USE, and the service owns SERVICE.
 const LOCKS = 0x50554e44;
 const IN_USE = 1;
 const SERVICE = 2;
@@ -75,7 +78,7 @@ async function keepAlive(place: Place, first: Session, signal: AbortSignal): Pro
       const ended = AbortSignal.any([session.lost, signal]);
       while (!ended.aborted) {
         await sleep(WATCH, undefined, { signal: ended }).catch(() => {});
-        // A server in smart shutdown waits for our connections forever and accepts no new ones, so it is stopped.
+        // A server in smart shutdown waits for our connections forever and accepts no new ones, so we stop the server.
         if (!ended.aborted && (await runningServer(place))?.state === 'stopping') await stopServer(place);
       }
       if (Date.now() - since > 60_000) failures = 0;
@@ -90,7 +93,9 @@ async function keepAlive(place: Place, first: Session, signal: AbortSignal): Pro
   }
 }
 
-/** Returns a session with the server, which is started if needed. `port`: the port that it must use, if it must not change. */
+/**
+ * Returns a session with the server, which is started if needed. `port`: the port that the server must use, if it must not change.
+ */
 async function attach(place: Place, signal: AbortSignal, port?: number): Promise<Session> {
   let deadline = Date.now() + TIMEOUT;
   let ours = false;
@@ -122,7 +127,7 @@ async function attach(place: Place, signal: AbortSignal, port?: number): Promise
   }
 }
 
-/** Returns a session, or a text that says what prevents it if that may be temporary. */
+/** Returns a session, or a text that says why there is none, if the reason may be temporary. */
 async function openSession(place: Place, port: number): Promise<Session | string> {
   const lost = new AbortController();
   const sql = postgres(urlOf(place, port), {
@@ -132,7 +137,7 @@ async function openSession(place: Place, port: number): Promise<Session | string
     connect_timeout: 5,
     fetch_types: false,
     onclose: () => lost.abort(),
-    onnotice: () => {}, // otherwise the driver would print them
+    onnotice: () => {}, // otherwise the driver would print notices
     connection: { application_name: `soundings ${place.role} ${process.pid}`, lock_timeout: 5_000 },
   });
   try {
@@ -162,18 +167,20 @@ async function openSession(place: Place, port: number): Promise<Session | string
     const { code = '' } = error as { code?: string };
     if (code === '28P01')
       throw failed(`The password in ${passwordFile(place)} is wrong. Restore that file from a backup.`);
-    // Stopping, recovering, full, locked, refused, closed.
+    // The server is stopping, recovering or full, a lock is taken, or the connection was refused or closed.
     if (/^(57P0|53300|55P03|ECONN|EPIPE|CONN)/.test(code)) return `${String(error)}.`;
     throw failed(`The embedded PostgreSQL cannot be used. ${String(error)}`, error);
   }
 }
 
-/** Returns whether a command started the server and no other process uses it. Then no other process can start using it either. */
+/**
+ * Returns whether a command started the server and no other process uses it. If so, no other process can start using it any more.
+ */
 async function isLastCommand(sql: postgres.Sql): Promise<boolean> {
   try {
     const [server] = await sql<{ name: string }[]>`select current_setting('cluster_name') as name`;
     if (!server?.name.startsWith('soundings command')) return false;
-    // Releases its own lock first, so that if two commands end at once, one of them gets the exclusive lock.
+    // Releases its own lock first, so that if two commands end at the same time, one of them gets the exclusive lock.
     await sql`select pg_advisory_unlock_shared(${LOCKS}, ${IN_USE})`;
     const [row] = await sql<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCKS}, ${IN_USE}) as got`;
     return row?.got === true;

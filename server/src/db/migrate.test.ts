@@ -1,4 +1,4 @@
-// Migrations apply once and in order, even if several processes start at once, and the tables follow our rules.
+// Migrations apply once and in order, even if several processes start at the same time, and the tables follow our rules.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -70,7 +70,7 @@ describe('migrate', () => {
     );
   });
 
-  test('by several connections and processes at once applies each file once, and all of them succeed', async () => {
+  test('by several connections and processes at the same time applies each file once, and all of them succeed', async () => {
     const url = await emptyDatabase();
     const pools = [connect(url), connect(url), connect(url)];
     const [holding, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -112,7 +112,7 @@ describe('migrate', () => {
     expect(await isMigrated(pool)).toBe(true);
   });
 
-  test('refuses a database with a breaking change of a newer version, and names the change', async () => {
+  test('refuses a database in which a newer version has made a breaking change, and names the change', async () => {
     const pool = connect(await emptyDatabase());
     await migrate(pool);
     await pool`insert into migrations (version, name, breaking) values (9998, '9998_more.sql', false)`;
@@ -131,7 +131,7 @@ describe('migrate', () => {
     await migrate(pool);
     const { id } = await inTransaction(pool, (tx) => createAccount(tx, { name: 'Test' }));
     const token = await createToken(pool, id, { name: 'test', scopes: ['files'] });
-    await pool`alter table file_chunks rename to file_parts`; // as the migration knows it
+    await pool`alter table file_chunks rename to file_parts`; // the name that the table has before the migration
     await pool`alter table file_parts alter column bytes set storage external`;
     await pool`delete from migrations where name = '0014_file_rows.sql'`;
     const contents = [600_000, 8000, 1].map((length) =>
@@ -159,7 +159,7 @@ describe('migrate', () => {
     expect(rows.map(({ longest }) => longest)).toEqual([8000, 8000, 1]);
   });
 
-  test('a database that lacks a migration, or all of them, does not count as migrated', async () => {
+  test('a database that lacks one migration, or all migrations, does not count as migrated', async () => {
     const pool = connect(await emptyDatabase());
     expect(await isMigrated(pool).catch(() => false)).toBe(false);
     await migrate(pool);
@@ -182,7 +182,7 @@ describe('every table', () => {
   });
   afterAll(() => database.close());
 
-  // Unique in the whole service, or not part of an account.
+  // Their rows are unique in the whole service, or not part of an account.
   const notOfAnAccount = [
     'answer_keys',
     'first_start_links',

@@ -1,5 +1,5 @@
-// Migrates a database to the schema of this version. Migrations are numbered files, forward only, each in its own transaction.
-// If several processes start at once, each file is still applied only once.
+// Migrates a database to the schema of this version. Migrations are numbered files, forward only, each in its own transaction. If
+// several processes start at the same time, each file is still applied only once.
 import { readdirSync, readFileSync } from 'node:fs';
 import { Fault } from '../base/errors.ts';
 import { inTransaction, type Pool, type Transaction } from './db.ts';

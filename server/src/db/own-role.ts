@@ -1,14 +1,15 @@
-// The role of Soundings in its embedded PostgreSQL. initdb creates it as the superuser, who can run programs and read files of the
-// machine through SQL. Soundings doesn't need that, so it is replaced by an ordinary role with the same name and password.
+// The role of Soundings in its embedded PostgreSQL. initdb creates this role as the superuser, which can run programs and read
+// files of the machine through SQL. Soundings doesn't need that, so the role is replaced by an ordinary role with the same name and
+// password.
 import type postgres from 'postgres';
 
 const lock = 5_017_302; // any number other than that of migrate.ts
 const superuser = 'soundings_superuser';
 
 /**
- * If the role of a session is the superuser, replaces it with an ordinary role. The superuser gets another name and no password,
- * so that no one can sign in as it, and the new role becomes the owner of everything in this database. Runs in one transaction.
- * Returns whether it changed anything; then the caller must connect again. `superuserPassword`: for tests.
+ * If the role of a session is the superuser, replaces it with an ordinary role. The superuser gets another name and no password, so
+ * that no one can sign in as it, and the new role becomes the owner of everything in this database. Runs in one transaction.
+ * Returns whether it changed anything. If it did, the caller must connect again. `superuserPassword`: for tests.
  */
 export async function dropSuperuser(sql: postgres.Sql, superuserPassword?: string): Promise<boolean> {
   const [before] = await sql<{ isSuperuser: boolean }[]>`
@@ -16,7 +17,8 @@ export async function dropSuperuser(sql: postgres.Sql, superuserPassword?: strin
   if (!before?.isSuperuser) return false;
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${lock})`;
-    // If several processes start at once, only one does this. The sessions of the others have the new name by then.
+    // If several processes start at the same time, only one of them does this. By then, the sessions of the other processes have
+    // the new name of the superuser.
     const [own] = await tx<{ name: string; database: string; verifier: string }[]>`
       select rolname as "name", current_database() as "database", rolpassword as "verifier"
       from   pg_authid

@@ -3,10 +3,10 @@
 import { Fault } from '../base/errors.ts';
 import { forWholeLists, ofEveryConnection, openPool, type Pool, type Transaction } from './db.ts';
 
-/** Several rounds, because a busy pooler may happen to keep the session once. */
+/** The number of rounds. There are several, because a busy pooler may keep the session once by chance. */
 const rounds = 3;
 
-/** All settings that our connections may start with, in any version of PostgreSQL. */
+/** All settings with which our connections may start, in any version of PostgreSQL. */
 const ours = [
   ...Object.keys({ ...ofEveryConnection, ...forWholeLists.settings }),
   'statement_timeout',
@@ -42,9 +42,9 @@ async function settingOf(pool: Pool): Promise<string | undefined> {
 }
 
 /**
- * Returns whether two connections share sessions. While `one` stays connected, `other` runs a transaction. With separate sessions
- * they never have the same one, and the session of `one` never changes. A pooler picks the most or the least recently used
- * session; this detects both.
+ * Returns whether two connections share sessions. While `one` stays connected, `other` runs a transaction. If sessions are
+ * separate, the two connections never have the same session, and the session of `one` never changes. A pooler picks either the most
+ * or the least recently used session. This check detects both kinds.
  */
 async function isShared(one: Pool, other: Pool): Promise<boolean> {
   const before = await sessionOf(one);

@@ -31,7 +31,10 @@ const errorOf = (work: Promise<unknown>): Promise<unknown> =>
     sleep(40_000, 'it still waits'),
   ]);
 
-/** Ends the connection of `pool` as soon as it waits for the lock 9, which a transaction has meanwhile. Returns the error of `work`. */
+/**
+ * Ends the connection of `pool` as soon as it waits for lock 9, which another transaction keeps during that time. Returns the error
+ * of `work`.
+ */
 const errorWhenLost = (work: () => Promise<unknown>): Promise<unknown> =>
   database.pool.begin(async (holding) => {
     await holding`select pg_advisory_xact_lock(9)`;
@@ -45,7 +48,7 @@ const errorWhenLost = (work: () => Promise<unknown>): Promise<unknown> =>
     }
   });
 
-test('after a statement that failed in the middle of its rows, the next one returns only its own', async () => {
+test('after a statement that failed in the middle of its rows, the next statement returns only its own rows', async () => {
   const failing = () => pool`select 1 / (5 - n) as n from generate_series(1, 10) n`;
   const two = () => pool<{ n: number }[]>`select n from generate_series(1, 2) n`;
   expect(await errorOf(failing())).toMatchObject({ code: '22012' });
@@ -73,7 +76,7 @@ test('a COPY whose connection is lost after its last row fails', async () => {
   expect(error, see).toMatchObject({ code: expect.stringMatching(/^(57P01|CONNECTION_CLOSED)$/) });
 });
 
-test('an error of a statement has the statement, even if the connection was lost', async () => {
+test('an error of a statement contains the statement, even if the connection was lost', async () => {
   const rejected = await errorOf(pool`select 1 / 0`);
   expect(isOfStatement(rejected as object), see).toBe(true);
   const lost = await errorWhenLost(() => pool`select pg_advisory_xact_lock(9)`);
@@ -94,6 +97,6 @@ test('a transaction whose connection is lost fails, and refuses later statements
   await own.end({ timeout: 1 });
 });
 
-test('a driver whose statements have no "reject" is refused, with the name of the decision', () => {
+test('a driver whose statements have no "reject" is refused with an error that names the decision', () => {
   expect(() => onFailure({} as never, () => {})).toThrow('docs/decisions/0021-postgres-internals.md');
 });

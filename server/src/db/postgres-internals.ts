@@ -21,8 +21,8 @@ export function onFailure(statement: PendingQuery<Row[]>, listener: (error: unkn
 }
 
 /**
- * Returns a pool whose statements have no foreign rows: the driver puts empty ones before those of a statement, if the previous statement
- * of its connection failed after it had returned rows, one for each of them (porsager/postgres#1119). Only statements outside a
+ * Returns a pool whose statements return only their own rows. If a statement fails after it has returned rows, the driver puts as
+ * many empty rows before the rows of the next statement on that connection (porsager/postgres#1119). Only statements outside a
  * transaction need this, because `begin` and `rollback` have no rows.
  */
 export const withRepairedRows = (pool: Sql): Sql =>
@@ -47,17 +47,17 @@ export function withoutEmptyRows<T>(rows: T): T {
 }
 
 /**
- * Returns whether the driver threw an error because a statement failed. It adds the statement to such errors, but the types of the
- * driver say so only for those that PostgreSQL sent.
+ * Returns whether the driver threw an error because a statement failed. The driver adds the statement to all such errors, but its
+ * types say so only for errors that PostgreSQL sent.
  */
 export const isOfStatement = (error: object): boolean => 'query' in error;
 
 /**
- * Runs `work` in a transaction. Throws its error, or that of the driver.
+ * Runs `work` in a transaction. Throws the error of `work`, or that of the driver.
  *
  * On a lost connection, anything that the driver sends, even the rollback, throws an error that can't be caught and ends the
- * process (porsager/postgres#1208). So nothing is sent any more: later statements are refused, and the driver, which reports the loss by
- * itself, waits for a promise that never settles in place of rolling back. `isLoss`: whether an error means a lost connection.
+ * process (porsager/postgres#1208). So nothing more is sent: later statements are refused. The driver reports the loss by itself,
+ * and instead of rolling back it waits for a promise that never settles. `isLoss`: whether an error means a lost connection.
  */
 export async function beginUntilLost<T>(
   pool: Sql,

@@ -98,10 +98,10 @@ test('renames reasons of missed weeks, actions of the audit log, outcomes and er
   await expect(pool`update audit_entries set action = 'x'`).rejects.toThrow(/audit/i);
 });
 
-test('mappings of columns and values from before still apply, whatever the headers, and files and imported answers are kept', async () => {
+test('existing mappings of columns and values still apply, whatever the headers, and files and imported answers are kept', async () => {
   const { pool } = await databaseBefore(38);
   await pool`insert into accounts (name, timezone, language, threshold) values ('Earlier', 'UTC', 'en', 5)`;
-  // Headers that look like keys of the stored JSON.
+  // These headers look like keys of the stored JSON.
   const columns = [
     { header: '"means": "x"', means: 'externalId' },
     { header: 'means', means: 'firstName' },
@@ -149,7 +149,7 @@ test('mappings of columns and values from before still apply, whatever the heade
   });
   expect(values.get('role word')).toBe('Manager');
   expect((await contentOf(pool, 1, 1)).toString()).toBe(`${'a'.repeat(8000)}bcde`);
-  // The triggers that replace a foreign key know the table.
+  // The triggers that replace a foreign key use the new name of the table.
   await expect(
     pool`insert into file_chunks (account_id, file_id, position, bytes) values (1, 99, 0, 'x')`,
   ).rejects.toThrow('This file does not exist.');
@@ -162,7 +162,7 @@ test('mappings of columns and values from before still apply, whatever the heade
   ]);
 });
 
-test('breakdowns keep their ids, segments and history, and new ones get ids that no other has had', async () => {
+test('breakdowns keep their ids, segments and history, and new breakdowns get ids that no other breakdown has had', async () => {
   const { pool } = await databaseBefore(39);
   await pool`insert into accounts (name, timezone, language, threshold) values ('Earlier', 'UTC', 'en', 5)`;
   await pool`insert into segment_kinds (account_id, name, attribute, position) values (1, 'Site', 'site', 1)`;

@@ -1,5 +1,5 @@
-// Opens files in a directory that may belong to another user. Root writes there too, and that user could place links there. So links
-// are never followed, existing files are checked, and ownership is changed by file handle, never by name.
+// Opens files in a directory that may belong to another user. Root writes to that directory too, and the other user could place
+// links in it. So links are never followed, existing files are checked, and ownership is changed by file handle, never by name.
 import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,15 +11,15 @@ const { O_NOFOLLOW, O_NONBLOCK, O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_W
 
 const modes = {
   read: O_RDONLY,
-  /** Can also read, and creates the file if it doesn't exist. */
+  /** The file can also be read, and is created if it doesn't exist. */
   append: O_RDWR | O_APPEND | O_CREAT,
   /** The file must not exist. */
   create: O_WRONLY | O_CREAT | O_EXCL,
 };
 
 /**
- * Opens a file in a directory. If we are root, the directory's owner becomes its owner. Throws a Fault if it is not a regular file
- * or belongs to another user, and the system's error (ENOENT) if it doesn't exist.
+ * Opens a file in a directory. If we are root, the owner of the directory becomes the owner of the file. Throws a Fault if the file
+ * is not a regular file or belongs to another user, and the system's error (ENOENT) if it doesn't exist.
  */
 export async function openSharedFile(
   directory: string,
@@ -34,7 +34,7 @@ export async function openSharedFile(
   });
   try {
     const [found, { uid, gid }] = [await file.stat(), await fs.stat(directory)];
-    // A file of root with a second name (hard link) could belong somewhere else.
+    // A file that belongs to root and has a second name (hard link) could be a file from another directory.
     const isOurs = found.uid === uid || (found.uid === process.geteuid?.() && found.nlink === 1);
     if (!found.isFile() || (process.getuid?.() === 0 && !isOurs)) throw inTheWay(path);
     if (process.getuid?.() === 0 && found.uid !== uid) await file.chown(uid, gid);
@@ -45,7 +45,7 @@ export async function openSharedFile(
   }
 }
 
-/** Creates a directory with one file for a user, in a way that the file can't end up anywhere else. */
+/** Creates a directory with one file for a user, in such a way that the file can't be created in any other place. */
 export async function createFor(
   owner: { uid: number; gid: number } | undefined,
   path: string,
@@ -56,7 +56,7 @@ export async function createFor(
   const directory = await fs.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   try {
     if ((await directory.stat()).uid !== process.geteuid?.()) throw inTheWay(path);
-    // By handle, because the name could refer to another directory by now.
+    // The directory is addressed by its handle, because its name could refer to another directory by now.
     const within = process.platform === 'linux' ? `/proc/self/fd/${directory.fd}` : path;
     const file = await fs.open(join(within, name), modes.create | O_NOFOLLOW, 0o600);
     try {

@@ -1,8 +1,9 @@
-// Checks whether the database has disk space. With a full disk, writes fail but reads still work, so reading a table doesn't show it.
+// Checks whether the database has disk space. On a full disk, writes fail but reads still work, so reading a table doesn't reveal
+// that the disk is full.
 import type { Log } from '../base/log.ts';
 import { inTransaction, type Pool } from './db.ts';
 
-/** How long a result is cached, in milliseconds: with space, and without. */
+/** How long a result is cached, in milliseconds: if there is disk space, and if there is none. */
 const [cachedWithSpace, cachedWithout] = [5_000, 1_000];
 
 /**

@@ -1,4 +1,4 @@
-// How the people of the demo company feel and what they write, depending on what happens in half a year. Pure.
+// How the people of the demo company feel and what they write, depending on the events of half a year. Pure.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Character, Respondent } from '../simulation/sentiment.ts';
 import { comments, openAnswers, storyComments, type Topic } from './comments.ts';
@@ -16,7 +16,7 @@ const topics: Record<Topic, { level: number; season: number; drift: number }> = 
   engagement: { level: 3.9, season: 0.6, drift: 0.05 },
 };
 
-/** Heights at some weeks, linear in between and constant before the first and after the last. */
+/** The values of a line at some weeks. In between the line is linear; before the first and after the last week it is constant. */
 type Line = Record<number, number>;
 
 function heightOf(line: Line, week: number): number {
@@ -26,13 +26,13 @@ function heightOf(line: Line, week: number): number {
   return from + ((to - from) * Math.max(0, week - fromWeek)) / (toWeek - fromWeek);
 }
 
-/** The effect of a system that does not work on the people who have to use it, until it is fixed. */
+/** How a system that does not work affects the people who have to use it, until the system is fixed. */
 const newSystem: Line = { 6: 0, 11: -1.05, 13: -1.05, 20: 0.15 };
 
 /** The effect of a split on a department. */
 const split: Line = { 9: 0, 13: -0.5, 15: -0.5, 22: 0.1 };
 
-/** Returns what a person experiences in a week, if it is one of the stories that people write comments about. */
+/** Returns the story that a person experiences in a week, if it is one that people write comments about. */
 function storyOf(person: DemoPerson | undefined, group: string, week: number) {
   if (group === 'warehouse-picking' && week >= 8 && week <= 14) return 'newSystem';
   if (group === 'warehouse-picking' && week >= 17) return 'systemFixed';
@@ -40,7 +40,7 @@ function storyOf(person: DemoPerson | undefined, group: string, week: number) {
   return undefined;
 }
 
-/** `weeks`: those of the history, which the stories follow. */
+/** Returns the character of the company. `weeks`: the weeks of the history, in which the stories happen. */
 export function characterOf(staff: readonly DemoPerson[], weeks: readonly Week[]): Character {
   const personOf = new Map(staff.map((person) => [person.externalId, person]));
   const numberOf = (week: Week) => {

@@ -1,4 +1,4 @@
-// What the demo company guarantees to people who show it or try things out with it.
+// The properties of the demo company that people who present it or try things out with it can rely on.
 import { isExternalId } from '@soundings/contract/formats.ts';
 import type { Organization, OrganizationGroup, User } from '@soundings/contract/organization.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
@@ -104,7 +104,7 @@ function sentimentIn(group: string, { week, asked }: Round, topic: string): numb
 }
 
 describe('the organization', () => {
-  test('is a request without errors or warnings in each week, which is applied and within the limit of changes', () => {
+  test('is in each week a request without errors or warnings, which is applied and stays within the limit of changes', () => {
     for (const one of [...company.weeks.map(company.organizationIn), organization]) {
       const findings = newFindings();
       const read = readOrganization(JSON.parse(JSON.stringify(one)) as JsonValue, findings);
@@ -126,7 +126,7 @@ describe('the organization', () => {
     expect(groups.filter(({ parent }) => parent === null)).toHaveLength(1);
   });
 
-  test('has unique externalIds and email addresses, and the addresses reach no one', () => {
+  test('has unique externalIds and email addresses, and mail to these addresses reaches no one', () => {
     for (const list of [users, groups]) {
       const ids = list.map(({ externalId }) => externalId);
       expect(new Set(ids).size).toBe(ids.length);
@@ -200,7 +200,7 @@ describe('repeatability', () => {
     expect(JSON.stringify(simulate(again))).toBe(JSON.stringify({ rounds, answers }));
   });
 
-  test('another seed gives other people in the same company', () => {
+  test('another seed gives other people in the same groups', () => {
     const other = makeDemoCompany({ seed: 2, today }).organizationIn(undefined);
     expect(other.data.groups).toEqual(groups);
     expect(other.data.users).not.toEqual(users);
@@ -232,7 +232,7 @@ describe('rounds', () => {
     }
   });
 
-  test('show a department that splits from one week to the next, and a few people who move alone', () => {
+  test('show a department that is split from one week to the next, and a few people who move individually', () => {
     const moves = rounds.slice(1).map((round, i) => {
       const [before, after] = [homesIn(rounds[i] as Round), homesIn(round)];
       return [...after].filter(([person, own]) => String(before.get(person) ?? own) !== String(own));
@@ -276,7 +276,7 @@ describe('answers', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('come from three quarters to five sixths of the people, never fewer than two thirds, and teams differ', () => {
+  test('come from three quarters to five sixths of the people on average, never from fewer than two thirds, and teams differ', () => {
     const rates = rounds.map(
       ({ week, asked, questions: keys }) => answersOf(week).length / (keys.length * asked.length),
     );
@@ -314,7 +314,7 @@ describe('answers', () => {
     expect(skips.length / answers.length).toBeLessThan(0.04);
   });
 
-  test('show one team that gets worse and recovers, unlike the company', () => {
+  test('show one team whose answers get worse and recover, unlike those of the company', () => {
     const between = (group: string, from: number, to: number) => {
       const asked = rounds
         .slice(from, to)
@@ -361,7 +361,7 @@ describe('comments', () => {
   };
   const written = answers.flatMap(({ comment }) => comment ?? []);
 
-  test('there are at least 40 different ones in each of both languages, Swedish ones from people who read Swedish', () => {
+  test('there are at least 40 different comments in each of the two languages, and those in Swedish come from people who read Swedish', () => {
     const distinct = new Set(written);
     expect(distinct.intersection(inLanguage.en).size).toBeGreaterThanOrEqual(40);
     expect(distinct.intersection(inLanguage.sv).size).toBeGreaterThanOrEqual(40);

@@ -39,7 +39,7 @@ export function makeDemoCompany({ seed, today }: { seed: number; today: string }
   };
 }
 
-/** Returns the schedules in addition to the pulse, each every four weeks. `questions`: keys of the library. */
+/** Returns the schedules besides the pulse. Each of them asks every four weeks. `questions`: keys of the library. */
 export const otherSchedules = (first: Week) => [
   {
     name: 'What helps',
@@ -110,7 +110,7 @@ function usersIn(staff: DemoPerson[], present: Unit[], week: number): User[] {
       language,
       accessInfo: {
         role: person === administrator ? 'Administrator' : leads ? 'Manager' : 'User',
-        // People on leave move with the others.
+        // People on leave move with their colleagues.
         memberOf: groupsInWeek({ ...person, ends: Infinity }, week),
         ...(leads && { adminOf: [unit.id] }),
         ...(person === assistant && { inheritedAdminOf: [unit.id] }),

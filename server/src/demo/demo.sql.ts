@@ -1,4 +1,4 @@
-// SQL of finding the demo company. Read-only.
+// SQL for finding the demo company. It only reads.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../db/db.ts';
 
@@ -16,7 +16,10 @@ export async function selectTopGroup(db: Db, accountId: AccountId): Promise<numb
   return row!.id;
 }
 
-/** Returns an active person who is asked in the latest open week, preferably one who reads English; undefined if no week is open. */
+/**
+ * Returns an active person who is asked in the latest open week, preferably a person who reads English; undefined if no week is
+ * open.
+ */
 export async function selectPersonAskedNow(
   db: Db,
   accountId: AccountId,

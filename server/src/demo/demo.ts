@@ -1,9 +1,11 @@
-// Creates the demo company in a real account: its data is pushed like any other company's, and half a year is simulated.
+// Creates the demo company in a real account: its data is pushed like that of any other company, and half a year is simulated.
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { accountById, createAccount, lockAccount } from '../accounts/accounts.ts';
+import { updateStartDismissed } from '../accounts/accounts.sql.ts';
 import { resetPassword } from '../auth/sign-in.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { newId } from '../base/ids.ts';
+import { Fault } from '../base/errors.ts';
 import { newPassword } from '../base/crypto/secrets.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
 import { defineAttribute } from '../people/attributes.changes.ts';
@@ -12,6 +14,7 @@ import { defineLibrary } from '../questions/questions.ts';
 import { selectKpis, selectQuestions } from '../questions/questions.sql.ts';
 import { deleteGroupResults } from '../results/published-figures.ts';
 import { newLinks } from '../rounds/links.ts';
+import { askNow } from '../rounds/ask-now.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { selectRounds } from '../rounds/rounds.sql.ts';
 import { createSchedule } from '../rounds/schedules.ts';
@@ -25,7 +28,7 @@ import { selectAdministrator, selectPersonAskedNow, selectDemoAccount, selectTop
 const name = 'Lavmark (demo)';
 const timezone = 'Europe/Stockholm';
 const administrator = 'demo@lavmark.example';
-/** How the demo company answers. */
+/** The seed of the demo company's answers, and the share of people who answer. */
 export const demoPlot = { seed: 1, rate: 0.82 };
 
 export type Demo = {
@@ -40,7 +43,8 @@ export type Demo = {
 
 /**
  * Creates the demo company with the answers of the last 26 weeks, or finds an existing one. Returns it with a new token for all
- * interfaces. `now`: milliseconds since 1970. `weeks`: the number of weeks to simulate, if fewer. The pool needs four connections.
+ * interfaces. `now`: milliseconds since 1970. `weeks`: how many weeks to simulate, if fewer than 26. The pool needs four
+ * connections.
  */
 export async function makeDemo(
   pool: Pool,
@@ -53,7 +57,7 @@ export async function makeDemo(
   const company = { ...whole, weeks: whole.weeks.slice(-weeks) };
   const id = (await selectDemoAccount(pool, name)) ?? (await createDemoAccount(pool));
   await fill(pool, keys, id, company, { now, serve });
-  // Like the service every minute. From the Monday of the week on, this provides a link to try.
+  // Opens the rounds that are due, as the service does every minute. From the Monday of a week on, there is then a link to try.
   await openDueRounds(pool, keys, now, { accountId: id });
   const scopes = ['data', 'organization', 'files'];
   const { token } = await createToken(pool, id, { name: 'demo', scopes });
@@ -63,7 +67,7 @@ export async function makeDemo(
     topGroup: await selectTopGroup(pool, id),
     token,
     administrator: await newAdministratorPassword(pool, id),
-    link: await exampleLink(pool, id),
+    link: (await exampleLink(pool, id)) ?? (await askedLink(pool, keys, id, now)),
   };
 }
 
@@ -88,11 +92,12 @@ async function createDemoAccount(pool: Pool): Promise<AccountId> {
       role: 'Administrator',
     });
     await defineLibrary(tx, id, language);
+    await updateStartDismissed(tx, id, true);
     return id;
   });
 }
 
-/** Simulates the missing weeks: all of them or, after an interruption, those after the last one. */
+/** Simulates the missing weeks: all weeks or, after an interruption, the weeks after the last simulated one. */
 async function fill(
   pool: Pool,
   keys: AnswerKeys,
@@ -143,6 +148,25 @@ async function exampleLink(pool: Pool, id: AccountId): Promise<string | undefine
   return person && (await newLinks(pool, [{ accountId: id, ...person }]))[0];
 }
 
+/** Asks the pulse at once, so that there is always a page to try: on Mondays, it is otherwise sent at 9:00. Returns a link to it. */
+async function askedLink(
+  pool: Pool,
+  keys: AnswerKeys,
+  id: AccountId,
+  now: number,
+): Promise<string | undefined> {
+  const [pulse] = await selectSchedules(pool, id);
+  if (!pulse) return undefined;
+  const what = { accountId: id, scheduleId: pulse.id, by: { origin: 'service' } as const };
+  try {
+    await askNow(pool, keys, what, now);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return undefined; // someone has closed the week
+  }
+  return exampleLink(pool, id);
+}
+
 /** Returns the next steps for a new user, ready to paste. `address`: the address of the service. `sftpPort`: 0 if SFTP is off. */
 export function describeDemo(
   { account, topGroup, token, administrator: signIn, link }: Demo,
@@ -156,7 +180,7 @@ The demo company "${account.name}" is account ${account.id}: about 500 people in
   Documents       ${address}/docs
   API token       ${token}   (all scopes, shown only once)
   SFTP user name  ${account.sftpUsername}   (the password is the token)
-  Answering page  ${link === undefined ? 'no week is open; the pulse is sent on Mondays at 9:00' : `${address}/a/${link}`}
+  Answering page  ${link === undefined ? 'the week is closed; the next one opens on Monday at 9:00' : `${address}/a/${link}`}
 
 Try:
 

@@ -16,14 +16,14 @@ export type DemoPerson = {
   lastName: string;
   email: string;
   language: DemoLanguage;
-  /** The person's current unit, or the last one. */
+  /** The person's current unit, or the last unit of a person who has left. */
   unit: Unit;
   leads: boolean;
   /** Groups that the person is a member of in addition to the unit. */
   alsoIn: string[];
   /** The previous unit of a person who has moved, and the first week after the move. */
   moved?: { from: Unit; week: number };
-  /** The first week of the person, and the first week in which the person is no longer asked. */
+  /** The first week in which the person is asked, and the first week in which the person is no longer asked. */
   begins: number;
   ends: number;
   state: 'here' | 'on leave' | 'gone';
@@ -110,7 +110,7 @@ const plain = (name: string) =>
     .normalize('NFKD')
     .replace(/[^a-z]/g, '');
 
-/** Adds second groups (lentOut) to the last person of each team who has been there from the beginning. */
+/** Adds the second groups of `lentOut`: in each first group, to the last person who has been there from the beginning. */
 function lend(people: DemoPerson[]): void {
   for (const [from, also] of lentOut) {
     people
@@ -119,7 +119,7 @@ function lend(people: DemoPerson[]): void {
   }
 }
 
-/** Gives some people a previous team of the same kind and country. */
+/** Gives some people a previous team, with the same workplace and country. */
 function move(people: DemoPerson[], random: Random): void {
   const settled = people.filter(
     ({ unit, leads, begins, state, alsoIn }) =>

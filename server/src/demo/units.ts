@@ -7,8 +7,8 @@ export const workplaces = ['Office', 'Workshop', 'Shop', 'Warehouse'] as const;
 export type Workplace = (typeof workplaces)[number];
 
 /**
- * A group of the demo company. `people`: the number of its own members, without those of subgroups; the first of them leads it.
- * `before`: the group that its members were in before the reorganization, if it was another one.
+ * A group of the demo company. `people`: the number of its own members, without the members of subgroups; the first member leads
+ * the group. `before`: the group that its members were in before the reorganization, if that was a different group.
  */
 export type Unit = {
   id: string;
@@ -23,7 +23,10 @@ export type Unit = {
 
 type More = Partial<Pick<Unit, 'country' | 'workplace' | 'description' | 'before'>>;
 
-/** A unit and its subunits. They inherit its country and workplace unless they have their own; `before` is not inherited. */
+/**
+ * A unit and its subunits. Subunits inherit the country and workplace of the unit unless they have their own; `before` is not
+ * inherited.
+ */
 type Branch = { id: string; name: string; people: number; more: More; subunits: Branch[] };
 
 const unit = (

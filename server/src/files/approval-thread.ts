@@ -22,14 +22,8 @@ export function openApprover(thread: URL, databaseUrl: Promise<string>): Approve
     try {
       const data = { databaseUrl: await databaseUrl, accountId, approve: { runId, approval } };
       await runOnThread(thread, data, limits);
-    } catch (error) {
-      if (!isFault(error)) throw error;
-      throw new Fault(error.kind, error.code, error.message, { details: error.details });
     } finally {
       busy.delete(accountId);
     }
   };
 }
-
-/** Whether an error was a Fault before it was passed between threads. */
-const isFault = (error: unknown): error is Fault => error instanceof Error && error.name === 'Fault';

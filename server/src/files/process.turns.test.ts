@@ -46,6 +46,10 @@ test('files are applied once each and in the order of arrival, even by several p
   expect(await peopleOf(acme)).toMatchObject([{ name: 'C Ask' }]);
 });
 
+/** For queries of the locks of this database, because other test files use the same server. */
+const ofThisDatabase = () =>
+  pool`database = (select oid from pg_database where datname = current_database())`;
+
 describe('a turn', () => {
   const unavailable = new Fault('unavailable', 'unavailable', 'No database.');
   const killedReader = new Fault('unavailable', 'file not processed', 'Reading the file was stopped.');
@@ -115,8 +119,9 @@ describe('a turn', () => {
         log,
       );
       await until(async () => (await firstWaiting(acme))?.turn !== null);
-      await pool`select pg_terminate_backend(pid) from pg_locks
-                 where locktype = 'advisory' and objid = ${acme.id} and objsubid = 2`;
+      await pool`
+        select pg_terminate_backend(pid) from pg_locks
+        where  locktype = 'advisory' and objid = ${acme.id} and objsubid = 2 and ${ofThisDatabase()}`;
       await until(() => isTurnFree(pool, acme.id));
       await startAndDie(acme); // another process has taken over
       await processing;
@@ -144,7 +149,7 @@ describe('a turn', () => {
       await until(async () => {
         const lost = await pool`
           select pg_terminate_backend(pid) from pg_locks
-          where  relation = 'column_mappings'::regclass and not granted`;
+          where  relation = 'column_mappings'::regclass and not granted and ${ofThisDatabase()}`;
         return lost.length > 0;
       });
     });

@@ -82,10 +82,10 @@ describe('an invalid line', () => {
     ['a question with a number for a key', q({ key: 7 }), 'key must be a string'],
     ['a question without text', q({ text: undefined }), '"text" is required'],
     ['a question with a long text', q({ text: long }), 'maximum is 10000 characters'],
-    ...[0, 8, 1.5, '1', null, undefined].map((type): [string, unknown, string] => [
+    ...[0, 9, 1.5, '1', null, undefined].map((type): [string, unknown, string] => [
       `a question of type ${JSON.stringify(type)}`,
       q({ type }),
-      'from 1 to 7',
+      'from 1 to 8',
     ]),
     ['a question without language', q({ language: undefined }), '"language" is required'],
     ['a question in an unknown language', q({ language: 'qq' }), '"qq" is not a valid language code'],

@@ -62,7 +62,7 @@ test('a thread that must not be kept ends after its work', async () => {
 });
 
 test('an idle thread that fails later is forgotten, and the process continues', async () => {
-  const module = moduleOf('setImmediate(() => { throw new Error("late"); }); return threadId;', 'late');
+  const module = moduleOf('setTimeout(() => { throw new Error("late"); }, 50); return threadId;', 'late');
   const started = nextThread();
   const id = await runOnThread<number>(module, 0);
   const thread = await started;

@@ -1,6 +1,7 @@
 // Runs long computations on a separate thread. On the main thread they would block all requests.
 import { basename } from 'node:path';
 import { parentPort, Worker } from 'node:worker_threads';
+import { Fault } from '../base/errors.ts';
 
 /**
  * The limits of a computation. A missing value means no limit. `isKept`: false if the thread must end after its work, because it has
@@ -42,7 +43,8 @@ export function serveThread<Work>(handle: (work: Work) => unknown): void {
 
 /**
  * Has a module that calls `serveThread` handle `work` on its own thread: an idle one, or a new one. Resolves to the result. Rejects
- * with the error it threw, with a ThreadTimeout if it took too long, or if it ran out of memory or exited. The thread has ended then.
+ * with the error it threw (a Fault stays a Fault), with a ThreadTimeout if it took too long, or if it ran out of memory or exited. The
+ * thread has ended then.
  */
 export async function runOnThread<Result = void>(
   module: URL,
@@ -60,7 +62,7 @@ export async function runOnThread<Result = void>(
   const late = milliseconds === undefined ? undefined : setTimeout(stop, milliseconds);
   thread.once('error', (error: Error) => (failure ??= error));
   thread.once('exit', (code) => {
-    reject(failure ?? new Error(`${nameOf(module)} exited with code ${code}.`));
+    reject(failure ? asThrown(failure) : new Error(`${nameOf(module)} exited with code ${code}.`));
   });
   thread.once('message', ({ result }: { result: Result }) => {
     if (failure) return;
@@ -106,6 +108,13 @@ function removeListeners(thread: Worker): void {
 function forget(kind: string): void {
   clearTimeout(idle.get(kind)?.timer);
   idle.delete(kind);
+}
+
+/** Returns an error as it was thrown on the thread. Between threads, a Fault loses its class. */
+function asThrown(error: Error): Error {
+  if (error.name !== 'Fault') return error;
+  const { kind, code, message, details } = error as Fault;
+  return new Fault(kind, code, message, { details });
 }
 
 /** Returns the name of a thread for error messages: its file, without the folder. */

@@ -13,9 +13,16 @@ export type Mail = {
    * programs recognize the duplicate.
    */
   id?: string;
+  /**
+   * Called when the server has received everything except the end of the email. Until then, it can't have accepted the email. If this
+   * rejects, the email is not sent, and `send` rejects with the same error.
+   */
+  beforeEnd?: () => Promise<void>;
 };
 
 export type Mailer = {
+  /** How many emails it sends at the same time. */
+  connections: number;
   /**
    * Resolves when the mail server has accepted the email. Throws MailRejected if the server will never accept it, MailDeferred if it
    * doesn't accept this email now, MailUnknown if it is unknown whether it accepted the email, and another error if it accepts no

@@ -1,13 +1,10 @@
 import * as fc from 'fast-check';
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { promisify } from 'node:util';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSmtp, type SmtpOptions, type TestSmtp } from '../testing/smtp.ts';
+import { until } from '../testing/until.ts';
+import { certificate } from './certificate.fixture.ts';
 import { openSilentSmtp } from './silent-smtp.fixture.ts';
 import { type Mail, MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
 import { openMailer } from './mailer.ts';
@@ -297,6 +294,42 @@ describe('an email whose delivery is unknown', () => {
   });
 });
 
+describe('an email with a last check', () => {
+  test('is accepted only after the check, when the server has received everything else', async () => {
+    const { mailer, smtp } = await openBoth();
+    const checked = Promise.withResolvers<void>();
+    const sent = mailer.send({ ...mail, beforeEnd: () => checked.promise });
+    await until(async () => smtp.receiving() > 0);
+    expect(smtp.mails).toEqual([]);
+    checked.resolve();
+    await sent;
+    expect(smtp.mails).toHaveLength(1);
+  });
+
+  test('is not sent if the check fails, whatever its size, and the next one is', async () => {
+    const { mailer, smtp } = await openBoth();
+    const reason = new Error('withdrawn');
+    for (const text of ['Hello', 'a line\n'.repeat(200_000)]) {
+      const beforeEnd = () => Promise.reject(reason);
+      await expect(mailer.send({ ...mail, text, beforeEnd })).rejects.toBe(reason);
+    }
+    await mailer.send(mail);
+    expect(smtp.mails).toHaveLength(1);
+  });
+
+  test('is not checked if the server refuses the recipient, and is unknown only if the check passed', async () => {
+    let checks = 0;
+    const beforeEnd = async () => void checks++;
+    const { mailer } = await openBoth({ refuseRecipient: () => '550 no such user' });
+    expect(await thrownBy(mailer, { ...mail, beforeEnd })).toBeInstanceOf(MailRejected);
+    expect(checks).toBe(0);
+    const silent = await openSilentSmtp(() => 'hangs up');
+    onTestFinished(() => silent.close());
+    expect(await thrownBy(mailerTo(silent.url, brief), { ...mail, beforeEnd })).toBeInstanceOf(MailUnknown);
+    expect(checks).toBe(1);
+  });
+});
+
 describe('the connection to the server', () => {
   // 0.0.0.0 leads to this machine as well, but is not one of the loopback addresses that are trusted.
   const elsewhere = (smtp: TestSmtp) => smtp.url.replace('127.0.0.1', '0.0.0.0');
@@ -385,22 +418,4 @@ async function scripted(
     await new Promise((resolve) => void server.close(resolve));
   });
   return `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const folders: string[] = [];
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
-
-/** Creates a certificate for this machine's addresses; undefined if openssl is missing. */
-async function certificate(): Promise<{ cert: string; key: string } | undefined> {
-  const folder = await mkdtemp(join(tmpdir(), 'soundings-mail-'));
-  folders.push(folder);
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const options =
-    'req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256 -days 2 -subj /CN=mail -addext subjectAltName=IP:0.0.0.0';
-  try {
-    await promisify(execFile)('openssl', [...options.split(' '), '-keyout', key, '-out', cert]);
-  } catch {
-    return undefined;
-  }
-  return { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') };
 }

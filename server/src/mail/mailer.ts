@@ -3,31 +3,50 @@
 import { isEmail } from '@soundings/contract/formats.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { createTransport } from 'nodemailer';
-import { pipeline, type Readable, Transform } from 'node:stream';
-import { mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
+import DKIM from 'nodemailer/lib/dkim';
+import { Readable } from 'node:stream';
+import { type DkimSigning, domainOf, mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
 import { MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
 
 /** In milliseconds: until the connection is ready, and until the server replies, which may scan the email first. */
 const timeouts = { connect: 30_000, response: 120_000 };
 
-/** The maximum number of connections, and how long an idle one is kept. */
-const maxConnections = 4;
+/** How many emails are sent over a connection. Many servers allow no more than a hundred, which is what nodemailer does too. */
+const messagesOfConnection = 100;
+/** How long an idle connection is kept. */
 const idleMs = 10_000;
+
+/**
+ * `connect` and `response`: timeouts in ms. `dkim`: how emails are signed; undefined: they are not. `connections`: the maximum number of
+ * connections.
+ */
+export type MailerOptions = {
+  connect?: number;
+  response?: number;
+  dkim?: DkimSigning | undefined;
+  connections?: number;
+};
 
 /**
  * Opens a mailer. `smtpUrl` and `from` are the settings SMTP_URL and MAIL_FROM. Connects when there is something to send, and
  * always with TLS and a valid certificate, unless the connection to the server is trusted.
  */
-export function openMailer(smtpUrl: string, from: string, { connect, response } = timeouts): Mailer {
+export function openMailer(
+  smtpUrl: string,
+  from: string,
+  { connect = timeouts.connect, response = timeouts.response, dkim, connections = 4 }: MailerOptions = {},
+): Mailer {
   const server = smtpServerOf(smtpUrl);
   const sender = mailboxOf(from);
   if (!server || !sender) throw new Error('SMTP_URL or MAIL_FROM is invalid (see base/smtp.ts)');
-  const host = sender.address.slice(sender.address.lastIndexOf('@') + 1);
+  const host = domainOf(from);
+  const signer = dkim && signerOf(dkim);
   const transport = createTransport({
     pool: true,
     ...connectionOf(server),
     ...(host !== 'localhost' && { name: host }), // our name in the greeting, which some servers look up
-    maxConnections,
+    maxConnections: connections,
+    maxMessages: messagesOfConnection,
     maxRequeues: 1,
     idleTimeout: idleMs,
     connectionTimeout: connect, // from the DNS lookup to the end of STARTTLS
@@ -38,16 +57,20 @@ export function openMailer(smtpUrl: string, from: string, { connect, response } 
 
   transport.use('stream', ({ data, message }, done) => {
     const { progress } = data as { progress?: Progress };
+    // Before the progress is watched, because the signer reads the whole email before it passes any of it on.
+    if (signer) message.processFunc((mail) => signer.sign(mail));
     if (progress) message.processFunc((mail) => withProgress(mail, progress));
     done();
   });
 
   return {
-    async send({ to, subject, text, html, headers = {}, id }) {
+    connections,
+
+    async send({ to, subject, text, html, headers = {}, id, beforeEnd }) {
       if (!isEmail(to)) throw new MailRejected('The recipient has no valid email address.');
       const name =
         id === undefined ? randomUUID() : createHash('sha256').update(id).digest('hex').slice(0, 32);
-      const progress: Progress = { isSent: false };
+      const progress: Progress = { isSent: false, beforeEnd, withdrawn: undefined };
       const mail = {
         progress,
         from: sender,
@@ -64,7 +87,7 @@ export function openMailer(smtpUrl: string, from: string, { connect, response } 
         },
       };
       await transport.sendMail(mail).catch((error: unknown) => {
-        throw mailError(error, to, progress.isSent);
+        throw progress.withdrawn ? progress.withdrawn.reason : mailError(error, to, progress.isSent);
       });
     },
 
@@ -72,20 +95,70 @@ export function openMailer(smtpUrl: string, from: string, { connect, response } 
   };
 }
 
-/** `isSent`: the last bytes of the email were sent. Before that, no server can have accepted it. */
-type Progress = { isSent: boolean };
+/**
+ * The signed headers: all that we write. List-Unsubscribe-Post is one of them, because otherwise mail programs ignore it (RFC 8058
+ * §4).
+ */
+const signedHeaders = [
+  'From',
+  'Subject',
+  'Date',
+  'Message-ID',
+  'To',
+  'MIME-Version',
+  'Content-Type',
+  'Auto-Submitted',
+  'List-Unsubscribe',
+  'List-Unsubscribe-Post',
+].join(':');
 
-/** Returns the email as a stream that never reads ahead, and sets `isSent` when the connection asks for the last bytes. */
-function withProgress(mail: Readable, progress: Progress): Transform {
-  const watched = new Transform({
-    readableHighWaterMark: 1,
-    transform: (chunk, _encoding, pass) => pass(null, chunk),
-    flush(pass) {
-      progress.isSent = true;
-      pass();
-    },
+const signerOf = ({ domain, selector, key }: DkimSigning) =>
+  new DKIM({
+    domainName: domain,
+    keySelector: selector,
+    privateKey: key,
+    headerFieldNames: signedHeaders,
   });
-  return pipeline(mail, watched, () => {}); // the connection reports errors
+
+/**
+ * `isSent`: the last bytes of the email were sent. Before that, no server can have accepted it. `withdrawn`: why it was not sent to its
+ * end.
+ */
+type Progress = {
+  isSent: boolean;
+  beforeEnd: (() => Promise<void>) | undefined;
+  withdrawn: { reason: unknown } | undefined;
+};
+
+/** How many bytes of an email are sent at a time. nodemailer's own chunks are single lines, and sending each takes longer than building it. */
+const chunkBytes = 256 * 1024;
+
+/**
+ * Returns the email as a stream that never reads ahead. When the connection asks for more after the last bytes, calls `beforeEnd` and sets
+ * `isSent`. If the email is withdrawn, the stream fails, and the connection is closed without the end of the email.
+ */
+function withProgress(mail: Readable, progress: Progress): Readable {
+  return Readable.from(inChunks(mail, progress), { objectMode: false, highWaterMark: 1 });
+}
+
+async function* inChunks(mail: Readable, progress: Progress): AsyncGenerator<Buffer> {
+  let chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of mail as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size < chunkBytes) continue;
+    yield Buffer.concat(chunks);
+    [chunks, size] = [[], 0];
+  }
+  if (size > 0) yield Buffer.concat(chunks);
+  try {
+    await progress.beforeEnd?.();
+  } catch (error) {
+    progress.withdrawn = { reason: error };
+    throw error;
+  }
+  progress.isSent = true;
 }
 
 function connectionOf({ host, port, isTls, login, isTrusted }: SmtpServer) {

@@ -9,6 +9,8 @@ export type Block =
   /** The main action of the email, at an address of ours. `hint` introduces the address as text. */
   | { kind: 'button'; text: string; address: string; hint: string }
   | { kind: 'points'; points: string[] }
+  /** What someone wrote, and about what. */
+  | { kind: 'quote'; text: string; source: string }
   /** Rows with a name and numbers. */
   | { kind: 'figures'; head: string[]; rows: string[][] }
   /** Rows of text, with the longest text in the last column. `wide`: the width of each column in percent. */
@@ -56,6 +58,8 @@ function blockAsText(block: Block): string {
       return `${block.text}:\n${block.address}`;
     case 'points':
       return block.points.map((point) => `* ${point}`).join('\n');
+    case 'quote':
+      return `> ${block.text}\n  (${block.source})`;
     case 'figures':
       return block.rows
         .map(
@@ -181,6 +185,8 @@ function blockAsHtml(block: Block): string {
       return button(block);
     case 'points':
       return `<ul class="i" style="margin:12px 0 0;padding-left:20px;color:#10242a;overflow-wrap:anywhere">${block.points.map((point) => `<li>${escaped(point)}</li>`).join('')}</ul>`;
+    case 'quote':
+      return `<p class="i l" style="margin:12px 0 0;padding:0 0 0 12px;border-left:3px solid #e3e9e8;color:#10242a;overflow-wrap:anywhere">${escaped(block.text)}<br><span class="f" style="font-size:13px;line-height:20px;color:#4b6067">${escaped(block.source)}</span></p>`;
     case 'figures':
       return figures(block.head, block.rows);
     case 'table':
@@ -214,14 +220,15 @@ const bodyRow = (cells: string[], style: (i: number) => string) =>
 
 function figures(head: string[], rows: string[][]): string {
   const align = (i: number) => (i === 0 ? 'text-align:left;' : 'text-align:right;');
-  const style = (i: number) => (i === 0 ? '' : 'text-align:right;font-variant-numeric:tabular-nums;');
+  const style = (i: number) =>
+    i === 0 ? '' : 'text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums;';
   return `${tableStart('d')}${headRow(head, align)}${rows.map((row) => bodyRow(row.map(escaped), style)).join('')}</table>`;
 }
 
 function table(head: string[], rows: string[][], wide: number[]): string {
   // On narrow screens the table head is hidden, so numbers need their column name.
   const named = (cell: string, i: number) =>
-    /^\d+$/.test(cell)
+    /^\d+([\s\u00a0]?%)?$/.test(cell)
       ? `<span class="h" style="display:none">${escaped(head[i] as string)} </span>${cell}`
       : escaped(cell);
   const lines = rows.map((row) => bodyRow(row.map(named), () => ''));

@@ -1,4 +1,5 @@
 // SQL for reading groups and changing them manually. Writers: groups.ts.
+import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 export type GroupRow = {
@@ -28,13 +29,25 @@ export async function selectGroups(db: Db, accountId: AccountId): Promise<GroupR
  * Returns the groups that a person without the Administrator role can see: groups they own or have read access to,
  * and all subgroups of groups that they own including subgroups.
  */
-export async function selectGroupsOpenTo(db: Db, accountId: AccountId, userId: number): Promise<number[]> {
+export const selectGroupsOpenTo = (db: Db, accountId: AccountId, userId: number): Promise<number[]> =>
+  selectGroupsByKind(db, accountId, userId, ['adminOf', 'inheritedAdminOf', 'interestOf']);
+
+/** Returns the groups that a person owns: directly, or as subgroups of groups that they own including subgroups. */
+export const selectGroupsOwnedBy = (db: Db, accountId: AccountId, userId: number): Promise<number[]> =>
+  selectGroupsByKind(db, accountId, userId, ['adminOf', 'inheritedAdminOf']);
+
+/** Returns the groups in which a person has one of these memberships, with the subgroups of `inheritedAdminOf`. */
+async function selectGroupsByKind(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+  kinds: MembershipKind[],
+): Promise<number[]> {
   const rows = await db<{ id: number }[]>`
     with recursive open as (
       select group_id, kind = 'inheritedAdminOf' as "withSubgroups"
       from   memberships
-      where  account_id = ${accountId} and user_id = ${userId}
-        and  kind in ('adminOf', 'inheritedAdminOf', 'interestOf')
+      where  account_id = ${accountId} and user_id = ${userId} and kind = any(${kinds})
       union
       select g.group_id, true
       from   open o

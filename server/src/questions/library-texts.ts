@@ -1,6 +1,7 @@
 // The languages of the texts that respondents see, and the labels of the answer scales. Pure.
 import {
   agreementScale,
+  fourStepScale,
   isScaled,
   type QuestionType,
   recommendation,
@@ -35,6 +36,12 @@ const scales: Record<ScaledType, [value: number, texts: TextByLanguage][]> = {
     [3, { en: 'Neither agree nor disagree', sv: 'Varken eller', de: 'Weder noch' }],
     [4, { en: 'Agree', sv: 'Håller med', de: 'Stimme zu' }],
     [5, { en: 'Strongly agree', sv: 'Håller helt med', de: 'Stimme voll zu' }],
+  ],
+  [fourStepScale]: [
+    [1, { en: 'Strongly disagree', sv: 'Håller inte alls med', de: 'Stimme gar nicht zu' }],
+    [2, { en: 'Disagree', sv: 'Håller inte med', de: 'Stimme nicht zu' }],
+    [3, { en: 'Agree', sv: 'Håller med', de: 'Stimme zu' }],
+    [4, { en: 'Strongly agree', sv: 'Håller helt med', de: 'Stimme voll zu' }],
   ],
   [tenStepScale]: [
     [1, { en: 'Not at all', sv: 'Inte alls', de: 'Gar nicht' }],

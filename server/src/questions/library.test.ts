@@ -108,8 +108,17 @@ describe('texts', () => {
 });
 
 describe('scaleTexts', () => {
-  test('types 1 to 4 have a text in each language for the values they can have, other types have none', () => {
-    const values = { 1: [1, 2, 3, 4, 5], 2: [1, 10], 3: [0, 10], 4: [1, 0], 5: [], 6: [], 7: [] };
+  test('scales have a text in each language for the values they can have, other types have none', () => {
+    const values = {
+      1: [1, 2, 3, 4, 5],
+      2: [1, 10],
+      3: [0, 10],
+      4: [1, 0],
+      5: [],
+      6: [],
+      7: [],
+      8: [1, 2, 3, 4],
+    };
     for (const type of questionTypes) {
       for (const language of languages) {
         const labels = scaleTexts(type, language);

@@ -14,6 +14,19 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
     where  account_id = ${accountId} and week = ${week}`;
 }
 
+/** Records that the digests of a closed week are to be queued. `now`: when it closed, in ms since 1970. */
+export async function insertDigestWeek(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  now: number,
+): Promise<void> {
+  await tx`
+    insert into digest_weeks (account_id, week, closed_at)
+    values (${accountId}, ${week}, to_timestamp(${now / 1000}::double precision))
+    on conflict do nothing`;
+}
+
 /**
  * Vacuums the tables of closed weeks, for all accounts. Otherwise deleted rows would stay in the database files until the next
  * vacuum, which might never come.

@@ -7,7 +7,7 @@ import { lockSurvey, tryLockSurvey } from '../rounds/rounds.sql.ts';
 import { weekNotFound, weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
-import { endWeek, vacuumDeleted } from './close-week.sql.ts';
+import { endWeek, insertDigestWeek, vacuumDeleted } from './close-week.sql.ts';
 import { computeFigures, openWeekKey, writeFigures } from './published-figures.ts';
 import { selectWeek } from './published-figures.sql.ts';
 
@@ -62,9 +62,22 @@ export async function closeWeekNow(
 ): Promise<{ week: Week; published: number }> {
   const { timezone } = await accountById(pool, accountId);
   const wanted = week ?? addWeeks(weekOf(dayIn(timezone, now)), -1);
-  const published = await inTransaction(pool, (tx) => closeWeek(tx, keys, accountId, wanted));
+  const published = await inTransaction(pool, (tx) => closeWithDigest(tx, keys, accountId, wanted, now));
   if (published !== undefined) await deleteClosedData(pool, keys);
   return { week: wanted, published: published ?? 0 };
+}
+
+/** Closes a week, and queues its digests in the same transaction, so that none is lost (digests/digests.ts). Imported weeks have none. */
+async function closeWithDigest(
+  tx: Transaction,
+  keys: AnswerKeys,
+  accountId: AccountId,
+  week: Week,
+  now: number,
+): Promise<number | undefined> {
+  const published = await closeWeek(tx, keys, accountId, week);
+  if (published !== undefined) await insertDigestWeek(tx, accountId, week, now);
+  return published;
 }
 
 /** Returns whether any week has ended at `now` (ms since 1970) and is still to be closed. */
@@ -83,7 +96,7 @@ export async function closeEndedWeeks(pool: Pool, keys: AnswerKeys, now: number)
     // Each is a separate transaction.
     await inTransaction(pool, async (tx) => {
       // Don't wait for an import into the account, which can take minutes: the next call comes sooner.
-      if (await tryLockSurvey(tx, accountId)) await closeWeek(tx, keys, accountId, week);
+      if (await tryLockSurvey(tx, accountId)) await closeWithDigest(tx, keys, accountId, week, now);
     }).catch((error: unknown) => failures.push(error));
   }
   if (ended.length > 0) await deleteClosedData(pool, keys);

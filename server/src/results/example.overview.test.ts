@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { listedIn } from '@soundings/contract/texts.ts';
 import { findingsOf } from '../console/results/findings.ts';
-import { placesOf } from './data/kpi-places.ts';
+import { kpiPlacesOf } from './data/kpi-places.ts';
 import { questionsIn } from './data/kpi-questions.ts';
 import { questionMeasures, rollingFigure, type Statistics } from './data/statistics-shown.ts';
 import { pooledVariance, varianceSumsOf } from './statistics/pooled-variance.ts';
@@ -301,7 +301,7 @@ describe('the overview of the demo company', () => {
       group: { id, name },
       readings: readingsFrom(readings),
     }));
-    const places = placesOf('workload', company.week, 'down', subgroups, statistics);
+    const places = kpiPlacesOf('workload', company.week, 'down', subgroups, statistics);
     const found = company.subgroups.map(({ id, name, readings }) => ({
       group: { id, name },
       ...measured(readings, workload.factor, workload.cutoff),

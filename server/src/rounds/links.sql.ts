@@ -1,6 +1,7 @@
 // SQL of personal links. Writers: links.ts, link-notices.ts; closing deletes them (results/close-week.sql.ts).
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { canGetMail } from './mailable.sql.ts';
 
 /** Stores the hashes of links, each for an existing participant. */
 export async function insertLinks(
@@ -32,24 +33,27 @@ export async function deleteHandedOut(
 }
 
 /**
- * Deletes a person's links of a week that were sent to other addresses, if there is a link sent to `address`, and returns these
- * addresses without duplicates. A link sent to a new address replaces the old one (P13).
+ * Deletes people's links of a week that were sent to other addresses than `address`, if there is a link sent to `address`, and returns
+ * these addresses without duplicates. A link sent to a new address replaces the old one (P13).
  */
 export async function deleteLinksElsewhere(
   db: Db,
-  { accountId, userId, week }: { accountId: AccountId; userId: number; week: Week },
-  address: string,
-): Promise<string[]> {
-  const rows = await db<{ sentTo: string }[]>`
-    delete from links
-    where  account_id = ${accountId} and user_id = ${userId} and week = ${week}
-      and  lower(sent_to) <> lower(${address})
-      and  exists (select 1
-                   from   links n
-                   where  n.account_id = ${accountId} and n.user_id = ${userId} and n.week = ${week}
-                     and  lower(n.sent_to) = lower(${address}))
-    returning sent_to as "sentTo"`;
-  return [...new Set(rows.map(({ sentTo }) => sentTo))];
+  people: { accountId: AccountId; userId: number; week: Week; address: string }[],
+): Promise<{ accountId: AccountId; userId: number; week: Week; to: string }[]> {
+  const rows = people.map(({ accountId, userId, week, address }) => ({ accountId, userId, week, address }));
+  return db`
+    with gone as (delete from links l
+                  using  jsonb_to_recordset(${db.json(rows)})
+                           as n("accountId" integer, "userId" integer, week date, address text)
+                  where  l.account_id = n."accountId" and l.user_id = n."userId" and l.week = n.week
+                    and  lower(l.sent_to) <> lower(n.address)
+                    and  exists (select 1
+                                 from   links k
+                                 where  k.account_id = l.account_id and k.user_id = l.user_id and k.week = l.week
+                                   and  lower(k.sent_to) = lower(n.address))
+                  returning l.account_id, l.user_id, l.week, l.sent_to)
+    select distinct account_id as "accountId", user_id as "userId", week as "week", sent_to as "to"
+    from   gone`;
 }
 
 /**
@@ -58,7 +62,7 @@ export async function deleteLinksElsewhere(
  * reminder counts from its due time, whether it was sent or not, because that depends on whether the person had answered (P18).
  */
 export const canWriteTo = (db: Db, canMail: boolean) => db`
-  (${canMail}::boolean and u.email is not null
+  (${canMail}::boolean and ${canGetMail(db)}
    or exists (select 1 from messages m
               where  m.account_id = p.account_id and m.user_id = p.user_id and m.week = p.week
                 and  case m.kind

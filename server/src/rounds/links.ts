@@ -68,7 +68,7 @@ export type ExportOptions = {
 };
 
 /**
- * Creates a link for each active person who was asked in an open week and can't get email (P14): people without an email address, or
+ * Creates a link for each active person who was asked in an open week and can't get email (P14): people who have no email address or want no survey emails, or
  * everyone if no mail server is configured. The default is the latest open week. Throws a Fault if there is no such person.
  */
 export async function exportLinks(
@@ -90,7 +90,7 @@ export async function exportLinks(
     throw new Fault(
       'conflict',
       'no links to hand out',
-      'Everyone who is asked gets a personal link by email. You can hand out links only to people without an email address.',
+      'Everyone who is asked gets a personal link by email. You can hand out links only to people who have no email address or want no survey emails.',
     );
   }
   const userIds = people.map(({ userId }) => userId);

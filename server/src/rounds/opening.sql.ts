@@ -1,6 +1,7 @@
 // SQL of opening rounds: who is asked, and when they get messages. Writers: opening.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { canGetMail } from './mailable.sql.ts';
 
 export type PersonToAsk = {
   userId: number;
@@ -19,7 +20,7 @@ export async function selectPeopleToAsk(
     select u.user_id                                       as "userId",
            string_agg(m.group_id::text, ',')               as "memberOf",
            u.timezone                                      as "timezone",
-           u.email is not null                             as "hasEmail"
+           bool_and(${canGetMail(db)})                     as "hasEmail"
     from   memberships m
     join   users u on u.account_id = m.account_id and u.user_id = m.user_id
     where  m.account_id = ${accountId} and m.kind = 'memberOf' and u.active

@@ -139,13 +139,13 @@ async function openSchedule(
   if (isSettled(settled.get(nameOf(schedule, week)), due.isOver)) return undefined;
   const result = due.isOver
     ? missed('late')
-    : await openRounds(tx, keys, schedule, { week, now, isSimulated });
+    : await openRounds(tx, keys, schedule, { week, now, isSimulated, isNow: false });
   await insertScheduleWeek(tx, accountId, scheduleId, { week, ...result });
   const { outcome, reason, people } = result;
   return { ...due, outcome, reason, people };
 }
 
-type OpeningResult = Omit<Opened, keyof Due> & { questionIds: number[] };
+export type OpeningResult = Omit<Opened, keyof Due> & { questionIds: number[] };
 
 const missed = (reason: MissedReason): OpeningResult => ({
   outcome: 'missed',
@@ -154,15 +154,19 @@ const missed = (reason: MissedReason): OpeningResult => ({
   people: 0,
 });
 
-async function openRounds(
+/**
+ * Opens the rounds of a schedule in a week, one for each group, and creates the messages. The caller holds the locks. `isNow`: the
+ * invitations go out at once instead of on the schedule's day.
+ */
+export async function openRounds(
   tx: Transaction,
   keys: AnswerKeys,
   schedule: Schedule,
-  { week, now, isSimulated }: { week: Week; now: number; isSimulated: boolean },
+  { week, now, isSimulated, isNow }: { week: Week; now: number; isSimulated: boolean; isNow: boolean },
 ): Promise<OpeningResult> {
   const { accountId, groupIds, withoutGroupIds } = schedule;
   const { timezone } = await accountById(tx, accountId);
-  const day = dayDue(schedule, week) as string;
+  const planned = isNow ? undefined : (dayDue(schedule, week) as string);
   const weekEnd = endOf(week, timezone);
   const questionIds = await questionsFor(tx, schedule, week);
   if (questionIds.length === 0) return missed('noQuestion');
@@ -216,7 +220,7 @@ async function openRounds(
     await openRound(tx, accountId, key, round);
   }
   await insertParticipants(tx, accountId, week, userIds);
-  const messages = isSimulated ? [] : messagesFor(schedule, people, { day, weekEnd, now, timezone });
+  const messages = isSimulated ? [] : messagesFor(schedule, people, { planned, weekEnd, now, timezone });
   await insertMessages(tx, accountId, week, schedule, messages);
   return { outcome: 'opened', reason: null, questionIds, people: people.length };
 }
@@ -258,15 +262,25 @@ function outermost(groupIds: number[], parents: Parents): number[] {
  */
 const reminderDistance = 12 * 3_600_000;
 
-/** Returns the invitations and reminders for people with an email address. None are sent after the end of the week. */
+/**
+ * Returns the invitations and reminders for people with an email address. None are sent after the end of the week. `planned`: the day;
+ * undefined: at once.
+ */
 function messagesFor(
   schedule: Schedule,
   people: PersonToAsk[],
-  { day, weekEnd, now, timezone }: { day: string; weekEnd: number; now: number; timezone: string },
+  {
+    planned,
+    weekEnd,
+    now,
+    timezone,
+  }: { planned: string | undefined; weekEnd: number; now: number; timezone: string },
 ): NewMessage[] {
   const { hour, anyHour, reminderDays, reminderHour } = schedule;
   const timesIn = (zone: string): Omit<NewMessage, 'userId'>[] => {
-    const first = sendableAt(sendTimeOf(day, hour, zone), now, { timezone: zone, anyHour, weekEnd });
+    const day = planned ?? dayIn(zone, now);
+    const time = planned === undefined ? now - 1 : sendTimeOf(day, hour, zone);
+    const first = sendableAt(time, now, { timezone: zone, anyHour, weekEnd });
     if (first === undefined) return [];
     const invitation = { kind: 'invitation' as const, dueAt: first };
     if (reminderDays === null || reminderHour === null) return [invitation];

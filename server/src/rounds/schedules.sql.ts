@@ -3,6 +3,7 @@ import type { MissedReason } from '@soundings/contract/console/asking.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Repetition } from './send-times.ts';
+import { canGetMail } from './mailable.sql.ts';
 
 /** What is asked, which groups are asked, how often and when. Days are YYYY-MM-DD; hours are in each person's time zone. */
 export type NewSchedule = Repetition & {
@@ -148,6 +149,18 @@ export async function updatePaused(
   return rows.length > 0;
 }
 
+/** Makes a schedule start on a day. */
+export async function updateScheduleStart(
+  tx: Transaction,
+  accountId: AccountId,
+  scheduleId: number,
+  fromDay: string,
+): Promise<void> {
+  await tx`
+    update schedules set from_day = ${fromDay}
+    where  account_id = ${accountId} and schedule_id = ${scheduleId}`;
+}
+
 /** Deletes a schedule. Its rounds stay. Returns whether it existed. */
 export async function deleteSchedule(
   tx: Transaction,
@@ -212,7 +225,7 @@ export async function selectAudiences(
     select place                                    as "place",
            count(*)::integer                        as "people",
            count(*) filter (where has_email)::integer as "withEmail"
-    from   (select w.place, u.user_id, u.email is not null as has_email
+    from   (select w.place, u.user_id, bool_and(${canGetMail(db)}) as has_email
             from   jsonb_to_recordset(${db.json(rows)}) as w(place integer, "group" integer, out boolean)
             join   memberships m on m.account_id = ${accountId} and m.kind = 'memberOf' and m.group_id = w."group"
             join   users u on u.account_id = ${accountId} and u.user_id = m.user_id and u.active

@@ -1,5 +1,6 @@
 // Schedules: which questions are asked, which groups are asked, how often and when. This file creates, checks and
 // changes them; opening.ts opens their rounds.
+import { workingHours } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
@@ -8,7 +9,6 @@ import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { selectKpis, selectQuestions } from '../questions/questions.sql.ts';
 import { classesOf } from '../questions/similar-wording.ts';
 import { activeIds, choiceOf } from './calendar.ts';
-import { workingHours } from './send-times.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import { selectParents } from './rounds.sql.ts';
 import {
@@ -86,7 +86,8 @@ export async function removeSchedule(
   if (!(await deleteSchedule(tx, accountId, scheduleId))) throw scheduleNotFound(scheduleId);
 }
 
-function scheduleNotFound(scheduleId: number): Fault {
+/** Returns the Fault for a schedule that does not exist. */
+export function scheduleNotFound(scheduleId: number): Fault {
   return new Fault('not_found', 'schedule not found', `Schedule ${scheduleId} does not exist.`);
 }
 

@@ -1,4 +1,5 @@
 // When a schedule is due, and when people can be sent messages, in every time zone and through clock changes.
+import { workingHours } from '@soundings/contract/limits.ts';
 import { addWeeks, weekOf } from '@soundings/contract/weeks.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +13,6 @@ import {
   sendableAt,
   weekdayOf,
   weeksDue,
-  workingHours,
 } from './send-times.ts';
 import { cases } from '../testing/house/cases.ts';
 

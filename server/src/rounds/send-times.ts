@@ -1,4 +1,5 @@
 // Computes when a schedule is due, and when people can get messages, in each person's time zone. Pure.
+import { workingHours } from '@soundings/contract/limits.ts';
 import { addWeeks, dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts';
 
 /** How often and when a schedule asks. `weekday`: 1 is Monday. Days are YYYY-MM-DD; `untilDay` is included. */
@@ -13,9 +14,6 @@ export type Repetition = {
 
 const msPerDay = 86_400_000;
 const msPerHour = 3_600_000;
-
-/** The hours of working days in which messages are sent, unless a schedule allows any hour: from 08:00 to 19:59. */
-export const workingHours = { first: 8, last: 19 };
 
 /** Returns the day `count` days later. */
 export const addDays = (day: string, count: number): string =>
@@ -107,7 +105,7 @@ export function sendableAt(
 }
 
 /** Returns the first time from `now` on that is within working hours in a time zone. */
-function nextWorkingTime(now: number, timezone: string): number {
+export function nextWorkingTime(now: number, timezone: string): number {
   const { day, hour } = localTime(now, timezone);
   const isWorkday = weekdayOf(day) <= 5;
   if (isWorkday && hour >= workingHours.first && hour <= workingHours.last) return now;

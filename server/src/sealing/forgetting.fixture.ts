@@ -175,8 +175,8 @@ export const untilBlocked = (pool: Pool, statement: string, user = 'soundings') 
   until(async () => {
     const rows = await pool`
       select 1 from pg_stat_activity
-      where  wait_event_type = 'Lock' and application_name = 'soundings' and usename = ${user}
-        and  query ilike ${`%${statement}%`}`;
+      where  datname = current_database() and wait_event_type = 'Lock' and application_name = 'soundings'
+        and  usename = ${user} and query ilike ${`%${statement}%`}`;
     return rows.length > 0;
   });
 

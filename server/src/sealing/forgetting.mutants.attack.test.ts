@@ -104,7 +104,7 @@ describe('a failed step of the epoch', () => {
     await untilBlocked(pool, 'update week_keys');
     await pool`
       select pg_terminate_backend(pid) from pg_stat_activity
-      where  wait_event_type = 'Lock' and query ilike '%update week_keys%'`;
+      where  datname = current_database() and wait_event_type = 'Lock' and query ilike '%update week_keys%'`;
     await expect(step).rejects.toMatchObject({ code: 'unavailable' });
     await letGo();
     await close();

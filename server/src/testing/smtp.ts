@@ -22,6 +22,8 @@ export type TestSmtp = {
   port: number;
   /** The accepted emails, in their order. */
   mails: ReceivedMail[];
+  /** How many emails have begun to arrive but have not ended. */
+  receiving(): number;
   /** The maximum number of simultaneous connections. */
   mostConnections(): number;
   /** Waits until this number of emails has been accepted. */
@@ -48,6 +50,7 @@ export async function openSmtp(wishes: SmtpOptions = {}): Promise<TestSmtp> {
   const mails: ReceivedMail[] = [];
   const host = wishes.host ?? '127.0.0.1';
   const { tls, login } = wishes;
+  let receiving = 0;
   const server = new SMTPServer({
     logger: false,
     authOptional: !login,
@@ -63,6 +66,8 @@ export async function openSmtp(wishes: SmtpOptions = {}): Promise<TestSmtp> {
     onRcptTo: ({ address }, _session, callback) => callback(refusal(wishes.refuseRecipient?.(address))),
     onData: (stream, session, callback) => {
       const chunks: Buffer[] = [];
+      stream.once('data', () => receiving++);
+      stream.once('close', () => receiving--);
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.once('end', () => {
         const raw = Buffer.concat(chunks).toString('latin1');
@@ -90,6 +95,7 @@ export async function openSmtp(wishes: SmtpOptions = {}): Promise<TestSmtp> {
     url: `${tls?.isFromTheStart ? 'smtps' : 'smtp'}://${login ? `${login.user}:${login.password}@` : ''}${host}:${port}`,
     port,
     mails,
+    receiving: () => receiving,
     mostConnections: () => most,
     arrived: (count) => until(async () => mails.length >= count && mails),
     close: () => new Promise((resolve) => server.close(() => resolve())),

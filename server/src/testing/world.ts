@@ -53,6 +53,8 @@ export const testConfig: Omit<Parameters<typeof startApp>[0], 'answerKeys'> = {
   fileDays: 30,
   smtpUrl: undefined,
   mailFrom: 'soundings@localhost',
+  smtpConnections: 4,
+  dkim: undefined,
   metricsToken: undefined,
 };
 

@@ -1,4 +1,5 @@
-// API access: what is needed to connect an HR system or reports: URLs, SFTP, allowed IP addresses, limits and documentation.
+// API access. The page shows what is needed to connect an HR system or reports: URLs, SFTP, allowed IP addresses, limits and
+// documentation.
 import type { Access } from '@soundings/contract/console/access.ts';
 import { ExternalLink, Plus, X } from 'lucide-react';
 import { useState } from 'react';
@@ -157,7 +158,7 @@ function Ranges({ allow, change }: { allow: string[]; change: (change: Change) =
   const t = useText();
   const showErrorOf = useErrorToast();
   const [last, setLast] = useState<string>();
-  /** Removes one after another, so that removing the last one always asks for confirmation. */
+  /** Ranges are removed one after another, so that removing the last range always asks for confirmation. */
   const [busy, setBusy] = useState(false);
   const remove = (range: string) => {
     if (allow.length === 1) return setLast(range);
@@ -219,7 +220,7 @@ function Adding({ change }: { change: (change: Change) => Promise<void> }) {
   );
 }
 
-/** What files can change, read-only. It is changed in the settings. */
+/** Shows what files can change. This can only be edited in the settings. */
 function FileSettings({ files }: Access) {
   const t = useText();
   const format = useFormat();

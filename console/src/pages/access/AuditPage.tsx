@@ -179,7 +179,7 @@ function useColumns(): Column<AuditEntry>[] {
   ];
 }
 
-/** The path of the page for each kind of subject. Tokens and KPIs have only a list. */
+/** The path of the page for each kind of subject. A token or KPI has no page, so the path is that of the list. */
 const pages: Record<SubjectKind, (id: string) => string> = {
   person: (id) => `/people/${id}`,
   group: (id) => `/groups/${id}`,

@@ -11,6 +11,7 @@ import { Section } from '../../ui/page/Section.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
 import { usePrivacyText } from './privacy-texts.ts';
 import css from './privacy.module.css';
+import { Breakdowns } from './PrivacyBreakdowns.tsx';
 import { Access, Keys, Links, Rules } from './PrivacyTables.tsx';
 
 export function PrivacyPage() {
@@ -46,6 +47,7 @@ export function PrivacyPage() {
             <Limits {...data} />
             <Never {...data} />
             <Rules {...data} />
+            <Breakdowns {...data} />
             <Access {...data} />
             <Links {...data} />
             <Keys {...data} />

@@ -10,7 +10,15 @@ import { usePrivacyText } from './privacy-texts.ts';
 import css from './privacy.module.css';
 
 /** The first cell of each row is its heading. `label`: names the table if there is no heading directly above it. */
-function Grid({ head, rows, label }: { head: string[]; rows: [string, ...ReactNode[]][]; label: string }) {
+export function Grid({
+  head,
+  rows,
+  label,
+}: {
+  head: string[];
+  rows: [string, ...ReactNode[]][];
+  label: string;
+}) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolling areas must be reachable by keyboard
     <div className={css['scroll']} role="group" aria-label={label} tabIndex={0}>
@@ -47,7 +55,7 @@ const Two = ({ name, more }: { name: ReactNode; more: ReactNode }) => (
   </>
 );
 
-export function Rules({ rules, openWeeks, breakdowns }: PrivacyReport) {
+export function Rules({ rules, openWeeks }: PrivacyReport) {
   const t = useText();
   const format = useFormat();
   const weeks = useWeekText();
@@ -87,14 +95,6 @@ export function Rules({ rules, openWeeks, breakdowns }: PrivacyReport) {
         rows={rows}
       />
       {openWeeks.length === 0 && <p className={css['soft']}>{t('privacy.noOpenWeek')}</p>}
-      {breakdowns.length > 0 && (
-        <p className={css['after']}>
-          {t('privacy.breakdowns', { list: breakdowns.join(', ') })}{' '}
-          {rules.threshold > 1
-            ? t('privacy.breakdownsText', { minimum: rules.threshold })
-            : t('privacy.breakdownsOpen')}
-        </p>
-      )}
     </Section>
   );
 }

@@ -1,7 +1,6 @@
 // The settings of the account: company, privacy, files and email. Each section explains the consequences of its fields.
 import type { AccountSettingsView, LimitName } from '@soundings/contract/console/access.ts';
-import { type ManagerComparison, managerComparisons } from '@soundings/contract/comparisons.ts';
-import { Mail } from 'lucide-react';
+import { managerComparisons } from '@soundings/contract/comparisons.ts';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { useData, useRefresh } from '../../hooks/data.ts';
@@ -9,29 +8,18 @@ import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { CountryField } from '../../ui/form/CountryField.tsx';
-import { DescriptionList } from '../../ui/page/DescriptionList.tsx';
 import { CheckboxField, NumberField, RadioField, SwitchField, TextField } from '../../ui/form/Field.tsx';
 import { ComboboxField } from '../../ui/form/Combobox.tsx';
-import { Form, type FormState, useForm } from '../../ui/form/Form.tsx';
-import { useErrorText } from '../../ui/faults.ts';
+import { Form, useForm } from '../../ui/form/Form.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
 import { Page } from '../../ui/page/Page.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import { TimezoneField } from '../session/TimezoneField.tsx';
+import { MailSettings } from './MailSettings.tsx';
+import type { SettingsForm, Values } from './settings-form.ts';
 import css from './access.module.css';
-
-type Values = Omit<
-  AccountSettingsView,
-  'notify' | 'distributionThreshold' | 'commentThreshold' | 'kpiWeeks' | 'managerComparisons'
-> & {
-  notify: string;
-  distributionThreshold: number | undefined;
-  commentThreshold: number | undefined;
-  kpiWeeks: number | undefined;
-} & Record<ManagerComparison, boolean>;
-type SettingsForm = FormState<Values>;
 
 export function SettingsPage() {
   const response = useData('GET /settings');
@@ -291,52 +279,5 @@ function Limit({ form, name, label }: { form: SettingsForm; name: LimitName; lab
       {...field}
       onChange={(value) => field.onChange(value as number)}
     />
-  );
-}
-
-function MailSettings({ form, mailFrom }: { form: SettingsForm; mailFrom: string | null }) {
-  const t = useText();
-  return (
-    <Section title={t('settings.mail')}>
-      <div className={css['fields']}>
-        {mailFrom === null ? (
-          <Notice tone="warn">{t('settings.mailOff')}</Notice>
-        ) : (
-          <>
-            <DescriptionList items={[[t('settings.mailFrom'), <code key="from">{mailFrom}</code>]]} />
-            <TestMail />
-          </>
-        )}
-        <TextField
-          label={t('settings.notify')}
-          hint={t('settings.notifyHint')}
-          multiline={4}
-          optional
-          {...form.field('notify')}
-        />
-        <CheckboxField label={t('settings.notifySuccess')} {...form.field('notifySuccess')} />
-      </div>
-    </Section>
-  );
-}
-
-function TestMail() {
-  const t = useText();
-  const toast = useToast();
-  const errorText = useErrorText();
-  const [busy, setBusy] = useState(false);
-  const send = () => {
-    setBusy(true);
-    api('POST /settings/test-mail')
-      .then(({ to }) => toast({ text: t('settings.testMailSent', { to }) }))
-      .catch((error: unknown) => toast({ text: errorText(error), tone: 'bad' }))
-      .finally(() => setBusy(false));
-  };
-  return (
-    <span>
-      <Button icon={Mail} busy={busy} onClick={send}>
-        {t('settings.testMail')}
-      </Button>
-    </span>
   );
 }

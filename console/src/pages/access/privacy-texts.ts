@@ -1,6 +1,15 @@
 // The sentences of the privacy report in the reader's language.
-import type { Kept, KeyState, NeverShown, PrivacyLimit } from '@soundings/contract/console/privacy.ts';
+import type {
+  Kept,
+  KeyState,
+  NeverShown,
+  PrivacyLimit,
+  PrivacyReport,
+  ReportedBreakdown,
+} from '@soundings/contract/console/privacy.ts';
 import {
+  breakdownTexts,
+  changesTexts,
   keptText,
   limitText,
   neverText,
@@ -20,6 +29,8 @@ export function usePrivacyText() {
       text: limitText(limit, tools),
       where: whereOf(limit, tools),
     }),
+    breakdown: (breakdown: ReportedBreakdown) => breakdownTexts(breakdown, tools),
+    changes: (report: Pick<PrivacyReport, 'changes'>) => changesTexts(report, tools),
     never: (never: NeverShown) => neverText(never, tools),
     kept: (kept: Kept): [string, string] => [t(`privacy.kept.${kept.code}`), keptText(kept, tools)],
     place: ({ place, state }: KeyState) =>

@@ -31,7 +31,7 @@ describe('a question', () => {
     });
   });
 
-  test('without one of its options: the following options move up with all their texts', () => {
+  test('from which an option is removed: the following options move up with all their texts', () => {
     const draft = withoutOption(questionDraftOf(question), 0);
     expect(questionBodyOf(draft, { ...shape, options: 2 }).options).toEqual([
       { id: 'car', text: 'Car' },
@@ -39,7 +39,7 @@ describe('a question', () => {
     ]);
   });
 
-  test('with another main language: every text stays in its language', () => {
+  test('whose main language changes: every text stays in its language', () => {
     const draft = withBase(questionDraftOf(question), shape, 'sv');
     expect(questionBodyOf(draft, { ...shape, base: 'sv' })).toEqual({
       text: 'Hur tar du dig hit?',
@@ -106,7 +106,7 @@ describe('a schedule', () => {
     });
   });
 
-  test('without a reminder or an end sends neither', () => {
+  test('without a reminder and an end date sends neither', () => {
     expect(scheduleBodyOf({ ...empty, hasReminder: false })).toMatchObject({
       reminderDays: null,
       reminderHour: null,

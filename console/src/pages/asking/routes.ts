@@ -31,6 +31,12 @@ export const askingRoutes: PageRoute[] = [
     name: 'NewSchedulePage',
   },
   {
+    path: '/schedules/templates',
+    minimumRole,
+    load: () => import('./templates/TemplatesPage.tsx'),
+    name: 'TemplatesPage',
+  },
+  {
     path: '/schedules/$scheduleId',
     minimumRole,
     load: () => import('./schedules/SchedulePage.tsx'),

@@ -18,7 +18,7 @@ import { OpenBreakdownDialog } from './segments/OpenBreakdownDialog.tsx';
 import { BreakdownsSection } from './segments/BreakdownsSection.tsx';
 import css from './GroupPage.module.css';
 
-/** The open dialog. Without `attribute`, a new one is defined. */
+/** The open dialog. Without `attribute`, a new attribute is defined. */
 type Doing = { what: 'define' | 'remove' | 'open'; attribute?: AttributeRow };
 
 export function AttributesPage() {
@@ -121,7 +121,7 @@ function Attributes({ rows, onDo }: { rows: AttributeRow[]; onDo: (doing: Doing)
   );
 }
 
-/** The first allowed values, and how many people have others. */
+/** The first allowed values, and how many people have values that are not allowed. */
 function Values({ row: { allowedValues, disallowedValues } }: { row: AttributeRow }) {
   const t = useText();
   const shown = allowedValues?.slice(0, 6) ?? [];

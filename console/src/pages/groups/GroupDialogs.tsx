@@ -21,7 +21,7 @@ import type { Tree } from './tree/tree.ts';
 export type OpenGroupDialog =
   | { what: 'add'; group?: SelectedGroup }
   | { what: Exclude<GroupAction, 'add' | 'move'>; group: SelectedGroup }
-  /** `target`: the group it was dropped on; null: the top level. */
+  /** `target`: the group that it was dropped on; null: the top level. Undefined: the user chooses it in the dialog. */
   | { what: 'move'; group: SelectedGroup; target?: number | null };
 
 type DialogProps = { group: SelectedGroup; onClose: () => void };

@@ -46,13 +46,15 @@ function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
   const navigate = useNavigate();
   const [doing, setDoing] = useState<OpenGroupDialog>();
   const isAdministrator = hasRole(useSession().user, 'Administrator');
+  const isOnly = tree.rows.length === 1 && !isAdministrator;
   const row = treeRowOf(tree, group.id);
   const selected = { ...group, parentId: row?.parentId ?? group.path.at(-1)?.id ?? null };
   const items = useGroupItems(group, (what) => setDoing({ what, group: selected }));
   return (
     <Page
       title={group.name}
-      crumbs={[{ label: t('groups.title'), to: '/groups' }]}
+      // The list of groups would only lead back here.
+      crumbs={isOnly ? [] : [{ label: t('groups.title'), to: '/groups' }]}
       subtitle={<Path group={group} />}
       actions={
         isAdministrator && (
@@ -86,7 +88,7 @@ function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
   );
 }
 
-/** The groups above, from the top. */
+/** The groups above the group, from the top. */
 function Path({ group: { path } }: { group: GroupDetails }) {
   const t = useText();
   if (path.length === 0) return t('groups.atTop');

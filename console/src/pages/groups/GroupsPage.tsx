@@ -1,5 +1,6 @@
 // The groups of the account as a tree that users can search, expand and rearrange.
 import type { TreeGroup } from '@soundings/contract/console/groups.ts';
+import { Navigate } from '@tanstack/react-router';
 import { FolderTree, Plus } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { useAddress, useData } from '../../hooks/data.ts';
@@ -21,6 +22,9 @@ import { buildTree, found, mayMove, type Tree, treeRowOf, visibleRows } from './
 export function GroupsPage() {
   const t = useText();
   const response = useData('GET /groups/tree');
+  const isAdministrator = hasRole(useSession().user, 'Administrator');
+  const [only, ...others] = response.data?.groups ?? [];
+  if (only && others.length === 0 && !isAdministrator) return <Navigate to={`/groups/${only.id}`} replace />;
   const waiting = (
     <Page title={t('groups.title')}>
       <Skeleton rows={14} />
@@ -214,7 +218,7 @@ function NoMatch({ onClear }: { onClear: () => void }) {
   );
 }
 
-/** How long to drag over a collapsed group until it expands, in ms. */
+/** How long a dragged group must be over a collapsed group until that group expands, in ms. */
 const expandAfter = 600;
 
 function Dragged(props: { drag: Drag | undefined; tree: Tree; onRest: (id: number) => void }) {

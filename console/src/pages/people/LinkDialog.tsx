@@ -11,11 +11,22 @@ import { RadioField } from '../../ui/form/Field.tsx';
 import { useForm } from '../../ui/form/Form.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
-import type { SelectedPerson } from './actions.ts';
+import { linkKindOf, type SelectedPerson, usePeopleRefresh } from './actions.ts';
 import { personName } from './names.ts';
 import css from './people.module.css';
 
 type DialogProps = { person: SelectedPerson; onClose: () => void };
+const titles = {
+  invite: 'people.inviteTitle',
+  remind: 'people.remindTitle',
+  link: 'people.linkTitle',
+} as const;
+const confirms = {
+  invite: 'people.inviteConfirm',
+  remind: 'people.remindConfirm',
+  link: 'people.linkSend',
+} as const;
+
 type CreatedLink = { link: string; until: string };
 
 export function LinkDialog({ person, onClose }: DialogProps) {
@@ -38,32 +49,38 @@ function CreateDialog({
   const canMail = fields?.canMail ?? false;
   // The service refuses to show it, so that no administrator can sign in as another.
   const isMailOnly = canMail && person.role === 'Administrator';
+  const kind = linkKindOf(person);
+  const isInvited = kind !== 'link';
+  const usual = canMail && (isMailOnly || isInvited) ? 'mail' : 'screen';
+  const refresh = usePeopleRefresh();
   const form = useForm({
-    initial: { by: 'screen' as 'screen' | 'mail' },
+    initial: { by: '' as '' | 'screen' | 'mail' },
     warn: false,
     submit: ({ by }) =>
       api('POST /users/{userId}/sign-in-link', {
         params: { userId: person.id },
-        body: { by: isMailOnly ? 'mail' : by },
+        body: { by: by === '' || isMailOnly ? usual : by },
       }),
-    onDone: ({ link, until }) => {
+    onDone: async ({ link, until }) => {
+      await refresh();
       if (link !== null) return onCreated({ link, until });
       onClose();
-      toast({ text: t('people.linkMailed', { email: person.email ?? '' }) });
+      const sent = isInvited ? 'people.invitationMailed' : 'people.linkMailed';
+      toast({ text: t(sent, { email: person.email ?? '' }) });
     },
   });
   return (
     <FormDialog
       form={form}
       onClose={onClose}
-      title={t('people.linkTitle', { name: personName(person) })}
+      title={t(titles[kind], { name: personName(person) })}
       description={t('people.linkText')}
-      confirm={t(isMailOnly || form.values.by === 'mail' ? 'people.linkSend' : 'people.linkCreate')}
+      confirm={t((form.values.by || usual) === 'mail' || isMailOnly ? confirms[kind] : 'people.linkCreate')}
     >
       <RadioField
         label={t('people.linkBy')}
         {...form.field('by')}
-        {...(isMailOnly && { value: 'mail' as const })}
+        value={isMailOnly ? 'mail' : form.values.by || usual}
         options={[
           {
             value: 'screen',

@@ -9,7 +9,7 @@ import { useForm } from '../../ui/form/Form.tsx';
 import { Page } from '../../ui/page/Page.tsx';
 import { Loaded, Skeleton } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
-import { newPersonOf, personValuesOf } from './person-values.ts';
+import { isInvitable, newPersonOf, personValuesOf } from './person-values.ts';
 import { usePeopleRefresh } from './actions.ts';
 import { PersonForm } from './PersonForm.tsx';
 
@@ -36,12 +36,18 @@ function NewPerson({ fields }: { fields: PersonFields }) {
   const refresh = usePeopleRefresh();
   const attributes = fields.attributes.map(({ name }) => name);
   const form = useForm({
-    initial: personValuesOf(undefined, attributes),
-    submit: (values) => api('POST /users', { body: newPersonOf(values, attributes) }),
-    onDone: async ({ id }, { firstName, lastName }) => {
+    initial: { ...personValuesOf(undefined, attributes), invite: true },
+    submit: (values) => {
+      const invite = isInvitable(values, fields) && values.invite;
+      return api('POST /users', { body: { ...newPersonOf(values, attributes), invite } });
+    },
+    onDone: async ({ id }, values) => {
+      const { firstName, lastName, invite, email } = values;
       await refresh();
       await navigate({ to: `/people/${id}` });
-      toast({ text: t('people.addedPerson', { name: `${firstName} ${lastName}` }) });
+      const name = `${firstName} ${lastName}`;
+      const isInvited = isInvitable(values, fields) && invite;
+      toast({ text: t(isInvited ? 'people.addedAndInvited' : 'people.addedPerson', { name, email }) });
     },
   });
   return (

@@ -1,6 +1,7 @@
 // The toolbar of the people list: its filters, or the actions on the selected people.
 import { roles } from '@soundings/contract/people/roles.ts';
-import { ArrowDownToLine, ArrowUpFromLine, FilterX, X } from 'lucide-react';
+import { signInStates } from '@soundings/contract/people/sign-in-states.ts';
+import { ArrowDownToLine, ArrowUpFromLine, FilterX, Send, X } from 'lucide-react';
 import { useText } from '../../text/text.tsx';
 import { Button, IconButton } from '../../ui/Button.tsx';
 import { GroupCombobox } from '../../ui/form/group-combobox/GroupCombobox.tsx';
@@ -14,7 +15,7 @@ type BarProps = { filters: PeopleFilters; found: number | undefined };
 
 export function FilterBar({ filters, found }: BarProps) {
   const t = useText();
-  const { managed, active, mail = '', role = '', group } = filters.filters;
+  const { managed, active, mail = '', role = '', signIn = '', group } = filters.filters;
   const any = { value: '', label: t('people.any') };
   const either = (value: 'true' | 'false' | undefined, yes: string, no: string) =>
     value === undefined ? '' : value === 'true' ? yes : no;
@@ -46,12 +47,13 @@ export function FilterBar({ filters, found }: BarProps) {
       />
       <Select
         label={t('people.status')}
-        value={either(active, 'active', 'inactive')}
+        value={signIn || either(active, 'active', 'inactive')}
         onChange={(status) => filters.set({ status })}
         options={[
           any,
           { value: 'active', label: t('people.active') },
           { value: 'inactive', label: t('people.inactive') },
+          ...signInStates.map((value) => ({ value, label: t(`people.signInState.${value}`) })),
         ]}
       />
       <Select
@@ -62,8 +64,10 @@ export function FilterBar({ filters, found }: BarProps) {
           any,
           { value: 'none', label: t('people.withoutEmail') },
           { value: 'rejected', label: t('people.refusedEmail') },
+          { value: 'stopped', label: t('people.stoppedEmail') },
         ]}
       />
+      {filters.filters.run !== undefined && <ToolbarText>{t('people.ofRun')}</ToolbarText>}
       {filters.isFiltered && (
         <IconButton icon={FilterX} label={t('action.clearFilters')} onClick={filters.clear} />
       )}
@@ -77,8 +81,9 @@ export function ChoiceBar(props: {
   selection: PeopleSelection;
   found: number;
   onHandover: (way: 'adopt' | 'release') => void;
+  onInvite: () => void;
 }) {
-  const { selection, found, onHandover } = props;
+  const { selection, found, onHandover, onInvite } = props;
   const t = useText();
   return (
     <>
@@ -89,6 +94,9 @@ export function ChoiceBar(props: {
         </Button>
       )}
       <ToolbarGap />
+      <Button icon={Send} onClick={onInvite}>
+        {t('invite.invitePeople')}
+      </Button>
       <Button icon={ArrowUpFromLine} onClick={() => onHandover('adopt')}>
         {t('people.handOver')}
       </Button>

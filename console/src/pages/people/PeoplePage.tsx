@@ -12,6 +12,8 @@ import { Page } from '../../ui/page/Page.tsx';
 import { usePeopleSelection } from './list/selection.ts';
 import { type PeopleFilters, usePeopleFilters } from './list/filters.ts';
 import { HandoverDialog } from './HandoverDialog.tsx';
+import { InviteButton } from './invite/InviteButton.tsx';
+import { InviteDialog } from './invite/InviteDialog.tsx';
 import { ChoiceBar, FilterBar } from './PeopleBars.tsx';
 import { PeopleTable } from './PeopleTable.tsx';
 
@@ -23,17 +25,19 @@ export function PeoplePage() {
   const selection = usePeopleSelection(filters.filters, windows.count ?? 0);
   // The selection when the dialog opened, because it is cleared when the handover is done.
   const [handover, setHandover] = useState<{ way: 'adopt' | 'release'; chosen: Chosen }>();
+  const [inviting, setInviting] = useState<Chosen>();
   return (
     <Page
       title={t('people.title')}
       subtitle={all ? t('people.inAccount', { count: all.total }) : '\u00a0'}
-      actions={<Actions filters={filters} />}
+      actions={<Actions filters={filters} onInvite={setInviting} />}
       toolbar={
         selection.count > 0 ? (
           <ChoiceBar
             selection={selection}
             found={windows.count ?? 0}
             onHandover={(way) => setHandover({ way, chosen: selection.chosen })}
+            onInvite={() => setInviting(selection.chosen)}
           />
         ) : (
           <FilterBar filters={filters} found={windows.count} />
@@ -50,15 +54,21 @@ export function PeoplePage() {
       {handover && (
         <HandoverDialog {...handover} onDone={selection.none} onClose={() => setHandover(undefined)} />
       )}
+      {inviting && (
+        <InviteDialog chosen={inviting} onDone={selection.none} onClose={() => setInviting(undefined)} />
+      )}
     </Page>
   );
 }
 
-function Actions({ filters }: { filters: PeopleFilters }) {
+type ActionsProps = { filters: PeopleFilters; onInvite: (chosen: Chosen) => void };
+
+function Actions({ filters, onInvite }: ActionsProps) {
   const t = useText();
   const query = { ...filters.filters, ...filters.sorting };
   return (
     <>
+      <InviteButton filters={filters} onInvite={onInvite} />
       <LinkButton href={addressOf('GET /users.csv', { query })} download icon={Download}>
         {t('people.export')}
       </LinkButton>

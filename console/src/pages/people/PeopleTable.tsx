@@ -10,6 +10,7 @@ import { Locked } from '../../ui/Locked.tsx';
 import type { Column } from '../../ui/table/DataTable.tsx';
 import { LazyTable } from '../../ui/table/LazyTable.tsx';
 import { personName } from './names.ts';
+import { PersonStatus } from './PersonStatus.tsx';
 import type { PeopleSelection } from './list/selection.ts';
 import { type OpenPersonDialog, PersonDialogs } from './PersonDialogs.tsx';
 import { PersonMenu } from './PersonMenu.tsx';
@@ -115,13 +116,9 @@ function factColumns(t: Translator, day: (iso: string) => string): Column<Person
     {
       key: 'status',
       title: t('people.status'),
-      width: 96,
+      width: 176,
       wideOnly: true,
-      cell: ({ active }) => (
-        <Badge dot tone={active ? 'good' : 'neutral'}>
-          {t(active ? 'people.active' : 'people.inactive')}
-        </Badge>
-      ),
+      cell: (row) => <PersonStatus person={row} />,
     },
     {
       key: 'created',

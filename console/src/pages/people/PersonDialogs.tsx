@@ -22,6 +22,7 @@ const dialogs = {
   link: LinkDialog,
   sessions: SessionsDialog,
   twoFactor: TwoFactorDialog,
+  emails: SurveyEmailsDialog,
 };
 
 /** Shows the dialog of the current action, if any. */
@@ -172,6 +173,25 @@ function TwoFactorDialog({ person, onClose }: DialogProps) {
         await api('DELETE /users/{userId}/two-factor', { params: { userId: person.id } });
         await refresh();
         return t('people.twoFactorTurnedOff');
+      }}
+    />
+  );
+}
+
+function SurveyEmailsDialog({ person, onClose }: DialogProps) {
+  const t = useText();
+  const refresh = usePeopleRefresh();
+  const name = personName(person);
+  return (
+    <ConfirmDialog
+      onClose={onClose}
+      title={t('people.emailsOnTitle', { name })}
+      text={t('people.emailsOnText')}
+      confirm={t('people.emailsOn')}
+      onConfirm={async () => {
+        await api('DELETE /users/{userId}/survey-opt-out', { params: { userId: person.id } });
+        await refresh();
+        return t('people.emailsAreOn', { name });
       }}
     />
   );

@@ -12,7 +12,7 @@ import type { ReactNode } from 'react';
 import { useData } from '../../hooks/data.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
-import { SwitchField, TextField } from '../../ui/form/Field.tsx';
+import { CheckboxField, SwitchField, TextField } from '../../ui/form/Field.tsx';
 import { SelectField } from '../../ui/form/Select.tsx';
 import { FieldRow, Form, type FormState } from '../../ui/form/Form.tsx';
 import { GroupCombobox } from '../../ui/form/group-combobox/GroupCombobox.tsx';
@@ -21,7 +21,13 @@ import { ComboboxField } from '../../ui/form/Combobox.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { TimezoneField } from '../session/TimezoneField.tsx';
 import { Details } from './PersonProfile.tsx';
-import { attributeField, isKindManaged, type PersonValues } from './person-values.ts';
+import {
+  attributeField,
+  isChoosable,
+  isInvitable,
+  isKindManaged,
+  type PersonValues,
+} from './person-values.ts';
 import css from './people.module.css';
 
 type PersonFormProps = {
@@ -135,6 +141,9 @@ function Settings({ form, fields, person, isOwnAccount }: PartProps) {
             hint: t(`people.roleText.${role}`),
           }))}
         />
+        {isChoosable(form.values, fields, person) && (
+          <Invite form={form} canSend={isInvitable(form.values, fields, person)} />
+        )}
         <FieldRow>
           <ComboboxField
             search={t('select.searchLanguages')}
@@ -154,6 +163,20 @@ function Settings({ form, fields, person, isOwnAccount }: PartProps) {
         </FieldRow>
       </div>
     </Section>
+  );
+}
+
+function Invite({ form, canSend }: { form: PartProps['form']; canSend: boolean }) {
+  const t = useText();
+  const { value, ...field } = form.field('invite');
+  return (
+    <CheckboxField
+      label={t('people.invite')}
+      hint={t(canSend ? 'people.inviteHint' : 'people.inviteHintNoEmail')}
+      {...field}
+      value={canSend && value}
+      disabled={!canSend}
+    />
   );
 }
 

@@ -1,4 +1,5 @@
 // The menu of actions on a person besides editing.
+import type { Person } from '@soundings/contract/console/people.ts';
 import {
   ArrowDownToLine,
   ArrowUpFromLine,
@@ -6,6 +7,7 @@ import {
   CirclePlay,
   KeyRound,
   LogOut,
+  Mail,
   ShieldOff,
   Trash2,
   UserRound,
@@ -17,13 +19,20 @@ import { useErrorText } from '../../ui/faults.ts';
 import { Menu } from '../../ui/floating/Menu.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import { personName } from './names.ts';
-import { type PersonAction, type SelectedPerson, usePeopleRefresh } from './actions.ts';
+import { linkKindOf, type PersonAction, type SelectedPerson, usePeopleRefresh } from './actions.ts';
 
 type PersonOfMenu = SelectedPerson & {
   managed: boolean;
   active: boolean;
-  signIn?: { hasTwoFactor: boolean; sessions: number };
+  signIn?: Person['signIn'];
+  surveyEmails?: Person['surveyEmails'];
 };
+
+const linkTexts = {
+  invite: 'people.invitePerson',
+  remind: 'people.remindPerson',
+  link: 'people.link',
+} as const;
 type MenuProps = {
   person: PersonOfMenu;
   /** In the list: the menu includes a link to the person. */
@@ -39,7 +48,7 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
   const t = useText();
   const setActive = useSetActive(person);
   const isOwnAccount = useSession().user.id === person.id;
-  const { managed, active, email, signIn } = person;
+  const { managed, active, email, signIn, surveyEmails = 'all' } = person;
   const ownAccountReason = isOwnAccount ? t('fault.own account') : undefined;
   const noLink = !active ? t('people.linkInactive') : email === null ? t('people.linkNoEmail') : undefined;
   return (
@@ -47,7 +56,12 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
       label={t('people.actions', { name: personName(person) })}
       items={[
         isInList && { label: t('people.open'), icon: UserRound, to: `/people/${person.id}` },
-        { label: t('people.link'), icon: KeyRound, onSelect: () => onDo('link'), ...disabledFor(noLink) },
+        {
+          label: t(linkTexts[linkKindOf(person)]),
+          icon: KeyRound,
+          onSelect: () => onDo('link'),
+          ...disabledFor(noLink),
+        },
         signIn && {
           label: t('people.endSessions'),
           icon: LogOut,
@@ -59,6 +73,11 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
           icon: ShieldOff,
           onSelect: () => onDo('twoFactor'),
           ...disabledFor(signIn.hasTwoFactor ? undefined : t('people.twoFactorIsOff')),
+        },
+        surveyEmails !== 'all' && {
+          label: t('people.emailsOn'),
+          icon: Mail,
+          onSelect: () => onDo('emails'),
         },
         'line',
         {

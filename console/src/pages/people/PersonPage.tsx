@@ -7,7 +7,6 @@ import { api } from '../../api.ts';
 import { useData } from '../../hooks/data.ts';
 import { useSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
-import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { useForm } from '../../ui/form/Form.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
@@ -17,11 +16,12 @@ import { Loaded, Skeleton } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import { personName } from './names.ts';
 import css from './people.module.css';
-import { changesOf, personValuesOf } from './person-values.ts';
+import { changesOf, isInvitable, personValuesOf } from './person-values.ts';
 import { usePeopleRefresh } from './actions.ts';
 import { type OpenPersonDialog, PersonDialogs } from './PersonDialogs.tsx';
 import { PersonForm } from './PersonForm.tsx';
 import { PersonMenu } from './PersonMenu.tsx';
+import { PersonStatus } from './PersonStatus.tsx';
 import { PersonProfile } from './PersonProfile.tsx';
 
 export function PersonPage() {
@@ -111,13 +111,11 @@ function Known({ person, fields }: { person: Person; fields: PersonFields }) {
   );
 }
 
-function Marks({ person: { active, role, managed } }: { person: Person }) {
+function Marks({ person: { active, role, managed, signIn } }: { person: Person }) {
   const t = useText();
   return (
     <span className={css['marks']}>
-      <Badge dot tone={active ? 'good' : 'neutral'}>
-        {t(active ? 'people.active' : 'people.inactive')}
-      </Badge>
+      <PersonStatus person={{ active, ...signIn }} />
       <span>{t(`role.${role}`)}</span>
       <span>{t(managed ? 'people.managed' : 'people.manual')}</span>
     </span>
@@ -133,11 +131,15 @@ function Editing({ person, fields, onEnd }: { person: Person; fields: PersonFiel
   // The state when editing began, so that refetched data does not look like input.
   const [before] = useState(person);
   const form = useForm({
-    initial: personValuesOf(before, attributes),
+    // Someone who gets a role is invited, unless the user says otherwise.
+    initial: { ...personValuesOf(before, attributes), invite: true },
     submit: (values) =>
       api('PATCH /users/{userId}', {
         params: { userId: person.id },
-        body: changesOf(values, before, attributes),
+        body: {
+          ...changesOf(values, before, attributes),
+          ...(isInvitable(values, fields, before) && values.invite && { invite: true }),
+        },
       }),
     onDone: async () => {
       await refresh();

@@ -85,7 +85,10 @@ export function Details({ person, fields, isOnlyManaged = false }: DetailsProps)
               ),
             ),
           ],
-          [t('people.reminders'), person.hasOptedOut ? t('people.remindersStopped') : undefined],
+          [
+            t('people.surveyEmails'),
+            person.surveyEmails === 'all' ? undefined : t(`people.emails.${person.surveyEmails}`),
+          ],
           [t('people.added'), day(person.createdAt)],
         ]}
       />
@@ -137,7 +140,8 @@ function Attributes({ person, fields }: Omit<ProfileProps, 'onDo'>) {
 
 function SigningIn({ person, onDo }: Omit<ProfileProps, 'fields'>) {
   const t = useText();
-  const { hasPassword, hasTwoFactor, sessions } = person.signIn;
+  const { hasPassword, hasTwoFactor, sessions, invitation } = person.signIn;
+  const { time } = useFormat();
   const canLink = person.active && person.email !== null;
   return (
     <Section
@@ -146,13 +150,25 @@ function SigningIn({ person, onDo }: Omit<ProfileProps, 'fields'>) {
         <>
           {hasTwoFactor && <Button onClick={() => onDo('twoFactor')}>{t('people.turnOffTwoFactor')}</Button>}
           {sessions > 0 && <Button onClick={() => onDo('sessions')}>{t('people.endSessions')}</Button>}
-          {canLink && <Button onClick={() => onDo('link')}>{t('people.link')}</Button>}
+          {canLink && (
+            <Button onClick={() => onDo('link')}>
+              {t(hasPassword ? 'people.link' : invitation ? 'people.remindPerson' : 'people.invitePerson')}
+            </Button>
+          )}
         </>
       }
     >
       <DescriptionList
         items={[
           [t('people.password'), t(hasPassword ? 'people.passwordSet' : 'people.passwordNone')],
+          [
+            t('people.invitation'),
+            invitation
+              ? t(`people.invitationState.${invitation.isExpired ? 'expired' : invitation.state}`, {
+                  time: time(invitation.at),
+                })
+              : undefined,
+          ],
           [t('people.twoFactor'), t(hasTwoFactor ? 'people.twoFactorOn' : 'people.twoFactorOff')],
           [
             t('people.sessions'),

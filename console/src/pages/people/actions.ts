@@ -1,8 +1,9 @@
 // The actions on a person.
+import type { Invitation } from '@soundings/contract/console/people.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
 import { useRefresh } from '../../hooks/data.ts';
 
-export type PersonAction = 'adopt' | 'release' | 'remove' | 'link' | 'sessions' | 'twoFactor';
+export type PersonAction = 'adopt' | 'release' | 'remove' | 'link' | 'sessions' | 'twoFactor' | 'emails';
 
 /** The fields of a person that the dialogs need. */
 export type SelectedPerson = {
@@ -12,7 +13,21 @@ export type SelectedPerson = {
   email: string | null;
   externalId: string | null;
   role: Role;
+  /** The latest invitation of someone who can't sign in yet, and whether a person with a role was never invited. */
+  invitation?: Invitation | null;
+  isUninvited?: boolean;
+  signIn?: { hasPassword: boolean; invitation: Invitation | null };
 };
+
+/** Returns how a link for a person is named: an invitation, until they have a password. */
+export function linkKindOf({
+  invitation,
+  isUninvited,
+  signIn,
+}: SelectedPerson): 'invite' | 'remind' | 'link' {
+  if (signIn ? signIn.invitation : invitation) return 'remind';
+  return (signIn ? !signIn.hasPassword : isUninvited) ? 'invite' : 'link';
+}
 
 /** Returns a function that refetches everything that shows people. */
 export function usePeopleRefresh(): () => Promise<void> {

@@ -30,7 +30,7 @@ test('an unchanged form sends no changes', () => {
   expect(changesOf(personValuesOf(person, attributes), person, attributes)).toEqual({});
 });
 
-test('groups that the HR system sends are not in the form, and are kept when others change', () => {
+test('groups that the HR system sends are not in the form, and are kept when other groups change', () => {
   const values = personValuesOf(person, attributes);
   expect(values['memberships/memberOf']).toEqual([2]);
   expect(values['memberships/interestOf']).toEqual([3]);
@@ -38,7 +38,7 @@ test('groups that the HR system sends are not in the form, and are kept when oth
   expect(changesOf(changed, person, attributes)).toEqual({ memberships: { memberOf: [1, 2, 9] } });
 });
 
-test('cleared fields and attributes are sent as null; others are not sent', () => {
+test('cleared fields and attributes are sent as null; unchanged ones are not sent', () => {
   const values = {
     ...personValuesOf(person, attributes),
     email: ' ',

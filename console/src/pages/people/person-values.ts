@@ -1,5 +1,5 @@
 // The values of the person form, and the request bodies with them.
-import type { NewPerson, Person, PersonChanges } from '@soundings/contract/console/people.ts';
+import type { NewPerson, Person, PersonChanges, PersonFields } from '@soundings/contract/console/people.ts';
 import { managedFields, managedKinds } from '@soundings/contract/people/managed-fields.ts';
 import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
@@ -16,6 +16,8 @@ export type PersonValues = {
   timezone: string;
   active: boolean;
   externalId: string;
+  /** Whether to send an invitation to sign in, where that can be chosen. */
+  invite: boolean;
 } & { [kind in `memberships/${MembershipKind}`]: readonly number[] } & {
   [attribute in `attributes/${string}`]: string;
 };
@@ -46,6 +48,7 @@ export function personValuesOf(person: Person | undefined, attributes: string[])
     timezone: person?.timezone ?? '',
     active: person?.active ?? true,
     externalId: person?.externalId ?? '',
+    invite: false,
     ...Object.fromEntries(membershipKinds.map((kind) => [`memberships/${kind}`, shown(kind)])),
     ...Object.fromEntries(
       attributes.map((name) => [attributeField(name), (person && attributeOf(person, name)) ?? '']),
@@ -56,6 +59,21 @@ export function personValuesOf(person: Person | undefined, attributes: string[])
 /** Whether the HR system manages a person's membership in a group. */
 export const isKindManaged = (person: Person | undefined, kind: MembershipKind, isGroupManaged: boolean) =>
   person?.managed === true && isGroupManaged && managedKinds.includes(kind);
+
+/**
+ * Whether an invitation to sign in can be chosen: for new people with a role, and for people without a password who are given one. New
+ * administrators who exist already are invited in any case.
+ */
+export const isChoosable = ({ role }: PersonValues, { canMail }: PersonFields, person?: Person): boolean =>
+  canMail &&
+  role !== 'User' &&
+  (!person ||
+    (person.role === 'User' && role !== 'Administrator' && person.active && !person.signIn.hasPassword));
+
+/** Whether the invitation can be sent: there is also an address. */
+export const isInvitable = (values: PersonValues, fields: PersonFields, person?: Person): boolean =>
+  isChoosable(values, fields, person) &&
+  (person?.managed ? person.email !== null : values.email.trim() !== '');
 
 const orNull = (text: string) => (text.trim() === '' ? null : text);
 

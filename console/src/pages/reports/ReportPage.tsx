@@ -1,6 +1,7 @@
-// A report of a group: one A4 page to print, or to save as PDF. The texts come from the service, so that both say the same.
+// A report of a group: one A4 page to print, or to save as PDF. The texts come from the service, so that the page and the PDF say
+// the same.
 import { periodOfWeek, quarterOfWeek } from '@soundings/contract/periods.ts';
-import type { ResultsStart } from '@soundings/contract/console/results.ts';
+import type { ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { Download, EyeOff, FolderDown, Printer, Waves } from 'lucide-react';
 import { addressOf } from '../../api.ts';
 import { useAddress, useData } from '../../hooks/data.ts';
@@ -91,7 +92,7 @@ function OneReport({ start }: { start: Start }) {
   );
 }
 
-/** Saving the report as PDF, and printing it. `request`: which report. */
+/** The buttons that save the report as PDF and print it. `request`: the parameters of the report. */
 function Actions({ request }: { request: { params: object; query: object } }) {
   const t = useText();
   return (

@@ -1,4 +1,4 @@
-// A report as a sheet of paper: on screen as wide as there is room, in print exactly one A4 page.
+// A report as a sheet of paper: on screen it is as wide as there is room, in print it is exactly one A4 page.
 import type {
   PrintedReport,
   ReportMark,
@@ -6,6 +6,7 @@ import type {
   ReportSection,
 } from '@soundings/contract/console/reports.ts';
 import { cx } from '../../ui/cx.ts';
+import focusCss from './focus.module.css';
 import css from './report.module.css';
 
 export function ReportSheet({ report }: { report: PrintedReport }) {
@@ -28,6 +29,7 @@ export function ReportSheet({ report }: { report: PrintedReport }) {
         <Questions {...report.strongest} />
         <Questions {...report.weakest} />
       </div>
+      <Focus {...report.focus} />
       <Comments {...report.comments} />
       <footer className={css['foot']}>
         <h3 className={css['small']}>{report.anonymity.title}</h3>
@@ -201,19 +203,35 @@ function Questions({ items, ...head }: ReportSection<ReportRow>) {
   );
 }
 
+function Focus({ items, ...head }: PrintedReport['focus']) {
+  if (items.length === 0) return null;
+  return (
+    <section>
+      <Heading {...head} />
+      <ul className={focusCss['focus']}>
+        {items.map((text) => (
+          <li key={text} dir="auto">
+            {text}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 function Comments({ items, ...head }: PrintedReport['comments']) {
   if (items.length === 0 && head.note === '') return null;
   return (
     <section>
       <Heading {...head} />
       <ul className={css['comments']}>
-        {items.map(({ text, source }, index) => (
+        {items.map(({ text, question, week }, index) => (
           // oxlint-disable-next-line react/no-array-index-key -- comments have no id, so that they reveal nothing
           <li key={index}>
             <p className={css['comment']} dir="auto">
               {text}
             </p>
-            <p className={css['note']}>{source}</p>
+            <p className={css['note']}>{`${question} · ${week}`}</p>
           </li>
         ))}
       </ul>

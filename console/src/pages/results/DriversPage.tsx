@@ -1,6 +1,6 @@
-// Key drivers: which KPIs go along with an outcome over groups, and what that does not say.
-import type { Drivers, KpiDriver } from '@soundings/contract/console/drivers.ts';
-import type { ResultGroup, ResultWeek } from '@soundings/contract/console/results.ts';
+// Key drivers: which KPIs go along with an outcome over groups, and why that doesn't show a cause.
+import type { Drivers, KpiDriver } from '@soundings/contract/console/results/drivers.ts';
+import type { ResultGroup, ResultWeek } from '@soundings/contract/console/results/results.ts';
 import { useAddress, useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';

@@ -1,4 +1,4 @@
-// How figures are marked that are partly based on links or cards that the employer handed out.
+// Marks figures that are partly based on links or cards that the employer handed out.
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Toggletip } from '../../ui/floating/Toggletip.tsx';

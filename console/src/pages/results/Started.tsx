@@ -1,5 +1,5 @@
-// What every results page loads first, and what is shown in its place when there are no results yet.
-import type { ResultsStart } from '@soundings/contract/console/results.ts';
+// What every results page loads first, and what is shown instead of the page when there are no results yet.
+import type { ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { EyeOff, Waves } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useData } from '../../hooks/data.ts';
@@ -10,7 +10,7 @@ import { useWeekText } from '../../text/weeks.ts';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { Page } from '../../ui/page/Page.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
-import { FirstSteps } from './overview/FirstSteps.tsx';
+import { StartSteps } from './start/StartSteps.tsx';
 
 /** Loads what every results page needs first. Without a group or a week, shows what to do instead. */
 export function Started({
@@ -32,7 +32,7 @@ export function Started({
       <Loaded response={start}>
         {(read) =>
           isAdministrator ? (
-            <FirstSteps start={read} />
+            <StartSteps />
           ) : read.group ? (
             <Empty
               icon={Waves}

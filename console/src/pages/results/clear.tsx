@@ -1,11 +1,11 @@
 // What shows whether a change or difference is clear: arrows and colours for clear ones, words for all others, and an explanation.
-import { clearPoints, pointsOf } from '@soundings/contract/console/points.ts';
+import { clearPoints, pointsOf } from '@soundings/contract/console/results/points.ts';
 import type {
   BestEstimate,
   FigureChange,
   ChosenComparison,
   Difference,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import { ArrowDownRight, ArrowUpRight, CircleHelp } from 'lucide-react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';

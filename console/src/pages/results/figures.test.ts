@@ -1,6 +1,11 @@
 // Calculations for charts and pages of results: axes, gaps, changes and colours. A line never crosses a withheld value.
-import { clearPoints, pointsOf } from '@soundings/contract/console/points.ts';
-import type { FigureChange, HeatRow, RollingFigure, Verdict } from '@soundings/contract/console/results.ts';
+import { clearPoints, pointsOf } from '@soundings/contract/console/results/points.ts';
+import type {
+  FigureChange,
+  HeatRow,
+  RollingFigure,
+  Verdict,
+} from '@soundings/contract/console/results/results.ts';
 import { describe, expect, test } from 'vitest';
 import {
   bandPathOf,
@@ -49,7 +54,7 @@ describe('an axis', () => {
 });
 
 describe('a line', () => {
-  test('has a gap for withheld weeks, and for more weeks without questions than usual', () => {
+  test('has a gap where weeks are withheld, and where more weeks than usual asked nothing', () => {
     expect(lineSegmentsOf([1, 2, null, 4])).toEqual([
       { from: 0, to: 1, isGap: false },
       { from: 1, to: 3, isGap: true },
@@ -61,7 +66,7 @@ describe('a line', () => {
     });
   });
 
-  test('marks points without a line to them, and all points if there are few', () => {
+  test('marks points that no line leads to, and all points if there are only a few', () => {
     const points = [1, 2, null, 4];
     expect(markedPoints(points, lineSegmentsOf(points))).toEqual([3]);
     expect(markedPoints(points, lineSegmentsOf(points), 3)).toEqual([0, 1, 3]);
@@ -96,14 +101,14 @@ const rollingAt = (week: string, value: number | null, margin: number | null = 0
 });
 
 describe('a change', () => {
-  test('has a direction, and so an arrow and a colour, only if it is clear', () => {
+  test('has a direction, and therefore an arrow and a colour, only if it is clear', () => {
     expect(directionOf(change(0.05))).toBe('up');
     expect(directionOf(change(-0.05))).toBe('down');
     expect(directionOf(change(0.4, 'unclear'))).toBeUndefined();
     expect([directionOf(null), directionOf(undefined)]).toEqual([undefined, undefined]);
   });
 
-  test('is in whole points; a clear one below one point is in tenths', () => {
+  test('is in whole points; a clear change below one point is in tenths', () => {
     expect([0.114, -0.114, 0.005, 0.004, -0.004].map((by) => pointsOf(by))).toEqual([11, -11, 1, 0, 0]);
     expect([0.114, 0.004, -0.004].map((by) => clearPoints(change(by)))).toEqual([11, 0.4, -0.4]);
     expect(clearPoints(change(0.004, 'unclear'))).toBe(0);
@@ -135,7 +140,7 @@ describe('an interval', () => {
     );
   });
 
-  test('is an area along its line, with a new area after each gap', () => {
+  test('is drawn as an area along its line, with a new area after each gap', () => {
     const range = { low: 1, high: 2 };
     const lineSegments = [
       { from: 0, to: 1, isGap: false },
@@ -164,13 +169,13 @@ describe('the highest and lowest KPIs', () => {
   });
   const idsOf = (kpis: { id: string }[]) => kpis.map(({ id }) => id);
 
-  test('are those against the comparison, and no KPI is in both', () => {
+  test('are chosen by their difference from the comparison, and no KPI is in both lists', () => {
     const kpis = [kpi('a', 0.9, -0.2), kpi('b', 0.1, 0.3), kpi('c', 0.5, 0), kpi('d', null)];
     const { highest, lowest } = extremesOf(kpis);
     expect([idsOf(highest), idsOf(lowest)]).toEqual([['b'], ['a']]);
   });
 
-  test('without a comparison are those of the values, at most three of each', () => {
+  test('without a comparison are chosen by their values, at most three in each list', () => {
     const { highest, lowest } = extremesOf([1, 2, 3, 4, 5, 6, 7, 8].map((n) => kpi(String(n), n / 10)));
     expect([idsOf(highest), idsOf(lowest)]).toEqual([
       ['8', '7', '6'],
@@ -180,7 +185,7 @@ describe('the highest and lowest KPIs', () => {
   });
 });
 
-test('the comments are those of the last week, or else the newest', () => {
+test('the comments shown are those of the last week, or else the newest', () => {
   const of = (week: string, ...weeks: string[]) =>
     lastComments({
       last: { week: { week } },
@@ -203,7 +208,7 @@ describe('a cell of the heat map', () => {
   const cells = (isDifference: boolean, bounds: { low: number; high: number } | undefined) =>
     row.values.map((_, kpi) => heatFigure(row, kpi, { bounds, isDifference }));
 
-  test('is marked if what it shows, the change or the difference, is compared with a marked figure', () => {
+  test('is marked if the figure that the shown change or difference compares with is marked', () => {
     const bounds = { low: 0, high: 100 };
     const marksOf = (more: Partial<HeatRow>) =>
       [false, true].map((isDifference) => {
@@ -215,7 +220,7 @@ describe('a cell of the heat map', () => {
     expect(marksOf({ differencesHandedOut: [0] })).toEqual([false, true]);
   });
 
-  test('shows a score with its colour, and only a clear change', () => {
+  test('shows a score with its colour, and a change only if it is clear', () => {
     expect(cells(false, { low: 50, high: 70 })).toEqual([
       { kind: 'shown', value: 70, isDifference: false, step: 9, change: -0.05, isHandedOut: false },
       { kind: 'shown', value: 60, isDifference: false, step: 5, change: null, isHandedOut: true },
@@ -258,7 +263,7 @@ describe('the parts of a distribution', () => {
   const partsFor = (type: 1 | 2 | 3 | 4, ...keys: (number | string)[]) =>
     barPartsOf(type, scale, distribution(...keys), labels).map(({ label, count }) => [label, count]);
 
-  test('are the values, pairs for scales of ten, the three groups of the eNPS, and yes and no', () => {
+  test('are the values, pairs of values for scales of ten, the three groups of the eNPS, or yes and no', () => {
     expect(partsFor(1, 5, 1)).toEqual([
       ['t1', 2],
       ['t2', 0],

@@ -1,4 +1,5 @@
-// Computations of the results pages: scores, intervals, clear changes. Pure. Weeks are only compared. The service computes them.
+// Computations of the results pages: scores, intervals, clear changes. Pure. Weeks are only compared here; the service computes
+// them.
 import type {
   Figure,
   GroupResults,
@@ -9,9 +10,10 @@ import type {
   ResultWeek,
   RollingFigure,
   Verdict,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import {
   agreementScale,
+  fourStepScale,
   type QuestionType,
   recommendation,
   type ScaledType,
@@ -19,7 +21,7 @@ import {
   tenStepScale,
   yesNo,
 } from '@soundings/contract/question-types.ts';
-import { pointsOf } from '@soundings/contract/console/points.ts';
+import { pointsOf } from '@soundings/contract/console/results/points.ts';
 import type { BarPart } from '../../ui/charts/StackedBar.tsx';
 import type { Point, Range } from '../../ui/charts/scale.ts';
 
@@ -67,8 +69,9 @@ export const directionOf = (one: { verdict: Verdict } | null | undefined): 'up' 
   one && one.verdict !== 'unclear' ? one.verdict : undefined;
 
 /**
- * Returns the KPIs with the highest and lowest difference from the comparison or, without a comparison, the highest and lowest values: at
- * most three of each, and none in both. Highest first, lowest first.
+ * Returns the KPIs with the highest and the lowest difference from the comparison or, without a comparison, with the highest and
+ * the lowest value. Each list has at most three KPIs, and no KPI is in both. The first list begins with the highest, the second
+ * with the lowest.
  */
 export function extremesOf(
   kpis: GroupResults['kpis'],
@@ -107,7 +110,10 @@ export function heatStep(value: number, low: number, high: number): number {
   return Math.max(1, Math.min(9, 1 + Math.round(share * 8)));
 }
 
-/** Returns the colour bounds for scores: those of 95%, in steps of five, so that an outlier does not make all others pale. */
+/**
+ * Returns the bounds of the colours for scores: the range of 95% of the scores, in steps of five, so that an outlier doesn't make
+ * all other colours pale.
+ */
 export function colourBoundsOf(scores: number[]): { low: number; high: number } {
   if (scores.length === 0) return { low: 40, high: 90 };
   const sorted = scores.toSorted((a, b) => a - b);
@@ -117,8 +123,8 @@ export function colourBoundsOf(scores: number[]): { low: number; high: number } 
 }
 
 /**
- * What a cell of the heat map shows. `step`: its colour; null: none, because the difference is not clear. `change`: a clear change of a
- * score, -1 to 1. `incomparable`: it has a value, but there is nothing to compare it with.
+ * What a cell of the heat map shows. `step`: its colour; null: no colour, because the difference is not clear. `change`: a clear change
+ * of a score, -1 to 1. `incomparable`: it has a value, but there is nothing to compare it with.
  */
 export type HeatFigure =
   | { kind: 'none' | 'withheld' | 'incomparable' }
@@ -135,8 +141,8 @@ export type HeatFigure =
 export const differenceBounds: Range = { low: -20, high: 20 };
 
 /**
- * Returns what a cell shows: a score, or the difference from the comparison, which only has a colour if it is clear. `bounds`: of
- * the colours; undefined: without colours.
+ * Returns what a cell shows: a score, or the difference from the comparison, which only has a colour if it is clear. `bounds`: the
+ * bounds of the colours; undefined: cells have no colours.
  */
 export function heatFigure(
   row: HeatRow,
@@ -165,8 +171,9 @@ export function heatFigure(
 const steps = [1, 3, 5, 7, 9];
 
 /**
- * Returns the answers on a scale as parts of a bar, lowest agreement first: five values singly, ten in pairs, recommendations
- * as detractors, passives and promoters. `labels`: texts for the latter. Other types have no bar, and don't compile.
+ * Returns the answers on a scale as parts of a bar, lowest agreement first: each of five values, ten values in pairs,
+ * recommendations as detractors, passives and promoters. `labels`: the texts for these three groups. Other types have no bar, and
+ * don't compile.
  */
 export function barPartsOf(
   type: ScaledType,
@@ -185,6 +192,13 @@ export function barPartsOf(
         label: text,
         count: countOf([value]),
         heat: steps[i] ?? 5,
+      }));
+    case fourStepScale:
+      return scale.map(({ value, text }) => ({
+        key: String(value),
+        label: text,
+        count: countOf([value]),
+        heat: heatStep(value, 1, 4),
       }));
     case tenStepScale:
       return steps.map((heat, i) => ({

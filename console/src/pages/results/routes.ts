@@ -9,6 +9,12 @@ export const resultsRoutes: PageRoute[] = [
     name: 'OverviewPage',
   },
   {
+    path: '/start',
+    minimumRole: 'Administrator',
+    load: () => import('./start/StartPage.tsx'),
+    name: 'StartPage',
+  },
+  {
     path: '/heat-map',
     minimumRole: 'Manager',
     load: () => import('./heat-map/HeatMapPage.tsx'),
@@ -20,6 +26,7 @@ export const resultsRoutes: PageRoute[] = [
     load: () => import('./trends/TrendsPage.tsx'),
     name: 'TrendsPage',
   },
+  { path: '/focus', minimumRole: 'Manager', load: () => import('./focus/FocusPage.tsx'), name: 'FocusPage' },
   { path: '/drivers', minimumRole: 'Manager', load: () => import('./DriversPage.tsx'), name: 'DriversPage' },
   {
     path: '/results/questions/$questionId',

@@ -1,11 +1,11 @@
 // Texts of the results pages for figures and for withheld figures.
-import { pointsOf } from '@soundings/contract/console/points.ts';
+import { pointsOf } from '@soundings/contract/console/results/points.ts';
 import type {
   ChosenComparison,
   FigureChange,
   ResultWeek,
   RollingFigure,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { useMemo } from 'react';
 import { useData } from '../../hooks/data.ts';
@@ -28,7 +28,7 @@ export function useWeekNames(than: { year: number; number: number } | undefined)
   const numberOf = (week: string) => Number(weekName(week).slice(6));
   const yearOf = (week: string) => weekName(week).slice(0, 4);
   return {
-    /** "W38", with the year if it is another one. */
+    /** "W38", with the year if it is not the year of `than`. */
     short: (week: string) => label(named(week), than),
     /** "week 38", for sentences. */
     sentence: (week: string) => sentence(named(week), than ?? named(week)),
@@ -101,6 +101,32 @@ export function useHandedOutNotes() {
   ): (string | undefined)[] => {
     const marked = new Set(figures.filter(({ handedOut }) => handedOut).map(({ week }) => week));
     return weeks.map(({ week }) => (marked.has(week) ? t('results.handedOutShort') : undefined));
+  };
+}
+
+/** Returns "405 of 506", how many of the people asked answered; undefined if it is not known. */
+export function useAnsweredOf(): (
+  rate: { asked?: number | null; answered?: number | null } | undefined,
+) => string | undefined {
+  const t = useText();
+  return ({ asked = null, answered = null } = {}) =>
+    asked === null || answered === null ? undefined : t('results.answeredOf', { answered, asked });
+}
+
+/** Returns a note for each week of a chart of response rates: how many of the people asked answered. */
+export function useRateNotes() {
+  const t = useText();
+  const answeredOf = useAnsweredOf();
+  return (
+    weeks: readonly ResultWeek[],
+    rates: readonly { week: string; handedOut: boolean; asked?: number | null; answered?: number | null }[],
+  ): (string | undefined)[] => {
+    const byWeek = new Map(rates.map((rate) => [rate.week, rate]));
+    return weeks.map(({ week }) => {
+      const rate = byWeek.get(week);
+      const parts = [answeredOf(rate), rate?.handedOut && t('results.handedOutShort')];
+      return parts.filter(Boolean).join(' · ') || undefined;
+    });
   };
 }
 

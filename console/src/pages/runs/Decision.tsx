@@ -12,7 +12,9 @@ import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
 import css from './runs.module.css';
 import { managersNamed } from './texts.tsx';
 
-/** Returns the numbers of removals to type: of people if there are many, of groups always. */
+/**
+ * Returns the numbers of removals that the user must type: the number of people if there are many, and always the number of groups.
+ */
 function removalOf({ summary, people }: Run): { people: number; groups: number } {
   const removed = summary?.users.deleted ?? 0;
   return {

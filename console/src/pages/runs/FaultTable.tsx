@@ -1,5 +1,5 @@
-// Errors or warnings, each with its location and what to do: for files the sheet, row, column and value, for pushes the JSON
-// pointer.
+// Errors or warnings, each with its location and what to do. The location is the sheet, row, column and value in a file, or the
+// JSON pointer in a push.
 import type { RunFault } from '@soundings/contract/console/runs.ts';
 import { useState } from 'react';
 import { useText } from '../../text/text.tsx';

@@ -1,4 +1,4 @@
-// The changes of a run, field by field, removals first. Filtered, searched, and fetched in windows.
+// The changes of a run, field by field, removals first. They can be filtered and searched, and are fetched in windows.
 import type { Run, RunChange } from '@soundings/contract/console/runs.ts';
 import { ArrowRight, Minus, Pencil, Plus, SearchX } from 'lucide-react';
 import { useState } from 'react';

@@ -1,5 +1,6 @@
 // Notices about a run: why it awaits approval or was refused, and its consequences.
 import type { Run, RunFault } from '@soundings/contract/console/runs.ts';
+import { useData } from '../../hooks/data.ts';
 import { type Translator, useFormat, useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
@@ -16,6 +17,7 @@ export function RunNotices({ run }: { run: Run }) {
       <Managers run={run} />
       <Lost run={run} />
       <NewIds notices={run.notices} />
+      {run.outcome === 'applied' && run.changeCount > 0 && <Uninvited runId={run.runId} />}
     </>
   );
 }
@@ -142,6 +144,24 @@ function NewIds({ notices }: { notices: RunFault[] }) {
       </Notice>
     );
   });
+}
+
+/** How many managers of the run have never been invited to sign in, with the list where they can be. */
+function Uninvited({ runId }: { runId: string }) {
+  const t = useText();
+  const query = { run: runId, signIn: 'uninvited' as const, role: 'Manager' as const, offset: 0, limit: 0 };
+  const { data } = useData('GET /users', { query });
+  if (!data || data.total === 0) return null;
+  return (
+    <Notice
+      title={t('runs.uninvited', { count: data.total })}
+      actions={
+        <LinkButton to="/people" search={{ run: runId, role: 'Manager', status: 'uninvited' }}>
+          {t('runs.uninvitedOpen')}
+        </LinkButton>
+      }
+    />
+  );
 }
 
 const More = ({ t, count }: { t: Translator; count: number }) =>

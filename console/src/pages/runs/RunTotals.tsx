@@ -1,4 +1,4 @@
-// The totals of a run: how much it creates, updates and removes, and how much of each limit that uses.
+// The totals of a run: how many people and groups it creates, updates and removes, and how much of each limit these changes use.
 import type { RunLimit } from '@soundings/contract/console/runs.ts';
 import type { Counts, Summary } from '@soundings/contract/organization.ts';
 import { useFormat, useText } from '../../text/text.tsx';

@@ -7,7 +7,7 @@ import type { Column } from '../../ui/table/DataTable.tsx';
 import css from './runs.module.css';
 import { countsOf, countText, Deltas } from './texts.tsx';
 
-/** A name with an icon, and a line below. */
+/** A name with an icon, and a second line of text below it. */
 export const NameCell = ({
   icon: Icon,
   name,

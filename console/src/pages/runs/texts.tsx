@@ -5,7 +5,10 @@ import { type Translator, useFormat, useText } from '../../text/text.tsx';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import css from './runs.module.css';
 
-/** Returns the state of a run or file for display. A run that an administrator rejected is not one with errors. */
+/**
+ * The state of a run or file for display. `rejected`: an administrator rejected the run, which is not the same as a run with
+ * errors.
+ */
 export type State = FileState | 'rejected';
 
 export const runStateOf = ({ outcome, decidedAt }: Pick<RunRow, 'outcome' | 'decidedAt'>): State =>
@@ -45,7 +48,7 @@ export function sourceText(
   return [way, token ?? sentBy].filter((word) => word !== null && word !== '').join(' · ');
 }
 
-/** Returns how many are listed, or that there are more. */
+/** Returns a count as text, or that there are more than can be listed. */
 export function countText(count: number, number: (count: number) => string): string {
   return count > 1000 ? `${number(1000)}+` : number(count);
 }

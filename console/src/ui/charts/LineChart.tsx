@@ -88,7 +88,7 @@ export function LineChart(props: LineChartProps) {
   const { label, weeks, series, height = 260, textOf } = props;
   const { element, width } = useWidth();
   const [pointed, setPointed] = useState<number>();
-  // The newest week until the user chooses another.
+  // The chosen week; undefined: the newest week, until the user chooses another.
   const [chosen, setChosen] = useState<number>();
   const [hasFocus, setFocus] = useState(false);
   const newest = Math.max(0, weeks.length - 1);

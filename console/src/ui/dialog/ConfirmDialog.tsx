@@ -1,5 +1,5 @@
-// The dialog before an action: shows what would happen, which the service may have computed, and asks. It then does it, closes, and
-// reports it in a toast. If the action fails, the dialog stays and shows the error.
+// The dialog before an action: shows what would happen, which the service may have computed, and asks. It then runs the action,
+// closes, and reports the result in a toast. If the action fails, the dialog stays and shows the error.
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useId, useState } from 'react';
 import type { ApiError } from '../../api.ts';
@@ -13,10 +13,10 @@ import { DialogFooter, type DialogFooterProps } from './DialogFooter.tsx';
 import { isAllTyped, type Typed } from './typed.ts';
 
 type ConfirmProps = DialogFooterProps & {
-  /** What would happen. A function shows the error of the last try itself. */
+  /** What would happen. If this is a function, it shows the error of the last try itself. */
   text?: ReactNode | ((error: unknown) => ReactNode);
   typed?: string | readonly Typed[] | undefined;
-  /** Does it, and returns the text of the toast, if any. */
+  /** Runs the action, and returns the text of the toast, if any. */
   onConfirm: () => Promise<string | void> | void;
 };
 

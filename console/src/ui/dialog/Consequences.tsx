@@ -3,7 +3,7 @@ import css from './Consequences.module.css';
 
 type ConsequencesProps = {
   title?: string;
-  /** Those that don't apply are false. */
+  /** The consequences. One that doesn't apply is false. */
   items: readonly (string | false)[];
 };
 

@@ -18,7 +18,7 @@ export type DialogProps = {
   wide?: boolean;
   /** Neither a press outside nor Esc closes it, for example while it shows a secret once. */
   stays?: boolean;
-  /** While the content loads. Afterwards the focus goes to the first field or button, as when the dialog opens. */
+  /** True while the content loads. Afterwards the focus goes to the first field or button, as it does when the dialog opens. */
   isLoading?: boolean;
   children?: ReactNode;
 };
@@ -35,7 +35,7 @@ const focusable = ['[data-scroller]', '[data-form-foot]']
 function useFirstFocus(popup: RefObject<HTMLDivElement | null>, isLoading: boolean) {
   const openedBy = useRef('');
   const wasLoading = useRef(isLoading);
-  // The first field or button. On touch screens the dialog itself, so that no keyboard covers it.
+  // Focuses the first field or button. On touch screens, focuses the dialog itself, so that no keyboard covers it.
   const first = () =>
     openedBy.current === 'touch'
       ? popup.current

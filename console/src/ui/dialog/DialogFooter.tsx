@@ -5,7 +5,7 @@ import { Button } from '../Button.tsx';
 
 export type DialogFooterProps = {
   onClose: () => void;
-  /** The text of the button: a verb with an object. Without it nothing can be done, and there is only Close. */
+  /** The text of the button: a verb with an object. If it is undefined, nothing can be done, and Close is the only button. */
   confirm: string | undefined;
   icon?: LucideIcon | undefined;
   danger?: boolean | undefined;

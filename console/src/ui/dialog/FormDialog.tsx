@@ -1,4 +1,4 @@
-// A dialog with a form: sends it, closes, and reports it in a toast. Errors are shown at their fields.
+// A dialog with a form. It sends the form, closes, and reports the result in a toast. Errors are shown at their fields.
 import type { ReactNode } from 'react';
 import { useToast } from '../floating/Toast.tsx';
 import { Form, type FormState, useForm } from '../form/Form.tsx';
@@ -8,7 +8,7 @@ import { DialogFooter, type DialogFooterProps } from './DialogFooter.tsx';
 type DialogFormOptions<Values, Response> = {
   initial: Values;
   submit: (values: Values) => Promise<Response>;
-  /** After it was sent: refetches what has changed, and returns the text of the toast. The dialog then closes. */
+  /** Called after the form was sent: refetches what has changed, and returns the text of the toast. The dialog then closes. */
   done: (response: Response, values: Values) => Promise<string> | string;
   /** False: leaving with unsaved input does not ask. */
   warn?: boolean;

@@ -17,6 +17,6 @@ test('spaces around the text are ignored; other letter case or a part of it is n
   expect(isAllTyped([{ text: 'Sales' }], ['Sale'])).toBe(false);
 });
 
-test('without a required text the action is possible at once', () => {
+test('without a required text the action is possible immediately', () => {
   expect(isAllTyped([], [])).toBe(true);
 });

@@ -11,7 +11,7 @@ type ComboboxPopupProps<Item> = {
   search: string;
   /** Shown if nothing is found. */
   empty: string;
-  /** How many more are found than shown. */
+  /** The text that says how many more options are found than shown. */
   more?: string | undefined;
   children: (item: Item) => ReactNode;
 };

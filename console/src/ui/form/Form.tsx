@@ -52,7 +52,7 @@ export type FormState<Values extends object> = ReturnType<typeof useForm<Values,
 
 export function useForm<Values extends object, Response = unknown>(options: Options<Values, Response>) {
   const [state, setState] = useState(() => beginForm(options.initial));
-  // Also read between renders: after saving, the page may be left before it renders again.
+  // The latest state, which is also read between renders: after saving, the page may be left before it renders again.
   const latest = useRef(state);
   const shown = useRef(new Set<string>());
   const refusalFor = useRefusal();
@@ -113,7 +113,7 @@ export function useForm<Values extends object, Response = unknown>(options: Opti
 function useNativeTexts() {
   const t = useText();
   const format = useFormat();
-  // In the browser's zone, which the format uses for days.
+  // The day begins in the browser's time zone, because the format uses that zone for days.
   const dayOf = (day: string) => format.day(`${day}T00:00`);
   return (control: HTMLInputElement | HTMLTextAreaElement): string => {
     const { validity, type } = control;

@@ -26,7 +26,7 @@ type Shared<Value extends string> = {
   disabled?: boolean;
 };
 
-/** Below the button, like every other list, and not over it. */
+/** Positions the list below the button, like every other list, and not over it. */
 const Positioner = (props: Base.Positioner.Props) => (
   <Base.Positioner {...props} alignItemWithTrigger={false} />
 );

@@ -1,4 +1,4 @@
-// Finding an option by typing: every typed word must be the start of one of its words.
+// Finding an option by typing: every typed word must be the start of a word of the option.
 import { expect, test } from 'vitest';
 import { isFound, type ComboboxOption } from './find-options.ts';
 
@@ -26,7 +26,7 @@ test('requires all words', () => {
   expect(isFound(portuguese, 'port sweden')).toBe(false);
 });
 
-test('further terms are computed once, and only when the user types', () => {
+test('further search terms are computed once, and only when the user types', () => {
   let calls = 0;
   const option: ComboboxOption = {
     value: 'de',

@@ -3,8 +3,8 @@
 type Fault = { path?: string | undefined };
 
 /**
- * Returns the field that a JSON pointer points into: for /settings/threshold, settings/threshold if a field has that name, else
- * settings. Undefined if the form has neither.
+ * Returns the field that a JSON pointer points into: for /settings/threshold, the field settings/threshold if the form has it,
+ * otherwise the field settings. Undefined if the form has neither.
  */
 export function fieldAt(path: string, names: ReadonlySet<string>): string | undefined {
   const parts = path.split('/').slice(1);
@@ -15,10 +15,13 @@ export function fieldAt(path: string, names: ReadonlySet<string>): string | unde
   return undefined;
 }
 
-/** The messages of a request that was refused: by field name, the first of each field, and for the form as a whole. */
+/**
+ * The messages of a request that was refused. `wrong`: the first message of each field, by field name. `whole`: the messages for
+ * the form as a whole.
+ */
 export type RefusedForm = { wrong: Record<string, string>; whole: string | undefined };
 
-/** Returns each message at its field; those of no field together, without repetitions. */
+/** Returns each message at its field. Messages that belong to no field are joined, without repetitions. */
 export function refusalOf<One extends Fault>(
   faults: readonly One[],
   names: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-// A form never loses input without asking, is never sent twice at once, and shows an error until its field changes.
+// A form never loses input without asking, is never sent twice at the same time, and shows an error until its field changes.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -67,7 +67,7 @@ describe('a form', () => {
     expect([again.errors, again.fault]).toEqual([{}, undefined]);
   });
 
-  test('moves to the first invalid field on every attempt, also with the same errors', () => {
+  test('moves to the first invalid field on every attempt, even if the errors are the same', () => {
     const once = refused(typed, { name: 'taken' });
     expect(refused(once, { name: 'taken' }).attempt).toBeGreaterThan(once.attempt);
   });

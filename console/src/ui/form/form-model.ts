@@ -22,7 +22,7 @@ export const beginForm = <Values extends object>(initial: Values): FormModel<Val
   attempt: 0,
 });
 
-/** Returns the form with a new value in a field, whose error is gone. Other errors stay. */
+/** Returns the form with a new value in a field. The error of that field is cleared, and other errors stay. */
 export function withValue<Values extends object, Name extends keyof Values>(
   form: FormModel<Values>,
   name: Name,
@@ -38,7 +38,7 @@ export const withValues = <Values extends object>(
   values: Values,
 ): FormModel<Values> => ({ ...form, initial: values, values, errors: {}, fault: undefined });
 
-/** Returns the form with errors by field name and for the form as a whole. The errors before are gone. */
+/** Returns the form with errors by field name and for the form as a whole. They replace the previous errors. */
 export const refused = <Values extends object>(
   form: FormModel<Values>,
   errors: Record<string, string>,
@@ -49,7 +49,7 @@ export const refused = <Values extends object>(
 export const sending = <Values extends object>(form: FormModel<Values>): FormModel<Values> | undefined =>
   form.isBusy ? undefined : { ...refused(form, {}), isBusy: true };
 
-/** Returns the form after these values were saved. What was typed meanwhile stays. */
+/** Returns the form after these values were saved. What the user has typed in the meantime stays. */
 export const saved = <Values extends object>(form: FormModel<Values>, values: Values): FormModel<Values> => ({
   ...form,
   initial: values,

@@ -11,7 +11,7 @@ export function Empty({
   action,
 }: {
   icon?: LucideIcon;
-  /** Whether it fills the whole page, so that the title is the page's heading. */
+  /** Whether the empty state fills the whole page, so that its title is the page's heading. */
   whole?: boolean;
   title: string;
   text?: ReactNode;

@@ -38,8 +38,8 @@ export type PageProps = {
   actions?: ReactNode;
   toolbar?: ReactNode;
   /**
-   * Whether the content is still loading. Space is reserved for the subtitle. If the head still grows, on a phone, the grey bars
-   * below are replaced and not pushed down.
+   * Whether the content is still loading. Space is reserved for the subtitle. If the head still becomes taller, which happens on
+   * phones, the grey bars below it are replaced and not pushed down.
    */
   waits?: boolean;
   /** Limits the width of the content to a readable size, for forms. */

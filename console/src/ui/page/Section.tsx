@@ -14,7 +14,7 @@ type SectionProps = {
   children?: ReactNode;
 };
 
-/** Scrolls to a section that renders after the page, because the router only scrolls to sections that already exist. */
+/** Scrolls to a section that renders later than the page. The router only scrolls to sections that already exist. */
 function useLedTo(id: string | undefined) {
   const section = useRef<HTMLElement>(null);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// What a page shows while it loads, if it failed, and if it does not exist.
+// What a page shows while it loads, if loading failed, and if the page does not exist.
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Compass, ServerCrash } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
@@ -66,7 +66,9 @@ export function NotFound() {
   );
 }
 
-/** Shown by the router in place of a page that crashed. Input on the previous page has already been left. */
+/**
+ * Shown by the router in place of a page that crashed. No input can be lost, because the user has already left the previous page.
+ */
 export function Broken({ error }: { error?: unknown }) {
   const t = useText();
   const errorText = useErrorText();
@@ -92,7 +94,7 @@ type LoadedProps<T> = {
   children: (data: T) => ReactNode;
 };
 
-/** Shows a response once loaded, placeholders before, an error if there is no response, and "Page not found" for 404. */
+/** Shows a response once it has loaded, placeholders until then, an error if there is no response, and "Page not found" for 404. */
 export function Loaded<T>({ response, skeleton, children }: LoadedProps<T>) {
   if (response.error?.status === 404) return <NotFound />;
   if (response.data !== undefined) return children(response.data);

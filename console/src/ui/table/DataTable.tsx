@@ -1,5 +1,5 @@
 // DataTable: a table whose rows are all given. VirtualTable: a table of very many rows, of which only those in view are drawn and
-// asked for. Rows that open something are links.
+// requested. Rows that open something are links.
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
@@ -24,7 +24,7 @@ export type Column<Row> = {
   sortable?: boolean;
   /** Hides the column on phones. */
   wideOnly?: boolean;
-  /** Makes this column the row's link, instead of the first one. */
+  /** Makes this column the row's link, instead of the first column with a title. */
   leads?: boolean;
   cell: (row: Row) => ReactNode;
   /** Content beside the cell and outside of the row's link: locks, badges with tooltips. */

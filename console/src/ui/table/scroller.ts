@@ -8,8 +8,8 @@ function startIn(scroller: HTMLElement, element: Element): number {
 }
 
 /**
- * Returns a ref for the rows of a list, the element that scrolls around them, and the rows' distance from its top. Measures again
- * when one of them, or an element above the rows (`data-above`), changes its size.
+ * Returns a ref for the rows of a list, the element that scrolls around them, and the distance of the rows from the top of that
+ * element. Measures again when the rows, that element or an element above the rows (`data-above`) changes its size.
  */
 export function useScroller<Body extends Element = HTMLDivElement>() {
   const body = useRef<Body>(null);

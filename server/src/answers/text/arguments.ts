@@ -9,6 +9,9 @@ export type Arguments = {
     'privacy.distributions': { distribution: number; comments: number };
     'privacy.breakdowns': { names: string; threshold: number };
     'privacy.breakdownsOpen': { names: string };
+    'privacy.breakdown.years': { attribute: string; years: string };
+    'privacy.breakdown.two': { one: string; other: string };
+    'privacy.breakdown.named': { by: string; name: string };
     'privacy.open': { company: string };
     'privacy.liveBatches': { threshold: number };
     'privacy.until': { day: string };
@@ -23,8 +26,14 @@ export type Arguments = {
     'thanks.open': { questions: number };
     'faults.at': { question: number; fault: string };
     'faults.tooLong': { characters: number };
-    'reminders.asked.text': { company: string };
-    'reminders.optedOut.text': { company: string };
-    'reminders.resumed.text': { company: string };
+    'optOut.reminders.asked.text': { company: string };
+    'optOut.reminders.optedOut.text': { company: string };
+    'optOut.reminders.resumed.text': { company: string };
+    'optOut.reminders.stopped.text': { company: string };
+    'optOut.digests.asked.text': { company: string };
+    'optOut.digests.optedOut.text': { company: string };
+    'optOut.digests.resumed.text': { company: string };
+    'focus.open.text': { group: string; subject: string; action: string };
+    'focus.done.text': { group: string; subject: string; action: string };
   };
 };

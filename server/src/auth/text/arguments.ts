@@ -8,6 +8,7 @@ export type Arguments = {
     'greetingNamed': { firstName: string };
     'forgotten': { company: string };
     'given': { company: string };
+    'reminded': { company: string };
     'hours': { hours: number };
     'days': { days: number };
     'why': { company: string };

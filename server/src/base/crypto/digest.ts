@@ -2,7 +2,7 @@
 
 /**
  * Digests a sequence of texts, non-negative numbers and nulls to 64 bits, with two FNV-1a hashes over UTF-16 code units that use
- * different factors. The boundaries between texts matter. It takes half the time of SHA-256, which needs all input joined
+ * different factors. The boundaries between texts matter. This takes half the time of SHA-256, for which all input must be joined
  * first. Two different inputs collide about once in 10^19.
  */
 export class Digest {

@@ -1,4 +1,4 @@
-// Keyed hashes: they look random to anyone without the key, and are always the same with it.
+// Keyed hashes. They look random to anyone without the key. With the key, the same texts always have the same hash.
 import { createHmac } from 'node:crypto';
 
 /** Returns the HMAC-SHA256 of a list of texts. Order and boundaries between the texts matter. */

@@ -11,8 +11,11 @@ import { Fault, faultAtField, invalidParameter } from '../../base/errors.ts';
 import { dayFault } from '../../base/field-faults.ts';
 import type { Log } from '../../base/log.ts';
 import type { Sealer } from '../../base/crypto/sealer.ts';
+import type { DkimSigning } from '../../base/smtp.ts';
+import { openThrottle, tooEarly } from '../../base/throttle.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
-import { mailRejected, noEmail, noMailServer } from '../../mail/mail-faults.ts';
+import { noEmail, noMailServer } from '../../mail/mail-faults.ts';
+import { checkMail } from '../../mail/check/mail-check.ts';
 import { hostKeys } from '../../sftp/host-keys.ts';
 import type { Mailer } from '../../mail/mail.ts';
 import { testMail } from '../../mail/test-mail.ts';
@@ -35,8 +38,11 @@ export type AccessOptions = {
   /** How many requests a token may make per minute; 0: no limit. */
   rateLimit: number;
   mailer: Mailer | undefined;
+  smtpUrl: string | undefined;
   mailFrom: string;
+  dkim: DkimSigning | undefined;
   log: Log;
+  now: () => number;
 };
 
 /** The maximum number of allowed ranges. Each is compared with the address of every upload. */
@@ -45,6 +51,7 @@ const maxRanges = 200;
 export function serveAccess(console: Console, options: AccessOptions): void {
   serveTokens(console, options);
   serveSettings(console, options);
+  serveMailTest(console, options);
   serveAudit(console, options.pool);
 
   console.serve('GET /access', async (who) => accessOf(await options.pool, who, options));
@@ -169,17 +176,28 @@ function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptio
     });
     return settings(await pool, who);
   });
+}
+
+/** How many tests of the email settings an account can run. Each connects to the mail server and sends an email. */
+const mailTestLimit = { free: 5, windowMs: 300_000 };
+/** How many accounts are remembered. */
+const maxTested = 1_000;
+
+function serveMailTest(
+  console: Console,
+  { pool, mailer, smtpUrl, mailFrom, dkim, now }: AccessOptions,
+): void {
+  const tests = openThrottle(mailTestLimit, maxTested, now);
   console.serve('POST /settings/test-mail', async (who) => {
     const { user, account, language } = await selectSessionFacts(await pool, who);
     if (user.email === null) throw noEmail();
-    if (!mailer) throw noMailServer();
-    try {
-      await mailer.send({ to: user.email, ...testMail(language, account.name) });
-    } catch (error) {
-      throw mailRejected(error);
-    }
+    if (!mailer || smtpUrl === undefined) throw noMailServer();
+    const wait = tests.attempt(String(who.accountId));
+    if (wait > 0) throw tooEarly('too many test emails', 'The email settings were tested too often.', wait);
+    const mail = { to: user.email, ...testMail(language, account.name) };
+    const findings = await checkMail({ smtpUrl, mailFrom, dkim }, mailer, mail);
     await audit(await pool, who.accountId, actorOf(who), 'test mail sent');
-    return { to: user.email };
+    return { to: user.email, findings };
   });
 }
 

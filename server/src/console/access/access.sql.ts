@@ -3,7 +3,7 @@ import { actionsAbout } from '@soundings/contract/audit-actions.ts';
 import type { AuditEntry, TokenSummary } from '@soundings/contract/console/access.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 
-/** Returns all tokens of the account: active ones first, then the newest first. */
+/** Returns all tokens of the account. Active tokens come first, and within both kinds the newest. */
 export async function selectTokenSummaries(db: Db, accountId: AccountId): Promise<TokenSummary[]> {
   return db<TokenSummary[]>`
     select t.token_id       as "id",
@@ -24,7 +24,7 @@ export async function selectTokenSummaries(db: Db, accountId: AccountId): Promis
 
 export type AuditFilter = {
   search: string | null;
-  /** Actions that match the search in another language. */
+  /** Further actions to find: those whose names in the caller's language match the search. */
   found: string[];
   origin: string | null;
   action: string | null;

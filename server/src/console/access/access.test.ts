@@ -5,6 +5,7 @@ import type {
   AuditEntry,
   TokenSummary,
 } from '@soundings/contract/console/access.ts';
+import type { MailFinding } from '@soundings/contract/console/mail-findings.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { changeAccount } from '../../accounts/accounts.ts';
@@ -216,8 +217,28 @@ describe('settings', () => {
     expect((await request<AccountSettingsView>('GET /settings')).body).toEqual(changed);
   });
 
-  test('a test email is sent to the caller; without a mail server the response says so', async () => {
+  test('without a mail server, the test of the email settings says so', async () => {
     expect((await request('POST /settings/test-mail')).body.message).toContain('SMTP_URL');
+  });
+
+  test('the test of the email settings emails the caller and reports each step; after five tests the account has to wait', async () => {
+    const smtp = await openSmtp();
+    onTestFinished(() => smtp.close());
+    const mailing = await openWorld(openLog('error'), { smtpUrl: smtp.url });
+    onTestFinished(() => mailing.close());
+    const [one, other] = [await mailing.account(), await mailing.account()];
+    const runTest = async ({ id }: { id: number }) =>
+      (await signInNew(mailing, id, 'Administrator')).request<{ to: string; findings: MailFinding[] }>(
+        'POST /settings/test-mail',
+      );
+    const { status, body } = await runTest(one);
+    expect([status, smtp.mails.map(({ to }) => to)]).toEqual([200, [[body.to]]]);
+    expect(body.findings.map(({ code }) => code)).toContain('delivered');
+    for (let i = 1; i < 5; i++) expect((await runTest(one)).status).toBe(200);
+    const refused = await runTest(one);
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    expect(smtp.mails).toHaveLength(5);
+    expect((await runTest(other)).status).toBe(200);
   });
 });
 

@@ -13,7 +13,7 @@ import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.
 
 let world: DemoWorld;
 let browser: Browser;
-/** For pushes. */
+/** The token for pushes. */
 let token: string;
 beforeAll(async () => {
   if (!hasBrowser()) return;
@@ -35,7 +35,7 @@ const heading = (page: Page, name: string) =>
 const press = (within: Pick<Page, 'getByRole'>, name: string) =>
   within.getByRole('button', { name, exact: true }).click();
 
-/** Chooses in a field or filter that opens a list. */
+/** Chooses an option in a field or filter that opens a list. */
 async function choose(page: Page, field: string | RegExp, option: string): Promise<void> {
   await page.getByRole('combobox', { name: field }).click();
   await page.getByRole('option', { name: option, exact: true }).click();
@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await shown.waitFor();
     await press(shown, 'I have copied it');
 
-    // It is not requested again for ten minutes; after that it is, also from a confirmation dialog.
+    // The password is not requested again for ten minutes. After that it is, even by an action in a confirmation dialog.
     const row = page.getByRole('row', { name: /Payroll/ });
     await row.waitFor();
     await forget();
@@ -291,7 +291,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(omitted.changes).toContainEqual({ entity: 'user', externalId: 'hr-900', action: 'delete' });
   });
 
-  test('a group is moved with the keyboard alone: the effects are shown before, and it can be undone after', async () => {
+  test('a group is moved with the keyboard alone: the effects are shown before the move, which can be undone afterwards', async () => {
     const page = await openPage('/groups');
     const { keyboard } = page;
     /** Presses a key until a group has the focus. Only a few rows are shown. */
@@ -325,7 +325,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await parentOf('Repair Workshop')).toBe('Workshops');
   });
 
-  test('an attribute with allowed values: a push with another value is refused, and a person gets an allowed one', async () => {
+  test('an attribute with allowed values: a push with another value is refused, and an allowed value can be given to a person', async () => {
     const sends = (shift: string) =>
       previewPush([{ externalId: 'new-1', firstName: 'A', lastName: 'B', externalProperties: { shift } }]);
     expect((await sends('Day')).details).toHaveLength(1);

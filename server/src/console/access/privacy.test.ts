@@ -89,6 +89,7 @@ describe('the report', () => {
       rules: { threshold: 5, distributionThreshold: 10, commentThreshold: 10, isLive: false, noise: 0 },
       openWeeks: [],
       breakdowns: [],
+      changes: [],
       tokens: [{ name: 'test', lastUsedAt: null }],
       links: { exports: [] },
     });

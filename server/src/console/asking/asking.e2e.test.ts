@@ -1,5 +1,5 @@
-// Surveys of the demo company in a browser: a question in two languages and a schedule that asks it; and an open week that is
-// followed, answered with a personal link, and closed, with its figures in the data interface.
+// Surveys of the demo company in a browser. A question is written in two languages, and a schedule asks it. An open week is
+// watched, answered with a personal link, and closed, and its figures are in the data interface.
 import type { ResultsValues } from '@soundings/contract/data.ts';
 import { lastDay } from '@soundings/contract/weeks.ts';
 import { readFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { axeFaults } from '../../testing/browser/axe.ts';
 import { readCsv } from '../../testing/csv.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 
-/** For a busy machine. On an idle one each test takes some seconds. */
+/** The timeout for a busy machine. On an idle machine each test takes a few seconds. */
 const long = { timeout: 120_000 };
 
 let world: DemoWorld;
@@ -47,7 +47,7 @@ test.skipIf(!hasBrowser())(
     await page.getByRole('combobox', { name: 'KPI' }).click();
     await page.getByRole('option', { name: 'Team and support' }).click();
 
-    // The preview in each language.
+    // The preview shows the question in each language.
     const preview = page.getByRole('complementary');
     await preview.getByText(english).waitFor();
     await preview.getByRole('radio', { name: 'Swedish' }).check();
@@ -63,7 +63,7 @@ test.skipIf(!hasBrowser())(
 
     const id = await makeSchedule(page, created?.id as number);
 
-    // Its calendar: next Monday with its questions.
+    // The calendar of the schedule shows next Monday with its questions.
     const cell = page.getByRole('button', {
       name: 'Week 48, 2026: Scheduled: 1 question to 30 people, as of today.',
     });
@@ -75,7 +75,7 @@ test.skipIf(!hasBrowser())(
     await page.keyboard.press('Escape');
     expect(await page.getByRole('button', { name: /^Week 47, 2026: / }).count()).toBe(0);
 
-    // The preview of the answering page.
+    // The preview shows the answering page.
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Preview page' }).click();
     await page.getByText(/Questions scheduled for .*\(week 48, 2026\)/).waitFor();
@@ -127,7 +127,7 @@ async function makeSchedule(page: Page, questionId: number): Promise<number> {
 
 type Link = { path: string; externalId: string };
 
-/** Downloads a link for everyone asked. */
+/** Downloads a link for each person asked. */
 async function downloadLinks(page: Page): Promise<Link[]> {
   await page.getByRole('button', { name: 'Personal links…' }).click();
   const [file] = await Promise.all([
@@ -173,7 +173,7 @@ async function membersOf(externalId: string): Promise<Set<string>> {
 }
 
 test.skipIf(!hasBrowser())(
-  'the open week is followed, answered with a personal link, and closed by typing its number; its figures are in /v1',
+  'the open week is watched, answered with a personal link, and closed by typing its number; its figures are in /v1',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/rounds' });
@@ -189,8 +189,8 @@ test.skipIf(!hasBrowser())(
     const { count, top, question } = asked as { count: number; top: number; question: number };
     await page.getByText(String(count), { exact: true }).first().waitFor();
 
-    // Eight people of one shift, so that no answer is withheld to protect a person: four agree fully, three do not, and one agrees
-    // on the page itself.
+    // Eight people of one shift answer, so that no figure is withheld: four agree fully, three disagree, and one agrees on the page
+    // itself.
     const links = await downloadLinks(page);
     expect(links.length).toBe(count);
     const shift = await membersOf('boras-day');
@@ -201,7 +201,7 @@ test.skipIf(!hasBrowser())(
       const sent = await fetch(world.address + path, { method: 'POST', body, redirect: 'manual' });
       expect(sent.status).toBe(303);
     }
-    // On the next day, eight are fewer than a step, and where the steps are is random.
+    // On the next day, the count of eight answers is not certain: they are fewer than a step, and where the steps begin is random.
     await world.pool`update users set active_since = '2026-01-01' where account_id = ${world.accountId}`;
     await world.pool`update schedule_weeks set at = '2026-11-16' where account_id = ${world.accountId}`;
     await countParticipation(world.pool, world.keys, noon + 24 * 3_600_000);
@@ -231,7 +231,7 @@ test.skipIf(!hasBrowser())(
     const figures = body[0]?.values[0]?.[question]?.[top]?.['2647'];
     expect(figures).toMatchObject({ answers: 8, value: (4 + 3 * 0.25 + 0.75) / 8 });
 
-    // The overview shows them: (4·1 + 3·0.25 + 0.75) / 8 is 69 of 100.
+    // The overview shows the figure: (4·1 + 3·0.25 + 0.75) / 8 is 69 of 100.
     await page.goto('/');
     await page.getByText(/results up to week 47, final/).waitFor();
     const answers = page.getByRole('region', { name: 'Answers of week 47' });

@@ -2,8 +2,9 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 import { canWriteTo } from '../../rounds/links.sql.ts';
+import { canGetMail } from '../../rounds/mailable.sql.ts';
 
-/** Returns for each question how many weeks asked it, and the last of them. */
+/** Returns for each question how many weeks asked it, and the last of these weeks. */
 export async function selectAskedWeekCounts(
   db: Db,
   accountId: AccountId,
@@ -22,11 +23,11 @@ export type AskedInWeek = {
   isOpen: boolean;
   groupIds: number[];
   groupCount: number;
-  /** Contains null if the week came from a file. */
+  /** The schedules that asked it. Contains null if the week came from a file. */
   scheduleIds: (number | null)[];
 };
 
-/** Returns the last weeks that asked a question, newest first, each with at most ten of the groups. */
+/** Returns the last weeks that asked a question, newest first, each with at most ten of the groups that were asked. */
 export async function selectAskedIn(
   db: Db,
   accountId: AccountId,
@@ -47,7 +48,7 @@ export async function selectAskedIn(
     limit  ${count}`;
 }
 
-/** Returns the names of those groups that exist. */
+/** Returns the names of the given groups, as far as they still exist. */
 export async function selectGroupNames(
   db: Db,
   accountId: AccountId,
@@ -72,18 +73,18 @@ export type OpenWeekShown = {
   week: Week;
   threshold: number;
   step: number;
-  /** At least how many people have answered, as of `participationOn`. */
+  /** The number of people who have at least answered, as counted on the day `participationOn`. */
   participation: number | null;
   participationOn: string | null;
   isLive: boolean;
-  /** Active people; everyone, for a week that a file has opened. */
+  /** The number of active people who are asked; for a week that a file has opened, the number of all people asked. */
   asked: number;
   /** How many people have answered anything; only for weeks that are not anonymous. */
   answered: number | null;
   withoutEmail: number;
   /** How many people can be handed a link (P14). */
   linkable: number;
-  /** Whether the job that closes it has failed; null: no such job is waiting or running. */
+  /** Whether the job that closes the week has failed; null: no such job is waiting or running. */
   isFailing: boolean | null;
 };
 
@@ -114,7 +115,7 @@ export async function selectOpenWeekRows(
             where  j.key = 'close week ' || ${accountId}::integer || ' ' || w.week) as "isFailing"
     from   weeks w
     cross  join lateral (select count(*)::integer                                  as asked,
-                                count(*) filter (where u.email is null)::integer   as without_email,
+                                count(*) filter (where not ${canGetMail(db)})::integer as without_email,
                                 count(*) filter (where not ${canWriteTo(db, canMail)})::integer as linkable
                          from   participants p
                          join   users u on u.account_id = p.account_id and u.user_id = p.user_id
@@ -155,7 +156,7 @@ export async function selectOpenRounds(db: Db, accountId: AccountId): Promise<Op
     order  by r.week, r.schedule_id`;
 }
 
-/** Returns the people whose email was last rejected by the mail server. Reminders don't count (rounds/messages/messages.sql.ts). */
+/** Returns the people whose last email was rejected by the mail server. Reminders don't count (rounds/messages/messages.sql.ts). */
 export async function selectRefusedPeople(
   db: Db,
   accountId: AccountId,
@@ -206,7 +207,13 @@ export async function addClosing(tx: Transaction, accountId: AccountId, week: We
                                    job_key := 'close week ' || ${accountId}::integer || ' ' || ${week}::text)`;
 }
 
-/** Returns the recipient of a test email. `language`: ISO 639-1, the user's own or else the account's. */
+/** Sends messages that are due now, instead of within a minute. */
+export async function addSending(db: Db): Promise<void> {
+  await db`
+    select graphile_worker.add_job('send messages', job_key := 'send messages now') -- account_id: of all accounts`;
+}
+
+/** Returns the recipient of a test email. `language`: the user's own language or else that of the account (ISO 639-1). */
 export async function selectTester(
   db: Db,
   accountId: AccountId,

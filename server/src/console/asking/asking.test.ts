@@ -125,7 +125,7 @@ describe('the library', () => {
     expect(page.body.schedules).toMatchObject([{ id: asked.scheduleId, isFixed: true }]);
   });
 
-  test('saves a question, and later a new text for it, but no other options', async () => {
+  test('saves a question, and later a new text for it, but refuses other options', async () => {
     const created = await request<{ id: number }>('POST', '/library/questions', { body: canteen });
     expect(created.status).toBe(200);
     const path = `/library/questions/${created.body.id}`;
@@ -277,7 +277,7 @@ const weeklySchedule = (fields: Partial<ScheduleBody> = {}): ScheduleBody => ({
 });
 
 describe('schedules', () => {
-  test('are listed with what they asked, what they will ask, and how many people', async () => {
+  test('are listed with what they asked, what they will ask, and how many people they ask', async () => {
     const { body } = await request<Schedules>('GET', '/schedules');
     expect(body.weeks).toHaveLength(25);
     expect(body.weeks[12]).toEqual({ week: '2026-11-16', last: '2026-11-22', name: '2026-W47', isNow: true });
@@ -326,7 +326,7 @@ describe('schedules', () => {
     ]);
   });
 
-  test('that are late do not appear as next, because a past day never does', async () => {
+  test('that are late are not shown as next, because a past day is never shown as next', async () => {
     const due = weeklySchedule({ name: 'Mondays', weekday: 1, fromDay: '2026-11-16' });
     const { id } = (await request<{ id: number }>('POST', '/schedules', { body: due })).body;
     const { coming, next } = (await request<Rounds>('GET', '/rounds')).body;
@@ -423,10 +423,10 @@ describe('an open week', () => {
   const answer = async (people: number) => answerBy(asked.links.slice(0, people), asked.questionIds);
 
   const day = 86_400_000;
-  /** Makes its people active users for a month, by the service's clock. */
+  /** Makes the people of an account users who have been active for a month by the service's clock. */
   const makeUsersSettled = (id: number) =>
     world.pool`update users set active_since = ${new Date(noon - 30 * day)} where account_id = ${id}`;
-  /** Makes its schedules open on Monday. */
+  /** Makes the schedules of an account open their weeks on Monday. */
   const openOnMonday = (id: number) =>
     world.pool`update schedule_weeks set at = '2026-11-16T09:00Z' where account_id = ${id}`;
 
@@ -443,13 +443,13 @@ describe('an open week', () => {
     await countParticipation(world.pool, world.keys, noon + 1);
     expect((await openWeek()).answered).toEqual(first);
     await countParticipation(world.pool, world.keys, noon + day);
-    // It never shows that all have answered: of 12 it shows 10, or 0 if the steps start at 2.
+    // The number never shows that all people have answered: for 12 people it is 10, or 0 if the steps start at 2.
     const { answered } = await openWeek();
     expect(answered).toMatchObject({ state: 'atLeast', on: '2026-11-19', step: 10 });
     expect([0, 10]).toContain((answered as { count: number }).count);
   });
 
-  test('does not count again at once when the account gets another time zone', async () => {
+  test('does not count again immediately when the account gets another time zone', async () => {
     const account = await world.account({ timezone: 'America/Los_Angeles' });
     await askPeople(world, account.id, { count: 12 });
     await openOnMonday(account.id);

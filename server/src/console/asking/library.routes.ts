@@ -92,7 +92,7 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
 
 function serveKpis(console: Console, pool: Promise<Pool>): void {
   console.serve('GET /library/kpis', async (who) => ({ kpis: await kpiPages(await pool, who) }));
-  /** `seen`: the version that was shown; undefined: the KPI is new. */
+  /** Saves a KPI. `seen`: the version that was shown; undefined: the KPI is new. */
   const keep = async (who: Who, kpi: Kpi, seen?: string) =>
     write(await pool, who, async (tx) => {
       const before = (await selectKpis(tx, who.accountId)).find(({ id }) => id === kpi.id);

@@ -35,7 +35,10 @@ export const questionTextsOf = ({
   isRetired: retiredAt !== null,
 });
 
-/** Returns the languages with a complete translation of a question, including its options, and those with a partial one. */
+/**
+ * Returns the languages with a complete translation of a question, including its options, and the languages with a partial
+ * translation.
+ */
 export function languagesIn({
   language,
   translations,

@@ -22,7 +22,7 @@ import {
   selectOpenWeekRows,
   selectRefusedPeople,
 } from './asking.sql.ts';
-import { selectMessageCounts, type MessageCount } from '../../rounds/messages/messages.sql.ts';
+import { selectMessageCounts, type MessageCount } from '../../rounds/messages/message-counts.sql.ts';
 import type { AskingDependencies } from './asking-dependencies.ts';
 import { named, questionTextsOf } from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';

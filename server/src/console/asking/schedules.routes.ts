@@ -286,7 +286,7 @@ async function sendTest(
       'No question is due, so there is no email to send. Choose questions, or set a later end date.',
     );
   const address = `${publicUrl}/schedules/${scheduleId}/preview`;
-  // Without unsubscribe headers: there is nothing to unsubscribe from.
+  // The email has no unsubscribe headers, because there is nothing to unsubscribe from.
   const { subject, text, html } = invitationOf(
     { kind, ...person, questions: questions.length },
     address,

@@ -1,5 +1,5 @@
-// Registers the operations of the console and applies what they share: checks the session and the role, refuses requests from
-// other websites, checks parameters and bodies strictly, and forbids caches to store responses.
+// Registers the operations of the console and applies what they share: checks the session and the role, refuses requests from other
+// websites, checks parameters and bodies strictly, and forbids caches from storing responses.
 import {
   type ConsoleOperationName,
   type ConsoleOperations,
@@ -32,7 +32,10 @@ export type Who = SignedIn & { address: string };
 
 type Name = ConsoleOperationName;
 
-/** What a handler gets. `body` matches the operation's schema. For bytes it is undefined: read them from `request.raw`. */
+/**
+ * What a handler gets. `body` matches the operation's schema. For an operation with raw bytes it is undefined: read the bytes from
+ * `request.raw`.
+ */
 export type OperationContext<N extends Name> = {
   params: ParamsOf<N>;
   query: QueryOf<ConsoleOperations[N]>;
@@ -77,6 +80,9 @@ export function requireProof({ isProved }: Who): void {
   throw new Fault('forbidden', 'password required', message);
 }
 
+/** Returns the Fault for a caller who may not do something. The message says who may. */
+export const missingRole = (message: string): Fault => new Fault('forbidden', 'missing role', message);
+
 /** Returns the caller as an actor for the audit log. */
 export const actorOf = ({ userId, address }: Who): Extract<Actor, { origin: 'console' }> => ({
   origin: 'console',
@@ -111,11 +117,7 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
       const admit = async (request: FastifyRequest): Promise<void> => {
         const who = await callerOf(request);
         if (!hasRole(who, minimumRole)) {
-          throw new Fault(
-            'forbidden',
-            'missing role',
-            `This requires the ${minimumRole} role. Ask an administrator.`,
-          );
+          throw missingRole(`This requires the ${minimumRole} role. Ask an administrator.`);
         }
         if (proof) requireProof(who);
         request.accountId = who.accountId;
@@ -189,8 +191,8 @@ const contextOf = (request: FastifyRequest, reply: FastifyReply, body: unknown) 
   ({ params: request.params, query: request.query, body, request, reply }) as never;
 
 /**
- * Refuses writes sent by a page of another website. Browsers report this in sec-fetch-site; older ones only send the origin of the
- * page. Clients that are not browsers send neither, and have no cookie that they were not given.
+ * Refuses writes sent by a page of another website. Browsers report the website in sec-fetch-site; older browsers only send the
+ * origin of the page. Clients that are not browsers send neither, and have no cookie that they were not given.
  */
 function refuseForeign({ method, headers }: FastifyRequest): void {
   if (method === 'GET') return;
@@ -231,6 +233,6 @@ async function sendResult(
 const streamOf = (content: AsyncIterable<string | Uint8Array>) =>
   Readable.from(content, { objectMode: false });
 
-/** The file name by RFC 6266: in ASCII for old browsers, and in UTF-8. */
+/** Returns the header with the file name (RFC 6266): in ASCII for old browsers, and in UTF-8. */
 const dispositionOf = (name: string) =>
   `attachment; filename="${name.replace(/[^\w.-]/g, '_')}"; filename*=UTF-8''${encodeURIComponent(name)}`;

@@ -53,8 +53,8 @@ async function show(page: ConsolePage, path: string): Promise<void> {
 }
 
 /**
- * Returns the faults of a page: a wrong title, and what axe finds in one theme or in both. The second theme changes only the
- * colours.
+ * Returns the faults of a page: a wrong title, and what axe finds in one theme or in both. In the second theme only the contrast is
+ * checked, because the themes differ only in their colours.
  */
 async function faultsOf(page: ConsolePage, path: string, [first, second]: Theme[]): Promise<string[]> {
   const title = await page.title();
@@ -71,8 +71,8 @@ async function faultsOf(page: ConsolePage, path: string, [first, second]: Theme[
 type Theme = 'light' | 'dark';
 
 /**
- * Returns the themes to search: one of them, light for every other page, or both with THEMES=both. What an administrator sees in
- * one theme, others see in the other theme.
+ * Returns the themes in which a page is checked: both with THEMES=both, otherwise one, which is light for every other page. A page
+ * that an administrator opens in one theme is opened in the other theme by other users.
  */
 function themesOf(path: string, isAdministrator: boolean): Theme[] {
   if (process.env['THEMES'] === 'both') return ['light', 'dark'];
@@ -136,7 +136,7 @@ const paperFaults = `(() => {
 type Visited = {
   /** The pages that exist. */
   seen: string[];
-  /** Their faults. */
+  /** The faults of these pages. */
   faults: string[];
 };
 
@@ -198,7 +198,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       );
       expect(found).toEqual({ seen: inside, faults: [] });
       expect(await page.evaluate('document.documentElement.lang')).toBe('sv');
-      // Numbers and dates in the Swedish format.
+      // Numbers and dates are in the Swedish format.
       await page.goto('/people');
       await page.getByText(/^5\d\d medarbetare i kontot$/).waitFor();
       await page
@@ -208,9 +208,9 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     },
   );
 
-  test('the same for the pages of a manager, a user and a visitor; all other pages are not found', async () => {
+  test('the pages of a manager, a user and a visitor have no faults either; all other pages are not found', async () => {
     const ofQuestion = '/results/questions/$questionId';
-    const results = ['/', '/heat-map', '/trends', '/drivers', ofQuestion, '/comments', '/report'];
+    const results = ['/', '/heat-map', '/trends', '/drivers', '/focus', ofQuestion, '/comments', '/report'];
     const forManagers = [...results, '/groups', '/groups/$groupId', '/profile', '/privacy'];
     const [group] = await world.pool<{ id: number }[]>`
       select m.group_id as id
@@ -266,7 +266,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       size: phone,
     });
     await page.addInitScript(countShifts);
-    // Late enough for the page to be drawn first.
+    // The response comes late enough for the page to be drawn first.
     await page.route('**/api/**', async (route) => {
       await sleep(50);
       await route.continue().catch(() => {}); // the page may have changed in the meantime
@@ -288,7 +288,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       await page.emulateMedia({ media: 'screen' });
       await page.goto(path);
       await settled(page);
-      // As the browser does: sizes measured on the screen stay the same.
+      // This is what the browser does before it prints: sizes measured on the screen stay the same.
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");
       await page.emulateMedia({ media: 'print' });
       await page.setViewportSize(sheet);
@@ -370,7 +370,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByRole('textbox', { name: 'Fråga, Franska' }).waitFor();
   });
 
-  test('the language is set on the profile and the theme in the menu: both apply at once and after reloading', async () => {
+  test('the language is set on the profile and the theme in the menu: both apply immediately and after reloading', async () => {
     const page = await openConsole(world, browser, user, { path: '/profile', colorScheme: 'light' });
     await page.getByRole('combobox', { name: 'Language' }).click();
     await page.getByRole('option', { name: 'Swedish' }).click();

@@ -62,7 +62,7 @@ export function servePages(server: Server): void {
   server.onMissingPage((request, reply) => sendPage(request, reply, index));
 }
 
-/** Sends the single HTML page. It shows what its path stands for, or that there is no such page. */
+/** Sends the single HTML page. The browser shows the content for the path, or "Page not found". */
 function sendPage(request: FastifyRequest, reply: FastifyReply, index: Asset | undefined): FastifyReply {
   reply.headers(pageHeaders).header('cache-control', 'no-cache');
   if (index) return sendAsset(request, reply, index);

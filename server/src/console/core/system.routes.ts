@@ -20,7 +20,10 @@ export type SystemDependencies = {
   forgottenProxy: () => string | undefined;
 };
 
-/** How long a file may wait, a message be late, and a week stay open after its end before there is a warning; in ms. */
+/**
+ * How long a file may wait, how late a message may be, and how long a week may stay open after its end before there is a warning;
+ * in ms.
+ */
 const maxDelay = { file: 15 * 60_000, message: 60 * 60_000, week: 60 * 60_000 };
 
 export function serveSystem(

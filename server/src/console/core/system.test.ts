@@ -83,7 +83,7 @@ test('warns about missing keys until the process has them', async () => {
   await rm(elsewhere, { recursive: true });
 });
 
-test('warns about files and messages that wait too long, with the start time', async () => {
+test('warns about files and messages that wait too long, with the time since when they wait', async () => {
   const { pool } = world;
   const [file, message] = [before(16), before(61)];
   // The file is paused and the message is postponed, so that the service processes neither during the test.

@@ -1,4 +1,4 @@
-// Versions of things that are changed as a whole, so that no one overwrites a change that someone else has made in the meantime.
+// Versions of objects that are saved as a whole, so that no one overwrites a change that someone else has made in the meantime.
 import { createHash } from 'node:crypto';
 import { changedSince } from '../../base/errors.ts';
 

@@ -1,6 +1,6 @@
 // The console: opening, closing and removing breakdowns, for administrators.
 import { selectBreakdowns } from '../../rounds/segments/breakdowns.sql.ts';
-import type { Breakdowns } from '@soundings/contract/console/segments.ts';
+import type { Breakdowns } from '@soundings/contract/console/results/segments.ts';
 import { maxBreakdowns } from '@soundings/contract/limits.ts';
 import { randomUUID } from 'node:crypto';
 import { accountById } from '../../accounts/accounts.ts';
@@ -30,8 +30,8 @@ export function serveBreakdowns(
     // The name doesn't affect the result, so a simulation uses a name that can't already be taken.
     const breakdown = breakdownOf({ ...body, name: randomUUID() });
     const found = await simulateOpening(await pool, who.accountId, breakdown, now(), simulate);
-    const { people, withValue, values, segments, large, largeShown, answers } = found;
-    return { people, withValue, values, segments, large, largeFrom: largeSegment, largeShown, answers };
+    const { shown: _, draws: __, ...shares } = found;
+    return { ...shares, largeFrom: largeSegment };
   });
   console.serve('POST /breakdowns', async (who, { body }) =>
     inTransaction(await pool, async (tx) => ({

@@ -47,7 +47,7 @@ import {
 } from './groups.sql.ts';
 import { idIn } from '../core/ids.ts';
 
-/** How many people per kind of membership a group's page names, and how many values that are not allowed. */
+/** How many people of each kind of membership the page of a group names, and how many disallowed values an attribute lists. */
 const [holdersShown, straysShown] = [8, 50];
 
 export function serveConsoleGroups(console: Console, pool: Promise<Pool>): void {
@@ -117,7 +117,7 @@ const withoutEmpty = <T>({
   ...(externalId !== undefined && { externalId: externalId || null }),
 });
 
-/** Throws a Fault if an existing group does not have as many weeks of results as were shown. */
+/** Throws a Fault if the number of weeks for which an existing group has results differs from the number that was shown. */
 async function refuseOtherWeeks(tx: Transaction, { accountId }: Who, groupId: number, shown: number) {
   const facts = await selectGroupFacts(tx, accountId, groupId, []);
   if (!facts || facts.weeks === shown) return;

@@ -3,7 +3,7 @@ import type { AttributeRow, GroupDetails, LastPush, Named } from '@soundings/con
 import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 
-/** How many active people are members of exactly these groups. There is one for each set of groups with members. */
+/** How many active people are members of exactly these groups. There is one such row for each set of groups that has members. */
 export type MemberCount = { groupIds: number[]; people: number };
 
 export async function selectMemberCounts(db: Db, accountId: AccountId): Promise<MemberCount[]> {
@@ -58,7 +58,10 @@ export async function selectGroupFacts(
 
 type Holder = { kind: MembershipKind; count: number; id: number; name: string; active: boolean };
 
-/** Returns, for each kind of membership in a group, how many people have it, and the first ones: active people first, by name. */
+/**
+ * Returns, for each kind of membership in a group, how many people have it, and the first of these people: active people first, by
+ * name.
+ */
 export async function selectHolders(
   db: Db,
   accountId: AccountId,
@@ -124,8 +127,8 @@ export async function selectSchedulesOfGroups(db: Db, accountId: AccountId): Pro
 }
 
 /**
- * Returns how many managers own one of the groups including its subgroups, and none of the others. Administrators see all groups
- * anyway, and users with other roles see none.
+ * Returns how many managers own one of the groups `groupIds`, including its subgroups, and none of the groups `others`.
+ * Administrators see all groups anyway, and users with other roles see none.
  */
 export async function selectAdministratorsOnlyOf(
   db: Db,
@@ -156,7 +159,10 @@ export async function selectPeopleOf(db: Db, accountId: AccountId, groupId: numb
   return row?.count ?? 0;
 }
 
-/** Returns the attributes by name, with how many people have a value, and how many of these are no longer allowed. */
+/**
+ * Returns the attributes by name, with the number of people who have a value and the number of people whose value is no longer
+ * allowed.
+ */
 export async function selectAttributeRows(db: Db, accountId: AccountId): Promise<AttributeRow[]> {
   return db<AttributeRow[]>`
     with used as (

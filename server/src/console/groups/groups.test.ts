@@ -193,7 +193,7 @@ test('a move is planned, applied and undone once; it is refused if the target is
 
   let last = b;
   for (let level = 3; level <= 100; level++) {
-    // Each is the parent of the next.
+    // Each of these groups is the parent of the next.
     const [row] = await world.pool<{ id: number }[]>`
       insert into groups (account_id, managed, name, parent_id)
       values (${account.id}, false, ${`level ${level}`}, ${last}) returning group_id as id`;
@@ -243,7 +243,7 @@ test('removing a group deletes its weeks and moves its subgroups up; a managed g
   });
   const { weeks } = (await ada<RemovalPlan>(`GET /groups/${a}/removal`)).body;
   expect((await ada(`DELETE /groups/${a}?weeks=${weeks}`)).body.details[0]?.type).toBe('managed');
-  // A week was closed after the page was loaded: its results are not deleted without a warning.
+  // A week was closed after the page was loaded. Its results are not deleted without a warning.
   expect((await ada(`DELETE /groups/${id}`)).body.details[0]?.path).toBe('weeks');
   expect((await ada(`DELETE /groups/${id}?weeks=0`)).body.details[0]?.type).toBe('changed since');
   expect((await ada(`DELETE /groups/${id}?weeks=1`)).status).toBe(204);
@@ -275,7 +275,7 @@ test('a group handed over is changed or removed by the next push; after its rele
   });
   expect((await ada(`POST /groups/${id}/adopt`, { externalId: 'o' })).status).toBe(204);
   expect((await ada(`POST /groups/${id}/adopt`, { externalId: 'o' })).status).toBe(409);
-  // The same list as before, which now includes the group, but not its member.
+  // The push sends the same list as before. The group is now in it, but its member is not.
   const listed = [...groups, { externalId: 'o', name: 'Theirs', parent: 'a' }];
   expect((await push({ groups: listed, users })).body.summary).toMatchObject({
     groups: { updated: 1, created: 0, deleted: 0 },

@@ -1,4 +1,4 @@
-// The people of an account as CSV, which a users file can be made from.
+// The people of an account as CSV, in a form that can be edited into a users file.
 import { byteOrderMark, csvRow } from '../../base/csv.ts';
 import { inSlices } from '../core/slices.ts';
 import type { SheetRow } from './people.sql.ts';

@@ -14,10 +14,11 @@ import { audit } from '../../accounts/audit.ts';
 import type { AuditAction } from '@soundings/contract/audit-actions.ts';
 import { revokeAccess } from '../../auth/sessions.ts';
 import { deleteSessionsOf } from '../../auth/sessions.sql.ts';
+import { inviteByMail, recordHandedOut } from '../../auth/sign-in-invitations.ts';
 import { linkHours, createSignInLink, signInAddress } from '../../auth/sign-in-links.ts';
 import { addGivenMail } from '../../auth/sign-in-links.sql.ts';
 import { turnOffTwoFactor } from '../../auth/two-factor.ts';
-import { changedSince, Fault } from '../../base/errors.ts';
+import { changedSince, Fault, faultAtField } from '../../base/errors.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { noMailServer } from '../../mail/mail-faults.ts';
 import { confirmAdministrator } from '../../people/administrators.ts';
@@ -25,9 +26,10 @@ import { attributesOf } from '../../people/attributes.changes.ts';
 import { userNotFound } from '../../people/faults.ts';
 import { adoptUser, handOver, releaseUser } from '../../people/handover.ts';
 import { changeUser, createUser, removeUser } from '../../people/users.ts';
+import { setSurveyEmails } from '../../rounds/messages/opt-outs.sql.ts';
 import { eraseUserChanges } from '../../sync/runs.sql.ts';
 import { actorOf, type Console, Download, requireProof, type Who } from '../core/console.ts';
-import { idIn } from '../core/ids.ts';
+import { idIn, rangesOf } from '../core/ids.ts';
 import {
   selectFoundIds,
   selectGroupsOfPerson,
@@ -92,12 +94,14 @@ function serveReading(console: Console, { pool, canMail }: PeopleDependencies): 
 
 function serveChanges(console: Console, { pool, canMail }: PeopleDependencies): void {
   console.serve('POST /users', async (who, { body }) => {
-    if (body.role !== 'User') requireProof(who);
+    const { invite = false, ...fields } = body;
+    if (body.role !== 'User' || invite) requireProof(who);
     return inTransaction(await pool, async (tx) => {
-      const id = await createUser(tx, who.accountId, body as NewPerson);
+      const id = await createUser(tx, who.accountId, fields as NewPerson);
       const person = await personById(tx, who.accountId, id);
       if (canMail && person.role === 'Administrator') await notifyOfAdministrator(tx, who, person);
       await audit(tx, who.accountId, actorOf(who), 'person created', { subject: id });
+      if (invite) await inviteChosen(tx, who, person, canMail);
       return { id };
     });
   });
@@ -106,15 +110,10 @@ function serveChanges(console: Console, { pool, canMail }: PeopleDependencies): 
     inTransaction(await pool, async (tx) => {
       const { accountId } = who;
       const userId = idIn(params.userId);
+      const { invite = false, ...changes } = body as PersonChanges & { invite?: boolean };
       const before = await personById(tx, accountId, userId);
-      if (isDangerous(before, body as PersonChanges)) requireProof(who);
-      const { fields, externalId } = await changeUser(
-        tx,
-        accountId,
-        userId,
-        body as PersonChanges,
-        who.userId,
-      );
+      if (invite || isDangerous(before, changes)) requireProof(who);
+      const { fields, externalId } = await changeUser(tx, accountId, userId, changes, who.userId);
       await afterRenaming(tx, who, externalId);
       const isShutOut = fields.includes('active') && body.active === false;
       if (isShutOut) await revokeAccess(tx, accountId, [userId]);
@@ -122,15 +121,18 @@ function serveChanges(console: Console, { pool, canMail }: PeopleDependencies): 
         await audit(tx, accountId, actorOf(who), 'person changed', { subject: userId, details: { fields } });
       }
       const person = await personById(tx, accountId, userId);
+      const isPromoted = fields.includes('role') && person.role === 'Administrator';
+      // New administrators are emailed a link in any case.
+      if (invite && !(isPromoted && canMail)) await inviteChosen(tx, who, person, canMail);
       if (!canMail) return person;
       if (fields.includes('email')) await notifyPerson(tx, accountId, userId, 'address changed');
       if (fields.includes('role')) await notifyPerson(tx, accountId, userId, 'role changed');
       if (isShutOut) await notifyPerson(tx, accountId, userId, 'shut out');
-      if (fields.includes('role') && person.role === 'Administrator') {
+      if (isPromoted) {
         await notifyOfAdministrator(tx, who, person);
         await mailNewPassword(tx, who, person);
       }
-      return person;
+      return personById(tx, accountId, userId);
     }),
   );
 
@@ -192,6 +194,7 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
       await lockAccount(tx, accountId); // so that the role does not change in between
       const person = await personById(tx, accountId, userId);
       refuseLink(person, body.by === 'mail' && !canMail);
+      const isInvited = !person.signIn.hasPassword;
       if (body.by === 'screen' && canMail) {
         refuseShownLink(person);
         await notifyPerson(tx, accountId, userId, 'link shown');
@@ -202,10 +205,22 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
       const until = new Date(now() + hours * 3_600_000).toISOString();
       if (body.by === 'screen') {
         const secret = await createSignInLink(tx, accountId, userId, { hours });
+        if (isInvited) await recordHandedOut(tx, accountId, [userId]);
         return { link: signInAddress(secret, publicUrl), until };
       }
-      await addGivenMail(tx, accountId, userId);
+      if (isInvited) await inviteByMail(tx, accountId, [userId]);
+      else await addGivenMail(tx, accountId, userId);
       return { link: null, until };
+    }),
+  );
+
+  console.serve('DELETE /users/{userId}/survey-opt-out', async (who, { params }) =>
+    inTransaction(await pool, async (tx) => {
+      const before = await personById(tx, who.accountId, idIn(params.userId));
+      if (before.surveyEmails === 'all') return before;
+      await setSurveyEmails(tx, who.accountId, before.id, 'all');
+      await audit(tx, who.accountId, actorOf(who), 'survey emails turned on', { subject: before.id });
+      return personById(tx, who.accountId, before.id);
     }),
   );
 
@@ -245,8 +260,8 @@ function isDangerous({ role, email, active, memberships }: Person, changes: Pers
   return role !== 'User' && (isMoved || isShutOut);
 }
 
-/** Throws a Fault if the person can't sign in, or can't get a link by email. */
-function refuseLink({ active, email }: Person, isMailMissing: boolean): void {
+/** Throws a Fault if the person can't sign in, or can't get a link by email. `path`: the field with the address. */
+function refuseLink({ active, email }: Person, isMailMissing: boolean, path?: string): void {
   if (!active) {
     throw new Fault(
       'conflict',
@@ -256,7 +271,7 @@ function refuseLink({ active, email }: Person, isMailMissing: boolean): void {
   }
   if (email === null) {
     const message = 'People sign in with their email address, and this person has none. Add one first.';
-    throw new Fault('conflict', 'missing field', message);
+    throw faultAtField('conflict', 'missing field', path, message);
   }
   if (isMailMissing) throw noMailServer('conflict');
 }
@@ -276,12 +291,18 @@ const notifyOfAdministrator = (tx: Transaction, { accountId }: Who, person: Pers
   return notifyAdministrators(tx, accountId, { change: 'administrator added', about }, id);
 };
 
-/** Emails a new administrator a link to set a password, because the old one, which others may know, has stopped working. */
+/** Invites a new administrator to set a password, because the old one, which others may know, has stopped working. */
 async function mailNewPassword(tx: Transaction, who: Who, { id, email, active }: Person): Promise<void> {
   if (email === null || !active) return;
   const details = { kind: 'given', by: 'mail' };
   await audit(tx, who.accountId, actorOf(who), 'sign-in link created', { subject: id, details });
-  await addGivenMail(tx, who.accountId, id);
+  await inviteByMail(tx, who.accountId, [id]);
+}
+
+/** Emails an invitation to a person that an administrator adds or gives a role. Throws a Fault if that is not possible. */
+async function inviteChosen(tx: Transaction, who: Who, person: Person, canMail: boolean): Promise<void> {
+  refuseLink(person, !canMail, '/email');
+  if (!person.signIn.hasPassword) await mailNewPassword(tx, who, person);
 }
 
 /** After an externalId has changed, erases what old runs recorded about the person. */
@@ -326,17 +347,6 @@ async function handOverMany(
 }
 
 const digestOf = (ids: number[]): string => createHash('sha256').update(ids.join()).digest('base64url');
-
-/** Shortens ids in ascending order: "3-17 20 22-23". */
-function rangesOf(ids: number[]): string {
-  const ranges: [number, number][] = [];
-  for (const id of ids) {
-    const last = ranges.at(-1);
-    if (last && last[1] === id - 1) last[1] = id;
-    else ranges.push([id, id]);
-  }
-  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(' ');
-}
 
 async function personById(db: Db, accountId: number, userId: number): Promise<Person> {
   const person = await selectPerson(db, accountId, userId);

@@ -1,8 +1,11 @@
 // SQL of the console's pages about people: reading only. Nothing here reads answers.
 import type { Person, PersonFilters, PersonRow, PersonRun } from '@soundings/contract/console/people.ts';
 import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
+import type { SignInState } from '@soundings/contract/people/sign-in-states.ts';
 import type { PersonSort } from '@soundings/contract/console/person-sorts.ts';
 import type { PendingQuery, Row } from 'postgres';
+import { linkHours } from '../../auth/sign-in-links.ts';
+import { selectCurrentInvitation } from '../../auth/sign-in-invitations.sql.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 
 export type Sorting = { sort: PersonSort; isDown: boolean };
@@ -10,7 +13,7 @@ type Fragment = PendingQuery<Row[]>;
 
 /** The condition for people `u` who match filters. */
 function foundBy(db: Db, accountId: AccountId, filters: PersonFilters): Fragment {
-  const { search = '', group, role, managed, active, mail } = filters;
+  const { search = '', group, role, managed, active, mail, signIn, run } = filters;
   const words = search
     .split(/\s+/)
     .filter((word) => word !== '')
@@ -23,14 +26,60 @@ function foundBy(db: Db, accountId: AccountId, filters: PersonFilters): Fragment
     ${active ? db`and u.active = ${active === 'true'}` : db``}
     ${mail === 'none' ? db`and u.email is null` : db``}
     ${mail === 'rejected' ? db`and exists ${refusal(db)}` : db``}
+    ${signIn ? db`and ${signInCondition(db, signIn)}` : db``}
+    ${run ? db`and u.external_id in ${changedBy(db, accountId, run)}` : db``}
+    ${mail === 'stopped' ? db`and exists ${stopped(db)}` : db``}
     ${group ? db`and u.user_id in ${membersWithin(db, accountId, Number(group))}` : db``}`;
 }
+
+/** The condition for people `u` who can or can't sign in yet. */
+function signInCondition(db: Db, state: SignInState): Fragment {
+  const password = db`
+    exists (select from passwords w where w.account_id = u.account_id and w.user_id = u.user_id)`;
+  if (state === 'password') return password;
+  const invited = db`
+    exists (select from sign_in_invitations i
+            where  i.account_id = u.account_id and i.user_id = u.user_id and i.email_key = u.email_key
+              and  i.invited_at >= u.active_since)`;
+  const waiting = db`u.active and not u.role_pending and not ${password}`;
+  return state === 'invited'
+    ? db`${waiting} and ${invited}`
+    : db`${waiting} and u.role <> 'User' and not ${invited}`;
+}
+
+/** The invitation `i` of people `u` who have no password `w`. */
+const invitation = (db: Db) => db`
+  case when w.hash is null and i.invited_at is not null
+       then json_build_object('at', i.invited_at, 'state', i.state,
+                              'isExpired', i.invited_at <= now() - ${linkHours.given}::integer * interval '1 hour')
+  end`;
+
+/** Whether people `u` have a role other than User, but neither a password `w` nor an invitation `i`. */
+const isUninvited = (db: Db) => db`
+  u.active and not u.role_pending and u.role <> 'User' and w.hash is null and i.invited_at is null`;
+
+/** Joins the passwords `w` of people `u`. */
+const passwordsOf = (db: Db) => db`
+  left join passwords w on w.account_id = u.account_id and w.user_id = u.user_id`;
+
+/** The externalIds of people that a run created or changed. */
+const changedBy = (db: Db, accountId: AccountId, runId: string) => db`
+  (select c.external_id
+   from   run_changes c
+   join   runs r on r.account_id = c.account_id and r.run_id = c.run_id
+   where  c.account_id = ${accountId} and c.run_id = ${runId} and c.entity = 'user' and r.outcome = 'applied')`;
 
 /** Joins the rejection by the mail server for the current address of people `u`. A rejection for an earlier address no longer matters. */
 const refusal = (db: Db) => db`
   (select 1
    from   mail_refusals r
    where  r.account_id = u.account_id and r.user_id = u.user_id and r.address = u.email)`;
+
+/** Joins the wish of people `u` to get no survey emails. */
+const stopped = (db: Db) => db`
+  (select 1
+   from   reminder_opt_outs o
+   where  o.account_id = u.account_id and o.user_id = u.user_id and o.all_emails)`;
 
 const membersWithin = (db: Db, accountId: AccountId, groupId: number) => db`
   (select m.user_id
@@ -92,9 +141,13 @@ export async function selectPeopleWindow(
              u.managed      as "managed",
              u.created_at   as "createdAt",
              exists ${refusal(db)} as "mailRejected",
+             ${invitation(db)}   as "invitation",
+             ${isUninvited(db)}  as "isUninvited",
              g.first        as "group",
              g.many         as "groupCount"
       from   shown u
+      ${passwordsOf(db)}
+      ${selectCurrentInvitation(db)}
       cross  join lateral (
                select count(*)::integer as many,
                       (array_agg(json_build_object('id', g.group_id, 'name', g.name) order by g.name, g.group_id))[1] as first
@@ -193,8 +246,9 @@ export async function selectPerson(
            u.attributes  as "attributes",
            u.created_at  as "createdAt",
            json_build_object(
-             'hasPassword', exists (select 1 from passwords p
-                                    where  p.account_id = u.account_id and p.user_id = u.user_id),
+             'hasPassword', w.hash is not null,
+             'invitation', ${invitation(db)},
+             'isUninvited', ${isUninvited(db)},
              'hasTwoFactor', exists (select 1 from two_factor s
                                     where  s.account_id = u.account_id and s.user_id = u.user_id
                                       and  s.on_since is not null),
@@ -202,12 +256,15 @@ export async function selectPerson(
                           where  s.account_id = u.account_id and s.user_id = u.user_id and u.active
                             and  s.seen_at > now() - interval '7 days' and s.created_at > now() - interval '30 days'))
                          as "signIn",
-           exists (select 1 from reminder_opt_outs s
-                   where  s.account_id = u.account_id and s.user_id = u.user_id) as "hasOptedOut",
+           coalesce((select case when o.all_emails then 'none' else 'invitations' end
+                     from   reminder_opt_outs o
+                     where  o.account_id = u.account_id and o.user_id = u.user_id), 'all') as "surveyEmails",
            (select json_build_object('at', r.at, 'reason', r.reason)
             from   mail_refusals r
             where  r.account_id = u.account_id and r.user_id = u.user_id and r.address = u.email) as "mailRejected"
     from   users u
+    ${passwordsOf(db)}
+    ${selectCurrentInvitation(db)}
     where  u.account_id = ${accountId} and u.user_id = ${userId}`;
   return row;
 }

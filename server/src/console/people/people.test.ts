@@ -14,6 +14,7 @@ import { askPeople, noon } from '../../testing/asking.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { linkOf } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
+import { setSurveyEmails } from '../../rounds/messages/opt-outs.sql.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -95,7 +96,7 @@ describe('access', () => {
 });
 
 describe('search', () => {
-  test('finds by words of name, address and externalId, ignoring accents and letter case; applies each filter and order', async () => {
+  test('finds people by words of their name, address and externalId, ignoring accents and letter case; applies each filter and order', async () => {
     const { account, request, found, push } = await createOffice();
     const groups = await inTransaction(world.pool, async (tx) => {
       const top = await createGroup(tx, account.id, { name: 'Top' });
@@ -127,8 +128,14 @@ describe('search', () => {
     expect(await found('active=false')).toEqual(['Straße']);
     expect(await found('mail=none')).toEqual(['Ørsted']);
     expect(await found('mail=rejected')).toEqual(['Åberg']);
+    expect(await found('mail=stopped')).toEqual([]);
+    await world.pool`
+      insert into reminder_opt_outs (account_id, user_id, all_emails)
+      select account_id, user_id, last_name = 'Straße' from users
+      where  account_id = ${account.id} and last_name in ('Straße', 'Ørsted')`;
+    expect(await found('mail=stopped')).toEqual(['Straße']);
     await world.pool`update users set email = 'new@x.se', email_key = 'new@x.se' where external_id = 'j1' and account_id = ${account.id}`;
-    expect(await found('mail=rejected')).toEqual([]); // mail to the previous address was refused
+    expect(await found('mail=rejected')).toEqual([]); // the rejected email was sent to the previous address
 
     expect(await found('search=o&role=User&active=true')).toEqual(['Åberg', 'Ørsted']); // John, Søren
     expect(await found('sort=name')).toEqual(['Admin', 'Administrator', 'Åberg', 'Ørsted', 'Straße']);
@@ -252,7 +259,7 @@ describe('manual changes', () => {
       attributes: { gender: 'Male' },
       memberships: { memberOf: [group], adminOf: [], inheritedAdminOf: [], interestOf: [group] },
       signIn: { hasPassword: false, hasTwoFactor: false, sessions: 0 },
-      hasOptedOut: false,
+      surveyEmails: 'all',
       mailRejected: null,
       runs: [],
     });
@@ -279,6 +286,21 @@ describe('manual changes', () => {
     expect(logged?.details).toEqual({
       fields: ['lastName', 'phone', 'role', 'memberOf', 'attributes.gender'],
     });
+  });
+
+  test('survey emails that a person has turned off are shown, and an administrator can turn them on, which is logged once', async () => {
+    const { account, request } = await createOffice();
+    const id = await create(request, { email: 'soren@example.org' });
+    await setSurveyEmails(world.pool, account.id, id, 'none');
+    expect((await request<Person>(`GET /users/${id}`)).body.surveyEmails).toBe('none');
+    const turnOn = () => request<Person>(`DELETE /users/${id}/survey-opt-out`);
+    expect((await turnOn()).body.surveyEmails).toBe('all');
+    expect((await turnOn()).body.surveyEmails).toBe('all');
+    expect(await actionsOf(account)).toEqual(['person created', 'survey emails turned on']);
+    const other = await createOffice();
+    await setSurveyEmails(world.pool, account.id, id, 'none');
+    expect((await other.request(`DELETE /users/${id}/survey-opt-out`)).status).toBe(404);
+    expect((await request<Person>(`GET /users/${id}`)).body.surveyEmails).toBe('none');
   });
 
   test('each invalid field is named, and nothing is saved', async () => {
@@ -369,7 +391,7 @@ describe('manual changes', () => {
     });
   });
 
-  test('a managed Auditor keeps the role while pushes send none; a role that is sent replaces it, with a warning', async () => {
+  test('a managed Auditor keeps that role as long as pushes send no role; a role that is sent replaces it, with a warning', async () => {
     const { request, account } = await createOffice();
     const anna = { externalId: 'auditor', firstName: 'Anna', lastName: 'Ask', email: 'auditor@example.org' };
     const pushed = (accessInfo?: object) =>
@@ -417,7 +439,7 @@ describe('manual changes', () => {
     expect((await request(`DELETE /users/${last}`)).status).toBe(204);
   });
 
-  test('deactivating a person ends their sessions at once; a link can be created; actions without effect are not logged', async () => {
+  test('deactivating a person ends their sessions immediately; a link can be created; actions without effect are not logged', async () => {
     const { request, account } = await createOffice();
     const other = await signInNew(world, account.id, 'Manager');
     const path = `/users/${other.userId}`;
@@ -537,7 +559,7 @@ describe('handing over to the HR system', () => {
     expect(await actionsOf(account)).toContain('person adopted');
   });
 
-  test('handing over requires an externalId if the person has none, and one that is not taken', async () => {
+  test('handing over a person without an externalId requires one, which must not be used already', async () => {
     const { request } = await createOffice();
     const id = await create(request);
     await create(request, { externalId: 's1' });
@@ -563,7 +585,7 @@ describe('handing over to the HR system', () => {
     expect((await request(`PATCH /users/${id}`, { lastName: 'Berg' })).status).toBe(200);
   });
 
-  test('many at once: first a count, then the change; exceptions are counted, and nothing happens if the selection has changed', async () => {
+  test('many people at the same time: first a count, then the change; exceptions are counted, and nothing happens if the selection has changed', async () => {
     const { request, account, found } = await createOffice();
     const ids = [
       await create(request, { externalId: 'a' }),
@@ -583,7 +605,7 @@ describe('handing over to the HR system', () => {
     const release = <T>(more: object) =>
       request<T>('POST /users/release', { chosen: { filters: { managed: 'true' } }, ...more });
     const before = (await release<Handover>({ isPreview: true })).body;
-    // The same number of people, but different ones.
+    // The selection now has the same number of people, but different people.
     await request(`POST /users/${ids[0]}/release`);
     await request(`POST /users/${ids[2]}/adopt`, { externalId: 'c' });
     for (const stale of [{ seen: before.seen }, {}]) {

@@ -1,4 +1,5 @@
-// The fonts of reports: Inter in two weights (SIL Open Font License), for Latin, Greek and Cyrillic. Opened when first needed.
+// The fonts of reports: Inter in two weights (SIL Open Font License), for Latin, Greek and Cyrillic. The fonts are opened when they
+// are first needed.
 import { create, type Font, type GlyphRun } from 'fontkit';
 import { readFileSync } from 'node:fs';
 import type { Metrics, Weight } from './text-lines.ts';
@@ -11,7 +12,7 @@ const files: Record<Weight, string> = {
 /** How many words each font remembers. */
 const runsKept = 20_000;
 
-/** Without the shapes that depend on neighbours, such as arrows for "->". They would take most of the time. */
+/** The shapes that depend on neighbouring characters, such as arrows for "->", are turned off. They would take most of the time. */
 const features = { calt: false, clig: false, liga: false, rclt: false };
 
 const opened = new Map<Weight, Font>();
@@ -27,7 +28,7 @@ export function fontOf(weight: Weight): Font {
     const { glyphs, positions } = runs.get(text) ?? layout(text, features);
     if (runs.size >= runsKept) runs.clear();
     runs.set(text, { glyphs, positions });
-    // Copied, because PDFKit scales the positions in place, and the width is their sum.
+    // The positions are copied, because PDFKit changes them when it scales the text, and the width is their sum.
     const own = positions.map((position) => ({ ...position }));
     return {
       glyphs,

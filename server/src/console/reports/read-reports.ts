@@ -1,7 +1,7 @@
-// Reads what the reports of several groups are about. The number of statements does not depend on the number of groups, up to
-// `groupsAtOnce`. Everything is a published figure, and read by the same functions as the results pages.
+// Reads the data of the reports of several groups. The number of statements does not depend on the number of groups, up to
+// `groupsAtOnce`. All figures are published ones and are read by the same functions as those of the results pages.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
-import type { GroupResults, ResultGroup } from '@soundings/contract/console/results.ts';
+import type { GroupResults, ResultGroup } from '@soundings/contract/console/results/results.ts';
 import { type Period, periodNamed, periodOfWeek } from '@soundings/contract/periods.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { type Week, weeksFrom } from '@soundings/contract/weeks.ts';
@@ -9,9 +9,10 @@ import { accountById } from '../../accounts/accounts.ts';
 import { invalidParameter } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
+import { type FocusRow, selectFocuses } from '../../focus/focus.sql.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import { placesOf } from '../../results/data/kpi-places.ts';
+import { kpiPlacesOf } from '../../results/data/kpi-places.ts';
 import { rateOf, type ShownQuestion, shownQuestions } from '../../results/data/read-results.ts';
 import { type KpiTexts, selectValuedKpis } from '../../results/data/results.sql.ts';
 import {
@@ -44,7 +45,7 @@ import { selectRatesOfGroups, selectNewestCommentsOfGroups } from './reports.sql
 /** How many groups are read at once. Reading more at a time takes more memory and isn't faster. */
 const groupsAtOnce = 100;
 
-/** More comments than a page has room for. */
+/** How many comments are read for each report, which is more than a page has room for. */
 const mostComments = 15;
 
 /** `period`: such as 2026-W38 or 2026-Q3; by default the last week with results. `day`: today, YYYY-MM-DD. */
@@ -73,8 +74,8 @@ type Shared = {
 };
 
 /**
- * Yields what the reports of open groups are about, in the order of `groupIds`; undefined: of all groups that the caller can see, in
- * the order of the tree. Throws a Fault if a group is not open, or if the period has no results.
+ * Yields the data of the reports of open groups, in the order of `groupIds`. If that is undefined, yields the data of all groups
+ * that the caller can see, in the order of the tree. Throws a Fault if a group is not open, or if the period has no results.
  */
 export async function* readReports(
   pool: Pool,
@@ -88,7 +89,7 @@ export async function* readReports(
     if (!shared.groups.byId.has(id)) throw groupNotFound();
   }
   for (let at = 0; at < ids.length; at += groupsAtOnce) {
-    // As many groups at a time as fit in memory.
+    // Reads only as many groups at a time as fit in memory.
     yield* await readSome(pool, shared, ids.slice(at, at + groupsAtOnce));
   }
 }
@@ -133,7 +134,7 @@ async function readShared(pool: Pool, who: Who, wanted: ReportsWanted): Promise<
   };
 }
 
-/** Returns the period of a name and its last week with results. Throws a Fault if there is none. */
+/** Returns the period with a name, and its last week with results. Throws a Fault if there is no such period or week. */
 export function periodIn(weeks: Weeks, name: string | undefined): { period: Period; week: Week } {
   const newest = weeks.shown[0];
   const period = name === undefined ? newest && periodOfWeek(newest.week) : periodNamed(name);
@@ -157,7 +158,7 @@ async function readSome(pool: Pool, shared: Shared, ids: readonly number[]): Pro
   ]);
   const all = [...new Set([...ids, ...others.filter((id) => id !== undefined)])];
   const window = { first: period.first, last: week };
-  const [readings, rates, comments] = await Promise.all([
+  const [readings, rates, comments, focuses] = await Promise.all([
     readingsShown(
       pool,
       who.accountId,
@@ -166,13 +167,16 @@ async function readSome(pool: Pool, shared: Shared, ids: readonly number[]): Pro
     ),
     selectRatesOfGroups(pool, who.accountId, ids, window),
     selectNewestCommentsOfGroups(pool, who.accountId, ids, window, mostComments),
+    selectFocuses(pool, who.accountId, ids, 0),
   ]);
   const ratesOf = Map.groupBy(rates, ({ groupId }) => groupId);
+  const focusOf = Map.groupBy(focuses, ({ groupId }) => groupId);
   const commentsOf = Map.groupBy(comments, ({ groupId }) => groupId);
   return ids.map((id) => {
     const own = commentsOf.get(id) ?? [];
     return reportIn(shared, id, readings, {
       rates: (ratesOf.get(id) ?? []).map((rate) => rateOf(rate)),
+      focus: (focusOf.get(id) ?? []).flatMap((one) => focusIn(shared, one)),
       comments: { total: own[0]?.total ?? 0, newest: own.map((one) => commentOf(one, questions)) },
     });
   });
@@ -182,7 +186,7 @@ function reportIn(
   shared: Shared,
   groupId: number,
   readings: ReadonlyMap<number, Readings>,
-  { rates, comments }: Pick<ReportData, 'rates' | 'comments'>,
+  { rates, focus, comments }: Pick<ReportData, 'rates' | 'focus' | 'comments'>,
 ): ReportData {
   const { groups, period, week, weeks, wanted, statistics } = shared;
   const comparison = comparisonOf(groups, groupId, shared.allowed, wanted.compare);
@@ -190,7 +194,7 @@ function reportIn(
   const compared: ComparedWith = { kind: comparison.kind, whole: readingsOf(comparison.group?.id) };
   const own = readingsOf(groupId);
   const kpis = kpisOf(shared, own, compared);
-  // A week alone asks only some questions, so the others have their figures from the weeks of the rolling KPIs.
+  // A single week asks only some of the questions. The figures of the other questions come from the weeks of the rolling KPIs.
   const first = period.kind === 'week' ? statistics.windowOf(week).first : period.first;
   const children = groups.children(groupId);
   return {
@@ -204,11 +208,23 @@ function reportIn(
     findings: findingsIn(shared, kpis, { own, compared, rates, children, readingsOf }),
     kpis,
     rates,
+    focus,
     questions: questionsOf(shared, { first, last: week }, own, compared),
     comments,
     thresholds: thresholdsIn(weeks, first < period.first ? first : period.first, week),
     day: wanted.day,
   };
+}
+
+/** Returns an open focus with the name of its KPI or question. */
+function focusIn(
+  { kpis, questions, wanted }: Shared,
+  { kpiId, questionId, state, action, responsible, until, outlook }: FocusRow,
+): ReportData['focus'] {
+  if (state !== 'open') return [];
+  const kpi = kpis.find(({ id }) => id === kpiId);
+  const name = kpi ? kpiNameIn(kpi, wanted.language) : questions.get(questionId ?? 0)?.text;
+  return [{ name: name ?? kpiId ?? '', action, responsible, until, outlook }];
 }
 
 function kpisOf(
@@ -272,7 +288,7 @@ function findingsIn(
   const places =
     !changed || direction === 'unclear'
       ? { clearIn: [], mostIn: null }
-      : placesOf(changed.id, week, direction, subgroups, statistics);
+      : kpiPlacesOf(changed.id, week, direction, subgroups, statistics);
   const asked = [...own].flatMap(([id, readings]) => {
     const question = questions.get(id);
     if (!question || !readings.some((one) => one.week === week)) return [];

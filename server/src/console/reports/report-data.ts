@@ -1,4 +1,4 @@
-// What a report is about, before it is put into words.
+// The data of a report, before they are turned into texts.
 import type {
   ChosenComparison,
   Difference,
@@ -8,12 +8,16 @@ import type {
   ResultGroup,
   ResultKpi,
   RollingFigure,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
+import type { FocusTerms } from '@soundings/contract/console/focus.ts';
 import type { Period } from '@soundings/contract/periods.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 
 /** A KPI in the last week of the period that has a value. */
 export type ReportKpi = ResultKpi & { rolling: RollingFigure; difference: Difference | null };
+
+/** What the group works on: a KPI or question by its name, and the terms. */
+export type ReportFocus = FocusTerms & { name: string; outlook: 'onTrack' | 'needsHelp' | null };
 
 /** The last figure of a question in the period. */
 export type ReportQuestion = {
@@ -40,9 +44,11 @@ export type ReportData = {
   findings: Finding[];
   kpis: ReportKpi[];
   rates: RateFigure[];
+  /** The open focuses of the group now, whatever the period. */
+  focus: ReportFocus[];
   /** All questions with a mean that is shown, in any order. */
   questions: ReportQuestion[];
-  /** The newest, and how many there are in the period. */
+  /** The newest comments, and how many comments there are in the period. */
   comments: { total: number; newest: ResultComment[] };
   /** The smallest thresholds of the period's weeks; null: nothing was asked. */
   thresholds: { figures: number; comments: number } | null;

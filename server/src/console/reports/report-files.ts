@@ -1,4 +1,4 @@
-// Creates the files of reports: a PDF for each group with results, and a list of the groups without.
+// Creates the files of reports: a PDF for each group with results, and a list of the groups without results.
 import { periodNamed } from '@soundings/contract/periods.ts';
 import { hasResults, type ReportData } from './report-data.ts';
 import { pageOf } from './report-page.ts';
@@ -16,7 +16,10 @@ export async function reportFile(data: ReportData, language: string): Promise<Re
   return { name: `${fileName(data, language)}.pdf`, bytes };
 }
 
-/** Yields a PDF for each group with results. The last file lists the groups without, if there are any. Names are unique. */
+/**
+ * Yields a PDF for each group with results. The last file lists the groups without results, if there are any. File names are
+ * unique.
+ */
 export async function* reportFiles(
   reports: AsyncIterable<ReportData>,
   language: string,
@@ -32,7 +35,7 @@ export async function* reportFiles(
       continue;
     }
     const { name, bytes } = await reportFile(data, language);
-    // File names are compared in any case on Windows and macOS.
+    // Windows and macOS ignore the letter case of file names.
     const isTaken = names.has(name.toLowerCase());
     names.add(name.toLowerCase());
     yield { name: isTaken ? name.replace(/\.pdf$/, ` (${data.group.id}).pdf`) : name, bytes };

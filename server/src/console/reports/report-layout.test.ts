@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
 import { fontMetrics } from './fonts.ts';
 import type { ReportData } from './report-data.ts';
-import {
-  type Element,
-  layoutReport,
-  type TextLine,
-  type Page,
-  pageHeight,
-  pageWidth,
-} from './report-layout.ts';
+import { layoutReport } from './report-layout.ts';
+import { type Element, type TextLine, type Page, pageHeight, pageWidth } from './report-sheet.ts';
 import { reportTextOf } from './report-text.ts';
 import { anyKpi, anyQuestion, anyReport } from './reports.fixture.ts';
 
@@ -26,8 +20,15 @@ const textOf = ({ elements }: Page) =>
 
 const long = 'Ett mycket långt namn som fortsätter och fortsätter, '.repeat(6).trim();
 const comment = (text: string) => ({ ...anyReport().comments.newest[0]!, text });
-/** As much as a report can have. */
+/** A report with as much content as a report can have. */
 const full = anyReport({
+  focus: [0, 1].map(() => ({
+    name: long,
+    action: long,
+    responsible: long,
+    until: '2026-11-30',
+    outlook: 'needsHelp',
+  })),
   company: long,
   group: { id: 1, name: long, people: 12_345 },
   path: Array.from({ length: 8 }, (_, id) => ({ id, name: long })),
@@ -110,7 +111,7 @@ test('comments fill the space that is left, and the page says how many are left 
   expect(textOf(few)).not.toContain('left out');
 });
 
-test('a comment that the fonts can’t show has a note in its place', () => {
+test('a comment that the fonts can’t show is replaced with a note', () => {
   const comments = { total: 2, newest: [comment('谢谢大家'), comment('Tack 🎉')] };
   const text = textOf(page(anyReport({ comments })));
   expect(text).toContain('other script');
@@ -118,7 +119,27 @@ test('a comment that the fonts can’t show has a note in its place', () => {
   expect(text).not.toContain('谢');
 });
 
-test('a clear change has an arrow in its direction, and others none', () => {
+test('the weeks of a KPI and of a comment are never cut off', () => {
+  const rolling = { ...anyKpi(0).rolling, questions: 12, firstWeek: '2026-08-10', lastWeek: '2026-09-14' };
+  const other = { ...rolling, firstWeek: '2025-12-22', lastWeek: '2025-12-22' };
+  const data = anyReport({
+    kpis: [anyKpi(0, { rolling }), anyKpi(1, { rolling: other })],
+    comments: { total: 1, newest: [{ ...comment('Words.'), question: long, handedOut: true }] },
+  });
+  const texts = (language: string) => linesIn(page(data, language).elements).map(({ text }) => text);
+  expect(texts('en')).toEqual(
+    expect.arrayContaining([
+      '12 questions, W33–38',
+      '12 questions, week 52, 2025',
+      expect.stringMatching(/^Ett mycket .*… · week 38 \*$/),
+    ]),
+  );
+  expect(texts('sv')).toEqual(
+    expect.arrayContaining(['12 frågor, v. 33–38', expect.stringMatching(/… · vecka 38 \*$/)]),
+  );
+});
+
+test('a clear change has an arrow in its direction, and other changes have none', () => {
   const arrows = (verdict: 'up' | 'down' | 'unclear') => {
     const change = { by: 0.1, since: '2026-08-10', questions: 1, verdict, handedOut: false };
     const kpis = [anyKpi(0, { rolling: { ...anyKpi(0).rolling, change }, difference: null })];

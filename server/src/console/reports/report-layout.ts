@@ -1,67 +1,36 @@
-// The layout of a report on one A4 page: where each text, line and shape is. Comments fill the space that the rest leaves. Pure.
+// The layout of a report on one A4 page: where each text, line and shape is. Comments fill the space that remains. Pure.
 import type {
   PrintedReport,
   ReportMark,
   ReportRow,
   ReportSection,
 } from '@soundings/contract/console/reports.ts';
-import { wrappedLines, type Metrics, readableText, replacedText, type Weight } from './text-lines.ts';
+import {
+  bottom,
+  type Colour,
+  type DecorationShape,
+  type Element,
+  element,
+  left,
+  type Page,
+  pageHeight,
+  right,
+  rule,
+  set,
+  setAt,
+  type Sheet,
+  type Style,
+  styles,
+  type TextLine,
+  top,
+  wide,
+} from './report-sheet.ts';
+import { type Metrics, readableText, replacedText, wrappedLines } from './text-lines.ts';
 
-/** A4 in points. */
-export const [pageWidth, pageHeight] = [595.28, 841.89];
-
-export type Colour = 'ink' | 'soft' | 'line' | 'well' | 'accent' | 'wash' | 'up' | 'down';
-
-/** A text on one line. `y`: its baseline. With `align: 'right'`, it ends at `x`. */
-export type TextLine = {
-  text: string;
-  x: number;
-  y: number;
-  size: number;
-  weight: Weight;
-  colour: Colour;
-  align: 'left' | 'right';
-};
-
-/** Part of the logical structure, for screen readers. `tag`: a structure type of PDF. */
-export type Element = {
-  tag: 'H1' | 'H2' | 'P' | 'L' | 'LI' | 'LBody' | 'Table' | 'TR' | 'TH' | 'TD' | 'Sect';
-  scope?: 'Row' | 'Column';
-  lines: TextLine[];
-  children: Element[];
-};
-
-/** Decoration. All that it shows is also text. */
-export type DecorationShape =
-  | { kind: 'box'; x: number; y: number; width: number; height: number; radius: number; colour: Colour }
-  | { kind: 'triangle'; x: number; y: number; up: boolean; colour: Colour };
-
-/** `shown`: how many comments fit. */
-export type Page = { elements: Element[]; shapes: DecorationShape[]; shown: number };
-
-const [left, top, bottom] = [48, 46, 38];
-const right = pageWidth - left;
-const wide = right - left;
-
-type Style = { size: number; weight: Weight; colour: Colour; leading: number };
-const styles = {
-  title: { size: 22, weight: 'semibold', colour: 'ink', leading: 27 },
-  period: { size: 12, weight: 'semibold', colour: 'accent', leading: 15 },
-  heading: { size: 11, weight: 'semibold', colour: 'ink', leading: 15 },
-  finding: { size: 11.5, weight: 'regular', colour: 'ink', leading: 15.5 },
-  rate: { size: 26, weight: 'semibold', colour: 'accent', leading: 30 },
-  body: { size: 9.5, weight: 'regular', colour: 'ink', leading: 13 },
-  strong: { size: 9.5, weight: 'semibold', colour: 'ink', leading: 13 },
-  note: { size: 8, weight: 'regular', colour: 'soft', leading: 11 },
-  small: { size: 8, weight: 'regular', colour: 'ink', leading: 11 },
-  up: { size: 9.5, weight: 'semibold', colour: 'up', leading: 13 },
-  down: { size: 9.5, weight: 'semibold', colour: 'down', leading: 13 },
-} as const satisfies Record<string, Style>;
-
-/** Collects what is on the page. `y` is where the next element begins. */
-type Sheet = { metrics: Metrics; shapes: DecorationShape[]; y: number };
-
-/** Lays out a report. `report.comments`: the newest comments, of `total` in the period; `leftOut`: the note about the others. */
+/**
+ * Lays out a report. `report.comments`: the newest of the `total` comments in the period. `leftOut`: returns the note about the
+ * comments that are left out.
+ */
 export function layoutReport(
   report: PrintedReport,
   metrics: Metrics,
@@ -73,6 +42,7 @@ export function layoutReport(
     ...findingsOf(report, sheet),
     ...kpisOf(report, sheet),
     ...questionsOf(report, sheet),
+    ...focusOf(report.focus, sheet),
   ];
   const foot = footOf(report, metrics);
   const comments = commentsOf(report.comments, sheet, {
@@ -88,41 +58,6 @@ export function layoutReport(
     shown: comments.shown,
   };
 }
-
-const element = (tag: Element['tag'], lines: TextLine[], children: Element[] = []): Element => ({
-  tag,
-  lines,
-  children,
-});
-
-/** Sets a text from the sheet's `y` down, and moves `y` to its end. */
-function set(
-  text: string,
-  style: Style,
-  sheet: Sheet,
-  { x = left, width = wide, most = 1, align = 'left' as TextLine['align'] } = {},
-): TextLine[] {
-  const { size, weight, colour, leading } = style;
-  const { metrics } = sheet;
-  const lines = wrappedLines(replacedText(text, metrics), { width, size, weight, most }, metrics);
-  return lines.map((line) => {
-    sheet.y += leading;
-    // The baseline leaves a quarter of the leading for descenders.
-    return { text: line, x, y: sheet.y - leading * 0.26, size, weight, colour, align };
-  });
-}
-
-/** Sets a text at a height, without moving the sheet's `y`. */
-const setAt = (
-  text: string,
-  style: Style,
-  sheet: Sheet,
-  y: number,
-  more: Parameters<typeof set>[3],
-): TextLine[] => set(text, style, { ...sheet, y }, more);
-
-const rule = (sheet: Sheet, x = left, width = wide) =>
-  void sheet.shapes.push({ kind: 'box', x, y: sheet.y, width, height: 0.6, radius: 0, colour: 'line' });
 
 function headOf({ company, group, about, period }: PrintedReport, sheet: Sheet): Element[] {
   const half = { x: right, width: 190, align: 'right' as const };
@@ -154,7 +89,19 @@ function findingsOf({ findings, response }: PrintedReport, sheet: Sheet): Elemen
   const width = response === null ? wide : wide - band.side - band.gap;
   const head = element('H2', set(findings.title, styles.heading, sheet));
   sheet.y += 2;
-  const items = findings.items.map((text) => {
+  const items = bulletsOf(findings.items, { style: styles.finding, width }, sheet);
+  const side = response === null ? [] : responseOf(response, aside);
+  sheet.y = Math.max(sheet.y, aside.y) + 12;
+  return [head, element('L', [], items), ...side];
+}
+
+/** Sets sentences as a list with points. */
+const bulletsOf = (
+  texts: readonly string[],
+  { style, width }: { style: Style; width: number },
+  sheet: Sheet,
+): Element[] =>
+  texts.map((text) => {
     sheet.shapes.push({
       kind: 'box',
       x: left,
@@ -164,13 +111,18 @@ function findingsOf({ findings, response }: PrintedReport, sheet: Sheet): Elemen
       radius: 2,
       colour: 'accent',
     });
-    const lines = set(text, styles.finding, sheet, { x: left + 12, width: width - 12, most: 2 });
+    const lines = set(text, style, sheet, { x: left + 12, width: width - 12, most: 2 });
     sheet.y += 2.5;
     return element('LI', [], [element('LBody', lines)]);
   });
-  const side = response === null ? [] : responseOf(response, aside);
-  sheet.y = Math.max(sheet.y, aside.y) + 12;
-  return [head, element('L', [], items), ...side];
+
+/** What the group works on. Without anything, it takes no space. */
+function focusOf({ title, items }: PrintedReport['focus'], sheet: Sheet): Element[] {
+  if (items.length === 0) return [];
+  const head = element('H2', set(title, styles.heading, sheet));
+  const list = bulletsOf(items, { style: styles.body, width: wide }, sheet);
+  sheet.y += 8;
+  return [head, element('L', [], list)];
 }
 
 function responseOf(response: NonNullable<PrintedReport['response']>, sheet: Sheet): Element[] {
@@ -187,8 +139,8 @@ function responseOf(response: NonNullable<PrintedReport['response']>, sheet: She
 
 /** The columns of the KPI table: where they begin (names, notes, chart) or end (numbers). */
 const columns = {
-  name: { x: left, width: 166 },
-  note: { x: left + 170, width: 80 },
+  name: { x: left, width: 136 },
+  note: { x: left + 140, width: 112 },
   chart: { x: left + 254, width: 58 },
   score: { x: left + 364, width: 52 },
   change: { x: left + 410, width: 46 },
@@ -326,7 +278,7 @@ function questionList(
   return [head, ...(about === '' ? [] : [element('P', aboutLines)]), element('L', [], rows)];
 }
 
-/** How many lines of a comment are set. The rest is in the console. */
+/** The maximum number of lines of a comment. The rest of a longer comment can be read in the console. */
 const commentLines = 6;
 
 function commentsOf(
@@ -340,7 +292,7 @@ function commentsOf(
   const columnAt = (x: number) => ({ x, y: start + styles.heading.leading + 3 });
   const lists = [columnAt(left), columnAt(right - width)] as const;
   const items: Element[] = [];
-  for (const { text, source } of comments.items) {
+  for (const { text, question, week } of comments.items) {
     const list = lists[0].y <= lists[1].y ? lists[0] : lists[1];
     const own = { ...sheet, y: list.y, shapes: [] as DecorationShape[] };
     const space = { x: list.x + 9, width: width - 9 };
@@ -348,7 +300,7 @@ function commentsOf(
     const style = shownText === undefined ? styles.note : styles.body;
     const lines = [
       ...set(shownText ?? otherScript, style, own, { ...space, most: commentLines }),
-      ...set(source, styles.note, own, space),
+      ...set(sourceOf(question, week, space.width, metrics), styles.note, own, space),
     ];
     if (own.y > end) break;
     const bar = { x: list.x, y: list.y + 2, width: 2, height: own.y - list.y - 3 };
@@ -369,7 +321,20 @@ function commentsOf(
   };
 }
 
-/** The foot: how anonymity is kept, what marks mean, and when the report was created. It stands at the end of the page. */
+/** Returns "My question · week 38" on one line. If it is too long, the question is shortened. */
+function sourceOf(question: string, week: string, width: number, metrics: Metrics): string {
+  const { size, weight } = styles.note;
+  const end = ` · ${week}`;
+  const rest = width - metrics.widthOf(end, weight) * size;
+  const [line = ''] = wrappedLines(
+    replacedText(question, metrics),
+    { width: rest, size, weight, most: 1 },
+    metrics,
+  );
+  return line + end;
+}
+
+/** Lays out the foot at the end of the page: how anonymity is kept, what marks mean, and when the report was created. */
 function footOf({ anonymity, legend, created }: PrintedReport, metrics: Metrics) {
   const draw = (sheet: Sheet): Element[] => {
     rule(sheet);

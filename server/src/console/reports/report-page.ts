@@ -1,8 +1,9 @@
-// A report in words, with as many of its comments as its page has room for.
+// A report with its texts, and with as many of its comments as its page has room for.
 import type { PrintedReport } from '@soundings/contract/console/reports.ts';
 import { fontMetrics } from './fonts.ts';
 import type { ReportData } from './report-data.ts';
-import { layoutReport, type Page } from './report-layout.ts';
+import { layoutReport } from './report-layout.ts';
+import type { Page } from './report-sheet.ts';
 import { leftOutText, reportTextOf, printedReportTexts } from './report-text.ts';
 
 export function pageOf(data: ReportData, language: string): { report: PrintedReport; page: Page } {

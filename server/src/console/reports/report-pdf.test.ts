@@ -85,7 +85,7 @@ test('the same report on the same day is the same file, whatever was created bef
   expect(Buffer.from(later.bytes).equals(bytes)).toBe(false);
 });
 
-test('groups without results are listed, and groups of one name have files of different names', async () => {
+test('groups without results are listed, and groups with the same name have files with different names', async () => {
   async function* reports(): AsyncGenerator<ReportData> {
     yield anyReport({ group: { id: 1, name: 'A/B: "x"', people: 9 } });
     yield anyReport({ group: { id: 2, name: 'a/b: "X"', people: 9 } });

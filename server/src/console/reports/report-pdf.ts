@@ -9,7 +9,7 @@ import {
   pageHeight,
   pageWidth,
   type DecorationShape,
-} from './report-layout.ts';
+} from './report-sheet.ts';
 
 const colours: Record<Colour, string> = {
   ink: '#10242a',
@@ -27,7 +27,7 @@ type About = {
   /** ISO 639-1. */
   language: string;
   author: string;
-  /** The day on which it was created, YYYY-MM-DD. */
+  /** The day on which the report was created, YYYY-MM-DD. */
   day: string;
 };
 
@@ -56,7 +56,7 @@ export async function pdfOf(page: Page, { title, language, author, day }: About)
   const chunks: Uint8Array[] = [];
   pdf.on('data', (chunk: Uint8Array) => chunks.push(chunk));
   const ended = new Promise((resolve, reject) => pdf.on('end', resolve).on('error', reject));
-  // PDFKit takes an opened font as well; its types don't know.
+  // PDFKit also accepts an opened font, although its types don't allow that.
   for (const weight of ['regular', 'semibold'] as const) pdf.registerFont(weight, fontOf(weight) as never);
   pdf.addPage();
   pdf.markContent('Artifact', { type: 'Layout' });
@@ -72,7 +72,7 @@ export async function pdfOf(page: Page, { title, language, author, day }: About)
 type Pdf = PDFKit.PDFDocument;
 
 function structureOf(pdf: Pdf, { tag, scope, lines, children }: Element): PDFKit.PDFStructureElement {
-  // A space after each line but the last, so that screen readers don't join the words of two lines.
+  // Each line except the last is followed by a space, so that screen readers don't join the words of two lines.
   const writeAll = () => lines.forEach((line, i) => write(pdf, line, i < lines.length - 1 ? ' ' : ''));
   const content = lines.length === 0 ? [] : [writeAll];
   const options = scope === undefined ? {} : { scope };

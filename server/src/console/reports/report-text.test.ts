@@ -1,4 +1,4 @@
-import type { Finding } from '@soundings/contract/console/results.ts';
+import type { Finding } from '@soundings/contract/console/results/results.ts';
 import { periodNamed } from '@soundings/contract/periods.ts';
 import { describe, expect, test } from 'vitest';
 import { reportTextOf } from './report-text.ts';
@@ -18,7 +18,7 @@ describe('a report in words', () => {
     expect(quarter.dates).toBe('29 juni–27 september 2026, preliminärt resultat');
   });
 
-  test('says its findings as sentences, with the year of weeks of another year', () => {
+  test('has its findings as sentences, with the year of weeks that are in another year', () => {
     expect(reportTextOf(anyReport(), 'en').findings.items).toEqual([
       'Workload fell 11 points since week 33, most in Barnkläder.',
       '“My manager gives me feedback that helps me in my work” rose 7 points since week 33.',
@@ -69,7 +69,7 @@ describe('a report in words', () => {
     expect(reportTextOf(anyReport({ findings: [] }), 'en').findings.items).toEqual(['No clear change.']);
   });
 
-  test('marks only what is clear, and says what is withheld', () => {
+  test('marks only clear changes and differences, and says what is withheld', () => {
     const [clear, unclear, withheld] = reportTextOf(
       anyReport({
         kpis: [
@@ -142,7 +142,7 @@ describe('a report in words', () => {
     expect(report.response!.text).toBe('389 of 474 people answered *');
   });
 
-  test('counts people: of a week, on average of a quarter, and only a rate where numbers are not known', () => {
+  test('has the number of people for a week, the average number for a quarter, and only the rate where numbers are not known', () => {
     const [rate] = anyReport().rates as [ReturnType<typeof anyReport>['rates'][number]];
     const of = (rates: (typeof rate)[], period: string) =>
       reportTextOf(anyReport({ rates, period: periodNamed(period)! }), 'en').response;
@@ -154,7 +154,7 @@ describe('a report in words', () => {
     expect(of([{ ...old, value: null }], '2026-W38')).toBeNull();
   });
 
-  test('lists no question as both strong and weak', () => {
+  test('never lists a question as both strong and weak', () => {
     for (const count of [0, 1, 2, 3, 5, 6, 7]) {
       const questions = Array.from({ length: count }, (_, i) => ({ ...anyQuestion(i), text: `Q${i}` }));
       const { strongest, weakest } = reportTextOf(anyReport({ questions }), 'en');
@@ -169,7 +169,7 @@ describe('a report in words', () => {
     }
   });
 
-  test('says the thresholds, or that the survey is not anonymous', () => {
+  test('states the thresholds, or that the survey is not anonymous', () => {
     const text = (figures: number) =>
       reportTextOf(anyReport({ thresholds: { figures, comments: figures * 2 } }), 'en').anonymity.text;
     expect(text(7)).toContain('at least 7 people');

@@ -1,6 +1,11 @@
 // Puts a report into words: what its page and its PDF say. Pure.
-import { clearPoints, pointsOf } from '@soundings/contract/console/points.ts';
-import type { PrintedReport, ReportMark, ReportRow } from '@soundings/contract/console/reports.ts';
+import { clearPoints, pointsOf } from '@soundings/contract/console/results/points.ts';
+import type {
+  PrintedReport,
+  ReportComment,
+  ReportMark,
+  ReportRow,
+} from '@soundings/contract/console/reports.ts';
 import type {
   FigureChange,
   Difference,
@@ -8,17 +13,18 @@ import type {
   RateFigure,
   ResultComment,
   Verdict,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type { Period } from '@soundings/contract/periods.ts';
 import { listedIn, localeOf } from '@soundings/contract/texts.ts';
 import { lastDay, sixDigits, type Week } from '@soundings/contract/weeks.ts';
 import { catalogue } from '../../base/texts.ts';
-import type { ReportData, ReportKpi, ReportQuestion } from './report-data.ts';
+import type { ReportData, ReportFocus, ReportKpi, ReportQuestion } from './report-data.ts';
 import type { Arguments } from './text/arguments.ts';
+import de from './text/de/report.json' with { type: 'json' };
 import en from './text/en/report.json' with { type: 'json' };
 import sv from './text/sv/report.json' with { type: 'json' };
 
-export const printedReportTexts = catalogue<typeof en, Arguments['report']>({ en, sv });
+export const printedReportTexts = catalogue<typeof en, Arguments['report']>({ en, sv, de });
 type Texts = ReturnType<typeof printedReportTexts.in>;
 
 /** How many KPIs, and how many questions of each kind, a page has room for. */
@@ -27,6 +33,9 @@ const [mostKpis, mostQuestions] = [12, 3];
 /** What a language needs: its texts and its numbers. `year`: weeks of other years are named with theirs. */
 type TextContext = { t: Texts; language: string; locale: string; year: string };
 
+/** Returns how many KPIs there is room for: each focus takes the space of two. */
+const kpisBeside = (focuses: number) => mostKpis - 2 * focuses;
+
 /** Returns the report in a language, with all of its newest comments. */
 export function reportTextOf(data: ReportData, language: string): PrintedReport {
   const t = printedReportTexts.in(language);
@@ -34,6 +43,7 @@ export function reportTextOf(data: ReportData, language: string): PrintedReport 
   const context = { t, language, locale: localeOf(language), year };
   const { comparison, kpis, comments } = data;
   const compared = comparedWith(data, t);
+  const room = kpisBeside(data.focus.length);
   return {
     language,
     company: data.company,
@@ -51,7 +61,7 @@ export function reportTextOf(data: ReportData, language: string): PrintedReport 
       title: t('kpis'),
       note: [
         compared === '' ? t('scores') : t('scoresCompared', { name: compared }),
-        ...(kpis.length > mostKpis ? [t('moreKpis', { count: kpis.length - mostKpis })] : []),
+        ...(kpis.length > room ? [t('moreKpis', { count: kpis.length - room })] : []),
       ].join(' · '),
       heads: {
         name: t('kpi'),
@@ -60,13 +70,14 @@ export function reportTextOf(data: ReportData, language: string): PrintedReport 
         compared: compared !== '' && comparison.kind === 'halfYear' ? t('earlier') : compared,
         difference: compared === '' ? '' : t('difference'),
       },
-      items: kpis.slice(0, mostKpis).map((kpi) => kpiRow(kpi, context)),
+      items: kpis.slice(0, room).map((kpi) => kpiRow(kpi, context)),
     },
+    focus: { title: t('focus'), note: '', items: data.focus.map((one) => focusText(one, context)) },
     ...questionsOf(data.questions, compared, context),
     comments: {
       title: t('comments'),
       note: '',
-      items: comments.newest.map((one) => ({ text: one.text, source: sourceOf(one, context) })),
+      items: comments.newest.map((one) => commentOf(one, context)),
     },
     anonymity: { title: t('anonymity'), text: anonymityText(data.thresholds, t) },
     legend: [t('legend'), ...(isHandedOut(data) ? [t('handedOut')] : [])].join(' '),
@@ -77,6 +88,17 @@ export function reportTextOf(data: ReportData, language: string): PrintedReport 
 /** Returns the note about comments that a report leaves out; empty if there are none. */
 export const leftOutText = (count: number, language: string): string =>
   count > 0 ? printedReportTexts.in(language)('commentsLeftOut', { count }) : '';
+
+/** Returns what the asterisks of a report mean; empty if it has none. */
+export const handedOutText = (data: ReportData, language: string): string =>
+  isHandedOut(data) ? printedReportTexts.in(language)('handedOut') : '';
+
+/** "Workload: no meetings before ten. Anna, until 30 September 2026, on track". */
+function focusText({ name, action, responsible, until, outlook }: ReportFocus, context: TextContext): string {
+  const { t } = context;
+  const terms = { name, action, responsible, day: dayText(until, context) };
+  return outlook === null ? t('focusItem', terms) : t(`focusItem.${outlook}`, terms);
+}
 
 /** Returns what is compared with; empty if there is nothing, or no figure of it. */
 function comparedWith({ comparison, kpis, questions }: ReportData, t: Texts): string {
@@ -322,8 +344,14 @@ function sinceText({ since, firstSince }: FigureChange, context: TextContext): s
   return t('sinceAsked', { weeks });
 }
 
-const sourceOf = ({ question, week, handedOut }: ResultComment, context: TextContext) =>
-  `${question} · ${weekText(week, context)}${handedOut ? ' *' : ''}`;
+const commentOf = (
+  { text, question, week, handedOut }: ResultComment,
+  context: TextContext,
+): ReportComment => ({
+  text,
+  question,
+  week: weekText(week, context) + (handedOut ? ' *' : ''),
+});
 
 const anonymityText = (thresholds: ReportData['thresholds'], t: Texts) =>
   thresholds?.figures === 1

@@ -1,5 +1,5 @@
-// Creates report files on a thread, because a few hundred PDFs would block all other requests for seconds. The thread waits until a file
-// is taken before it creates the next but one, so a slow client doesn't fill the memory.
+// Creates report files on a thread, because a few hundred PDFs would block all other requests for seconds. The thread is at most
+// one file ahead of the client, so that a slow client doesn't fill the memory.
 import { Worker } from 'node:worker_threads';
 import { Fault, type FaultKind } from '../../base/errors.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
@@ -26,16 +26,16 @@ export type ReportsMessage =
 /** Message to the thread: a file was taken. */
 export const taken = 'taken';
 
-/** Yields report files. Ends its thread when the caller stops reading. Throws a Fault before the first file, if any. */
+/** Yields report files. Ends its thread when the caller stops reading. If there is a Fault, throws it before the first file. */
 export type CreateReports = (
   accountId: AccountId,
   work: Omit<ReportsWork, 'databaseUrl'>,
 ) => AsyncGenerator<ReportFile>;
 
-/** Each thread uses a processor, so that there are few. */
+/** How many threads run at the same time, in total and for one account. There are few, because each thread uses a processor. */
 const [threads, threadsOfAccount] = [2, 1];
 const heapMb = 512;
-/** 20,000 groups take half as long on a slow machine. */
+/** The maximum time of a thread, in ms. On a slow machine, 20,000 groups take half of it. */
 const longest = 20 * 60_000;
 
 /** `thread` is the module that creates the files. */

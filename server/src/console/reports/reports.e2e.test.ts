@@ -8,7 +8,7 @@ import { settled } from '../../testing/browser/console-pages.ts';
 import { axeFaults } from '../../testing/browser/axe.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 
-/** For a busy machine. */
+/** The timeout for a busy machine. */
 const long = { timeout: 120_000 };
 
 let world: DemoWorld;
@@ -41,7 +41,7 @@ async function saved(page: Page, name: string | RegExp): Promise<{ name: string;
 }
 
 test.skipIf(!hasBrowser())(
-  'the overview leads to the report of its group, which can be saved as PDF',
+  'the overview links to the report of its group, which can be saved as PDF',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/' });
@@ -154,4 +154,16 @@ test.skipIf(!hasBrowser())('the page of reports has no axe violations, and fits 
       expect(await page.evaluate<number>(wide)).toBeLessThanOrEqual(0);
     }
   }
+  // With all columns, in the language with the longer words, no cell is cut off.
+  const [group] = await world.pool<{ id: number }[]>`
+    select group_id as id from groups where account_id = ${world.accountId} and name = 'Workshops'`;
+  const page = await openConsole(world, browser, world.administrator.email, {
+    path: `/report?group=${group?.id}&compare=company`,
+    language: 'sv',
+    size: { width: 390, height: 844 },
+  });
+  await report(page).getByRole('columnheader', { name: 'Skillnad' }).waitFor();
+  const cut =
+    '[...document.querySelectorAll("article td, article th")].filter((one) => one.getBoundingClientRect().right > innerWidth).length';
+  expect(await page.evaluate<number>(cut)).toBe(0);
 });

@@ -1,4 +1,4 @@
-// A report with everything that one can have, for tests and benchmarks.
+// A report with everything that a report can have, for tests and benchmarks.
 import { periodNamed } from '@soundings/contract/periods.ts';
 import { addWeeks } from '@soundings/contract/weeks.ts';
 import type { ReportData, ReportKpi, ReportQuestion } from './report-data.ts';
@@ -100,6 +100,15 @@ export const anyReport = (more: Partial<ReportData> = {}): ReportData => ({
   ],
   kpis: names.map((_, index) => anyKpi(index)),
   rates: [{ week, value: 389 / 474, handedOut: false, asked: 474, answered: 389 }],
+  focus: [
+    {
+      name: 'Workload',
+      action: 'Vi går igenom arbetsuppgifterna varje måndag och bestämmer vad som kan vänta.',
+      responsible: 'Anna Andersson',
+      until: '2026-11-30',
+      outlook: 'onTrack',
+    },
+  ],
   questions: texts.map((_, index) => anyQuestion(index)),
   comments: {
     total: 12,

@@ -1,4 +1,5 @@
-// The console: reports of the groups that the caller may see, for the page that is printed, as PDF, and all of them as ZIP.
+// The console: reports of the groups that the caller may see, one report for the page that is printed or as a PDF, and all reports
+// as a ZIP file.
 import { dayIn } from '@soundings/contract/weeks.ts';
 import { audit } from '../../accounts/audit.ts';
 import { zipOf } from './zip-writer.ts';
@@ -49,7 +50,7 @@ export function serveReports(console: Console, { pool, createReports, now }: Rep
     const wanted = wantedOf(who, query);
     const { period } = periodIn(await readWeeks(await pool, who), wanted.period);
     const files = createReports(who.accountId, { who, groupId: undefined, wanted });
-    // Waits for the first file, so that an error is sent as such, and not as a broken archive.
+    // Waits for the first file, so that an error is sent as an error response and not as a broken archive.
     const first = await firstOf(files);
     await note(who, period.name);
     const name = printedReportTexts.in(wanted.language)('filesName', { period: period.name });
@@ -72,8 +73,8 @@ async function* continued(
 }
 
 /**
- * Returns the bytes of an archive, and ends its files with it. A generator that was never read, because the client had already gone,
- * would not end them.
+ * Returns the bytes of an archive. When the archive ends, it also ends the generator of its files. That generator would otherwise
+ * stay open if the client has gone before the archive is read.
  */
 const endingWith = (
   files: AsyncGenerator<ReportFile>,

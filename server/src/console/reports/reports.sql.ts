@@ -1,4 +1,4 @@
-// SQL of reports: the response rates and comments of several groups in one statement each. Only published figures.
+// SQL of reports: the response rates and comments of several groups in one statement each. Reads only published figures.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 import type { MarkedComment } from '../../results/data/comments.sql.ts';

@@ -1,7 +1,7 @@
 // Reports over HTTP and by the command: their figures are those of the results pages, users get only groups that they have access to,
 // and comments only where they are shown.
 import type { PrintedReport } from '@soundings/contract/console/reports.ts';
-import type { GroupResults, QuestionResults } from '@soundings/contract/console/results.ts';
+import type { GroupResults, QuestionResults } from '@soundings/contract/console/results/results.ts';
 import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { execFile } from 'node:child_process';
@@ -123,13 +123,31 @@ test.each(['top', 'north', 'south'])(
   },
 );
 
+test('a report names what the group works on, while it is open, and only that of its own group', async () => {
+  const terms = { action: 'No meetings before ten', responsible: 'Anna', until: '2026-11-30' };
+  const { body } = await administrator<{ id: number }>(`POST /focus/groups/${idOf.get('north')}`, {
+    kind: 'kpi',
+    subject: 'mood',
+    ...terms,
+  });
+  const itemsOf = async (name: string, query = '') =>
+    (await reportOf(administrator, name, query)).focus.items;
+  expect(await itemsOf('north')).toEqual(['mood: No meetings before ten (Anna, until 30 November 2026)']);
+  expect(await itemsOf('north', 'language=sv')).toEqual([
+    'mood: No meetings before ten (Anna, till 30 november 2026)',
+  ]);
+  for (const name of ['top', 'south']) expect(await itemsOf(name)).toEqual([]);
+  await administrator(`POST /focus/${body.id}/check-in`, { outlook: 'done', note: '' });
+  expect(await itemsOf('north')).toEqual([]);
+});
+
 test('a report covers the requested week or quarter', async () => {
   const week = await reportOf(administrator, 'top', `period=${weekName(weeks[2]!)}`);
   expect(week.period.title).toBe('Week 37, 2026');
-  expect(week.comments.items.every(({ source }) => source.endsWith('week 37'))).toBe(true);
+  expect(week.comments.items.every(({ week: own }) => own === 'week 37')).toBe(true);
   const quarter = await reportOf(administrator, 'top', 'period=2026-Q3&language=sv');
   expect(quarter.period.title).toBe('Kvartal 3, 2026');
-  expect(quarter.comments.items.every(({ source }) => source.endsWith('vecka 39'))).toBe(true);
+  expect(quarter.comments.items.every(({ week: own }) => own === 'vecka 39')).toBe(true);
   expect(quarter.response!.text).toBe('I genomsnitt svarade 44 av 44 medarbetare, under 5 veckor');
   for (const [path, status] of [
     [`groups/${idOf.get('top')}/report?period=2025-W10`, 400],
@@ -274,7 +292,7 @@ test('a comparison that managers may not use is not in their reports', async () 
 test('the command saves the same files as the console, and none if there are no results', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'reports-'));
   const run = (out: string, more: Record<string, string>) =>
-    reportCommands['report']!.run(
+    reportCommands['report']!.run!(
       world.pool,
       { account: String(account.id), out: join(folder, out), ...more },
       undefined as never,

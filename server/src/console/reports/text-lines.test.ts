@@ -10,13 +10,13 @@ const plain: Metrics = {
 const lines = (text: string, width: number, most: number) =>
   wrappedLines(text, { width, size: 1, weight: 'regular', most }, plain);
 
-test('a text is broken between words, and words that are too long in themselves', () => {
+test('a text is broken between words, and a word that is too long is broken within the word', () => {
   expect(lines('one two three', 7, 9)).toEqual(['one two', 'three']);
   expect(lines('abcdefghij kl', 4, 9)).toEqual(['abcd', 'efgh', 'ij', 'kl']);
   expect(lines('', 7, 9)).toEqual([]);
 });
 
-test('what does not fit ends with an ellipsis, and no line is wider than its space', () => {
+test('a text that does not fit ends with an ellipsis, and no line is wider than its space', () => {
   expect(lines('one two three four', 7, 2)).toEqual(['one two', 'three…']);
   expect(lines('one two', 7, 1)).toEqual(['one two']);
   expect(lines('one twoo', 7, 1)).toEqual(['one…']);
@@ -26,7 +26,7 @@ test('what does not fit ends with an ellipsis, and no line is wider than its spa
     );
 });
 
-test('characters that the fonts lack become boxes; text in a script that they lack is not readable', () => {
+test('characters that the fonts lack become boxes; text in a script that the fonts lack is not readable', () => {
   expect(readableText('Bra jobbat 👍🏽👍!\n\tTack', plain)).toBe('Bra jobbat □! Tack');
   expect(readableText('a\u030a', plain)).toBe('å');
   expect(readableText('谢谢', plain)).toBeUndefined();

@@ -13,12 +13,14 @@ export type Metrics = {
 /** Stands for a character that the fonts don't have, such as an emoji. */
 const replacement = '□';
 
-/** Characters without a width, such as joiners and directions of text, and those that vary the emoji before them. */
+/**
+ * Characters without a width, such as joiners and marks of the text direction, and characters that change the emoji before them.
+ */
 const invisible = /\p{Cf}|\p{Variation_Selector}|\p{Emoji_Modifier}/gu;
 
 /**
- * Returns a text on one line, with a box for each character that the fonts don't have. Returns undefined if these are letters, or
- * if nothing else is left: then the text can't be read.
+ * Returns a text on one line, with a box for each character that the fonts don't have. Returns undefined if the text can't be read:
+ * if one of these characters is a letter, or if the text has no other characters.
  */
 export function readableText(text: string, metrics: Metrics): string | undefined {
   let isReadable = false;
@@ -35,7 +37,7 @@ export function readableText(text: string, metrics: Metrics): string | undefined
   return isReadable ? shown : undefined;
 }
 
-/** Returns a text on one line, with a box for each character that the fonts don't have, letters too. */
+/** Returns a text on one line, with a box for each character that the fonts don't have, even for letters. */
 export const replacedText = (text: string, metrics: Metrics): string =>
   [...plainText(text)]
     .map((character) => (metrics.has(character.codePointAt(0) as number) ? character : replacement))
@@ -51,7 +53,7 @@ const plainText = (text: string) =>
 
 type Space = { width: number; size: number; weight: Weight; most: number };
 
-/** Breaks a text into at most `most` lines. If there is more, the last line ends with an ellipsis. Long words are broken. */
+/** Breaks a text into at most `most` lines. If the text is longer, the last line ends with an ellipsis. Long words are broken. */
 export function wrappedLines(text: string, { width, size, weight, most }: Space, metrics: Metrics): string[] {
   const fits = (line: string) => metrics.widthOf(line, weight) * size <= width;
   const lines: string[] = [];

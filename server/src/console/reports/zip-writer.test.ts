@@ -37,7 +37,7 @@ test('another program reads the files of an archive, with their names, and finds
   }
 });
 
-test('the same files give the same bytes, and no files an empty archive', async () => {
+test('the same files give the same bytes, and an archive without files is empty but valid', async () => {
   expect((await archive(entries)).equals(await archive(entries))).toBe(true);
   expect((await archive([])).length).toBe(22);
 });

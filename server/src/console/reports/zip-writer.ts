@@ -3,15 +3,20 @@ import { crc32 } from 'node:zlib';
 
 export type ArchivedFile = { name: string; bytes: Uint8Array };
 
-/** The time of all files: 1 January 1980, the first that the format has. So the same files give the same archive. */
+/**
+ * The time of all files: 1 January 1980, the earliest time that the format allows. So the same files always give the same archive.
+ */
 const [time, day] = [0, 0x21];
-/** Names are in UTF-8. */
+/** The flag for file names in UTF-8. */
 const utf8Names = 0x0800;
 const version = 20;
-/** The format counts files in 16 bits, and bytes in 32. More would need ZIP64. */
+/** The format counts files in 16 bits and bytes in 32 bits. Larger archives would need ZIP64. */
 const [mostFiles, mostBytes] = [0xffff, 0xffff_ffff];
 
-/** Yields the bytes of an archive with these files, each as soon as it is there. Throws if there are too many for the format. */
+/**
+ * Yields the bytes of an archive with these files, each as soon as the file is available. Throws if there are too many for the
+ * format.
+ */
 export async function* zipOf(entries: AsyncIterable<ArchivedFile>): AsyncGenerator<Uint8Array> {
   const directory: Buffer[] = [];
   let offset = 0;

@@ -1,4 +1,5 @@
-// The comments page in a browser: words that stand out filter the comments, cards name each question once, and it works on phones.
+// The comments page in a browser: words that stand out filter the comments, cards name each question once, and the page works on
+// phones.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
@@ -13,7 +14,7 @@ let groupId: number;
 beforeAll(async () => {
   if (!hasBrowser()) return;
   [world, browser] = await Promise.all([openDemoWorld(), openBrowser()]);
-  // The group below the top with the most comments writes about a crane in every third of them.
+  // In the subgroup with the most comments, every third comment is about a crane.
   const [group] = await world.pool<{ id: number }[]>`
     select group_id as id
     from   groups join comment_groups using (account_id, group_id)

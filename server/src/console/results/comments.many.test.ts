@@ -1,6 +1,6 @@
 // Many comments: a search and the words that stand out don't keep other requests waiting, and no more words are compared than the
 // documented number of comments has.
-import type { CommentWords, FoundComments } from '@soundings/contract/console/results.ts';
+import type { CommentWords, FoundComments } from '@soundings/contract/console/results/results.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type * as CommentText from '../../results/comment-text.ts';
 import { mostCompared } from '../../results/data/comments-shown.ts';
@@ -45,7 +45,7 @@ beforeAll(async () => {
     now,
   );
   ids = Object.fromEntries((await account.groups()).map(({ externalId, id }) => [externalId as string, id]));
-  // One week, with every second comment in the dock.
+  // A single week, with every second comment in the dock group.
   await world.pool`
     with added as (
       insert into comments (account_id, week, question_id, position, text)
@@ -66,7 +66,7 @@ afterAll(() => world?.close());
 const words = async () =>
   (await administrator<CommentWords>(`GET /results/comments/words?groupId=${ids['dock']}`)).body;
 
-test('a search of 50,000 comments finds all, and searches at most a few hundred before other requests get a turn', async () => {
+test('a search of 50,000 comments finds all matches, and searches at most a few hundred comments before other requests get a turn', async () => {
   let [all, most, isSearching] = [0, 0, true];
   const turn = () => {
     all += searched.count;
@@ -83,7 +83,7 @@ test('a search of 50,000 comments finds all, and searches at most a few hundred 
   expect(most).toBeLessThanOrEqual(200);
 }, 60_000);
 
-test('of a single week, the first comments in the random order are compared; the words are kept until the account changes', async () => {
+test('of a single week with too many comments, the first ones in random order are compared; the words are cached until the account changes', async () => {
   const first = await words();
   expect(first.state).toBe('compared');
   const [{ of, elsewhere, word } = { of: 0, elsewhere: null, word: '' }] = first.words;

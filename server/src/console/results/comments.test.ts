@@ -1,5 +1,5 @@
 // The console's comments: by question, found and marked by the same rule, the words that stand out, the export, and who sees them.
-import type { CommentWords, FoundComments } from '@soundings/contract/console/results.ts';
+import type { CommentWords, FoundComments } from '@soundings/contract/console/results/results.ts';
 import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readCsv } from '../../testing/csv.ts';
@@ -79,7 +79,7 @@ const words = async (group: string, query = '', request = administrator): Promis
 const marked = ({ rows }: FoundComments): string[] =>
   rows.flatMap(({ text, marks }) => marks.map(([first, end]) => text.slice(first, end)));
 
-test('comments come question by question with their numbers, newest week first, also in parts', async () => {
+test('comments are returned question by question with their numbers, newest week first, also when they are fetched in parts', async () => {
   const all = await comments('dock');
   expect([all.total, all.rows.length]).toEqual([80, 80]);
   expect(all.questions.map(({ text, comments: count }) => [text, count])).toEqual([
@@ -108,7 +108,7 @@ test('comments come question by question with their numbers, newest week first, 
   }
 });
 
-test('the parts that match are marked, in any case and Unicode form, and å is not a', async () => {
+test('the parts that match are marked, whatever their letter case and Unicode form, and å does not match a', async () => {
   const found = await comments('harbour', 'search=crane');
   expect([found.total, new Set(marked(found))]).toEqual([48, new Set(['CRANE', 'crane'])]);
   expect(found.rows.every(({ marks }) => marks.length === 1)).toBe(true);
@@ -121,7 +121,7 @@ test('the parts that match are marked, in any case and Unicode form, and å is n
   expect((await comments('harbour', 'search=%20')).total).toBe((await comments('harbour')).total);
 });
 
-test('a word finds whole words only, and joins a search', async () => {
+test('a word finds whole words only, and can be combined with a search', async () => {
   expect(new Set(marked(await comments('harbour', 'word=Crane')))).toEqual(new Set(['CRANE']));
   const both = await comments('harbour', 'word=crane&search=is%20old');
   expect(both.rows[0]?.marks).toEqual([
@@ -131,7 +131,7 @@ test('a word finds whole words only, and joins a search', async () => {
   expect((await comments('harbour', 'word=cranes&search=old')).total).toBe(0);
 });
 
-test('the words that stand out are those of the group, with the numbers that their filter finds', async () => {
+test('the words that stand out are those of the group, with the numbers of comments that the filter for each word finds', async () => {
   const { state, words: listed, weeks: compared } = await words('dock');
   expect([state, compared?.first.week, compared?.last.week]).toEqual([
     'compared',
@@ -172,7 +172,7 @@ test('a manager of one group gets the same words, without numbers from elsewhere
 });
 
 test('withheld comments are never found, and none of their words is listed', async () => {
-  // Comments of the question that everyone answers, but shown in no group.
+  // These are comments on the question that everyone answers, but they are shown in no group.
   await world.pool`
     insert into comments (account_id, week, question_id, position, text)
     select account_id, week, question_id, 1000 + position, 'A secret leak'
@@ -185,7 +185,7 @@ test('withheld comments are never found, and none of their words is listed', asy
   }
 });
 
-test('the export gives each comment its week, group, and the numbers of comments and answers next to it', async () => {
+test('the export has for each comment its week and group, and the numbers of comments and answers', async () => {
   const { text } = await administrator(
     `GET /results/comments/csv?groupId=${ids['dock']}&search=crane&week=2026-11-02`,
   );
@@ -209,7 +209,7 @@ test('the export gives each comment its week, group, and the numbers of comments
     '20',
     '20',
   ]);
-  // A manager reads the names of open groups only.
+  // A manager gets only the names of open groups.
   const manager = await managerOf('adminOf', 'dock');
   const own = readCsv((await manager(`GET /results/comments/csv?groupId=${ids['dock']}`)).text);
   expect(own[1]?.[2]).toBe('dock');

@@ -1,5 +1,5 @@
-// The comments of a group: by question, searched and marked, the words that stand out in them, and what is exported.
-import type { CommentWords, FoundComments } from '@soundings/contract/console/results.ts';
+// The comments of a group: by question, with the matches of a search marked. Also the words that stand out in them, and the export.
+import type { CommentWords, FoundComments } from '@soundings/contract/console/results/results.ts';
 import type { Pool } from '../../db/db.ts';
 import { questionNotFound } from '../../questions/questions.ts';
 import { commentsShown, type MatchedComments, wordsShown } from '../../results/data/comments-shown.ts';
@@ -20,7 +20,10 @@ type ScopeWanted = {
 type Wanted = ScopeWanted & { search?: string | undefined; word?: string | undefined };
 type Page = { offset: number; limit: number };
 
-/** Returns what is needed of the group, and the comments wanted. Throws a Fault if the caller may not see the group. */
+/**
+ * Returns the facts about the group, and the selection of comments, that the functions below need. Throws a Fault if the caller may
+ * not see the group.
+ */
 async function readScope(pool: Pool, who: Who, { groupId, questionId, week, language }: ScopeWanted) {
   const read = await readGroup(pool, who, { groupId, language });
   const one = weekIn(read.weeks, week);

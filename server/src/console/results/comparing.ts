@@ -1,6 +1,6 @@
 // What a results page compares its figures with: the comparisons the caller may choose, and the readings they need.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
-import type { ChosenComparison, ResultGroup } from '@soundings/contract/console/results.ts';
+import type { ChosenComparison, ResultGroup } from '@soundings/contract/console/results/results.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';
 import { accountById } from '../../accounts/accounts.ts';
@@ -19,25 +19,25 @@ import type { Readings } from '../../results/statistics/readings.ts';
 import type { Who } from '../core/console.ts';
 import type { OpenGroups } from './reading.ts';
 
-/** Returns the comparisons that the caller may use: administrators all, managers those that the account allows. */
+/** Returns the comparisons that the caller may use: administrators may use all, managers those that the account allows. */
 export async function allowedComparisons(pool: Pool, who: Who): Promise<ReadonlySet<Comparison>> {
   if (hasRole(who, 'Administrator')) return new Set(['company', 'parent', 'halfYear', 'none']);
   const { managerComparisons } = await accountById(pool, who.accountId);
   return new Set([...managerComparisons, 'none']);
 }
 
-/** Returns the requested comparison if it is available, otherwise the first that is. */
+/** Returns the requested comparison if it is available, otherwise the first available one. */
 export const chosenOf = (available: readonly Comparison[], wanted: Comparison | undefined): Comparison =>
   wanted !== undefined && available.includes(wanted) ? wanted : (available[0] ?? 'none');
 
-/** Everything that the pages about one group compare with. */
+/** Everything that the pages about one group need for their comparisons. */
 export type Comparing = {
   statistics: Statistics;
-  /** Of the group itself. */
+  /** The readings of the group itself. */
   readings: Readings;
   comparison: ChosenComparison;
   compared: ComparedWith;
-  /** The readings of the group above, for best estimates; undefined: there is none, or the caller may not compare with it. */
+  /** The readings of the parent group, for best estimates; undefined: there is none, or the caller may not compare with it. */
   parent: Readings | undefined;
 };
 
@@ -102,7 +102,10 @@ export function comparisonOf(
   return { kind, group: kind === 'company' ? company : kind === 'parent' ? parent : null, available };
 }
 
-/** Returns the group above for best estimates. It can be computed from them, so the caller must be allowed to compare with it. */
+/**
+ * Returns the parent group, for best estimates. Its figures can be computed from best estimates, so the caller must be allowed to
+ * compare with it.
+ */
 function parentFor(
   groups: OpenGroups,
   groupId: number,

@@ -1,5 +1,5 @@
 // The tables of the results pages as CSV: scores from 0 to 100 with a decimal point, a word for withheld figures, and empty cells
-// for what was not asked. Pure.
+// for questions that were not asked. Pure.
 import type {
   Figure,
   GroupResults,
@@ -11,8 +11,8 @@ import type {
   ResultQuestion,
   Trend,
   Verdict,
-} from '@soundings/contract/console/results.ts';
-import type { SegmentAnswers, SegmentMap } from '@soundings/contract/console/segments.ts';
+} from '@soundings/contract/console/results/results.ts';
+import type { SegmentAnswers, SegmentMap } from '@soundings/contract/console/results/segments.ts';
 import { type HeatFilters, shownRows } from '@soundings/contract/heat-rows.ts';
 import { isScaled, recommendation, yesNo } from '@soundings/contract/question-types.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
@@ -29,14 +29,17 @@ type Texts = ReturnType<typeof tableTexts.in>;
 /** Returns the text of a CSV file with these rows. */
 const tableOf = (rows: CsvCell[][]): string => byteOrderMark + rows.map(csvRow).join('');
 
-/** Returns a score from 0 to 100 with one decimal; a word if it is withheld; null if it was not asked. */
+/** Returns a score from 0 to 100 with one decimal; a word if it is withheld; null if the question or KPI was not asked. */
 const score = (value: number | null | undefined, t: Texts): CsvCell =>
   value === undefined ? null : value === null ? t('withheld') : Math.round(value * 1000) / 10;
 
 const scoreIn = (figures: Figure[], week: string, t: Texts): CsvCell =>
   score(figureIn(figures, week)?.value, t);
 
-/** Returns the last cell of a row: the columns whose figure is partly based on links or cards from the employer (P14). */
+/**
+ * Returns the last cell of a row, which lists the columns whose figure is partly based on links or cards that the employer handed
+ * out (P14).
+ */
 const handedOutCell = (columns: readonly { name: string; handedOut: boolean | undefined }[]): CsvCell =>
   columns
     .filter(({ handedOut }) => handedOut)
@@ -55,8 +58,8 @@ const verdict = (one: { verdict: Verdict } | null | undefined, t: Texts): CsvCel
   one ? t(`verdict.${one.verdict}`) : null;
 
 /**
- * Returns a row for each week of a group: its response and its KPIs, rolling and of the week alone. The difference from the comparison
- * is that of the last rolling value.
+ * Returns a row for each week of a group: its response rate, and for each KPI the rolling value and the value of the week alone. The
+ * last rolling value of a KPI also has its difference from the comparison, if there is one.
  */
 export function groupTable({ weeks, kpis, rates, comparison }: GroupResults, t: Texts): string {
   const isCompared = comparison.kind !== 'none';
@@ -119,7 +122,10 @@ export type HeatTableFilters = HeatFilters & {
   compare: (a: string, b: string) => number;
 };
 
-/** Why a row has no difference for a KPI: not asked (empty), withheld, or nothing to compare its value with. */
+/**
+ * Returns why a row has no difference for a KPI: it was not asked (empty), it is withheld, or there is nothing to compare its value
+ * with.
+ */
 const wordFor = (value: HeatRow['values'][number] | undefined, t: Texts): CsvCell =>
   value === 'none' ? null : typeof value === 'number' ? t('incomparable') : t('withheld');
 
@@ -182,22 +188,31 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, t: Texts): st
   ]);
 }
 
-/** Returns a row for each week. For a KPI, each group has its rolling value, its margin and the value of the week alone. */
+/**
+ * Returns a row for each week. For a KPI, each group has its rolling value, its margin and the value of the week alone; for the response
+ * rate, how many people answered and were asked.
+ */
 export const trendTable = ({ kpi, weeks, series }: Trend, t: Texts): string =>
   tableOf([
     [
       t('week'),
       t('monday'),
-      ...series.flatMap(({ group: { name } }) =>
-        kpi ? [name, `${name}, ${t('margin')}`, `${name}, ${t('weekOnly')}`] : [name],
-      ),
+      ...series.flatMap(({ group: { name } }) => [
+        name,
+        ...(kpi ? (['margin', 'weekOnly'] as const) : (['answered', 'asked'] as const)).map(
+          (key) => `${name}, ${t(key)}`,
+        ),
+      ]),
       t('handedOut'),
     ],
     ...weeks.map(({ week }) => [
       ...weekCells({ week }),
       ...series.flatMap(({ values, rolling }): CsvCell[] => {
         const own = scoreIn(values, week, t);
-        if (!kpi) return [own];
+        if (!kpi) {
+          const { answered = null, asked = null } = values.find((one) => one.week === week) ?? {};
+          return [own, answered, asked];
+        }
         const margin = points(rolling.find((one) => one.week === week)?.margin);
         return [scoreIn(rolling, week, t), margin, own];
       }),
@@ -210,7 +225,7 @@ export const trendTable = ({ kpi, weeks, series }: Trend, t: Texts): string =>
     ]),
   ]);
 
-/** Returns a row for each segment: its response and its KPIs. */
+/** Returns a row for each segment: its response rate and its KPIs. */
 export function segmentHeatTable(
   { breakdown, map }: SegmentMap,
   { sort, compare }: Pick<HeatTableFilters, 'sort' | 'compare'>,
@@ -321,7 +336,10 @@ export function segmentAnswersTable({ breakdown, question, week, rows }: Segment
 export type ExportedComments = {
   /** The names of the group and of the groups above it, from the top. */
   group: string[];
-  /** `comments`: how many are shown for the question and week; `answers`: how many answered it; null if withheld. */
+  /**
+   * `comments`: how many comments are shown for the question and week; `answers`: how many people answered the question; null if
+   * withheld.
+   */
   rows: (ResultComment & { comments: number | null; answers: number | null })[];
 };
 

@@ -1,5 +1,5 @@
 // Key drivers as CSV: a row for each KPI, with shares in percent. Pure.
-import type { Drivers } from '@soundings/contract/console/drivers.ts';
+import type { Drivers } from '@soundings/contract/console/results/drivers.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { byteOrderMark, type CsvCell, csvRow } from '../../base/csv.ts';
 import { catalogue } from '../../base/texts.ts';
@@ -13,7 +13,10 @@ type Texts = ReturnType<typeof driverTexts.in>;
 
 const percent = (share: number) => Math.round(share * 1000) / 10;
 
-/** Returns the text of the file. Each row repeats what was compared, so that rows of several files can be put together. */
+/**
+ * Returns the text of the file. Each row repeats the outcome, groups and weeks that were compared, so that the rows of several
+ * files can be combined.
+ */
 export function driverTable(
   { outcome, groups, weeks, drivers, leftOut, handedOut }: Drivers,
   t: Texts,

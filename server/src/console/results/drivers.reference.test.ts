@@ -1,6 +1,7 @@
-// Key drivers equal those of an independent program in Python, which is written from docs/administrators/drivers.md and reads only what the data
-// interface publishes: for a generated company, and for the organizations of the UK Civil Service People Survey.
-import type { Drivers } from '@soundings/contract/console/drivers.ts';
+// Key drivers equal those of an independent program in Python, for a generated company and for the organizations of the UK Civil
+// Service People Survey. The program was written from docs/administrators/drivers.md and reads only what the data interface
+// publishes.
+import type { Drivers } from '@soundings/contract/console/results/drivers.ts';
 import type { FeedRow } from '@soundings/contract/feed-rows.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { readFileSync } from 'node:fs';
@@ -65,7 +66,10 @@ describe('a generated company', () => {
   });
   afterAll(() => world?.close());
 
-  /** Returns lines for teams of 3 to 12 people in four divisions. Each week asks everyone some of the questions, and some answer. */
+  /**
+   * Returns the lines of a history file for teams of 3 to 12 people in four divisions. Each week asks everyone some of the
+   * questions, and some of the people answer.
+   */
   function linesOf(teams: { name: string; size: number }[]): object[] {
     const random = randomFrom(5, 'reference');
     const asked = [
@@ -91,7 +95,7 @@ describe('a generated company', () => {
             answerLine(week, 'company', id, key, valueOf(team, key)),
           ),
         ),
-        // A question that only one division is asked.
+        // This question is asked in only one division.
         ...(i === 0
           ? [
               round(
@@ -166,7 +170,7 @@ const skipped = absent ? ' SKIPPED: ../shared/data is not next to the checkout' 
 
 describe(`the Civil Service People Survey${skipped}`, () => {
   test.skipIf(absent)(
-    'has the same weights of its themes for engagement, over 109 organizations',
+    'has the same weights of its themes as drivers of engagement, over 109 organizations',
     async ({ skip }) => {
       const measures = [
         'EES',
@@ -189,7 +193,8 @@ describe(`the Civil Service People Survey${skipped}`, () => {
         );
       const codes = [...new Set(scores.map(([code]) => code))];
       expect(codes).toHaveLength(109);
-      // The file has no numbers of answers. Different ones make sure that they are used in the same way.
+      // The file has no numbers of answers. The invented ones differ, so that the test shows that both programs use them in the
+      // same way.
       const rows = scores.map(([code, measure, value]) => ({
         groupId: codes.indexOf(code) + 1,
         question: measures.indexOf(measure) + 1,

@@ -1,4 +1,4 @@
-// The console: key drivers, for administrators and for managers over the groups that they may see.
+// The console: key drivers, for administrators and managers, computed over the groups that the caller may see.
 import type { Pool } from '../../db/db.ts';
 import type { ComputeDrivers } from '../../results/statistics/drivers-thread.ts';
 import { type Console, Download, type Who } from '../core/console.ts';

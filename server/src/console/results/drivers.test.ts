@@ -1,6 +1,6 @@
 // Key drivers over the console's API: computed only from figures that the data interface shows, and for managers only from the groups
 // that are open to them.
-import type { Drivers } from '@soundings/contract/console/drivers.ts';
+import type { Drivers } from '@soundings/contract/console/results/drivers.ts';
 import type { ResultsValues } from '@soundings/contract/data.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import { openWorld, type TestAccount, type World } from '../../testing/world.ts'
 
 const weeks = ['2026-10-26', '2026-11-02', '2026-11-09'];
 const teams = Array.from({ length: 24 }, (_, i) => `team-${i}`);
-/** In the last team too few answer for any figure. */
+/** The number of people in a team. In the last team, too few people answer for any figure to be shown. */
 const sizeOf = (team: number) => (team === teams.length - 1 ? 3 : 6);
 
 let world: World;
@@ -43,7 +43,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** Answers of a week: what a team thinks of its support moves how proud it is. Only the second week asks about pace. */
+/**
+ * Returns the answers of a week. How proud a team is depends on what it thinks of its support. Only the second week asks about
+ * pace.
+ */
 function answersOf(week: string, index: number): object[] {
   const random = randomFrom(index, 'answers');
   const asked = ['support', 'recommend', 'proud', ...(index === 1 ? ['pace'] : [])];
@@ -83,7 +86,7 @@ async function managerOf(names: readonly string[]): Promise<SendRequest> {
   return request;
 }
 
-/** Closes or reopens a week, with its figures, like a live one. */
+/** Closes or reopens a week. A reopened week keeps its figures, as a week with live results has them. */
 async function setClosed(index: number, isClosed: boolean): Promise<void> {
   await world.pool`
     update weeks set closed_at = ${isClosed ? world.pool`now()` : null}, shown_at = now()
@@ -110,7 +113,7 @@ describe('GET /results/drivers', () => {
     expect(read.drivers[0]!.weight).toBeGreaterThan(0.5);
   });
 
-  test('uses nothing but figures that the data interface shows: the same result comes from those alone', async () => {
+  test('uses nothing but figures that the data interface shows: those figures alone give the same result', async () => {
     const query = `groupId=${ids.get('company')}&includeSubgroups=true&fromDate=${weeks[0]}&toDate=${addWeeks(weeks[2]!, 1)}`;
     const response = await fetch(`${world.address}/v1/results?${query}`, {
       headers: { authorization: account.token },
@@ -143,7 +146,7 @@ describe('GET /results/drivers', () => {
     );
   });
 
-  test('offers KPIs and recommendation questions with figures, and names in the requested language', async () => {
+  test('offers KPIs and recommendation questions that have figures, with names in the requested language', async () => {
     const { outcomes, drivers } = await get(administrator, '?language=sv&outcome=kpi:workload');
     expect(outcomes.map(({ kind, name }) => [kind, name])).toEqual([
       ['kpi', 'engagement'],
@@ -154,7 +157,7 @@ describe('GET /results/drivers', () => {
     ]);
     expect(drivers.map(({ name }) => name)).toContain('Ledarskap');
     const recommended = outcomes.find(({ kind }) => kind === 'question');
-    // The one that the page begins with is the same in every language.
+    // The outcome that the page begins with is the same in every language.
     for (const language of ['en', 'sv'])
       expect((await get(administrator, `?language=${language}`)).outcome?.id).toBe(recommended?.id);
     const read = await get(administrator, `?outcome=${recommended!.id}`);
@@ -192,7 +195,7 @@ describe('GET /results/drivers', () => {
     const open = await get(administrator, '?outcome=kpi:engagement');
     await setClosed(2, true);
     expect(open.weeks.map(({ week }) => week)).toEqual([weeks[1]]);
-    // An open week before a closed one, as with live results: only it asked about pace.
+    // An open week before a closed one, as with live results. Only the open week asked about pace.
     await setClosed(1, false);
     const between = await get(administrator, '?outcome=kpi:engagement');
     await setClosed(1, true);

@@ -1,6 +1,7 @@
 // Key drivers: reads the latest published figures of the groups that the caller may see, and computes on a thread which KPIs go along
 // with an outcome.
-import type { DriverOutcome, Drivers } from '@soundings/contract/console/drivers.ts';
+import type { DriverOutcome, Drivers } from '@soundings/contract/console/results/drivers.ts';
+import { minimumDriverGroups } from '@soundings/contract/limits.ts';
 import { recommendation } from '@soundings/contract/question-types.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { invalidParameter } from '../../base/errors.ts';
@@ -11,13 +12,12 @@ import { kpiNameIn } from '../../questions/questions.ts';
 import { type LatestFigures, selectLatestFigures } from '../../results/data/latest-figures.sql.ts';
 import { kpisIn, shownQuestions } from '../../results/data/read-results.ts';
 import type { Window } from '../../results/data/window.ts';
-import { minimumGroups } from '../../results/statistics/driver-groups.ts';
 import type { ComputeDrivers } from '../../results/statistics/drivers-thread.ts';
 import type { Who } from '../core/console.ts';
 import { openGroups } from '../groups/open-groups.ts';
 import { headOf, readWeeks } from './reading.ts';
 
-/** `outcome`: the id of an outcome; undefined: the first. */
+/** `outcome`: the id of an outcome; undefined: the default one. */
 type Wanted = { outcome: string | undefined; weeks: number; language: string };
 
 /** An outcome, with its questions. */
@@ -71,7 +71,7 @@ export async function readDrivers(
     outcome: outcomeOf(outcome),
     state: result.state,
     groups: used.size,
-    minimumGroups,
+    minimumGroups: minimumDriverGroups,
     tree: tree ? headOf(tree) : null,
     weeks: weeksOf(behind).map(weeks.named),
     explained: result.explained,
@@ -84,7 +84,7 @@ export async function readDrivers(
 const none = {
   state: 'few' as const,
   groups: 0,
-  minimumGroups,
+  minimumGroups: minimumDriverGroups,
   tree: null,
   weeks: [],
   explained: null,

@@ -1,8 +1,8 @@
 // Which findings stand first on an overview, and which subgroups they name: never one that is the largest only by chance.
-import type { FigureChange, GroupResults, Verdict } from '@soundings/contract/console/results.ts';
+import type { FigureChange, GroupResults, Verdict } from '@soundings/contract/console/results/results.ts';
 import { describe, expect, test } from 'vitest';
 import { questionsIn } from '../../results/data/kpi-questions.ts';
-import { placesOf } from '../../results/data/kpi-places.ts';
+import { kpiPlacesOf } from '../../results/data/kpi-places.ts';
 import type { Statistics } from '../../results/data/statistics-shown.ts';
 import { windowEnding } from '../../results/statistics/rolling.ts';
 import { findingsOf } from './findings.ts';
@@ -86,7 +86,7 @@ describe('where a KPI has changed', () => {
       ]);
       return { group: { id, name: String(id) }, readings };
     });
-    const { clearIn, mostIn } = placesOf('pace', week, 'down', subgroups, statistics);
+    const { clearIn, mostIn } = kpiPlacesOf('pace', week, 'down', subgroups, statistics);
     return [clearIn.map(({ id }) => id), mostIn?.id ?? null];
   };
 

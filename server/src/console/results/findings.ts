@@ -1,5 +1,5 @@
-// What stands first on an overview: at most three findings, chosen by fixed rules (docs/administrators/statistics.md). Never a change or difference
-// that is not clear. Pure.
+// The findings at the top of an overview: at most three, chosen by fixed rules (docs/administrators/statistics.md). A change or
+// difference that is not clear is never a finding. Pure.
 import type {
   FigureChange,
   Difference,
@@ -7,14 +7,14 @@ import type {
   GroupResults,
   KpiPlaces,
   RateFigure,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 
 /** How many findings there are at most. */
 const most = 3;
 
 type Kpis = readonly Pick<GroupResults['kpis'][number], 'id' | 'name' | 'rolling' | 'difference'>[];
 
-/** Returns the clear ones, those furthest from 0 first. */
+/** Returns the items whose change or difference is clear, those furthest from 0 first. */
 const clearest = <T>(all: readonly T[], of: (one: T) => FigureChange | Difference | null): T[] => {
   const sizeOf = (one: T) => Math.abs(of(one)?.by ?? 0);
   return all

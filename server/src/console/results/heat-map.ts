@@ -1,6 +1,6 @@
 // The heat map: groups by KPIs, with the rolling values of a week, their clear changes and their differences from a comparison.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
-import type { ChosenComparison, HeatMap, HeatRow } from '@soundings/contract/console/results.ts';
+import type { ChosenComparison, HeatMap, HeatRow } from '@soundings/contract/console/results/results.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../../db/db.ts';
 import { ancestorsOf } from '../../people/tree.ts';
@@ -44,7 +44,7 @@ export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise
   };
 }
 
-/** Returns what the rows are compared with, each with its own company or parent. */
+/** Returns what the rows are compared with. Each row is compared with its own company or parent. */
 function comparisonIn(
   { rows, parents, top }: CountedGroups,
   allowed: ReadonlySet<Comparison>,

@@ -1,6 +1,6 @@
 // Changing the questions of a KPI: what closed weeks show stays as it was, in every page, file and interface, also if their statistics are
 // computed again. Weeks that close afterwards have the new questions.
-import type { GroupResults, HeatMap } from '@soundings/contract/console/results.ts';
+import type { GroupResults, HeatMap } from '@soundings/contract/console/results/results.ts';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { randomFrom } from '../../simulation/random.ts';

@@ -5,7 +5,7 @@ import type {
   KpiPlaces,
   ResultGroup,
   ResultsStart,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type { Pool } from '../../db/db.ts';
 import { selectNewestComments } from '../../results/data/comments.sql.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../../results/data/read-results.ts';
 import { selectValuedKpis, type KpiTexts } from '../../results/data/results.sql.ts';
 import type { Window } from '../../results/data/window.ts';
-import { placesOf } from '../../results/data/kpi-places.ts';
+import { kpiPlacesOf } from '../../results/data/kpi-places.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import {
   kpiDifferenceShown,
@@ -122,7 +122,10 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
   };
 }
 
-/** Returns the KPIs that the group was asked: each week's own values, the rolling ones, and how the last one compares. */
+/**
+ * Returns the KPIs that the group was asked, each with each week's own value, the rolling values, and the difference of the last
+ * rolling value from the comparison.
+ */
 async function readKpis(
   pool: Pool,
   { accountId }: Who,
@@ -172,7 +175,7 @@ async function readPlaces(
     window,
   );
   const subgroups = children.map((group) => ({ group, readings: readings.get(group.id) ?? noReadings }));
-  return placesOf(changed.id, week, direction, subgroups, statistics);
+  return kpiPlacesOf(changed.id, week, direction, subgroups, statistics);
 }
 
 /** Returns the results of the last week that asked the group anything; null if there is none. */

@@ -1,6 +1,6 @@
 // The results of a question in a group: its answers in a week, earlier weeks, and comments.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
-import type { QuestionResults, ResultQuestion } from '@soundings/contract/console/results.ts';
+import type { QuestionResults, ResultQuestion } from '@soundings/contract/console/results/results.ts';
 import type { Pool } from '../../db/db.ts';
 import { questionNotFound } from '../../questions/questions.ts';
 import { selectNewestComments } from '../../results/data/comments.sql.ts';

@@ -1,12 +1,12 @@
 // What every results page reads: which groups the caller may see, the weeks, and the texts of questions. Figures come only from
-// results/read-results.ts, so the console shows what the data interface returns, and nothing more.
+// results/read-results.ts, so the console shows exactly what the data interface returns.
 import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 import type {
   QuestionFigures,
   ResultComment,
   ResultGroup,
   ResultQuestion,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type { AnswerData } from '@soundings/contract/data.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
@@ -37,7 +37,7 @@ export type OpenGroups = {
   companyOf(groupId: number): ResultGroup | null;
   /** Returns the top group of a group's tree, open or not; null if it is the group itself. Only for comparing with its figures. */
   topOf(groupId: number): ResultGroup | null;
-  /** Returns the group above a group, open or not; null if there is none. Only for comparing with its figures. */
+  /** Returns the parent group of a group, open or not; null if there is none. Only for comparing with its figures. */
   parentOf(groupId: number): ResultGroup | null;
   /** Returns the open groups directly below a group. */
   children(groupId: number): ResultGroup[];
@@ -77,7 +77,7 @@ export async function readGroups(pool: Pool, who: Who): Promise<OpenGroups> {
 export type CountedGroups = {
   /** In the order of the tree. */
   rows: TreeGroup[];
-  /** The group above each group, open or not. */
+  /** The parent of each group, open or not. */
   parents: ReadonlyMap<number, number | null>;
   /** The largest top group of the account, open or not; null: there are no groups. */
   top: ResultGroup | null;
@@ -110,13 +110,13 @@ export async function readCountedGroups(pool: Pool, who: Who, language = 'en'): 
   };
 }
 
-/** Returns how many groups are open, and which one pages start with: the company, or else the first. */
+/** Returns how many groups are open, and the group that pages start with: the company, or else the first open group. */
 export async function readFirstGroup(
   pool: Pool,
   who: Who,
 ): Promise<{ first: ResultGroup | undefined; open: number }> {
   if (hasRole(who, 'Administrator')) {
-    // With only one top group, people need not be counted, which would take longest.
+    // If there is only one top group, it is not necessary to count people, which takes the most time.
     const { byId } = await readGroups(pool, who);
     const tops = [...byId.values()].filter(({ parentId }) => parentId === null);
     if (tops.length === 1) return { first: tops[0], open: byId.size };

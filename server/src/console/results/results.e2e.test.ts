@@ -7,7 +7,7 @@ import type {
   QuestionResults,
   RollingFigure,
   Trend,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type {
   Group,
   Kpi,
@@ -16,7 +16,7 @@ import type {
   ResultsValues,
   Value,
 } from '@soundings/contract/data.ts';
-import { addWeeks, fourDigits, lastDay, type Week } from '@soundings/contract/weeks.ts';
+import { addWeeks, fourDigits, lastDay, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -34,7 +34,7 @@ const timeouts = { timeout: 10_000 };
 /** All weeks of the demo company. */
 const range = `fromDate=${addWeeks(askedWeek, -8)}&toDate=${lastDay(askedWeek)}`;
 
-/** For a busy machine. On an idle one each test takes some seconds. */
+/** The timeout for a busy machine. On an idle machine each test takes a few seconds. */
 const long = { timeout: 120_000 };
 
 let world: DemoWorld;
@@ -82,16 +82,16 @@ const commentsIn = ({ comments = [] }: ResultsValues): string[] =>
     .flatMap((byGroup) => Object.values(byGroup).flatMap((byWeek) => Object.values(byWeek).flat()));
 
 const score = (value: number) => Math.round(value * 100);
-/** A margin in points, with tenths below one point. */
+/** Returns a margin in points, with tenths below one point. */
 const margin = (value: number | null) =>
   value === null ? '' : `± ${score(value) || Math.round(value * 1000) / 10}`;
-/** A change or difference in points; a clear one is in tenths below one point. */
+/** Returns a change or difference in points. A clear one below one point is in tenths. */
 function points({ by, verdict }: Pick<FigureChange, 'by' | 'verdict'>): string {
   const whole = Math.abs(score(by));
   const shown = whole === 0 && verdict !== 'unclear' ? Math.abs(Math.round(by * 1000) / 10) : whole;
   return shown === 0 ? '0' : `${by > 0 ? '+' : '−'}${shown}`;
 }
-/** What is said about a change; nothing without one. */
+/** Returns the words about a change; an empty text if there is none. */
 const wordsOf = (change: FigureChange | null): string =>
   change ? (change.verdict === 'unclear' ? 'no clear change' : points(change)) : '';
 const lastShown = (rolling: RollingFigure[]) => rolling.findLast(({ value }) => value !== null);
@@ -164,7 +164,7 @@ test.skipIf(!hasBrowser())(
       expect([name, text.includes('no clear change')]).toEqual([name, change?.verdict === 'unclear']);
       expect(text).toContain(wordsOf(change));
     }
-    // What a value is based on, and what a clear change is.
+    // Popups show what a value is based on, and what a clear change is.
     const [kpi] = own.kpis as [GroupResults['kpis'][number]];
     await tiles
       .first()
@@ -183,13 +183,13 @@ test.skipIf(!hasBrowser())(
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
 
-    // The response: how many of the people asked answered.
+    // The response shows how many of the people asked have answered.
     const rate = own.rates.findLast(({ value }) => value !== null)!;
     const response = oneLine(await page.getByRole('region', { name: 'Response rate' }).innerText());
     expect(response).toContain(`${score(rate.value as number)}%`);
     expect(response).toContain(`${rate.answered} of ${rate.asked} people answered in week 46`);
     expect(score(rate.value as number)).toBe(Math.round((100 * rate.answered!) / rate.asked!));
-    // While a week is open there is no rate, because it would still change; only the number of people.
+    // While a week is open, only the number of people is shown. There is no rate, because it would still change.
     await page.goto('/rounds');
     await page.getByText('Answered so far').waitFor();
     expect(await page.getByRole('main').getByText('%').count()).toBe(0);
@@ -202,7 +202,7 @@ test.skipIf(!hasBrowser())(
     await words.waitFor();
     expect(await words.count()).toBe(1);
     expect(await page.getByText(/at least 5 people have answered/).count()).toBe(1);
-    // One explanation, without empty tiles or charts around it.
+    // There is one explanation, without empty tiles or charts around it.
     expect(await page.getByRole('main').getByRole('heading', { level: 2 }).count()).toBeLessThan(2);
     expect(await tiles.count()).toBe(0);
     expect(await page.getByRole('slider').count()).toBe(0);
@@ -213,7 +213,7 @@ test.skipIf(!hasBrowser())(
 );
 
 test.skipIf(!hasBrowser())(
-  'the overview begins with its findings, each linked to its evidence, and compares with what is chosen',
+  'the overview begins with its findings, each linked to its evidence, and compares with the chosen comparison',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/' });
@@ -231,7 +231,7 @@ test.skipIf(!hasBrowser())(
     await first.getByRole('link', { name: sentence }).click();
     await page.getByRole('heading', { level: 2, name: 'Response rate' }).waitFor();
 
-    // A subgroup, with and without a comparison. The choice stays in the address.
+    // Opens a subgroup, with and without a comparison. The choice stays in the address.
     const sub = groups.find(({ name }) => name === 'Workshops') as Group;
     await page.goto(`/?group=${sub.id}`);
     const tiles = page.getByRole('region', { name: 'KPIs' }).getByRole('listitem');
@@ -257,7 +257,7 @@ test.skipIf(!hasBrowser())(
   },
 );
 
-/** Returns the heat map on the page: the text of each cell, also of withheld ones, and names without the number of people. */
+/** Returns the heat map on the page: the text of each cell, including withheld ones, and the names without the number of people. */
 async function heatTable(page: Page): Promise<{ columns: string[]; rows: string[][] }> {
   const table = page.getByRole('table', { name: 'Heat map' });
   const texts = await table.getByRole('row').allInnerTexts();
@@ -273,7 +273,7 @@ const textIn = (cell: string): string =>
     ? 'withheld'
     : cell;
 
-/** Returns the number of a cell, without what is said about it: "70 rose 5, Trend of Autonomy in Shops" is "70". */
+/** Returns the number of a cell, without the words about it: "70 rose 5, Trend of Autonomy in Shops" is "70". */
 const numberIn = (cell: string): string => /^[\d+−±.]+/.exec(textIn(cell))?.[0] ?? textIn(cell);
 
 /** Returns the rolling values of each KPI by group, computed from the data interface. Null: withheld; missing: not asked. */
@@ -320,7 +320,7 @@ test.skipIf(!hasBrowser())(
     const expected = ([name = '']: string[]) =>
       columns.map((values) => cellOf(values.get(idOf.get(name) as number)));
 
-    // Each cell, its arrow only for a clear change, and the response.
+    // Compares each cell, with an arrow only for a clear change, and the response.
     for (const cells of whole.rows) {
       const row = rowOf.get(cells[0] as string)!;
       expect([row.name, ...cells.slice(2).map(numberIn)]).toEqual([row.name, ...expected(cells)]);
@@ -347,7 +347,7 @@ test.skipIf(!hasBrowser())(
       expect([record[0], ...places.map((place) => record[place])]).toEqual([record[0], ...exact]);
     }
 
-    // One level only: every cell again, and at least one withheld with its reason.
+    // With one level only: compares every cell again. At least one is withheld and shows its reason.
     await page.getByRole('combobox', { name: /^Levels: / }).click();
     await page.getByRole('option', { name: /^Level 3/ }).click();
     await expect
@@ -363,7 +363,7 @@ test.skipIf(!hasBrowser())(
     expect([shown.figures > 50, shown.hidden > 0, shown]).toEqual([true, true, shown]);
     expect(await table.getByText('Withheld: fewer than 5 answers').count()).toBeGreaterThan(0);
 
-    // Sorted by a KPI, withheld values are last; then ascending; then in the order of the tree again.
+    // Sorting by a KPI puts withheld values last. The second press sorts in ascending order, and the third returns to tree order.
     const numbers = async () => {
       const [, ...ranked] = (await heatTable(page)).rows;
       return ranked.map((row) => Number(/^\d+/.exec(numberIn(row[2] as string))?.[0] ?? -1));
@@ -380,7 +380,7 @@ test.skipIf(!hasBrowser())(
       unsorted.filter((one) => one >= 0).toSorted((a, b) => a - b),
     );
 
-    // The difference from the company, in points. Only clear differences have a colour, and no arrow of a change is beside one.
+    // Differences from the company are in points. Only clear differences have a colour, and no arrow of a change is beside them.
     const arrows = page.locator('svg.lucide-arrow-up-right, svg.lucide-arrow-down-right');
     expect(await arrows.count()).toBeGreaterThan(1);
     await page.getByRole('radio', { name: 'Difference' }).check();
@@ -411,7 +411,7 @@ test.skipIf(!hasBrowser())(
       expect([colorScheme, await axeFaults(page)]).toEqual([colorScheme, []]);
     }
 
-    // A control shows its new value at once, however long the page takes.
+    // A control shows its new value immediately, however long the page takes.
     type Radio = { click: () => void; checked: boolean };
     const isChecked = await page.getByRole('radio', { name: 'Score', exact: true }).evaluate((element) => {
       const radio = element as unknown as Radio;
@@ -420,7 +420,7 @@ test.skipIf(!hasBrowser())(
     });
     expect(isChecked).toBe(true);
 
-    // A cell leads to the trend of its KPI in its group.
+    // A cell links to the trend of its KPI in its group.
     await table
       .locator('tbody tr')
       .first()
@@ -433,7 +433,7 @@ test.skipIf(!hasBrowser())(
 );
 
 test.skipIf(!hasBrowser())(
-  'the heat map on a phone and at 200% zoom: it scrolls in itself, names and headings stay, and reasons open by touch and key',
+  'the heat map on a phone and at 200% zoom: it scrolls on its own, names and headings stay, and reasons open by touch and by key',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, {
@@ -468,7 +468,7 @@ test.skipIf(!hasBrowser())(
     await hatched.nth(4).tap();
     const said = page.getByRole('dialog');
     expect(await said.innerText()).toMatch(words);
-    // Between two rows, so that the headings do not hide a part of one.
+    // Scrolls to a place between two rows, so that the headings do not hide a part of a row.
     await page.evaluate(`(() => {
       const scroller = document.querySelector('main [data-scroller]');
       const { height } = scroller.querySelector('tbody tr').getBoundingClientRect();
@@ -526,7 +526,7 @@ test.skipIf(!hasBrowser())(
       kpiValues(kpi.id, `groupId=${top.id}&${range}`),
       kpiValues(kpi.id, `groupId=${other.id}&${range}`),
     ]);
-    // The rolling value with its margin, and the value of the week alone, which is that of the data interface.
+    // A cell shows the rolling value with its margin, and the value of the week alone, which is the value in the data interface.
     const cellIn = (series: Trend['series'][number], week: string, value: number | null | undefined) => {
       const rolling = series.rolling.find((one) => one.week === week);
       const shown = typeof rolling?.value === 'number' ? String(score(rolling.value)) : 'withheld';
@@ -545,7 +545,26 @@ test.skipIf(!hasBrowser())(
     const slider = page.getByRole('slider', { name: /^Trend by week/ });
     expect(await slider.getAttribute('aria-valuetext')).toMatch(`${top.name} `);
 
-    // A question, from the overview's last week.
+    // The response rate, with how many of the people asked answered, as in the finding that leads here.
+    await page.getByRole('combobox', { name: /^Show: / }).click();
+    await page.getByRole('option', { name: 'Response rate' }).click();
+    const rates = await readAs<Trend>(world.administrator.email, `/trends?groupIds=${top.id},${other.id}`);
+    await table
+      .getByRole('cell', { name: /\d of \d/ })
+      .first()
+      .waitFor();
+    const people = rates.series.map(({ values }) => values.find((one) => one.week === last));
+    expect(oneLine((await table.getByRole('row').allInnerTexts())[1] as string)).toBe(
+      [
+        `Week ${weekName(last).slice(6)}, 2026`,
+        ...people.map((one) => `${cellOf(one?.value)} ${one?.answered} of ${one?.asked}`),
+      ].join(' '),
+    );
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(
+      `${people[0]?.answered} of ${people[0]?.asked}`,
+    );
+
+    // Opens a question of the overview's last week.
     const results = await resultsOf(`groupId=${top.id}&${range}`);
     const week = fourDigits(last);
     const isOfWeek = ({ id, type }: { id: number; type: number }) =>
@@ -573,7 +592,7 @@ test.skipIf(!hasBrowser())(
     expect(facts).toContain(wordsOf(figure.change));
     expect(facts).toContain(`Answers ${figures?.answers}`);
 
-    // Comments, by a word of one of them.
+    // Finds comments by a word of one of them.
     const comments = commentsIn(results);
     const sought = (
       comments.flatMap((text) => text.match(/\p{Letter}{6,}/gu) ?? [])[0] as string
@@ -596,13 +615,14 @@ test.skipIf(!hasBrowser())(
   'a manager sees only their own groups; the address of another group is not found',
   long,
   async () => {
-    // One group has no heat map. Its overview has what matters to its manager.
+    // There is no heat map for a single group. The overview shows what matters to its manager.
     const page = await openConsole(world, browser, world.manager.email, { path: '/heat-map' });
     const tiles = page.getByRole('region', { name: 'KPIs' }).getByRole('listitem');
     await tiles.first().waitFor();
     expect(new URL(page.url()).pathname).toBe('/');
     const navigation = page.getByRole('navigation').first();
-    expect(await navigation.getByRole('link', { name: 'Heat map' }).count()).toBe(0);
+    for (const name of ['Heat map', 'Drivers', 'Groups'])
+      expect([name, await navigation.getByRole('link', { name }).count()]).toEqual([name, 0]);
     await page.getByRole('region', { name: /^Highest and lowest/ }).waitFor();
     await page
       .getByRole('region', { name: 'Response rate' })
@@ -611,6 +631,11 @@ test.skipIf(!hasBrowser())(
     const sections = page.getByRole('main').getByRole('heading', { level: 2 });
     expect(await sections.first().innerText()).toBe('In short');
     expect(await axeFaults(page)).toEqual([]);
+
+    // The list of groups would have one row: its address leads to the group.
+    await page.goto('/groups');
+    await page.waitForURL(/\/groups\/\d+$/);
+    await page.getByRole('link', { name: 'See results', exact: true }).waitFor();
 
     const second = groups.find(({ name }) => name === 'Workshops') as Group;
     await world.pool`

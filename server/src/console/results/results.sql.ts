@@ -1,4 +1,4 @@
-// SQL of the console's results pages: the weeks. Figures and comments come only from results/read-results.ts.
+// SQL of the console's results pages. It reads only weeks. Figures and comments come only from results/read-results.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 

@@ -8,7 +8,7 @@ import type {
   ResultQuestion,
   ResultsStart,
   Trend,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import type {
   AnswerData,
   KpiValues,
@@ -64,6 +64,7 @@ const valueOf = (type: QuestionType, of: (low: number, high: number) => number):
   if (type === 2) return of(1, 10);
   if (type === 3) return of(0, 10);
   if (type === 4) return of(0, 1) === 1;
+  if (type === 8) return of(1, 4);
   if (type === 5) return ['b', 'a', '2'][of(0, 2)];
   return type === 6 ? ['b', 'a', '2'].slice(of(0, 2)) : undefined;
 };
@@ -198,7 +199,8 @@ describe('agreement with the data interface', () => {
     const folder = new URL('.', import.meta.url);
     const figures = /\b(from|join)\s+(results|response_rates|kpi_values|comments|comment_groups)\b/;
     const answers = /\b(from|join)\s+(answers|assignments|participants)\b/;
-    // How many have answered in the open week of the whole account; whether a group that is about to be deleted has results.
+    // The exceptions. The first file counts how many people have answered in the open week of the whole account. The second checks
+    // whether a group that is about to be deleted has results.
     const counts = ['asking.sql.ts', 'runs.sql.ts'];
     const names = readdirSync(folder).filter((name) => name.endsWith('.sql.ts') && !counts.includes(name));
     expect(names).toContain('results.sql.ts');
@@ -262,8 +264,8 @@ async function expectGroup(
 }
 
 /**
- * Returns the mean of each question's latest figure that is shown for a group, in `week` or earlier; null: all are withheld; 'none':
- * none was asked.
+ * Returns the mean of each question's latest figure that is shown for a group, in `week` or earlier; null: all of these figures are
+ * withheld; 'none': none of the questions was asked.
  */
 function rollingIn(
   expected: InterfaceResults,
@@ -467,7 +469,7 @@ describe('access to results', () => {
     expect((await read('none')).differences).toEqual(Array(4).fill(null));
   });
 
-  test('the next accessible ancestor is shown as the parent if the groups between are not accessible', async () => {
+  test('the nearest accessible ancestor is shown as the parent if the groups in between are not accessible', async () => {
     const request = await signedIn(account, 'Manager', [
       { kind: 'adminOf', groupId: ids['company'] as number },
       { kind: 'adminOf', groupId: ids['north'] as number },
@@ -592,6 +594,18 @@ describe('access to results', () => {
     }
   });
 
+  test('CSV of the response rate: how many people answered, and how many were asked', async () => {
+    const request = await signedIn(account, 'Administrator');
+    const { text } = await request(
+      `GET /results/trends/csv?groupIds=${ids['north']},${ids['company']}&weeks=13`,
+    );
+    const lines = text.split('\r\n');
+    expect(lines[0]).toBe(
+      '\uFEFFWeek,Monday,north,"north, Answered","north, Asked",company,"company, Answered","company, Asked",Based partly on handed-out links',
+    );
+    expect(lines.find((line) => line.startsWith('2026-W45'))).toBe('2026-W45,2026-11-02,100,6,6,100,18,18,');
+  });
+
   test('CSV of the heat map: the filtered rows in their order, as values or as differences from the company', async () => {
     const request = await signedIn(account, 'Administrator');
     const fileOf = async (query: string) =>
@@ -643,7 +657,7 @@ describe('access to results', () => {
         `/results/comments/csv?groupId=${north}`,
       ].map(async (path) => {
         const { text } = await request(`GET ${path}`);
-        // In the file of a question, the marks of changes and differences follow.
+        // In the file of a question, more columns with the marks of changes and differences follow.
         const place = path.includes('/questions/') ? -3 : -1;
         return text
           .trim()
@@ -695,7 +709,7 @@ describe('access to results', () => {
     await mark(true, company);
     // A difference from a marked figure of the company is marked as well.
     expect((await compared()).length).toBeGreaterThan(3);
-    // So is the difference of a question, although its own figure is not marked.
+    // The difference of a question is marked too, although the question's own figure is not marked.
     const marksOf = async () => {
       const page = await get<QuestionResults>(request, `/results/groups/${north}/questions/${asked?.id}`);
       const { text } = await request(`GET /results/groups/${north}/questions/${asked?.id}/csv`);

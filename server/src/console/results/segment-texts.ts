@@ -1,4 +1,4 @@
-// The names of segments as pages show them, and their order. Pure.
+// The names of segments as pages show them, and the order of segments. Pure.
 import { tableTexts } from './csv.ts';
 
 const under = /^under (\d+)$/;
@@ -24,7 +24,9 @@ const { compare } = new Intl.Collator('en', { numeric: true });
 /** Returns what a part is sorted by: the lowest band comes first. */
 const orderOf = (part: string): string => (under.test(part) ? '' : part);
 
-/** Returns segments sorted by value, bands by their years, and combinations by their first part and then their second. */
+/**
+ * Returns segments sorted by value. Bands are sorted by their years, and combinations by their first part and then by their second.
+ */
 export const inOrder = <T extends { id: number; value: string }>(segments: readonly T[]): T[] =>
   segments.toSorted((a, b) => {
     const [one, other] = [partsOf(a.value), partsOf(b.value)];

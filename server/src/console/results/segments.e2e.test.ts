@@ -95,6 +95,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
         `/trends?breakdown=${site}`,
         `/results/questions/${question}?breakdown=${site}`,
         '/attributes',
+        '/privacy',
       ]) {
         for (const options of [{ language: 'en' as const }, { language: 'sv' as const, ...phone }]) {
           // oxlint-disable no-await-in-loop -- one page after another
@@ -118,7 +119,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
 
   test('the privacy report names the open breakdowns', long, async () => {
     const page = await open('/privacy');
-    const text = /^Results are also shown by: Site, Age band\. .* Never for fewer than 5 people\.$/;
+    const text =
+      /^Administrators and API tokens also see results by these breakdowns.* Never for fewer than 5 people\.$/;
     await expect.poll(() => page.getByText(text).count(), timeouts).toBe(1);
   });
 

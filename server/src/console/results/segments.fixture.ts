@@ -1,4 +1,4 @@
-// For browser tests of segments: the demo company with two breakdowns, whose figures are near those of the whole company.
+// For browser tests of segments: gives the demo company two breakdowns, whose figures are close to those of the whole company.
 import {
   agreementScale,
   freeText,
@@ -18,8 +18,8 @@ type Figure = {
 };
 
 /**
- * Writes Site and Age band, with figures of all closed weeks. One segment of Site is withheld, and one is marked. Returns the ids of Site
- * and of a scale question of the last closed week.
+ * Writes the breakdowns Site and Age band, with figures of all closed weeks. In Site, one segment is withheld and one is marked.
+ * Returns the ids of Site and of a scale question of the last closed week.
  */
 export async function openDemoSegments({
   pool,

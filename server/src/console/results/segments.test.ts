@@ -8,8 +8,8 @@ import {
   type SegmentSimulation,
   segmentsOperations,
   type SegmentTrend,
-} from '@soundings/contract/console/segments.ts';
-import type { ResultsStart } from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/segments.ts';
+import type { ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../db/db.ts';
 import { changeAccount } from '../../accounts/accounts.ts';
@@ -44,7 +44,7 @@ beforeAll(async () => {
       '50 and over': {
         results: [
           shown(0.25, 8),
-          // Asked again, so that there is a change that must not be shown.
+          // The question is asked again, so that there is a change that must not be shown.
           { ...shown(0.75, 8), week: nextWeek },
           { questionId: bus!, week, value: 0.75, answers: 8, distribution: { yes: 6, no: 2 } },
           { questionId: lunch!, week, value: null, answers: 8, distribution: { in: 5, out: 3 } },
@@ -91,7 +91,8 @@ test('the heat map has the segments in order of their bands, and the figures of 
     [oldest, '50 and over'],
   ]);
   expect(map.kpis.map(({ id }) => id)).toEqual(['energy']);
-  // The rolling value of a KPI is the mean of the published figures of its questions in the window: here one.
+  // The rolling value of a KPI is the mean of the published figures of its questions in the window. Here the window has one such
+  // figure.
   expect(map.rows.map(({ values }) => values)).toEqual([[null], [0.5], [0.25]]);
   expect(map.rows.map(({ rate, asked, answered }) => [rate, asked, answered])).toEqual([
     [null, undefined, undefined],
@@ -175,7 +176,7 @@ test('the files have the same rows, in the language of the reader', async () => 
     '2026-W45,2026-11-02,50 and over,8,5,3,',
   ]);
   expect((await csvOf(`/breakdowns/${breakdownId}/trends/csv?segmentIds=${oldest}`))[0]).toBe(
-    'Week,Monday,50 and over,Based partly on handed-out links',
+    'Week,Monday,50 and over,"50 and over, Answered","50 and over, Asked",Based partly on handed-out links',
   );
 });
 
@@ -198,7 +199,7 @@ test.each<Role>(['Manager', 'Auditor', 'User'])(
       expect([name, status]).toEqual([name, 403]);
     }
     if (role !== 'Manager') return;
-    // Not even by the pages of groups.
+    // The pages of groups don't show segments either.
     const { groups } = (await other<ResultsStart>('GET /results')).body;
     expect(groups).toBe(5);
     for (const path of [

@@ -1,8 +1,12 @@
 // Results by segment: the heat map of a breakdown, trends of segments, and the answers to a question by segment. Administrators only.
 import { selectBreakdowns, selectSegments } from '../../rounds/segments/breakdowns.sql.ts';
-import type { RollingFigure } from '@soundings/contract/console/results.ts';
+import type { RollingFigure } from '@soundings/contract/console/results/results.ts';
 import type { Named } from '@soundings/contract/console/groups.ts';
-import type { SegmentAnswers, SegmentMap, SegmentTrend } from '@soundings/contract/console/segments.ts';
+import type {
+  SegmentAnswers,
+  SegmentMap,
+  SegmentTrend,
+} from '@soundings/contract/console/results/segments.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn, kpiNotFound, questionNotFound } from '../../questions/questions.ts';
 import {
@@ -50,7 +54,7 @@ async function readBreakdown(
   return { breakdown: { id: breakdown.id, name: breakdown.name }, segments: named };
 }
 
-/** Returns the requested week, or the newest that is closed: only those have figures of segments. */
+/** Returns the requested week, or else the newest closed week. Only closed weeks have figures of segments. */
 const chosenWeek = (weeks: Weeks, wanted: string | undefined) =>
   weekIn(weeks, wanted) ?? weeks.shown.find(({ state }) => state === 'final')?.week;
 
@@ -186,7 +190,7 @@ export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted
     },
   };
 
-  /** Returns a function that returns the rolling values of a segment, without changes; none for the response rate. */
+  /** Returns a function that returns the rolling values of a segment, without changes. For the response rate it returns none. */
   async function readRolling(): Promise<(segmentId: number) => RollingFigure[]> {
     if (!window || !kpi) return () => [];
     const statistics = await statisticsShown(pool, accountId, window);

@@ -1,5 +1,5 @@
 // The trend of a KPI, or of the response rate, in several groups.
-import type { RollingFigure, Trend } from '@soundings/contract/console/results.ts';
+import type { RollingFigure, Trend } from '@soundings/contract/console/results/results.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn, kpiNotFound } from '../../questions/questions.ts';
 import { readKpiValues, readRates } from '../../results/data/read-results.ts';
@@ -51,7 +51,7 @@ export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<T
   };
 }
 
-/** Returns a function that returns the rolling values of a group; none for the response rate. */
+/** Returns a function that returns the rolling values of a group. For the response rate it returns none. */
 async function readRolling(
   pool: Pool,
   { accountId }: Who,

@@ -1,5 +1,5 @@
 // Weeks as the console's results pages name them. Pure.
-import type { ResultWeek } from '@soundings/contract/console/results.ts';
+import type { ResultWeek } from '@soundings/contract/console/results/results.ts';
 import { addWeeks, sixDigits, type Week, weeksFrom } from '@soundings/contract/weeks.ts';
 import type { WeekOfResults } from './results.sql.ts';
 

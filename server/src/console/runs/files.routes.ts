@@ -105,7 +105,7 @@ async function receive(
   const { accountId, userId, address } = who;
   const receiving = { accountId, via: 'console' as const, tokenId: null, userId, address };
   const { allow, applyFiles } = await accountById(pool, accountId);
-  // Not listed as a refused file, because the browser sends it again.
+  // The file is not listed as refused, because the browser sends it again once the password has been given.
   if (applyFiles && !who.isProved) drop(body);
   if (applyFiles) requireProof(who);
   let upload: Upload | undefined;
@@ -127,7 +127,7 @@ async function receive(
     return { fileId, name };
   } catch (error) {
     drop(body);
-    await upload?.abort().catch(() => {}); // if this fails, it is deleted later with the abandoned uploads
+    await upload?.abort().catch(() => {}); // if this fails, the upload is deleted later with the abandoned uploads
     await recordRefusal(pool, receiving, sent, error);
     throw error;
   }

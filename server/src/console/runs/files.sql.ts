@@ -42,7 +42,7 @@ const sendersAndReports = (db: Db) => db`
             union all
             select true, type from json_to_recordset(r.warnings) as w(type text)) found) c`;
 
-/** Returns a window of the files of an account, newest first, how many match, and how many are waiting or being processed. */
+/** Returns a window of the files of an account, newest first, how many files match, and how many are waiting or being processed. */
 export async function selectFileRows(
   db: Db,
   accountId: AccountId,

@@ -19,12 +19,12 @@ import { readCsv } from '../../testing/csv.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 import { until } from '../../testing/until.ts';
 
-/** For a busy machine. On an idle one each test takes some seconds. */
+/** The timeout for a busy machine. On an idle machine each test takes a few seconds. */
 const long = { timeout: 120_000 };
 
 let world: DemoWorld;
 let browser: Browser;
-/** Of the HR system. */
+/** The token of the HR system. */
 let token: string;
 beforeAll(async () => {
   if (!hasBrowser()) return;
@@ -72,7 +72,7 @@ const groupsNow = () =>
     order  by g.group_id`;
 const namesNow = async () => (await groupsNow()).map(({ name }) => name).toSorted();
 
-/** Returns a file of all groups except some, and some with other names. */
+/** Returns a file of all groups, in which some groups are missing and some have other names. */
 async function groupsFile(
   { without = [], renamed = {} }: { without?: string[]; renamed?: Record<string, string> },
   headers = 'externalId;name;parent',
@@ -157,7 +157,7 @@ test.skipIf(!hasBrowser())(
     expect(await own.getByRole('deletion').first().innerText()).toBe(before);
     expect(await own.getByRole('insertion').first().innerText()).toBe('Nyman-Berg');
 
-    // All changed fields, and no other.
+    // The dialog shows all changed fields, and no others.
     await own.getByRole('button').click();
     const dialog = page.getByRole('dialog');
     const fields = await dialog.getByRole('row').allInnerTexts();
@@ -190,7 +190,7 @@ test.skipIf(!hasBrowser())(
 );
 
 test.skipIf(!hasBrowser())(
-  'a file that would remove too much waits, with the reason and who sent it; it is applied exactly, rejected, or outdated',
+  'a file that would remove too much waits, showing its reason and sender; it is applied exactly, rejected, or outdated',
   long,
   async () => {
     await inTransaction(world.pool, (tx) => changeAccount(tx, world.accountId, { maxGroupsDeleted: 2 }));
@@ -200,7 +200,7 @@ test.skipIf(!hasBrowser())(
     await sendByHttps('shops-closed.csv', await groupsFile({ without: shops }));
     expect(await groupsNow()).toEqual(before);
 
-    // Why it waits, who sent it, and what would be lost.
+    // The run shows why it waits, who sent it, and what would be lost.
     await openRun(page, /shops-closed\.csv/);
     await page.getByText('Awaiting approval: it would change more than the limits allow').waitFor();
     await page.getByText('It would remove 3 groups. The limit is 2.').waitFor();
@@ -223,7 +223,7 @@ test.skipIf(!hasBrowser())(
     await page.getByText('approved by Demo Administrator').waitFor();
     expect(await groupsNow()).toEqual(before.filter(({ externalId }) => !shops.includes(externalId)));
 
-    // Another one is rejected, and nothing is changed.
+    // Another run is rejected, and nothing is changed.
     await sendByHttps(
       'it-gone.csv',
       await groupsFile({ without: ['it-platform', 'it-shops', 'it-helpdesk'] }),
@@ -237,7 +237,7 @@ test.skipIf(!hasBrowser())(
     expect(await page.getByRole('button', { name: 'Apply changes…' }).count()).toBe(0);
     expect(await groupsNow()).toEqual(kept);
 
-    // A third one is outdated, because the HR system has brought the shops back in between.
+    // A third run becomes outdated, because the HR system has restored the shops in the meantime.
     const staff = ['accounting', 'payroll', 'safety'];
     await sendByHttps('staff-gone.csv', await groupsFile({ without: staff }));
     await push(company());
@@ -262,7 +262,7 @@ test.skipIf(!hasBrowser())(
 );
 
 test.skipIf(!hasBrowser())(
-  'invalid rows are shown with their place and download with the reason, in cells that no program executes',
+  'invalid rows are shown with their place and can be downloaded with the reason, in cells that no program executes',
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/runs?source=file' });
@@ -318,7 +318,7 @@ test.skipIf(!hasBrowser())(
     const files = page.getByRole('table', { name: 'Files' });
     await files.waitFor();
 
-    // Dropped: its progress is shown until it has arrived, and then its result.
+    // The first file is dropped: its progress is shown until it has arrived, and then its result.
     const arrived = Promise.withResolvers<void>();
     await page.route(/\/api\/files\?/, async (route, request) => {
       if (request.method() === 'POST') await arrived.promise;
@@ -334,7 +334,7 @@ test.skipIf(!hasBrowser())(
     expect(oneLine(await dropped.innerText())).toContain('Console · Demo Administrator');
     expect(await namesNow()).toContain('Brand and Film');
 
-    // Chosen with the button: it requires the password, and its columns are unknown.
+    // The second file is chosen with the button. It requires the password, and its columns are unknown.
     await world.pool`update sessions set proved_at = null where account_id = ${world.accountId}`;
     page.expectComplaint(/status of 403/);
     const headers = 'Nummer X;Rufname;Haengt an';
@@ -452,7 +452,7 @@ test.skipIf(!hasBrowser())(
     await page.getByRole('button', { name: 'Remove mapping', exact: true }).last().click();
     await page.getByText('Value mapping removed.').waitFor();
 
-    // On a phone, in Swedish:
+    // The same page on a phone, in Swedish.
     const path = new URL(address).pathname;
     const phone = await openConsole(world, browser, world.administrator.email, {
       path: `${path}?columns=yes`,

@@ -27,7 +27,7 @@ import sv from './text/sv/faulty-rows.json' with { type: 'json' };
 import { inSlices } from '../core/slices.ts';
 import { rejectRun } from '../../files/approval.ts';
 
-/** How many groups with lost results, and how many removed managers, a run names at most. */
+/** The maximum number of groups with lost results, and of removed managers, that a run names. */
 const maxLost = 100;
 /** A window larger than any run. */
 const everything = { offset: 0, limit: 10_000_000 };

@@ -129,7 +129,8 @@ export async function selectRemovedGroups(
 
 /**
  * Returns how many active people the account has, and which responsible people a run removes: managers, administrators, and people
- * with more than a membership in a group. Names at most `limit`. Applied runs have none left.
+ * with more than a membership in a group. Names at most `limit` of them. Returns none for applied runs, which have already removed
+ * them.
  */
 export async function selectRemovedManagers(
   db: Db,
@@ -160,8 +161,8 @@ export async function selectRemovedManagers(
 export type ChangeFilter = { action: string | null; entity: string | null; search: string | null };
 
 /**
- * The changes of a run with names: the current names of users, those of users a pending run would create, and the names that groups
- * had at the time of the run.
+ * The changes of a run with names: the current names of users, the names of users that a pending run would create, and the names
+ * that groups had at the time of the run.
  */
 const changesOf = (
   db: Db,

@@ -81,7 +81,7 @@ const groupsFile = lines('externalId;name', 'g1;North', 'g2;South', 'g3;West');
 const threeGroups = ['North', 'South', 'West'].map((name, i) => ({ externalId: `g${i + 1}`, name }));
 const push = (data: object) => account.push({ settings: { validateOnly: false }, data });
 
-/** Creates a pending run, by a file that would remove all groups but one. */
+/** Creates a pending run with a file that would remove all groups but one. */
 async function createPendingRun(): Promise<FileDetails> {
   await change({ maxGroupsDeleted: 1 });
   await push({ groups: threeGroups });
@@ -169,7 +169,7 @@ describe('a pending run', () => {
     expect(right.status).toBe(204);
   });
 
-  test('is approved once, and only with the number of groups it removes', async () => {
+  test('is approved only once, and only if the number of groups it removes is given', async () => {
     const { runId } = await createPendingRun();
     const wrong = await ada(`POST /runs/${runId}/approval`, { peopleRemoved: 0, groupsRemoved: 1 });
     expect([wrong.status, wrong.body.details[0]?.path]).toEqual([400, '/groupsRemoved']);
@@ -399,7 +399,7 @@ describe('columns', () => {
     expect(done.body).toEqual({ isRepeated: true });
     expect(await processed(file.fileId)).toMatchObject({ state: 'applied', hasUnknownColumns: false });
 
-    // Later over HTTPS, with the columns in another order.
+    // A later file is sent over HTTPS, with the columns in another order.
     const form = new FormData();
     form.append('file', new Blob([lines('Kst;Zweitname;Rufname;Nummer X', '4430;Chen;Cilla;3')]), 'next.csv');
     await world.request('POST', '/v1/storage/uploadFile', {
@@ -424,7 +424,7 @@ describe('columns', () => {
       [true, false, '127.0.0.1'],
     ]);
 
-    // The first file is not read again, because it would undo the second.
+    // The first file is not read again, because that would undo the second.
     const late = await ada<{ isRepeated: boolean }>(`POST /files/${file.fileId}/columns`, mapped(meanings));
     expect(late.body).toEqual({ isRepeated: false });
     const mappings = (await ada<Mappings>('GET /mappings')).body.columns;
@@ -481,7 +481,7 @@ describe('columns', () => {
     ]);
   });
 
-  test('with many values show the most frequent unknown ones and their number; with very many, only their number', async () => {
+  test('with many values show the most frequent unknown values and the number of values; with very many values, only their number', async () => {
     const rows = Array.from({ length: 1100 }, (_, i) => {
       const status = i < 100 ? 'Active' : `Status ${i % 60}`;
       return `${i};Anna;Ask;${status};${i % 60 === 7 ? 'Team lead' : `Role ${i}`};${'x'.repeat(i === 5 ? 101 : 1)}`;
@@ -502,7 +502,7 @@ describe('columns', () => {
     expect(isManager).toMatchObject({ valueCount: 2, values: [{ value: 'x', count: 1099 }] });
   });
 
-  test('with a few values show them with counts; their meanings and the country are saved for every file', async () => {
+  test('with a few values show these with their counts; the meanings of the values and the country are saved for every file', async () => {
     const people = lines(
       'EmployeeID;FirstName;LastName;Status;Phone',
       '1;Anna;Ask;Active;070-123 45 67',

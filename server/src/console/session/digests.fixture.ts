@@ -1,6 +1,7 @@
-// Password digests that are counted and cost nothing, for tests that sign in often. base/crypto/secrets.test.ts tests the real ones.
+// Password digests that are counted and take no time, for tests that sign in often. base/crypto/secrets.test.ts tests the real
+// digests.
 
-/** `digests`: how many passwords were compared with one. `meanwhile`: runs during each comparison. */
+/** `digests`: how many passwords were compared with a digest. `meanwhile`: runs during each comparison. */
 export const counted = { digests: 0, meanwhile: async (): Promise<void> => {} };
 
 /** Returns the exports of base/crypto/secrets.ts with these digests. Each test file replaces the module itself, by `vi.mock`. */

@@ -17,7 +17,10 @@ export type FirstStart = {
   administrator: { firstName: string; lastName: string; email: string; password: string };
 };
 
-/** Creates them and returns the administrator. Throws a Fault if the link is expired or used, or with each invalid field. */
+/**
+ * Creates the first account and returns its administrator. Throws a Fault if the link has expired or was used, and a Fault that
+ * lists each invalid field.
+ */
 export async function createFirstAccount(
   pool: Pool,
   wanted: FirstStart,

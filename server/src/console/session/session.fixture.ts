@@ -17,7 +17,7 @@ export const time = { now: Date.UTC(2026, 10, 18, 12) };
 export let world: World;
 export let smtp: TestSmtp;
 
-/** Starts a service for a test file, and stops it at its end. */
+/** Starts a service for a test file, and stops it when the test file ends. */
 export function useService(): void {
   beforeAll(async () => {
     smtp = await openSmtp({
@@ -33,7 +33,7 @@ export function useService(): void {
     await world.close();
     await smtp.close();
   });
-  // The next day, so that failures of one test do not slow down the next.
+  // Each test runs on the next day, so that failures of one test do not slow down the next test.
   beforeEach(() => {
     time.now += 25 * 60 * minute;
     counted.meanwhile = async () => {};
@@ -73,7 +73,7 @@ export const faultsOf = ({ status, body }: Awaited<ReturnType<typeof request>>) 
   ...body.details.map(({ type, path }: { type: string; path?: string }) => (path ? `${type} ${path}` : type)),
 ];
 
-let people = 0; // whose addresses have been used
+let people = 0; // the number of people created so far, whose addresses are used
 
 /** Creates a person, in their own account unless one is given. */
 export async function createPerson({
@@ -94,7 +94,7 @@ export async function createPerson({
 export const signIn = (email: string, password = good, fields: object = {}, parts: RequestParts = {}) =>
   request('POST /session', { body: { email, password, ...fields }, ...parts });
 
-/** Creates a person and a session of theirs. */
+/** Creates a person and a session of that person. */
 export async function signInNewPerson(fields: Parameters<typeof createPerson>[0] = {}) {
   const person = await createPerson(fields);
   const cookie = await beginSession(world.pool, person, { address: '192.0.2.1', agent: 'test' });

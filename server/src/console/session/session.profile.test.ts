@@ -75,7 +75,7 @@ describe('two-factor authentication', () => {
     expect((await signIn(email, good, { code: fresh.body.recoveryCodes[0] })).status).toBe(200);
   });
 
-  test('slows down attempts with wrong codes, even after the wait for the address has ended', async () => {
+  test('slows down attempts with wrong codes, even when the wait for the email address has ended', async () => {
     const { email, code } = await signInWithTwoFactor();
     time.now += 30_000;
     for (let i = 0; i < 5; i++) {
@@ -87,7 +87,7 @@ describe('two-factor authentication', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '2']);
   });
 
-  test('turning it on requires the password and a correct code, turning it off the password', async () => {
+  test('turning it on requires the password and a correct code, and turning it off requires the password', async () => {
     const { cookie, email } = await signInNewPerson();
     const wrong = { cookie, body: { password: 'wrong' } };
     expect(faultsOf(await request('POST /profile/two-factor', wrong))).toEqual([
@@ -109,7 +109,7 @@ describe('two-factor authentication', () => {
     expect((await signIn(person.email)).body.state).toBe('signed in');
   });
 
-  test('a link to set a password does not get around it', async () => {
+  test('a link to set a password does not bypass two-factor authentication', async () => {
     const { accountId, userId, email } = await signInWithTwoFactor();
     const secret = await createSignInLink(world.pool, accountId, userId, { hours: 1 });
     const { cookie } = await signInNewPerson();
@@ -122,7 +122,7 @@ describe('two-factor authentication', () => {
 });
 
 describe('the profile', () => {
-  test('lists the sessions with browser and system, and ends one or all others, but never those of another person', async () => {
+  test('lists the sessions with browser and system, and ends one session or all other sessions, but never a session of another person', async () => {
     const { cookie, ...person } = await signInNewPerson();
     const agent = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0';
     const elsewhere = await beginSession(world.pool, person, { address: '192.0.2.7', agent });

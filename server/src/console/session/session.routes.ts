@@ -34,6 +34,7 @@ import type { Log } from '../../base/log.ts';
 import type { Sealer } from '../../base/crypto/sealer.ts';
 import { inTransaction, type Pool } from '../../db/db.ts';
 import { changeUser } from '../../people/users.ts';
+import { setDigests } from '../../rounds/messages/opt-outs.sql.ts';
 import { actorOf, type Console } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { createFirstAccount } from './first-account.ts';
@@ -58,6 +59,7 @@ export function serveSession(console: Console, dependencies: SessionDependencies
   serveSignIn(console, dependencies, throttle);
   serveLinks(console, dependencies, throttle);
   serveProfile(console, dependencies, throttle);
+  serveOwnWeeks(console, dependencies);
   serveTwoFactor(console, dependencies, throttle);
 }
 
@@ -140,7 +142,7 @@ function serveLinks(
 
 function serveProfile(
   console: Console,
-  { pool, now, canMail }: SessionDependencies,
+  { pool, canMail }: SessionDependencies,
   throttle: SignInThrottle,
 ): void {
   console.serve('GET /profile', async (who) => selectProfile(await pool, who));
@@ -194,6 +196,17 @@ function serveProfile(
       if (sessions > 0)
         await audit(tx, who.accountId, actorOf(who), 'session ended', { details: { sessions } });
     });
+  });
+}
+
+/** Serves the weekly digest of the user, and what their groups were asked. */
+function serveOwnWeeks(console: Console, { pool, now }: SessionDependencies): void {
+  console.serve('PUT /profile/digest', async (who, { body }) => {
+    await inTransaction(await pool, async (tx) => {
+      if (!(await setDigests(tx, who.accountId, who.userId, body.wanted))) return;
+      await audit(tx, who.accountId, actorOf(who), 'profile changed', { details: { fields: ['digest'] } });
+    });
+    return selectProfile(await pool, who);
   });
 
   console.serve('GET /profile/weeks', async (who) => {

@@ -24,7 +24,8 @@ export async function selectSessionFacts(db: Db, { accountId, userId }: Person):
              'publication', a.publication)                                      as "account",
            case coalesce(u.language, a.language) when 'sv' then 'sv' else 'en' end as "language",
            json_build_object('runs', case when u.role = 'Administrator' and not u.role_pending
-             then (select count(*)::integer from pending_runs h where h.account_id = a.account_id) else 0 end) as "waiting"
+             then (select count(*)::integer from pending_runs h where h.account_id = a.account_id) else 0 end) as "waiting",
+           u.role = 'Administrator' and not u.role_pending and a.start_dismissed_at is null as "isStarting"
     from   users u
     join   accounts a on a.account_id = u.account_id
     where  u.account_id = ${accountId} and u.user_id = ${userId}`;
@@ -45,11 +46,14 @@ export async function selectProfile(db: Db, { accountId, userId }: Person): Prom
            case when s.on_since is not null then json_build_object(
              'since', s.on_since,
              'recoveryCodes', (select count(*) from recovery_codes r
-                               where  r.account_id = u.account_id and r.user_id = u.user_id)) end as "twoFactor"
+                               where  r.account_id = u.account_id and r.user_id = u.user_id)) end as "twoFactor",
+           case when a.digest and u.role in ('Administrator', 'Manager') and not u.role_pending
+                then d.user_id is null end as "digest"
     from   users u
     join   accounts a on a.account_id = u.account_id
     left   join passwords p on p.account_id = u.account_id and p.user_id = u.user_id
     left   join two_factor s on s.account_id = u.account_id and s.user_id = u.user_id
+    left   join digest_opt_outs d on d.account_id = u.account_id and d.user_id = u.user_id
     where  u.account_id = ${accountId} and u.user_id = ${userId}`;
   return row as Profile;
 }

@@ -169,7 +169,7 @@ describe('signing in', () => {
     await until(async () => (await actionsOf(single.accountId)).includes('sign-in refused'));
   });
 
-  test('asks which account is meant if address and password match several', async () => {
+  test('asks for the account if the address and password match several accounts', async () => {
     const email = 'several@example.org';
     const [one, two] = [await createPerson({ email }), await createPerson({ email })];
     await createPerson({ email, password: other });
@@ -233,7 +233,7 @@ describe('signing in', () => {
     expect((await signIn(email)).status).toBe(200);
   });
 
-  test('deactivating or deleting a person ends their access at once, and a lower role applies at once', async () => {
+  test('deactivating or deleting a person ends their access immediately, and a lower role applies immediately', async () => {
     const { accountId, userId, cookie } = await signInNewPerson({ role: 'Administrator' });
     const { pool } = world;
     const readSession = async () => (await request('GET /session', { cookie })).body;
@@ -300,7 +300,7 @@ describe('the sign-in throttle', () => {
   const open = (clock: () => number = () => time.now) =>
     openSignInThrottle(Promise.resolve(world.pool), clock);
   const uniqueEmail = () => `throttled${++addresses}@b`;
-  /** Returns after how many seconds an attempt may be repeated; 0: it was allowed. */
+  /** Returns after how many seconds an attempt may be repeated; 0: the attempt was allowed. */
   const waitOf = async (attempt: Promise<unknown>) => {
     try {
       await attempt;
@@ -320,7 +320,7 @@ describe('the sign-in throttle', () => {
     expect((await Promise.all(waits)).filter((wait) => wait === 0)).toHaveLength(5);
   });
 
-  test('waits double up to a minute, and end half an hour after the last failure', async () => {
+  test('waits double up to a minute, and failures are forgotten half an hour after the last one', async () => {
     let clock = time.now;
     const email = uniqueEmail();
     const waits = [];
@@ -344,14 +344,15 @@ describe('the sign-in throttle', () => {
       email,
       Array.from({ length: 120 }, (_, i) => `198.51.100.${i}`),
     );
-    // As usual from where the person has signed in before; one attempt at a time from anywhere new.
+    // The usual number of attempts is allowed from a network where the person has signed in before, but only one at a time from any
+    // other network.
     for (const wait of [0, 0, 0, 0, 0, 1]) expect(await waitOf(open().try(email, '192.0.2.1'))).toBe(wait);
     for (const wait of [0, 1]) expect(await waitOf(open().try(email, '203.0.113.9'))).toBe(wait);
     const another = uniqueEmail();
     for (const wait of [0, 0]) expect(await waitOf(open().try(another, '203.0.113.9'))).toBe(wait);
   });
 
-  test('a flood of other addresses does not make it forget failures', async () => {
+  test('a flood of other addresses does not make the throttle forget failures', async () => {
     const email = uniqueEmail();
     await failFrom(email, Array<string>(5).fill('192.0.2.77'));
     await world.pool`

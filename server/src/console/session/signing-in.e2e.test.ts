@@ -127,10 +127,10 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     for (const name of ['Heat map', 'Trends', 'Comments', 'Overview']) {
       await page.getByRole('link', { name, exact: true }).click();
       await heading(page, name).waitFor();
-      await page.getByRole('heading', { name: 'Add people and groups' }).waitFor();
+      await page.getByRole('heading', { name: 'Add people' }).waitFor();
     }
     expect(await page.getByText('Ask an administrator').count()).toBe(0);
-    await page.getByRole('link', { name: 'Create a schedule' }).waitFor();
+    await page.getByRole('link', { name: 'Choose a template' }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole('link', { name: 'Upload a file' }).click();
     await heading(page, 'Files').waitFor();
@@ -226,7 +226,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await field(page, 'Email address').fill(email);
     await press(page, 'Email me a link');
     await page.getByText(`If ${email} can sign in here, an email with a link is on its way.`).waitFor();
-    // At each full minute invitations are sent as well.
+    // Invitations are sent as well, at each full minute.
     const mail = await until(async () => smtp.mails.slice(sent).find(({ text }) => /\/password#/.test(text)));
     expect(mail.to).toEqual([email]);
     const link = /http:\/\/localhost(\/password#[\w-]+)/.exec(mail.text)?.[1] as string;
@@ -238,7 +238,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByText('Use at least 12 characters.').waitFor();
     await field(page, 'New password').fill(good);
     await press(page, 'Set password');
-    // From here on in the manager's language.
+    // From here on, pages are in the manager's language.
     await page.getByRole('link', { name: /^(Overview|Översikt)$/ }).waitFor();
 
     const status = async (headers: Record<string, string>) =>
@@ -277,7 +277,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
     await dialog.waitFor({ state: 'hidden' });
 
-    // The request had an error: the field shows it, and no input is lost.
+    // The request caused an error. The field shows it, and no input is lost.
     await page.getByText('Another person already has this email address.').waitFor();
     expect(await field(page, 'First name').inputValue()).toBe('Inga-Lill');
     expect(await field(page, 'Last name').inputValue()).toBe('Åkesson');
@@ -291,7 +291,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(created).toEqual({ email: 'inga@example.com', managed: false });
   });
 
-  test('a user who is deactivated is signed out at once and cannot sign in again', async () => {
+  test('a user who is deactivated is signed out immediately and cannot sign in again', async () => {
     const { userId, email } = await createUserWithPassword('Runa');
     const theirs = await openConsole(world, browser, email, { path: '/profile' });
     await heading(theirs, 'Your profile').waitFor();

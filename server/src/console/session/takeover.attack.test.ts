@@ -1,5 +1,5 @@
-// One administrator tries to sign in as another: with a link that is shown, a new address, or without the second factor. It can't
-// happen unnoticed, because the person gets an email at the previous address.
+// One administrator tries to sign in as another: with a link that is shown, with a new address, or without the second factor. This
+// can't happen unnoticed, because the other administrator gets an email at the previous address.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NoticedChange, noticedChanges } from '../../accounts/noticed-changes.ts';
@@ -120,7 +120,7 @@ test('the documentation lists every email about signing in and its recipients', 
   expect(Object.fromEntries(listed)).toEqual(noticedChanges);
 });
 
-test('no email is sent about a sign-in that a person does not have, or about a change without effect', async () => {
+test('no email is sent to a person who has no way to sign in, or about a change without effect', async () => {
   const [without, other] = [await createScene('Manager', false), await createScene('Manager')];
   await without.request(`POST ${without.path}/sign-in-link`, { by: 'screen' });
   await without.request(`PATCH ${without.path}`, { email: `new-${without.email}` });

@@ -1,6 +1,6 @@
 // One administrator tries to take over the account of another, by actions that are each harmless alone, in any order: links and
-// passwords from before the person became an administrator, new addresses, the API. None of them opens the administrator's account,
-// and the person gets an email at the previous address.
+// passwords from before the person became an administrator, new addresses, the API. None of these actions opens the other
+// administrator's account, and that person gets an email at the previous address.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setPassword } from '../../auth/sign-in.ts';
 import { openLog } from '../../base/log.ts';
@@ -33,7 +33,7 @@ type Scene = {
   externalId: string;
 };
 
-/** Creates an attacking administrator, and another one who has signed in before. */
+/** Creates an attacking administrator, and a victim: another administrator who has signed in before. */
 async function createScene(): Promise<Scene> {
   const account = await world.account();
   const { request } = await signInNew(world, account.id, 'Administrator');
@@ -51,7 +51,7 @@ const post = async (path: string, body: object) => {
   return world.request<Session>('POST', `/api${path}`, { headers, body: JSON.stringify(body) });
 };
 
-/** Signs in and returns the role, or undefined if refused. */
+/** Signs in and returns the role, or undefined if signing in is refused. */
 async function signIn(email: string, password: string): Promise<string | undefined> {
   const { status, body } = await post('/session', { email, password });
   return status === 200 ? body.session.user.role : undefined;
@@ -85,8 +85,8 @@ const change = async ({ request, path }: Scene, body: object) =>
 const showLink = async ({ request, path }: Scene) =>
   (await request<{ link: string }>(`POST ${path}/sign-in-link`, { by: 'screen' })).body.link;
 
-describe('from before a person became an administrator, there still works', () => {
-  test('no password set with a link that was shown, and no session started with it', async () => {
+describe('after a person has become an administrator, there still works', () => {
+  test('no password that was set before with a link that was shown, and no session that was started with that link', async () => {
     const now = await createScene();
     await change(now, { role: 'User' });
     const { status, cookie } = await setPasswordWith(await showLink(now));
@@ -106,7 +106,7 @@ describe('from before a person became an administrator, there still works', () =
   });
 
   test.each([{ role: 'User' }, { role: 'Manager' }])(
-    'no link that was shown for the role $role',
+    'no link that was shown when the person had the role $role',
     async (role) => {
       const now = await createScene();
       await change(now, role);
@@ -194,7 +194,7 @@ describe('an address of the attacker', () => {
         toThePerson: linksTo(email).length > 0,
         toTheAttacker: linksTo(evil).length,
         isPersonNotified: said(email, 'email address in Soundings was changed'),
-        // An email to the new address says that links go elsewhere.
+        // An email to the new address says that links are sent to the previous address.
         isAttackerNotified: said(evil, 'previous email address'),
       })),
     ).toEqual(

@@ -11,6 +11,9 @@ export type StoredFeedRow = {
   value: number | null;
   answers: number | null;
   handedOut: boolean;
+  /** For response rates: how many people were asked, and how many of them answered. */
+  asked: number | null;
+  answered: number | null;
   /** Whether the week is still open, with nothing to show yet. */
   isOpen: boolean;
 };
@@ -37,12 +40,14 @@ export function selectKpiFeed(
            v.value            as "value",
            null::integer      as "answers",
            v.handed_out       as "handedOut",
+           null::integer      as "asked",
+           null::integer      as "answered",
            false              as "isOpen"
     from   scope s
     join   kpi_values v on v.account_id = ${accountId} and v.group_id = s.group_id
                        and v.week between ${first} and ${last}
     union  all
-    select distinct q.kpi_id, a.group_id, a.week, null::double precision, null::integer, false, true
+    select distinct q.kpi_id, a.group_id, a.week, null::double precision, null::integer, false, null::integer, null::integer, true
     from   scope s
     ${askedInOpenWeeks(pool, accountId, { first, last })}
     join   kpi_questions q on q.account_id = ${accountId} and q.question_id = any(a.question_ids)
@@ -67,12 +72,14 @@ export function selectRateFeed(
            r.value           as "value",
            null::integer     as "answers",
            r.handed_out      as "handedOut",
+           r.asked           as "asked",
+           r.answered        as "answered",
            false             as "isOpen"
     from   scope s
     join   response_rates r on r.account_id = ${accountId} and r.group_id = s.group_id
                            and r.week between ${first} and ${last}
     union  all
-    select '', a.group_id, a.week, null::double precision, null::integer, false, true
+    select '', a.group_id, a.week, null::double precision, null::integer, false, null::integer, null::integer, true
     from   scope s
     ${askedInOpenWeeks(pool, accountId, { first, last })}
     order  by 2, 3`,
@@ -96,17 +103,19 @@ export function selectQuestionFeed(
            r.value             as "value",
            r.answers           as "answers",
            r.handed_out        as "handedOut",
+           null::integer       as "asked",
+           null::integer       as "answered",
            false               as "isOpen",
            r.question_id       as "order"
     from   scope s
     join   results r on r.account_id = ${accountId} and r.group_id = s.group_id
                     and r.week between ${first} and ${last}
     union  all
-    select q::text, a.group_id, a.week, null::double precision, null::integer, false, true, q
+    select q::text, a.group_id, a.week, null::double precision, null::integer, false, null::integer, null::integer, true, q
     from   scope s
     ${askedInOpenWeeks(pool, accountId, { first, last })}
     cross  join unnest(a.question_ids) as q
-    order  by 8, 2, 3`,
+    order  by 10, 2, 3`,
     batch,
   );
 }

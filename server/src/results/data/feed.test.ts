@@ -302,7 +302,10 @@ describe('the rows', () => {
         ...place,
         ...shown(7 / 24, null, true),
       },
-      { metric: 'responserate', metricId: '', metricName: 'Response rate', ...place, ...shown(1, null) },
+      {
+        ...{ metric: 'responserate', metricId: '', metricName: 'Response rate', ...place },
+        ...{ ...shown(1, null), asked: 3, answered: 3 },
+      },
       {
         metric: 'question',
         metricId: String(ids['mood']),
@@ -327,6 +330,8 @@ describe('the rows', () => {
     change: null,
     isClear: null,
     changeHandedOut: null,
+    asked: null,
+    answered: null,
   };
 
   test('leave out groupExternalId for groups without one', async () => {
@@ -418,7 +423,7 @@ describe('the rows', () => {
 
 describe('CSV', () => {
   const columns =
-    'metric metricId metricName groupId groupExternalId groupName week monday value answers status handedOut rolling standardError change isClear changeHandedOut'.split(
+    'metric metricId metricName groupId groupExternalId groupName week monday value answers status handedOut rolling standardError change isClear changeHandedOut asked answered'.split(
       ' ',
     );
 
@@ -448,6 +453,8 @@ describe('CSV', () => {
       change: text(row.change),
       isClear: text(row.isClear),
       changeHandedOut: text(row.changeHandedOut),
+      asked: text(row.asked),
+      answered: text(row.answered),
       groupId: String(groupId),
       groupExternalId,
       value: text(value),

@@ -1,5 +1,5 @@
 // Where a KPI has changed: in which subgroups of a group clearly, and whether in one of them clearly more than in all others. Pure.
-import type { KpiPlaces, ResultGroup } from '@soundings/contract/console/results.ts';
+import type { KpiPlaces, ResultGroup } from '@soundings/contract/console/results/results.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { marginOfMeasured, type Measured } from '../statistics/measures.ts';
 import type { Readings } from '../statistics/readings.ts';
@@ -9,7 +9,7 @@ import { type Statistics, verdictOf } from './statistics-shown.ts';
 type Place = { group: ResultGroup; change: Measured; isClear: boolean };
 
 /** Returns the subgroups in which a KPI has clearly changed in a direction, the clearest first. */
-export function placesOf(
+export function kpiPlacesOf(
   kpiId: string,
   week: Week,
   verdict: 'up' | 'down',

@@ -29,6 +29,7 @@ const facts: PrivacyFacts = {
   },
   openWeeks: [],
   breakdowns: [],
+  changes: [],
   closedWeeks: { count: 26, first: '2026-05-18', afterCopies: 26 },
   left: [],
   roles: [

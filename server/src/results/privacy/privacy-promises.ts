@@ -2,6 +2,7 @@
 import { consoleOperations } from '@soundings/contract/console/operations.ts';
 import type { ConsoleOperation } from '@soundings/contract/console/operation.ts';
 import {
+  type ChangesBefore,
   type Kept,
   type KeyState,
   type NeverShown,
@@ -12,6 +13,7 @@ import {
   type PrivacyLimit,
   type PrivacyReport,
   type PrivacyRules,
+  type ReportedBreakdown,
 } from '@soundings/contract/console/privacy.ts';
 import { runRetentionDays } from '@soundings/contract/limits.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
@@ -35,8 +37,9 @@ export type Installation = {
 export type PrivacyFacts = {
   account: AccountFacts;
   openWeeks: { week: Week; people: number; rules: PrivacyRules }[];
-  /** The names of the open breakdowns. */
-  breakdowns: string[];
+  /** Weeks are Mondays here, and names in the report. */
+  breakdowns: ReportedBreakdown[];
+  changes: ChangesBefore[];
   /** `afterCopies`: how many began after exported keys had become useless and keys were no longer in the database. */
   closedWeeks: { count: number; first: Week | null; afterCopies: number };
   /** Tables that still have rows of closed weeks. */
@@ -55,6 +58,9 @@ export type PrivacyFacts = {
 /** The number of past weeks whose handed-out links are reported. */
 export const linkWeeks = 8;
 
+/** The number of weeks opened with breakdowns for which the report says how many values changed before them. */
+export const changeWeeks = 8;
+
 export function privacyReportOf(facts: PrivacyFacts, installation: Installation): PrivacyReport {
   const { account, tokens, exports } = facts;
   const { keys, version, now } = installation;
@@ -69,7 +75,12 @@ export function privacyReportOf(facts: PrivacyFacts, installation: Installation)
     account: { id: account.id, name: account.name },
     rules: account.rules,
     openWeeks,
-    breakdowns: facts.breakdowns,
+    breakdowns: facts.breakdowns.map(({ first, last, ...breakdown }) => ({
+      ...breakdown,
+      first: first && weekName(first),
+      last: last && weekName(last),
+    })),
+    changes: facts.changes.map(({ week, ...rest }) => ({ week: weekName(week), ...rest })),
     limits: limitsOf(facts, openWeeks, installation),
     never: neverShown(facts, installation),
     keys,

@@ -5,10 +5,12 @@ import type {
   ManagerBasis,
   NoiseLevel,
   PrivacyRules,
+  ReportedBreakdown,
 } from '@soundings/contract/console/privacy.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
 import type { AccountId, Db } from '../../db/db.ts';
+import { canGetMail } from '../../rounds/mailable.sql.ts';
 
 export type AccountFacts = {
   id: number;
@@ -64,9 +66,9 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
     cross  join lateral (
              select count(*)::integer                                  as "people",
                     (count(*) filter (where not managed))::integer     as "manual",
-                    (count(*) filter (where email is null))::integer   as "withoutEmail"
-             from   users
-             where  account_id = a.account_id and active) u
+                    (count(*) filter (where not ${canGetMail(db)}))::integer as "withoutEmail"
+             from   users u
+             where  u.account_id = a.account_id and u.active) u
     where  a.account_id = ${accountId}`;
   if (!row) return undefined;
   const { id, name, timezone, groups, people, manual, withoutEmail, auditSince } = row;
@@ -112,6 +114,48 @@ export async function selectClosedWeekCount(
     from   weeks
     where  account_id = ${accountId} and closed_at is not null`;
   return row!;
+}
+
+/** Returns the breakdowns that are open or have figures, in order, with the weeks that have figures. */
+export async function selectReportedBreakdowns(
+  db: Db,
+  accountId: AccountId,
+): Promise<(Omit<ReportedBreakdown, 'openedAt' | 'closedAt'> & { openedAt: Date; closedAt: Date | null })[]> {
+  return db`
+    select b.name      as "name",
+           (select json_agg(json_build_object('attribute', p.attribute, 'bands', p.bands)
+                            order by array_position(b.cross_of, p.breakdown_id))
+            from   breakdowns p
+            where  p.account_id = b.account_id
+              and  p.breakdown_id = any(coalesce(b.cross_of, array[b.breakdown_id]))) as "by",
+           b.opened_at as "openedAt",
+           b.closed_at as "closedAt",
+           f.weeks     as "weeks",
+           f.first     as "first",
+           f.last      as "last"
+    from   breakdowns b
+    cross  join lateral (
+             select count(distinct r.week)::integer as weeks, min(r.week)::text as first, max(r.week)::text as last
+             from   segments s
+             join   response_rates r on r.account_id = s.account_id and r.group_id = s.segment_id
+             where  s.account_id = b.account_id and s.breakdown_id = b.breakdown_id) f
+    where  b.account_id = ${accountId} and (b.closed_at is null or f.weeks > 0)
+    order  by b.position`;
+}
+
+/** Returns how many values changed before the latest weeks that were opened with breakdowns, newest first. */
+export async function selectChangesBefore(
+  db: Db,
+  accountId: AccountId,
+  weeks: number,
+): Promise<{ week: Week; name: string; changes: number }[]> {
+  return db<{ week: Week; name: string; changes: number }[]>`
+    select w.week::text as "week", b.name as "name", w.changes as "changes"
+    from   week_breakdowns w
+    join   breakdowns b on b.account_id = w.account_id and b.breakdown_id = w.breakdown_id
+    where  w.account_id = ${accountId}
+      and  w.week in (select distinct week from week_breakdowns where account_id = ${accountId} order by week desc limit ${weeks})
+    order  by w.week desc, b.position`;
 }
 
 /** Returns the tables that still have rows of closed weeks. There should be none, because closing a week deletes these rows. */

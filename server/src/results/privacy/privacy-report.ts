@@ -1,12 +1,12 @@
 // The privacy report of an account: the rules in force, who can see what, and what the installation can't promise. It is read from
 // the database on every request and names no person.
-import { selectBreakdowns } from '../../rounds/segments/breakdowns.sql.ts';
 import type { PrivacyReport } from '@soundings/contract/console/privacy.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
-import { type Installation, linkWeeks, privacyReportOf } from './privacy-promises.ts';
+import { changeWeeks, type Installation, linkWeeks, privacyReportOf } from './privacy-promises.ts';
 import {
   selectAccountFacts,
+  selectChangesBefore,
   selectClosedWeekCount,
   selectDatabaseFacts,
   selectDataTokens,
@@ -14,6 +14,7 @@ import {
   selectLinkExports,
   selectManagerBases,
   selectOpenWeekRules,
+  selectReportedBreakdowns,
   selectRoleCounts,
 } from './privacy-report.sql.ts';
 
@@ -33,24 +34,41 @@ export async function readPrivacyReport(
 ): Promise<PrivacyReport> {
   await accountById(pool, accountId);
   const since = new Date(installation.now - linkWeeks * weekMs);
-  const [account, openWeeks, closedWeeks, left, roles, bases, tokens, exports, database, breakdowns] =
-    await Promise.all([
-      selectAccountFacts(pool, accountId),
-      selectOpenWeekRules(pool, accountId),
-      selectClosedWeekCount(pool, accountId, copiesUntil(installation.keys)),
-      selectLeftAfterClosing(pool, accountId),
-      selectRoleCounts(pool, accountId),
-      selectManagerBases(pool, accountId),
-      selectDataTokens(pool, accountId),
-      selectLinkExports(pool, accountId, since),
-      selectDatabaseFacts(pool),
-      selectBreakdowns(pool, accountId),
-    ]);
+  const [
+    account,
+    openWeeks,
+    closedWeeks,
+    left,
+    roles,
+    bases,
+    tokens,
+    exports,
+    database,
+    breakdowns,
+    changes,
+  ] = await Promise.all([
+    selectAccountFacts(pool, accountId),
+    selectOpenWeekRules(pool, accountId),
+    selectClosedWeekCount(pool, accountId, copiesUntil(installation.keys)),
+    selectLeftAfterClosing(pool, accountId),
+    selectRoleCounts(pool, accountId),
+    selectManagerBases(pool, accountId),
+    selectDataTokens(pool, accountId),
+    selectLinkExports(pool, accountId, since),
+    selectDatabaseFacts(pool),
+    selectReportedBreakdowns(pool, accountId),
+    selectChangesBefore(pool, accountId, changeWeeks),
+  ]);
   return privacyReportOf(
     {
       account: account!,
       openWeeks,
-      breakdowns: breakdowns.filter(({ closedAt }) => closedAt === null).map(({ name }) => name),
+      breakdowns: breakdowns.map(({ openedAt, closedAt, ...breakdown }) => ({
+        ...breakdown,
+        openedAt: openedAt.toISOString(),
+        closedAt: closedAt?.toISOString() ?? null,
+      })),
+      changes,
       closedWeeks,
       left,
       roles,

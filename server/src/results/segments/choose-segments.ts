@@ -2,6 +2,7 @@
 // (disclosure.ts). Pure. It knows which people count in which cells and segments, but never what anyone answered (P3).
 import type { Cells } from '../disclosure/disclosure.ts';
 import { cellsWithoutExchange, type Part } from './exchanges.ts';
+import { hasRemainder } from './remainders.ts';
 
 /** The people who count in a segment, each once. A segment of a breakdown can have several sets, one for each question of a class. */
 export type SegmentSet = { segment: number; people: readonly number[] };
@@ -18,26 +19,49 @@ const maxAttempts = 12;
  * In every combination of these figures and those of groups, no one has more than 1/`threshold` of the total weight of all people
  * (exchanges.ts). The figures of groups stay as they are. Breakdowns are added one after another, and each leaves those before it as they
  * are: a cell with a person who could be separated is left out of the new breakdown, with all its people, until no one can be separated any more.
- * People who are in no cell count in no segment.
+ * People who are in no cell count in no segment. A breakdown with which whole-number answers would reveal a remainder is withheld.
  */
 export function chooseSegments(
-  { cellOf, sizes }: GroupCells,
+  cells: GroupCells,
   breakdowns: readonly (readonly SegmentSet[])[],
   threshold: number,
 ): Map<number, number[]> {
+  const all = chosenOf(cells, breakdowns, threshold, false);
+  // Remainders don't occur by chance, only with attributes that were chosen for it. So each breakdown is checked only if all together
+  // reveal one.
+  if (threshold === 1 || !all.isRevealing()) return all.shown;
+  return chosenOf(cells, breakdowns, threshold, true).shown;
+}
+
+/** Chooses the sets of one breakdown after another. `isChecked`: whether one is withheld that would reveal remainders (remainders.ts). */
+function chosenOf(
+  { cellOf, sizes }: GroupCells,
+  breakdowns: readonly (readonly SegmentSet[])[],
+  threshold: number,
+  isChecked: boolean,
+) {
   const shown = new Map<number, number[]>();
   const rowsOf: number[][] = Array.from(cellOf, () => []);
-  for (const breakdown of breakdowns) {
+  const breakdownOf: number[] = [];
+  const isRevealingWith = (sets: readonly [number, number[]][]) =>
+    hasRemainder(
+      partsOf({ cellOf, sizes, rowsOf, before: shown.size }, sets),
+      [...breakdownOf, ...sets.map(() => -1)],
+      threshold,
+    );
+  for (const [number, breakdown] of breakdowns.entries()) {
     const sets =
       threshold === 1
         ? breakdown.map(({ segment, people }): [number, number[]] => [segment, [...people]])
         : addedBreakdown({ cellOf, sizes, rowsOf, before: shown.size }, breakdown, threshold);
+    if (isChecked && isRevealingWith(sets)) continue;
     for (const [segment, people] of sets) {
       for (const person of people) rowsOf[person]?.push(shown.size);
+      breakdownOf.push(number);
       shown.set(segment, people);
     }
   }
-  return shown;
+  return { shown, isRevealing: () => isRevealingWith([]) };
 }
 
 type Before = GroupCells & { rowsOf: readonly (readonly number[])[]; before: number };

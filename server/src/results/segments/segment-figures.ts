@@ -9,6 +9,7 @@ import {
   type Result,
   resultOf,
 } from '../figures.ts';
+import type { Cells } from '../disclosure/disclosure.ts';
 import type { Turnout, WeekData } from '../turnout.ts';
 import { chooseSegments, segmentsHandedOut, type SegmentSet } from './choose-segments.ts';
 
@@ -28,7 +29,11 @@ export function segmentResults(
   const isDistribution = isDistributionOnly(type);
   const threshold = isDistribution ? thresholds.distribution : thresholds.figures;
   const sets = company.types.every((one) => one === type) ? setsOfBreakdowns(asked, company, turnout) : [];
-  const shown = chooseSegments(cells, sets, threshold);
+  const wanted = { cells, sets, threshold };
+  const like = chosenLike(turnout, wanted);
+  const before = chosenBefore(like, wanted);
+  const shown = before ?? chooseSegments(cells, sets, threshold);
+  if (!before) like.push({ ...wanted, shown });
   const handedOut = segmentsHandedOut(cells, shown, ownLinksIn(company), threshold);
   return asked.map(({ question, noise }, number) => {
     if (type === freeText) return [];
@@ -44,6 +49,57 @@ export function segmentResults(
     });
   });
 }
+
+/** What was chosen for a question. */
+type Chosen = {
+  cells: Pick<Cells, 'cellOf' | 'sizes'>;
+  sets: readonly (readonly SegmentSet[])[];
+  threshold: number;
+  shown: Map<number, number[]>;
+};
+
+/** What was chosen for the questions of a week so far, by the sizes of its sets, for as long as the week's figures are computed. */
+const chosen = new WeakMap<Turnout, Map<string, Chosen[]>>();
+
+/** Returns what was chosen for questions with as many people in each set. What is added to it is kept. */
+function chosenLike(
+  turnout: Turnout,
+  { cells: { cellOf }, sets, threshold }: Omit<Chosen, 'shown'>,
+): Chosen[] {
+  const bySize = chosen.get(turnout) ?? new Map<string, Chosen[]>();
+  chosen.set(turnout, bySize);
+  const sizes = sets.map((list) => list.map(({ people }) => people.length).join());
+  const size = [threshold, cellOf.length, ...sizes].join(';');
+  const known = bySize.get(size) ?? [];
+  bySize.set(size, known);
+  return known;
+}
+
+/**
+ * Returns what was chosen for a question that the same people answered. Most people answer all questions of a week, and choosing is by far
+ * the longest part of closing a week with many breakdowns.
+ */
+function chosenBefore(
+  like: readonly Chosen[],
+  wanted: Omit<Chosen, 'shown'>,
+): Map<number, number[]> | undefined {
+  return like.find(
+    (one) =>
+      isSame(one.cells.cellOf, wanted.cells.cellOf) &&
+      one.sets.every((list, i) =>
+        list.every(({ segment, people }, j) => {
+          const other = wanted.sets[i]?.[j];
+          return other !== undefined && segment === other.segment && isSame(people, other.people);
+        }),
+      ),
+  )?.shown;
+}
+
+const isSame = (one: ArrayLike<number>, other: ArrayLike<number>): boolean => {
+  if (one.length !== other.length) return false;
+  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
+  return true;
+};
 
 /** Returns the segments of everyone who was asked a question. They have a result even if no one answered, which is withheld then. */
 function segmentsAsked(questionId: number, { data, segmentsOfRound }: Turnout): number[] {

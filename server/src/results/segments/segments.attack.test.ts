@@ -1,9 +1,16 @@
 // The promise of segments (decision 27): in every combination of published figures, of groups and of segments, one person has at
-// most 1/k of the total weight. SEGMENT_ATTACKS=100000 searches more companies.
+// most 1/k of the total weight, and no combination reveals a remainder of a whole-number answer. SEGMENT_ATTACKS=100000 searches more
+// companies.
 import { describe, expect, test } from 'vitest';
 import { randomSegmentWorld, type SegmentWorld } from '../../testing/attacks/segment-worlds.ts';
-import { heaviestPerson } from '../../testing/attacks/weights.ts';
-import { chooseCells } from '../disclosure/disclosure.ts';
+import {
+  noiseThatReveals,
+  randomSegmentHistory,
+  type Series,
+  seriesIn,
+} from '../../testing/attacks/segment-histories.ts';
+import { heaviestPerson, revealedRemainder } from '../../testing/attacks/weights.ts';
+import { chooseCells, setsOf } from '../disclosure/disclosure.ts';
 import { chooseSegments, type SegmentSet } from './choose-segments.ts';
 
 const attacks = Number(process.env['SEGMENT_ATTACKS'] ?? 75);
@@ -86,4 +93,125 @@ describe('the attacker', () => {
       expect(broken / tried).toBeGreaterThanOrEqual(share);
     },
   );
+});
+
+/** Primes modulo which an attacker tries to separate people. */
+const tried = [2, 3, 5, 7, 11];
+
+/** Returns what an attacker finds out about fewer people than the threshold: by one combination, or by remainders of whole numbers. */
+const separatedIn = ({ name, threshold, sets }: Series): object[] => {
+  const found = heaviestPerson(sets);
+  return [
+    ...(found && found.weight < threshold - 1e-6 ? [{ name, ...found }] : []),
+    ...tried.flatMap((prime) => {
+      const people = revealedRemainder(sets, threshold, prime);
+      return people ? [{ name, prime, people }] : [];
+    }),
+  ];
+};
+
+describe('many breakdowns at the same time', () => {
+  const many = Math.ceil(attacks / 6);
+
+  test(
+    `reveal no one in ${many} companies with four to eight breakdowns`,
+    { timeout: 60_000 + many * 400 },
+    () => {
+      const found: object[] = [];
+      let shown = 0;
+      for (let seed = firstSeed; seed < firstSeed + many; seed++) {
+        const { groups, count, threshold, breakdowns } = randomSegmentWorld(seed, [8, 60], [4, 8]);
+        const cells = chooseCells(groups, count, threshold);
+        const segments = chooseSegments(cells, breakdowns, threshold);
+        shown += segments.size;
+        const sets = [...cells.shown.values(), ...segments.values()];
+        found.push(...separatedIn({ name: `company ${seed}`, threshold, sets, segments: segments.size }));
+      }
+      expect(found).toEqual([]);
+      expect(shown / many).toBeGreaterThan(4);
+      process.stdout.write(`${many} companies, ${shown} segments of many breakdowns shown, no leak\n`);
+    },
+  );
+
+  /** Breakdowns built so that everyone but one person is in `prime` of them, or in none, and the last person in one. */
+  function built(prime: number) {
+    const blocks = Array.from({ length: prime + 1 }, (_, block) =>
+      Array.from({ length: 10 }, (__, i) => 10 * block + i),
+    );
+    const last = 10 * blocks.length;
+    const groups = setsOf(
+      last + 61,
+      (person) => [1, 10 + (person % 8)],
+      () => 1,
+    );
+    const breakdowns = blocks.map((block, segment) => [
+      {
+        segment,
+        people: [...blocks.filter((one) => one !== block).flat(), ...(segment === 0 ? [last] : [])],
+      },
+    ]);
+    return { cells: chooseCells(groups, last + 61, 5), breakdowns, last };
+  }
+
+  test.each([2, 3, 5])(
+    'built to reveal the remainder of an answer divided by %i are not all shown',
+    (prime) => {
+      const { cells, breakdowns, last } = built(prime);
+      const everything = [...cells.shown.values(), ...breakdowns.map((one) => one[0]!.people)];
+      // No combination depends on few people. But the sum of all of them does, divided by the prime.
+      expect(heaviestPerson(everything)!.weight).toBeGreaterThan(5);
+      expect(revealedRemainder(everything, 5, prime)).toEqual([last]);
+      const shown = chooseSegments(cells, breakdowns, 5);
+      expect(
+        separatedIn({
+          name: 'built',
+          threshold: 5,
+          sets: [...cells.shown.values(), ...shown.values()],
+          segments: 0,
+        }),
+      ).toEqual([]);
+      // The last one is withheld. Those before stay.
+      expect([...shown.keys()]).toEqual(breakdowns.slice(0, prime).map((_, segment) => segment));
+    },
+  );
+});
+
+describe('weeks of histories with questions that count as one, noise, several rounds, handed-out links and response rates', () => {
+  const histories = Math.ceil(attacks / 5);
+
+  test(
+    `reveal no one in ${histories} weeks with up to eight breakdowns`,
+    { timeout: 60_000 + histories * 1_000 },
+    () => {
+      const found: unknown[] = [];
+      const shown = { questions: 0, rates: 0, classes: 0, noise: 0 };
+      for (let seed = firstSeed; seed < firstSeed + histories; seed++) {
+        const world = randomSegmentHistory(seed, [1, 8]);
+        for (const series of seriesIn(world)) {
+          found.push(...separatedIn(series));
+          shown[series.name === 'response rates' ? 'rates' : 'questions'] += series.segments;
+        }
+        if (world.noise > 0) {
+          found.push(...noiseThatReveals(world));
+          shown.noise++;
+        }
+        if (new Set(world.history.classes.values()).size < 3) shown.classes++;
+      }
+      expect(found).toEqual([]);
+      for (const count of Object.values(shown)) expect(count).toBeGreaterThan(histories / 5);
+      process.stdout.write(`${histories} weeks, ${JSON.stringify(shown)}, no leak\n`);
+    },
+  );
+
+  test('are broken with half of the thresholds', { timeout: 120_000 }, () => {
+    let broken = 0;
+    for (let seed = 1; seed <= 10; seed++) {
+      const world = randomSegmentHistory(seed, [3, 8]);
+      const { figures, distribution, comments } = world.data.thresholds;
+      const half = { figures: Math.ceil(figures / 2), distribution: Math.ceil(distribution / 2), comments };
+      const series = seriesIn({ ...world, data: { ...world.data, thresholds: half } });
+      if (series.some((one) => separatedIn(one).length > 0)) broken++;
+    }
+    expect(broken).toBeGreaterThan(2);
+  });
 });

@@ -299,18 +299,31 @@ describe('the answering page', () => {
     return (await openLink(pool, database.keys, { link: link as string, visit: null }))?.breakdowns;
   };
 
-  test('names the breakdowns of a week, including one that has since been closed, and none for a week opened without breakdowns', async () => {
+  test('names the attributes of the breakdowns of a week, including one that has since been closed, and none for a week opened without breakdowns', async () => {
     const acme = await staff();
     await openWeek(acme);
     const first = await open(acme, site);
-    await open(acme, age);
+    const second = await open(acme, age);
+    await open(acme, { name: 'Health', attribute: null, bands: null, crossOf: [second, first] });
     expect(await breakdownsFor(acme)).toEqual([]);
     await openWeek(acme, noon + weekMs);
-    await inTransaction(pool, (tx) => closeBreakdown(tx, acme.id, command, first));
-    expect(await breakdownsFor(acme, addWeeks(askedWeek, 1))).toEqual(['Site', 'Age']);
+    const [bySite, byAge] = [
+      { attribute: 'site', bands: null },
+      { attribute: 'born', bands: [40] },
+    ];
+    const others = [
+      { name: 'Age', by: [byAge] },
+      { name: 'Health', by: [byAge, bySite] },
+    ];
+    expect(await breakdownsFor(acme, addWeeks(askedWeek, 1))).toEqual([
+      { name: 'Site', by: [bySite] },
+      ...others,
+    ]);
+    await pool`update breakdowns set closed_at = now() where account_id = ${acme.id} and breakdown_id = ${first}`;
+    expect(await breakdownsFor(acme, addWeeks(askedWeek, 1))).toHaveLength(3);
     await pool`
       update breakdowns set closed_at = ${new Date(noon)} where account_id = ${acme.id} and breakdown_id = ${first}`;
-    expect(await breakdownsFor(acme, addWeeks(askedWeek, 1))).toEqual(['Age']);
+    expect(await breakdownsFor(acme, addWeeks(askedWeek, 1))).toEqual(others);
   });
 });
 

@@ -1,6 +1,7 @@
 // Simulating a breakdown: what it reports, and that it agrees with what opening the breakdown then shows.
 import { describe, expect, test } from 'vitest';
-import { noon } from '../../testing/asking.ts';
+import { addWeeks } from '@soundings/contract/weeks.ts';
+import { askedWeek, noon } from '../../testing/asking.ts';
 import {
   age,
   answerAll,
@@ -32,6 +33,8 @@ const account = (
   trees: new Map(Array.from({ length: 1 + people / 10 }, (_, i) => [1 + i, 1])),
   breakdowns: [Array.from({ length: people }, (_, i) => valueOf(i))],
   threshold: 5,
+  distributionThreshold: 10,
+  asked: { withMean: 1, distributions: 0 },
   limit: 200,
   ...more,
 });
@@ -66,6 +69,17 @@ describe('a simulation', () => {
     expect(simulateBreakdown(half)).toEqual(simulateBreakdown(half));
   });
 
+  test('takes the threshold of distributions for yes/no and choice questions, as often as recent weeks asked them', () => {
+    // Nine people have this value: enough for a mean, too few for a distribution.
+    const valueOf = (i: number) => (i < 20 && i % 2 === 0 && i > 0 ? 'nine' : undefined);
+    const shownFor = (withMean: number, distributions: number) =>
+      simulateBreakdown(account(100, valueOf, { asked: { withMean, distributions } })).shown;
+    expect(shownFor(1, 0)).toBe(1);
+    expect(shownFor(0, 0)).toBe(1);
+    expect(shownFor(0, 7)).toBe(0);
+    expect(shownFor(3, 1)).toBe(0.75);
+  });
+
   test('of an account reads its people, attributes and response rates, changes nothing, and agrees with the figures', async () => {
     const acme = await staff();
     await open(acme, age);
@@ -77,10 +91,21 @@ describe('a simulation', () => {
     await close(acme);
     // Now no one in team c is likely to answer.
     const second = await simulateOpening(pool, acme.id, site, noon, simulateBreakdown);
-    expect(second.largeShown).toBe(1);
-    expect(second.answers).toBe(1);
+    expect([first.asked, second.asked]).toEqual([
+      { withMean: 0, distributions: 0 },
+      { withMean: 2, distributions: 1 },
+    ]);
     await open(acme, site);
     expect(Object.keys(await byValue(acme, 0)).toSorted()).toEqual(['40 and over', 'under 40']);
+    // The next week shows exactly that: the means of both sites, and no distribution, for which both breakdowns leave too few.
+    const next = addWeeks(askedWeek, 1);
+    await openWeek(acme, noon + 7 * 86_400_000);
+    await answerAll(acme, (i) => (i < 40 ? { value: 3, choice: 'time' } : undefined), { week: next });
+    await close(acme, next);
+    const figures = await Promise.all([0, 1, 2].map((question) => byValue(acme, question, next)));
+    const ofSites = figures.flatMap((one) => [one['Stockholm'], one['Malmö']]);
+    const shown = ofSites.filter((one) => typeof one?.answers === 'number').length;
+    expect([shown, second.largeShown]).toEqual([4, 4 / 6]);
     await expect(simulateOpening(pool, acme.id, site, noon, simulateBreakdown)).rejects.toMatchObject({
       code: 'breakdown taken',
     });

@@ -12,10 +12,17 @@ export type SimulatedAccount = {
   trees: ReadonlyMap<number, number>;
   /** Each person's value in each breakdown: those that are open, in their order, and then the new one. */
   breakdowns: readonly (readonly (string | undefined)[])[];
+  /** How many answers means need, and how many people a value needs to become a segment. */
   threshold: number;
+  /** How many answers yes/no and choice questions need, because their only figure is a distribution. */
+  distributionThreshold: number;
+  /** How many questions of both kinds the last weeks asked; none: no week has closed yet. */
+  asked: AskedQuestions;
   /** How many segments a breakdown can have. */
   limit: number;
 };
+
+export type AskedQuestions = { withMean: number; distributions: number };
 
 /** What a simulation finds about the new breakdown. Shares are from 0 to 1; null if there is nothing to take a share of. */
 export type SimulatedBreakdown = {
@@ -33,6 +40,9 @@ export type SimulatedBreakdown = {
   /** The share of the answers of people in segments that the shown figures would be based on. */
   answers: number | null;
   draws: number;
+  /** The questions for which it was computed: a figure is one of a question in a segment. If both are 0: of a scale. */
+  asked: AskedQuestions;
+  distributionFrom: number;
 };
 
 /** The number of people from which a segment counts as large. */
@@ -47,16 +57,20 @@ export function simulateBreakdown(account: SimulatedAccount): SimulatedBreakdown
   const segments = used.at(-1) ?? [];
   const large = new Set(segments.filter((one) => one.people >= largeSegment).map(({ value }) => value));
   const random = randomFrom(1);
+  const thresholds = thresholdsOf(account);
+  const questions = thresholds.reduce((sum, one) => sum + one.questions, 0);
   const total = { shown: 0, large: 0, counted: 0, answers: 0 };
   for (let draw = 0; draw < draws; draw++) {
     const answering = [...people.keys()].filter((person) => random() < (people[person]?.likelihood ?? 0));
-    const { shown, asked } = drawn(account, used, answering);
-    for (const [value, counted] of shown) {
-      total.shown++;
-      if (large.has(value)) total.large++;
-      total.counted += counted;
+    for (const { threshold: needed, questions: weight } of thresholds) {
+      const { shown, asked } = drawn({ ...account, threshold: needed }, used, answering);
+      for (const [value, counted] of shown) {
+        total.shown += weight;
+        if (large.has(value)) total.large += weight;
+        total.counted += weight * counted;
+      }
+      total.answers += weight * asked;
     }
-    total.answers += asked;
   }
   const share = (part: number, whole: number) => (whole === 0 ? null : part / whole);
   return {
@@ -65,11 +79,27 @@ export function simulateBreakdown(account: SimulatedAccount): SimulatedBreakdown
     values: new Set(own.filter((value) => value !== undefined)).size,
     segments: segments.length,
     large: large.size,
-    largeShown: share(total.large, large.size * draws),
-    shown: share(total.shown, segments.length * draws),
+    largeShown: share(total.large, large.size * draws * questions),
+    shown: share(total.shown, segments.length * draws * questions),
     answers: share(total.counted, total.answers),
     draws,
+    asked: account.asked,
+    distributionFrom: account.distributionThreshold,
   };
+}
+
+/** Returns the thresholds that apply to the questions asked, each once. */
+function thresholdsOf({
+  asked: { withMean, distributions },
+  threshold,
+  distributionThreshold,
+}: SimulatedAccount) {
+  if (withMean + distributions === 0 || threshold === distributionThreshold)
+    return [{ threshold, questions: 1 }];
+  return [
+    { threshold, questions: withMean },
+    { threshold: distributionThreshold, questions: distributions },
+  ].filter(({ questions }) => questions > 0);
 }
 
 /**

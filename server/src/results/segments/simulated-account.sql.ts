@@ -1,4 +1,5 @@
 // SQL of simulating a breakdown. Reads only.
+import type { QuestionType } from '@soundings/contract/question-types.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 
 /** Returns the groups that active people are members of. */
@@ -29,4 +30,19 @@ export async function selectRecentRates(
     join   response_rates r on r.account_id = ${accountId} and r.week = w.week and r.asked > 0
     join   groups g on g.account_id = r.account_id and g.group_id = r.group_id
     group  by g.group_id`;
+}
+
+/** Returns how many questions of each type the last closed weeks asked. A question counts once for each week. */
+export async function selectRecentTypes(
+  db: Db,
+  accountId: AccountId,
+  weeks: number,
+): Promise<{ type: QuestionType; questions: number }[]> {
+  return db<{ type: QuestionType; questions: number }[]>`
+    select q.type as "type", count(distinct (w.week, q.question_id))::integer as "questions"
+    from   (select week from weeks where account_id = ${accountId} and closed_at is not null
+            order by week desc limit ${weeks}) w
+    join   rounds r on r.account_id = ${accountId} and r.week = w.week
+    join   questions q on q.account_id = ${accountId} and q.question_id = any(r.question_ids)
+    group  by q.type`;
 }

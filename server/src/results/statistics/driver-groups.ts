@@ -1,5 +1,6 @@
 // Which groups and KPIs key drivers are computed from, and their readings: one number per group and KPI, from published figures.
 // docs/administrators/drivers.md explains each rule. Pure.
+import { minimumDriverGroups } from '@soundings/contract/limits.ts';
 
 /**
  * The latest shown figures of a group: for each question that has one in the weeks of the window, `[question, value, answers]`.
@@ -37,8 +38,6 @@ export type DriverReadings = {
   treeId: number | null;
 };
 
-/** The minimum number of groups. */
-export const minimumGroups = 20;
 /** The minimum number of groups for each KPI. */
 const groupsForEachKpi = 3;
 /** A KPI needs figures in this share of the groups in which the outcome is shown. */
@@ -67,7 +66,7 @@ type Row = { groupId: number; outcome: Reading; kpis: (Reading | undefined)[] };
 
 /**
  * Returns the readings of disjoint groups: those in which the outcome and all chosen KPIs are shown, and no group below them is such
- * a group. `groupIds` has fewer than `minimumGroups` groups if there are too few even without any KPI; then `kpiIds` is empty.
+ * a group. `groupIds` has fewer than `minimumDriverGroups` groups if there are too few even without any KPI; then `kpiIds` is empty.
  */
 export function readingsOf({ parents, figures, kpis, outcome }: DriverInput): DriverReadings {
   const parentOf = new Map(parents);
@@ -102,7 +101,7 @@ export function readingsOf({ parents, figures, kpis, outcome }: DriverInput): Dr
     const chosen = usable.map(({ index }) => index).toSorted((a, b) => a - b);
     const complete = rows.filter(({ kpis: own }) => chosen.every((index) => own[index]));
     const { finest, treeId } = disjoint(complete, parentOf);
-    const isEnough = finest.length >= Math.max(minimumGroups, groupsForEachKpi * chosen.length);
+    const isEnough = finest.length >= Math.max(minimumDriverGroups, groupsForEachKpi * chosen.length);
     if (!isEnough && usable.length > 0) {
       leftOut.push({ kpiId: usable.pop()!.id, reason: 'fewGroups' });
       continue;
@@ -144,7 +143,7 @@ function disjoint(rows: readonly Row[], parentOf: ReadonlyMap<number, number | n
   const finest = rows.filter(({ groupId }) => !above.has(groupId));
   const trees = Map.groupBy(finest, ({ groupId }) => tops.get(groupId)!);
   const [largest] = [...trees].toSorted(([a, x], [b, y]) => y.length - x.length || a - b);
-  return largest && largest[1].length >= minimumGroups
+  return largest && largest[1].length >= minimumDriverGroups
     ? { finest: largest[1], treeId: largest[0] }
     : { finest, treeId: null };
 }

@@ -1,8 +1,9 @@
 // Key drivers: planted drivers are found, unrelated KPIs are rarely marked as clear, groups are disjoint, and the same figures have the same result.
+import { minimumDriverGroups } from '@soundings/contract/limits.ts';
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../../simulation/random.ts';
 import { cases } from '../../testing/house/cases.ts';
-import { type DriverInput, minimumGroups } from './driver-groups.ts';
+import type { DriverInput } from './driver-groups.ts';
 import { computeDrivers } from './drivers.ts';
 
 const outcome = 100;
@@ -108,11 +109,11 @@ describe('groups', () => {
     expect([flat.treeId, flat.groupIds.length]).toEqual([null, 51]);
   });
 
-  test(`below ${minimumGroups} nothing is computed, and the number is reported`, () => {
-    const few = planted({ groups: minimumGroups - 1, kpis: 3, drivers: [1], seed: 6 });
+  test(`below ${minimumDriverGroups} nothing is computed, and the number is reported`, () => {
+    const few = planted({ groups: minimumDriverGroups - 1, kpis: 3, drivers: [1], seed: 6 });
     expect(computeDrivers(few)).toMatchObject({ state: 'few', drivers: [], explained: null });
-    expect(computeDrivers(few).groupIds).toHaveLength(minimumGroups - 1);
-    const enough = planted({ groups: minimumGroups, kpis: 3, drivers: [1], seed: 6 });
+    expect(computeDrivers(few).groupIds).toHaveLength(minimumDriverGroups - 1);
+    const enough = planted({ groups: minimumDriverGroups, kpis: 3, drivers: [1], seed: 6 });
     expect(computeDrivers(enough).state).toBe('computed');
   });
 

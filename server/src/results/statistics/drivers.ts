@@ -1,7 +1,8 @@
 // Key drivers: which KPIs go along with an outcome, over published figures of groups. Relative weights with bootstrap intervals, whose
 // random numbers come from the data, so the same figures always have the same result. docs/administrators/drivers.md explains the method.
 // Pure.
-import { type DriverInput, minimumGroups, type LeftOut, readingsOf } from './driver-groups.ts';
+import { minimumDriverGroups } from '@soundings/contract/limits.ts';
+import { type DriverInput, type LeftOut, readingsOf } from './driver-groups.ts';
 import {
   correlationsOf,
   type Moments,
@@ -82,7 +83,7 @@ export function computeDrivers(input: DriverInput): DriverResult {
 }
 
 function stateOf({ rows, columns, values }: Table): DriverState {
-  if (rows < minimumGroups) return 'few';
+  if (rows < minimumDriverGroups) return 'few';
   const outcome = (row: number) => values[row * columns + columns - 1]!;
   const isSame = Array.from({ length: rows }, (_, row) => outcome(row)).every(
     (value) => Math.abs(value - outcome(0)) < 1e-9,

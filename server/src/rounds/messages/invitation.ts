@@ -28,7 +28,7 @@ export type Invitation = {
 
 /**
  * Returns the email, which is smaller than 20 KB. `address`: the person's answering page; `optOutUrl`: the page on which
- * reminders are turned off (reminder-opt-out.ts).
+ * survey emails are turned off (opt-outs.ts).
  */
 export function invitationOf(
   { kind, language, questions, threshold, isLive, ...names }: Invitation,
@@ -55,19 +55,16 @@ export function invitationOf(
       promise(t, threshold, isLive),
       ...(isReminder ? [reminder] : []),
     ],
-    footer: [
-      t('personal'),
-      t('why', { company }),
-      ...(isReminder ? [{ text: t('optOut'), address: optOutUrl }] : []),
-    ],
+    footer: [t('personal'), t('why', { company }), { text: t('optOut'), address: optOutUrl }],
   });
   return {
     subject: t(isReminder ? 'reminderSubject' : 'subject', about),
     ...content,
-    // RFC 2369 §3.2 and RFC 8058 §3.1
-    headers: isReminder
-      ? { 'List-Unsubscribe': `<${optOutUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
-      : {},
+    // RFC 2369 §3.2 and RFC 8058 §3.1: one click turns off all survey emails.
+    headers: {
+      'List-Unsubscribe': `<${optOutUrl}?none>`,
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+    },
   };
 }
 

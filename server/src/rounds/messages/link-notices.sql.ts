@@ -5,15 +5,15 @@ import type { AccountId, Db, Transaction } from '../../db/db.ts';
 /** Queues an email to each address. */
 export async function addNotices(
   tx: Transaction,
-  { accountId, userId, week }: { accountId: AccountId; userId: number; week: Week },
-  addresses: string[],
+  notices: { accountId: AccountId; userId: number; week: Week; to: string }[],
 ): Promise<void> {
   await tx`
     select graphile_worker.add_job(
              'mail link notice',
-             json_build_object('accountId', ${accountId}::integer, 'userId', ${userId}::integer,
-                               'week', ${week}::text, 'to', n.address), queue_name := 'mail')
-    from   unnest(${addresses}::text[]) as n(address)`;
+             json_build_object('accountId', n."accountId", 'userId', n."userId", 'week', n.week, 'to', n."to"),
+             queue_name := 'mail')
+    from   jsonb_to_recordset(${tx.json(notices)})
+             as n("accountId" integer, "userId" integer, week text, "to" text)`;
 }
 
 /** Returns what the email needs to address the person; undefined if the person no longer exists. */

@@ -12,17 +12,16 @@ import { deleteLinksElsewhere } from '../links.sql.ts';
 export type LinkNotice = { accountId: AccountId; userId: number; week: Week; to: string };
 
 /**
- * Deletes a person's links of a week that were sent to addresses other than `address`, and queues an email to each of those
- * addresses, in one transaction (P13).
+ * Deletes people's links of a week that were sent to addresses other than `address`, and queues an email to each of those addresses,
+ * in one transaction (P13).
  */
 export async function replaceLinks(
   pool: Pool,
-  key: { accountId: AccountId; userId: number; week: Week },
-  address: string,
+  people: { accountId: AccountId; userId: number; week: Week; address: string }[],
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    const previousAddresses = await deleteLinksElsewhere(tx, key, address);
-    if (previousAddresses.length > 0) await addNotices(tx, key, previousAddresses);
+    const notices = await deleteLinksElsewhere(tx, people);
+    if (notices.length > 0) await addNotices(tx, notices);
   });
 }
 

@@ -30,7 +30,7 @@ export type DueMessage = MessageKey & {
   wrapped: Buffer | null;
   /** The ids of the questions that the schedule asks in the week. */
   scheduleAsks: number[];
-  /** For a reminder: whether the person has turned reminders off or already got one this week. */
+  /** Whether the person has turned off survey emails or, for a reminder, has turned reminders off or already got one this week. */
   isUnwanted: boolean;
 };
 
@@ -88,12 +88,13 @@ export async function takeDue(db: Db, now: number, count: number): Promise<DueMe
     order  by t.account_id, t.user_id`;
 }
 
-/** Condition: m is a reminder to someone who has turned reminders off or already got one this week. */
+/** Condition: m goes to someone who has turned off such emails, or is a reminder to someone who already got one this week. */
 const isUnwanted = (db: Db, m: ReturnType<Db>) => db`
-  (${m}.kind = 'reminder'
-   and (exists (select 1 from reminder_opt_outs r
-                where  r.account_id = ${m}.account_id and r.user_id = ${m}.user_id)
-        or exists (select 1 from messages o
+  (exists (select 1 from reminder_opt_outs r
+           where  r.account_id = ${m}.account_id and r.user_id = ${m}.user_id
+             and  (r.all_emails or ${m}.kind = 'reminder'))
+   or ${m}.kind = 'reminder'
+      and (exists (select 1 from messages o
                    where  o.account_id = ${m}.account_id and o.user_id = ${m}.user_id and o.week = ${m}.week
                      and  o.kind = 'reminder' and o.state in ('sending', 'sent', 'unknown'))))`;
 
@@ -121,45 +122,67 @@ export async function selectAskedAndSealed(
   }));
 }
 
+/** A message with the person's number in the week, and the person's answers at the time of the decision to send it. */
+export type Decided = { key: MessageKey; respondent: string; sealed: Buffer[] };
+
 /**
- * Records that a message is now being given to the mail server. Returns false if it should no longer be sent, was already given to
- * the mail server, or the person's answers have changed since the decision to send it; in the last case it is checked again later.
- * `sealed`: the person's answers at the time of the decision.
+ * Records that messages are now being given to the mail server. Returns for each whether it is: not if it should no longer be sent, was
+ * already given to the mail server, or the person's answers have changed since the decision to send it; in the last case it is
+ * checked again later. The messages must belong to different people, because a person gets one reminder a week.
  */
-export async function beginSending(
-  db: Db,
-  key: MessageKey,
-  { respondent, sealed }: { respondent: string; sealed: Buffer[] },
-): Promise<boolean> {
-  const rows = await db`
+export async function beginSending(db: Db, messages: Decided[]): Promise<boolean[]> {
+  const items = messages.map(({ key, respondent, sealed }, place) => ({
+    ...keyOf(key),
+    place,
+    respondent,
+    sealed: sealed.map((one) => one.toString('hex')),
+  }));
+  const rows = await db<{ place: number }[]>`
     update messages m
     set    state = 'sending', attempts = attempts + 1, begun_at = now()
-    where  m.account_id = ${key.accountId} and ${isKey(db, key)} and m.state = 'waiting'
+    from   ${rowsOf(db, items)}
+    where  ${isRow(db)} and m.account_id = n."accountId" and m.state = 'waiting'
       and  not ${isUnwanted(db, db`m`)}
-      and  ${sealed.map((one) => one.toString('hex'))}::text[]
-             = array(select encode(a.sealed, 'hex')
-                     from   answers a
-                     where  a.account_id = m.account_id and a.week = m.week and a.respondent = ${respondent}
-                     order  by a.import_batch)
+      and  n.sealed = array(select encode(a.sealed, 'hex')
+                            from   answers a
+                            where  a.account_id = m.account_id and a.week = m.week and a.respondent = n.respondent
+                            order  by a.import_batch)
       and  exists (select 1 from users u
                    where  u.account_id = m.account_id and u.user_id = m.user_id and u.active)
       and  exists (select 1 from weeks w
                    where  w.account_id = m.account_id and w.week = m.week and w.closed_at is null)
-    returning 1`;
-  return rows.length > 0;
+    returning n.place as "place"`;
+  const begun = new Set(rows.map(({ place }) => place));
+  return messages.map((_, place) => begun.has(place));
 }
 
+/** The messages of a statement, as rows `n`. */
+const rowsOf = (
+  db: Db,
+  items: (MessageKey & Partial<Record<'place' | 'respondent' | 'sealed', unknown>>)[],
+) => db`
+  jsonb_to_recordset(${db.json(items as never)})
+    as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text,
+         place integer, respondent uuid, sealed text[])`;
+
+/** Condition: m is the message of row n. The account is checked separately. */
+const isRow = (db: Db) => db`
+  m.user_id = n."userId" and m.week = n.week and m.schedule_id = n."scheduleId" and m.kind = n.kind`;
+
 /**
- * Records that the mail server accepted a message. An accepted invitation deletes the person's recorded rejection. The outcome of a
+ * Records that the mail server accepted messages. An accepted invitation deletes the person's recorded rejection. The outcome of a
  * reminder is never recorded for a person, because only people who have not answered get one.
  */
-export async function recordSent(db: Db, key: MessageKey): Promise<void> {
+export async function recordSent(db: Db, keys: MessageKey[]): Promise<void> {
   await db`
-    with sent as (update messages m
+    with n    as materialized (select * from ${rowsOf(db, keys.map(keyOf))}),
+         sent as (update messages m
                   set    state = 'sent'
-                  where  m.account_id = ${key.accountId} and ${isKey(db, key)})
-    delete from mail_refusals
-    where  account_id = ${key.accountId} and user_id = ${key.userId} and ${key.kind} = 'invitation'`;
+                  from   n
+                  where  m.account_id = n."accountId" and ${isRow(db)})
+    delete from mail_refusals f
+    using  n
+    where  f.account_id = n."accountId" and f.user_id = n."userId" and n.kind = 'invitation'`;
 }
 
 /** Records that the mail server rejected a message and, for an invitation, also the person's address and the reason. */
@@ -171,13 +194,29 @@ export async function recordRefused(
   await db`
     with refused as (update messages m
                      set    state = 'refused'
-                     where  m.account_id = ${key.accountId} and ${isKey(db, key)})
+                     where  m.account_id = ${key.accountId} and ${isKey(db, key)} and m.state in ('waiting', 'sending'))
     insert into mail_refusals (account_id, user_id, address, reason)
     select account_id, user_id, ${address}, ${reason}
     from   users
     where  account_id = ${key.accountId} and user_id = ${key.userId} and ${key.kind} = 'invitation'
     on conflict (account_id, user_id) do update
     set    at = now(), address = excluded.address, reason = excluded.reason`;
+}
+
+/**
+ * Schedules another attempt to send a message that the mail server did not accept, at a time in ms since 1970. `hasBegun`: the server
+ * had received everything except the end. Otherwise another process may have taken the message over.
+ */
+export async function retryLater(
+  db: Db,
+  key: MessageKey,
+  { until, hasBegun }: { until: number; hasBegun: boolean },
+): Promise<void> {
+  await db`
+    update messages m
+    set    state = 'waiting', due_at = to_timestamp(${until / 1000}::double precision),
+           attempts = attempts + ${hasBegun ? 0 : 1}
+    where  m.account_id = ${key.accountId} and ${isKey(db, key)} and m.state = ${hasBegun ? 'sending' : 'waiting'}`;
 }
 
 /** Records that the mail server rejected another kind of mail to a person. */
@@ -206,20 +245,20 @@ const isKey = (db: Db, { userId, week, scheduleId, kind }: MessageKey) => db`
   m.user_id = ${userId} and m.week = ${week} and m.schedule_id = ${scheduleId} and m.kind = ${kind}`;
 
 /**
- * Postpones messages, each until a time in ms since 1970. Skips messages that are no longer in `state` because another process has
- * taken them. `isLate`: they should have been sent by now.
+ * Postpones waiting messages, each until a time in ms since 1970. Skips messages that another process has taken. `isLate`: they should
+ * have been sent by now.
  */
 export async function postpone(
   db: Db,
-  { state, isLate }: { state: 'waiting' | 'sending'; isLate: boolean },
+  { isLate }: { isLate: boolean },
   messages: (MessageKey & { until: number })[],
 ): Promise<void> {
   if (messages.length === 0) return;
   const rows = messages.map(({ until, ...message }) => ({ ...keyOf(message), until: until / 1000 }));
   await db`
-    with mine as (${placesOf(db, rows, state)})
+    with mine as (${placesOf(db, rows)})
     update messages m
-    set    state = 'waiting', due_at = to_timestamp(mine.until),
+    set    due_at = to_timestamp(mine.until),
            late_since = case when ${isLate}::boolean then m.late_since end
     from   mine
     where  m.account_id = mine.account_id and m.ctid = mine.place`;
@@ -229,7 +268,7 @@ export async function postpone(
 export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<void> {
   if (messages.length === 0) return;
   await db`
-    with mine as (${placesOf(db, messages.map(keyOf), 'waiting')})
+    with mine as (${placesOf(db, messages.map(keyOf))})
     delete from messages m using mine where m.account_id = mine.account_id and m.ctid = mine.place`;
 }
 
@@ -237,20 +276,20 @@ export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<vo
 export async function recordUnneeded(db: Db, messages: MessageKey[]): Promise<void> {
   if (messages.length === 0) return;
   await db`
-    with mine as (${placesOf(db, messages.map(keyOf), 'waiting')})
+    with mine as (${placesOf(db, messages.map(keyOf))})
     update messages m set state = 'unneeded' from mine
     where  m.account_id = mine.account_id and m.ctid = mine.place`;
 }
 
-/** Locks those of the messages that are in `state` and not locked by another process, and selects their ctid and `until`. */
-const placesOf = (db: Db, messages: (MessageKey & { until?: number })[], state: 'waiting' | 'sending') => db`
+/** Locks those of the messages that are waiting and not locked by another process, and selects their ctid and `until`. */
+const placesOf = (db: Db, messages: (MessageKey & { until?: number })[]) => db`
   select m.ctid as place, m.account_id, n.until
   from   jsonb_to_recordset(${db.json(messages)})
            as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text,
                 until double precision)
   join   messages m on m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
                    and m.schedule_id = n."scheduleId" and m.kind = n.kind
-  where  m.state = ${state}
+  where  m.state = 'waiting'
   for    update of m skip locked`;
 
 const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): MessageKey => ({
@@ -278,97 +317,4 @@ export async function endLost(
               m.user_id    as "userId",
               m.week       as "week",
               u.email      as "email"`;
-}
-
-/**
- * An open week in which people are asked. `asked`: the number of active people asked. `atLeast`: the minimum number who have answered,
- * as counted on the day `countedOn` (participation.ts). `answered`: the exact number, only if answers are not anonymous.
- */
-export type RunningWeek = {
-  week: Week;
-  asked: number;
-  atLeast: number | null;
-  countedOn: string | null;
-  answered: number | null;
-};
-
-/** Returns the open weeks of an account in which people are asked. */
-export async function selectRunningWeeks(db: Db, accountId: AccountId): Promise<RunningWeek[]> {
-  return db<RunningWeek[]>`
-    select w.week             as "week",
-           p.asked            as "asked",
-           w.participation    as "atLeast",
-           w.participation_on as "countedOn",
-           case when w.threshold = 1
-                then (select count(distinct a.respondent)::integer
-                      from   answers a
-                      where  a.account_id = ${accountId} and a.week = w.week) end as "answered"
-    from   weeks w
-    cross  join lateral (select count(*)::integer as asked
-                         from   participants p
-                         join   users u on u.account_id = p.account_id and u.user_id = p.user_id
-                         where  p.account_id = ${accountId} and p.week = w.week and u.active) p
-    where  w.account_id = ${accountId} and w.closed_at is null and p.asked > 0
-    order  by w.week`;
-}
-
-export type MessageCount = {
-  week: Week;
-  kind: 'invitation' | 'reminder';
-  state: 'waiting' | 'sending' | 'sent' | 'refused' | 'unknown' | 'unneeded';
-  count: number;
-  from: Date;
-  until: Date;
-};
-
-/**
- * Counts the messages of open weeks by kind and state, and returns when they are due. A reminder that should already have been sent
- * counts as sent, because the number waiting for the mail server would reveal who has not answered (P18). `now`: ms since 1970.
- */
-export async function selectMessageCounts(
-  db: Db,
-  accountId: AccountId,
-  now: number,
-): Promise<MessageCount[]> {
-  return db<MessageCount[]>`
-    select m.week            as "week",
-           m.kind            as "kind",
-           s.state           as "state",
-           count(*)::integer as "count",
-           min(m.due_at)     as "from",
-           max(m.due_at)     as "until"
-    from   messages m
-    cross  join lateral (select case when m.kind = 'reminder' and m.state = 'waiting'
-                                      and coalesce(m.late_since, m.due_at) <= to_timestamp(${now / 1000}::double precision)
-                                     then 'sent' else m.state end as state) s
-    where  m.account_id = ${accountId}
-    group  by m.week, m.kind, s.state
-    order  by m.week, m.kind, s.state`;
-}
-
-/** Returns the people whose last invitation was rejected, and why. */
-export async function selectRefusals(
-  db: Db,
-  accountId: AccountId,
-): Promise<{ userId: number; at: Date; address: string; reason: string }[]> {
-  return db`
-    select user_id as "userId", at as "at", address as "address", reason as "reason"
-    from   mail_refusals
-    where  account_id = ${accountId}
-    order  by user_id`;
-}
-
-/**
- * Returns how many invitations of all accounts are overdue, and for how long the oldest one has been. Reminders are not counted:
- * while the mail server is unavailable, their number would approach that of the people who have not answered (rules.md P18).
- */
-export async function selectDue(db: Db, now: number): Promise<{ count: number; oldestSeconds: number }> {
-  const [row] = await db<{ count: number; oldestSeconds: number }[]>`
-    select count(account_id)::integer as "count",
-           greatest(extract(epoch from to_timestamp(${now / 1000}::double precision)
-                                       - min(coalesce(late_since, due_at))), 0)::float8 as "oldestSeconds"
-    from   messages
-    where  state = 'waiting' and kind = 'invitation'
-      and  coalesce(late_since, due_at) <= to_timestamp(${now / 1000}::double precision)`;
-  return row!;
 }

@@ -14,10 +14,12 @@ import { askPeople, mondays, noon, planAsking } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { openSmtp, type SmtpOptions } from '../../testing/smtp.ts';
 import { openSender } from './messages.ts';
-import { recordSent, selectDue, selectMessageCounts, selectRefusals } from './messages.sql.ts';
+import { selectDue, selectMessageCounts, selectRefusals } from './message-counts.sql.ts';
+import { recordSent } from './messages.sql.ts';
+import { exportLinks } from '../links.ts';
 import { openDueRounds } from '../opening.ts';
 import { createSchedule } from '../schedules.ts';
-import { setReminders } from './reminder-opt-out.sql.ts';
+import { setSurveyEmails } from './opt-outs.sql.ts';
 
 const publicUrl = 'https://soundings.example';
 const minute = 60_000;
@@ -115,7 +117,7 @@ describe('a message is sent once', () => {
     expect(await countsOf(pool, accountId)).toEqual({ 'invitation sent': 300, 'reminder waiting': 300 });
     const { text, to, headers } = smtp.mails[17]!;
     expect(headers['subject']).toBe('2 frågor från Nordwind, ungefär en minut');
-    expect(headers).not.toHaveProperty('list-unsubscribe');
+    expect(headers['list-unsubscribe']).toMatch(/^<https:\/\/soundings\.example\/r\/[\w-]{32}\?none>$/);
     const link = text
       .split('\n')
       .find((line) => line.startsWith(publicUrl))!
@@ -281,7 +283,7 @@ describe('a mail server', () => {
     ]);
     // The command does not show it either, nor how many there were.
     const show = weekCommands(() => ({ publicUrl, smtpUrl: undefined }))['week show']!;
-    const shown = (await show.run(pool, { account: String(accountId) }, database.keys, () => '')) as {
+    const shown = (await show.run!(pool, { account: String(accountId) }, database.keys, () => '')) as {
       weeks: { messages: unknown[] }[];
     };
     expect(JSON.parse(JSON.stringify(shown.weeks[0]?.messages))).toEqual([
@@ -290,7 +292,7 @@ describe('a mail server', () => {
       { kind: 'reminder', state: 'sent' },
     ]);
     expect(await selectRefusals(pool, accountId)).toEqual([refusal]);
-    await recordSent(pool, { accountId, userId: userIds[1]!, week, scheduleId, kind: 'invitation' });
+    await recordSent(pool, [{ accountId, userId: userIds[1]!, week, scheduleId, kind: 'invitation' }]);
     expect(await selectRefusals(pool, accountId)).toEqual([]);
   });
 
@@ -344,7 +346,7 @@ describe('a reminder', () => {
     expect(await saveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [answer])).toBe(
       'kept',
     );
-    await setReminders(pool, accountId, userIds[1] as number, false);
+    await setSurveyEmails(pool, accountId, userIds[1] as number, 'invitations');
     await pool`update users set active = false where account_id = ${accountId} and user_id = ${userIds[2] as number}`;
     await pool`delete from users where account_id = ${accountId} and user_id = ${userIds[3] as number}`;
     smtp.mails.length = 0;
@@ -355,7 +357,7 @@ describe('a reminder', () => {
     expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p5', 'p6']);
     expect(smtp.mails[0]!.headers).toMatchObject({
       subject: 'Reminder: 2 questions from Nordwind, about a minute',
-      'list-unsubscribe': expect.stringMatching(/^<https:\/\/soundings\.example\/r\/[\w-]+>$/),
+      'list-unsubscribe': expect.stringMatching(/^<https:\/\/soundings\.example\/r\/[\w-]+\?none>$/),
       'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
     });
     // Inactive people can come back.
@@ -481,6 +483,59 @@ describe('a reminder', () => {
     const tables = ['messages', 'links', 'participants'];
     const left = (await Promise.all(tables.map(countIn))).map(([row]) => row!['n'] as number);
     expect(left).toEqual([0, 0, 0]);
+  });
+});
+
+describe('a person who has turned off all survey emails', () => {
+  test('gets no invitation, neither of rounds that open later nor of one that is open, and no reminder', async () => {
+    const { pool, accountId } = await newAccount();
+    const { userIds } = await planAsking(pool, accountId, { count: 4, ...reminded });
+    await setSurveyEmails(pool, accountId, userIds[0] as number, 'none');
+    await openDueRounds(pool, database.keys, noon);
+    expect(await countsOf(pool, accountId)).toEqual({ 'invitation waiting': 3, 'reminder waiting': 3 });
+    await setSurveyEmails(pool, accountId, userIds[1] as number, 'none');
+    const smtp = await newMailServer();
+    const { send } = senderOf(pool, smtp.url);
+    await send(noon);
+    expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p3', 'p4']);
+    await setSurveyEmails(pool, accountId, userIds[2] as number, 'none');
+    smtp.mails.length = 0;
+    await send(friday);
+    expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p4']);
+  });
+
+  test('gets no email that was being sent when they turned it off', async () => {
+    const { pool, accountId, userIds } = await asked({ count: 1, reminderDays: null, reminderHour: null });
+    let isOff = false;
+    const smtp = await newMailServer({
+      refuseRecipient: () => {
+        // The recipient is accepted after the decision to send, and before the end of the email.
+        isOff = true;
+        return undefined;
+      },
+    });
+    const trigger = `create function off() returns trigger language plpgsql as $$ begin
+        insert into reminder_opt_outs (account_id, user_id, all_emails)
+        values (new.account_id, new.user_id, true) on conflict do nothing; return new; end $$;
+      create trigger off after insert on links for each row execute function off()`;
+    await pool.unsafe(trigger);
+    onTestFinished(async () => void (await pool.unsafe('drop trigger off on links; drop function off()')));
+    await senderOf(pool, smtp.url).send(noon);
+    expect([isOff, smtp.mails]).toEqual([true, []]);
+    expect(userIds).toHaveLength(1);
+    expect(await countsOf(pool, accountId)).toEqual({ 'invitation waiting': 1 });
+  });
+
+  test('can be given a link by the employer, unless they were already emailed in that week', async () => {
+    const { pool, accountId, userIds } = await asked({ count: 3, reminderDays: null, reminderHour: null });
+    await setSurveyEmails(pool, accountId, userIds[0] as number, 'none');
+    const smtp = await newMailServer();
+    await senderOf(pool, smtp.url).send(noon);
+    await setSurveyEmails(pool, accountId, userIds[1] as number, 'none');
+    const { links } = await inTransaction(pool, (tx) =>
+      exportLinks(tx, accountId, publicUrl, { canMail: true, by: null }),
+    );
+    expect(links.map(({ userId }) => userId)).toEqual([userIds[0]]);
   });
 });
 

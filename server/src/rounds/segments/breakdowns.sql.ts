@@ -97,6 +97,32 @@ export async function insertSegments(
     on conflict do nothing`;
 }
 
+/**
+ * Records with which breakdowns a week is opened, and how many values of their attributes have changed since the seventh day before.
+ * Deletes older counts.
+ */
+export async function insertWeekBreakdowns(
+  tx: Transaction,
+  accountId: AccountId,
+  week: string,
+  breakdownIds: number[],
+): Promise<void> {
+  await tx`
+    insert into week_breakdowns (account_id, week, breakdown_id, changes)
+    select b.account_id, ${week}, b.breakdown_id, coalesce(sum(c.changes), 0)
+    from   breakdowns b
+    join   breakdowns p on p.account_id = b.account_id and p.breakdown_id = any(coalesce(b.cross_of, array[b.breakdown_id]))
+    left   join attribute_changes c on c.account_id = p.account_id and c.attribute = p.attribute
+                                   and c.day >= (now() at time zone 'utc')::date - 7
+    where  b.account_id = ${accountId} and b.breakdown_id = any(${breakdownIds})
+    group  by b.account_id, b.breakdown_id
+    on conflict (account_id, week, breakdown_id)
+    do update set changes = greatest(week_breakdowns.changes, excluded.changes)`;
+  await tx`
+    delete from attribute_changes
+    where  account_id = ${accountId} and day < (now() at time zone 'utc')::date - 30`;
+}
+
 /** Returns the values of these attributes that the active ones of these people have. */
 export async function selectAttributeValues(
   db: Db,

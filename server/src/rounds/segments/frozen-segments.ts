@@ -6,7 +6,13 @@ import type { AccountId, Transaction } from '../../db/db.ts';
 import type { WeekKey } from '../../sealing/week-key.ts';
 import { valuesToUse } from './segment-values.ts';
 import { divisionOf, valuesOfPeople } from './breakdowns.ts';
-import { insertSegments, selectBreakdowns, selectSegments, selectWeekRules } from './breakdowns.sql.ts';
+import {
+  insertSegments,
+  insertWeekBreakdowns,
+  selectBreakdowns,
+  selectSegments,
+  selectWeekRules,
+} from './breakdowns.sql.ts';
 
 /**
  * Returns the sealed segments of these people by respondent number, and creates segments for values of enough of them. Undefined if
@@ -26,6 +32,12 @@ export async function frozenSegments(
   if (breakdowns.length === 0) return undefined;
   const { threshold, isLive } = await selectWeekRules(tx, accountId, week);
   if (isLive) return undefined;
+  await insertWeekBreakdowns(
+    tx,
+    accountId,
+    week,
+    breakdowns.map(({ id }) => id),
+  );
   const divisions = breakdowns.map(({ division }) => division);
   const people = await valuesOfPeople(tx, accountId, divisions, week, userIds);
   const known = await selectSegments(tx, accountId);

@@ -1,4 +1,5 @@
 // Which segment a person is in: values, bands of whole years, and combinations.
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bandOf, type Division, segmentValueOf, valuesToUse } from './segment-values.ts';
 
@@ -45,6 +46,29 @@ describe('the segment of a person', () => {
     );
     expect(segmentValueOf(both, { site: 'Stockholm', born: 'soon' }, week)).toBeUndefined();
     expect(segmentValueOf(both, { born: '2000-01-01' }, week)).toBeUndefined();
+  });
+
+  test('of two different pairs is never the same, whatever dots and spaces their values contain', () => {
+    const both: Division = { cross: [site, { attribute: 'job', bands: null }] };
+    const valueOf = ([own, job]: readonly [string, string]) => segmentValueOf(both, { site: own, job }, week);
+    // Two pairs of the same parts, cut at different places: the likeliest to be the same text.
+    const part = fc.string({ unit: fc.constantFrom('a', ' ', '·', '\\'), minLength: 1, maxLength: 3 });
+    const parts = fc.array(part, { minLength: 3, maxLength: 5 });
+    const cut = (all: string[], place: number): [string, string] => [
+      all.slice(0, place).join(' · '),
+      all.slice(place).join(' · '),
+    ];
+    const trimmed = (texts: readonly string[]) => JSON.stringify(texts.map((text) => text.trim()));
+    const isConfused = (all: string[], i: number, j: number): boolean => {
+      const [one, other] = [cut(all, 1 + (i % (all.length - 1))), cut(all, 1 + (j % (all.length - 1)))];
+      const [a, b] = [valueOf(one), valueOf(other)];
+      return a !== undefined && b !== undefined && (a === b) !== (trimmed(one) === trimmed(other));
+    };
+    const result = fc.check(
+      fc.property(parts, fc.nat(3), fc.nat(3), (...drawn) => !isConfused(...drawn)),
+      { numRuns: 2_000 },
+    );
+    expect(result.counterexample).toBeNull();
   });
 
   test('every number of years is in exactly one band', () => {

@@ -19,7 +19,9 @@ export function segmentValueOf(
 ): string | undefined {
   if ('cross' in breakdown) {
     const values = breakdown.cross.map((part) => segmentValueOf(part, attributes, week));
-    return values.includes(undefined) ? undefined : values.join(' · ');
+    return values.includes(undefined)
+      ? undefined
+      : values.map((value) => pairable(value as string)).join(' · ');
   }
   const value = attributes[breakdown.attribute]?.trim();
   if (!value) return undefined;
@@ -27,6 +29,12 @@ export function segmentValueOf(
   const years = yearsUntil(value, week);
   return years === undefined ? undefined : bandOf(breakdown.bands, years);
 }
+
+/**
+ * Returns a value as a part of a pair. Dots in it are doubled, so the only single dot of a pair is between its two values, and different
+ * pairs are different texts.
+ */
+const pairable = (value: string): string => value.replaceAll('·', '··');
 
 /** Returns the attributes that a breakdown depends on. */
 export const attributesIn = (breakdown: Division): string[] =>

@@ -1,6 +1,7 @@
 // Everything that statistics, drivers and words add to published figures, computed as the service computes it, but in memory: for
 // attacks with many random companies. A mutant replaces one step by one that reads more than what is published.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
+import { minimumDriverGroups } from '@soundings/contract/limits.ts';
 import { isScaled, type QuestionType } from '@soundings/contract/question-types.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { Distribution } from '../../questions/types.ts';
@@ -17,7 +18,7 @@ import {
 } from '../../results/data/statistics-shown.ts';
 import { classFigures, type Result, type ShownComment } from '../../results/figures.ts';
 import { type Rate, responseRates } from '../../results/disclosure/response-rates.ts';
-import { minimumGroups, readingsOf } from '../../results/statistics/driver-groups.ts';
+import { readingsOf } from '../../results/statistics/driver-groups.ts';
 import { computeDrivers } from '../../results/statistics/drivers.ts';
 import { emptyHistory, variationIn, type WeekFigures } from '../../results/statistics/history.ts';
 import type { Reading, Readings } from '../../results/statistics/readings.ts';
@@ -238,7 +239,7 @@ function driversOf({ parents, kpis }: Organization, latest: readonly Figure[][],
     const input = { parents: [...parents], figures: figuresOf, kpis, outcome: [outcome] };
     const readings = readingsOf(input);
     if (met && readings.groupIds.length > 0) met.drivers++;
-    if (readings.groupIds.length < minimumGroups || readings.kpiIds.length === 0)
+    if (readings.groupIds.length < minimumDriverGroups || readings.kpiIds.length === 0)
       return [readings.groupIds, [...readings.values], [...readings.weights]];
     return computeDrivers(input);
   });

@@ -2,6 +2,7 @@
 // up, reveal something about a few people alone.
 import {
   agreementScale,
+  fourStepScale,
   freeText,
   isDistributionOnly,
   isScaled,
@@ -133,6 +134,7 @@ function collect({ type, sums, distributions }: KnownOfQuestion, results: Result
 const scales: Record<ScaledType, [low: number, high: number]> = {
   [agreementScale]: [1, 5],
   [tenStepScale]: [1, 10],
+  [fourStepScale]: [1, 4],
   [recommendation]: [0, 10],
   [yesNo]: [0, 1],
 };

@@ -2,6 +2,7 @@
 // asked twice, several weeks with moves, and realistic answers. The same seed gives the same world.
 import {
   agreementScale,
+  fourStepScale,
   isChoice,
   isScaled,
   multipleChoice,
@@ -43,6 +44,7 @@ const between = (random: Random, low: number, high: number) =>
 const bounds: Record<ScaledType, [low: number, high: number]> = {
   [agreementScale]: [1, 5],
   [tenStepScale]: [1, 10],
+  [fourStepScale]: [1, 4],
   [recommendation]: [0, 10],
   [yesNo]: [0, 1],
 };
@@ -110,7 +112,7 @@ function randomQuestions(random: Random): WorldQuestion[] {
   });
   const questions = [
     plain(1, first),
-    plain(2, random.oneOf([agreementScale, recommendation, yesNo])),
+    plain(2, random.oneOf([agreementScale, fourStepScale, recommendation, yesNo])),
     plain(3, random.oneOf([yesNo, singleChoice, multipleChoice])),
   ];
   return random.chance(0.5) ? [...questions, { ...plain(4, first), text: '  question 1 ' }] : questions;

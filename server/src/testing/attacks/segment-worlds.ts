@@ -11,11 +11,15 @@ export type SegmentWorld = {
 };
 
 /**
- * Returns the people who answered a question, their groups (teams in departments, sometimes some people in a second tree), and one to
- * three breakdowns. Breakdowns follow the teams or an earlier one more or less, down to a few people who differ, because that separates
+ * Returns the people who answered a question, their groups (teams in departments, sometimes some people in a second tree), and some
+ * breakdowns. Breakdowns follow the teams or an earlier one more or less, down to a few people who differ, because that separates
  * people.
  */
-export function randomSegmentWorld(seed: number, people: readonly [number, number] = [8, 45]): SegmentWorld {
+export function randomSegmentWorld(
+  seed: number,
+  people: readonly [number, number] = [8, 45],
+  breakdownCount: readonly [number, number] = [1, 3],
+): SegmentWorld {
   const random = randomFrom(seed, 'segments');
   const between = (low: number, high: number) => low + Math.floor(random.next() * (high - low + 1));
   const count = between(...people);
@@ -36,12 +40,22 @@ export function randomSegmentWorld(seed: number, people: readonly [number, numbe
     },
     (group) => (group === 2 || (group >= 200 && group < 1_000) ? 2 : 1),
   );
+  const values = randomBreakdownValues(random, teamOf, breakdownCount);
+  return { count, threshold, groups, breakdowns: values.map(setsOfBreakdown) };
+}
+
+/** Returns the value of each person in some breakdowns. `count`: how many breakdowns at least and at most. */
+export function randomBreakdownValues(
+  random: Random,
+  teamOf: readonly number[],
+  [low, high]: readonly [number, number],
+): (number | undefined)[][] {
   const values: (number | undefined)[][] = [];
-  for (let breakdown = between(1, 3); breakdown > 0; breakdown--) {
+  for (let left = low + Math.floor(random.next() * (high - low + 1)); left > 0; left--) {
     const copied = random.chance(0.3) ? values.at(-1) : undefined;
     values.push(copied ? nearly(random, copied) : randomValues(random, teamOf));
   }
-  return { count, threshold, groups, breakdowns: values.map(setsOfBreakdown) };
+  return values;
 }
 
 /** Returns the values of another breakdown, of which those of one to three people differ. */

@@ -115,3 +115,44 @@ function solved(matrix: readonly (readonly number[])[], b: readonly number[]): n
 
 const dot = (a: readonly number[], b: readonly number[]) =>
   a.reduce((sum, value, i) => sum + value * (b[i] as number), 0);
+
+/**
+ * Returns people, fewer than `threshold`, about whose answers whole-number sums over these sets reveal a remainder: in some combination, the
+ * weights of everyone else are multiples of `prime`. Real numbers would not reveal it, whole numbers do. Undefined if there are none.
+ * `prime`: of the answers' scale, 5 would reveal an answer from 1 to 5, and 2 whether it is even.
+ */
+export function revealedRemainder(
+  sets: readonly (readonly number[])[],
+  threshold: number,
+  prime: number,
+): number[] | undefined {
+  const classes = classesIn(sets);
+  const rows = sets.map((_, set) => classes.map((one): number => (one.sets.includes(set) ? 1 : 0)));
+  reduce(rows, prime);
+  for (const row of rows) {
+    const places = [...row.keys()].filter((place) => row[place] !== 0);
+    const people = places.flatMap((place) => (classes[place] as Class).people);
+    if (people.length > 0 && people.length < threshold) return people;
+  }
+  return undefined;
+}
+
+/** Brings rows of whole numbers into reduced echelon form modulo a prime. */
+function reduce(rows: number[][], prime: number): void {
+  let next = 0;
+  for (let column = 0; column < (rows[0]?.length ?? 0) && next < rows.length; column++) {
+    const pivot = rows.findIndex((row, i) => i >= next && row[column] !== 0);
+    if (pivot === -1) continue;
+    const row = rows[pivot] as number[];
+    rows[pivot] = rows[next] as number[];
+    let inverse = 1;
+    while ((inverse * (row[column] as number)) % prime !== 1) inverse++;
+    const unit = row.map((value) => (value * inverse) % prime);
+    for (const [i, other] of rows.entries()) {
+      const factor = i === next ? 0 : (other[column] as number);
+      if (factor !== 0)
+        rows[i] = other.map((value, j) => (value + (prime - factor) * (unit[j] as number)) % prime);
+    }
+    rows[next++] = unit;
+  }
+}

@@ -78,6 +78,12 @@ const screens: Screen[] = [
     path: '/drivers',
   },
   {
+    name: 'focus',
+    title: 'Focus',
+    description: 'What a group works on, its check-ins, and how many groups have a focus.',
+    path: '/focus',
+  },
+  {
     name: 'results-question',
     title: 'A question’s result',
     description: 'The distribution of answers, week by week.',
@@ -388,6 +394,8 @@ async function main(): Promise<void> {
     fileDays: 30,
     smtpUrl: smtp.url,
     mailFrom: 'Soundings <soundings@lavmark.example>',
+    smtpConnections: 4,
+    dkim: undefined,
     metricsToken: undefined,
   };
   const app = await startApp(config, Promise.resolve(embedded.url), log, now);

@@ -100,9 +100,7 @@ const categoriesOf = (language: string, type: Intl.PluralRulesOptions['type']) =
 
 /** Returns the files with the types of the arguments, by path from the root of the repository. */
 export function argumentTypes(): Record<string, string> {
-  // The texts of the contract are plain.
-  const withArguments = catalogues().filter(({ folder }) => !folder.startsWith('contract/'));
-  const byFolder = Map.groupBy(withArguments, ({ folder }) => folder);
+  const byFolder = Map.groupBy(catalogues(), ({ folder }) => folder);
   return Object.fromEntries(
     [...byFolder].map(([folder, all]) => [
       `${folder}/arguments.ts`,

@@ -1,7 +1,7 @@
 // Generates the documents that come from the code. Run it as a program to write them. A test fails if they are out of date.
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { settings } from '../../base/config.ts';
+import { settings } from '../../base/settings.ts';
 import { consoleRoutes, interfaceRoutes, otherRoutes } from './routes.ts';
 
 const docs = new URL('../../../../docs/', import.meta.url);
@@ -25,7 +25,7 @@ function configuration(): string {
   });
   return `# Configuration
 
-Generated from \`server/src/base/config.ts\` by \`npm run fix\`.
+Generated from \`server/src/base/settings.ts\` by \`npm run fix\`.
 
 Settings are environment variables, read once at the start. Every setting has a working default. If any is invalid, the
 service doesn't start and lists all errors. Instead of any setting you can set \`NAME_FILE\` to a file that contains the

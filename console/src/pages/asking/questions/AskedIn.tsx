@@ -1,4 +1,4 @@
-// Where and when a question was asked, and which schedules ask it.
+// In which weeks and groups a question was asked, and which schedules ask it.
 import type { AskedWeek, QuestionView } from '@soundings/contract/console/asking.ts';
 import { Link } from '@tanstack/react-router';
 import { CalendarX2 } from 'lucide-react';

@@ -154,7 +154,7 @@ type IdForm = {
   };
 };
 
-/** The id, suggested from the name until the user types another. */
+/** The field for the id. An id is suggested from the name until the user types another. */
 function IdField({ form }: { form: IdForm }) {
   const t = useText();
   const [suggested, setSuggested] = useState('');

@@ -70,7 +70,7 @@ export function KeyFields({ form, library }: Pick<Props, 'form' | 'library'>) {
   );
 }
 
-/** The key, suggested from the text until the user types another. */
+/** The field for the key. A key is suggested from the text until the user types another. */
 function KeyField({ form }: { form: FormState<Draft> }) {
   const t = useText();
   const [suggested, setSuggested] = useState('');

@@ -135,7 +135,10 @@ function Cell({ cell, schedule, data }: CellProps) {
   );
 }
 
-/** The questions: fixed ones, or those it would choose as of now, with the KPIs they come from. */
+/**
+ * The questions of a week: the fixed questions of the schedule, or those it would choose as of now, with the KPIs that they belong
+ * to.
+ */
 function Asked({ cell: { state, questionIds }, schedule, data }: CellProps) {
   const t = useText();
   const kpiName = useKpiName();

@@ -127,7 +127,10 @@ function FromKpis({ form, library }: Props) {
 const hours = Array.from({ length: 24 }, (_, hour) => hour);
 const weekdays = [1, 2, 3, 4, 5, 6, 7];
 
-/** Returns the hours and weekdays to offer. Nights and weekends only if any hour is allowed, or if they are already chosen. */
+/**
+ * Returns the hours and weekdays to offer. Nights and weekends are offered only if any hour is allowed, or if they are already
+ * chosen.
+ */
 function useTimes(form: Props['form']) {
   const days = useDays();
   const { anyHour, weekday, hour, reminderHour } = form.values;

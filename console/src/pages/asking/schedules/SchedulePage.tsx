@@ -1,7 +1,7 @@
 // A schedule: its fields, what it does, and its past weeks. Also the page for a new schedule.
 import type { Library, ScheduleView, Schedules } from '@soundings/contract/console/asking.ts';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { Eye, Pause, Play, Send, Trash2 } from 'lucide-react';
+import { Eye, Pause, Play, Send, Trash2, Zap } from 'lucide-react';
 import { useState } from 'react';
 import { api, isConflict } from '../../../api.ts';
 import { useErrorToast } from '../../../hooks/error-toast.ts';
@@ -21,6 +21,7 @@ import { Calendar } from './Calendar.tsx';
 import { ScheduleEffect } from './ScheduleEffect.tsx';
 import { ScheduleFields } from './ScheduleFields.tsx';
 import { scheduleBodyOf, scheduleDraftOf, emptyDraft, type ScheduleDraft } from './schedule-draft.ts';
+import { AskNowDialog } from './AskNowDialog.tsx';
 import { TestMailDialog } from './TestMailDialog.tsx';
 import { useRepetition } from '../texts.ts';
 
@@ -127,7 +128,7 @@ function Actions({ schedule, hasMail }: { schedule: ScheduleView; hasMail: boole
   const refresh = useRefresh();
   const showErrorOf = useErrorToast();
   const navigate = useNavigate();
-  const [shown, setShown] = useState<'test' | 'remove'>();
+  const [shown, setShown] = useState<'ask' | 'test' | 'remove'>();
   const { id, isPaused, name } = schedule;
   const close = () => setShown(undefined);
   const pause = async (to: boolean) => {
@@ -146,6 +147,9 @@ function Actions({ schedule, hasMail }: { schedule: ScheduleView; hasMail: boole
   };
   return (
     <>
+      <Button icon={Zap} onClick={() => setShown('ask')}>
+        {t('ask.button')}
+      </Button>
       <Button icon={Send} onClick={() => setShown('test')}>
         {t('asking.testMail')}
       </Button>
@@ -160,6 +164,7 @@ function Actions({ schedule, hasMail }: { schedule: ScheduleView; hasMail: boole
           { label: t('asking.remove'), icon: Trash2, danger: true, onSelect: () => setShown('remove') },
         ]}
       />
+      {shown === 'ask' && <AskNowDialog scheduleId={id} onClose={close} />}
       {shown === 'test' && <TestMailDialog scheduleId={id} hasMail={hasMail} onClose={close} />}
       <ConfirmDialog
         open={shown === 'remove'}

@@ -1,6 +1,6 @@
 // The schedules: questions, audience, next date and last round. Also the calendar of all schedules.
 import type { ScheduleView, Schedules } from '@soundings/contract/console/asking.ts';
-import { CalendarClock, Plus } from 'lucide-react';
+import { CalendarClock, LayoutTemplate, Plus } from 'lucide-react';
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
@@ -21,9 +21,14 @@ export function SchedulesPage() {
   const response = useData('GET /schedules');
   const [{ view = 'list' }, change] = useAddress<'view'>();
   const make = (
-    <LinkButton kind="primary" icon={Plus} to="/schedules/new">
-      {t('asking.newSchedule')}
-    </LinkButton>
+    <>
+      <LinkButton icon={LayoutTemplate} to="/schedules/templates">
+        {t('asking.fromTemplate')}
+      </LinkButton>
+      <LinkButton kind="primary" icon={Plus} to="/schedules/new">
+        {t('asking.newSchedule')}
+      </LinkButton>
+    </>
   );
   return (
     <Page

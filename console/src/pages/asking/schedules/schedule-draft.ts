@@ -5,7 +5,7 @@ export type ScheduleDraft = Omit<
   ScheduleBody,
   'perWeek' | 'everyWeeks' | 'repeatWeeks' | 'reminderDays' | 'reminderHour' | 'untilDay'
 > & {
-  /** The same questions every time, or a selection from KPIs. */
+  /** Whether the schedule asks the same questions every time, or a selection of the questions of KPIs. */
   kind: 'fixed' | 'kpis';
   /** Undefined: empty, or not a number. */
   perWeek: number | undefined;

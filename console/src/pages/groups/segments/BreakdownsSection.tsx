@@ -1,5 +1,5 @@
-// The breakdowns: by which attributes results are shown, and closing and removing them.
-import type { BreakdownRow, Breakdowns } from '@soundings/contract/console/segments.ts';
+// The breakdowns: the attributes by which results are shown. Also closes and removes breakdowns.
+import type { BreakdownRow, Breakdowns } from '@soundings/contract/console/results/segments.ts';
 import { ChartNoAxesColumn, CircleSlash, Combine, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../../api.ts';

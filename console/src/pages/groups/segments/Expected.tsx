@@ -19,7 +19,7 @@ export function Expected({ division, isOld }: Props) {
   // What is wrong with the input is shown at its field once it is sent.
   if (error && !isOld) return null;
   if (!data || isFetching || isOld) return <Notice tone="neutral">{t('breakdowns.simulating')}</Notice>;
-  const { people, withValue, segments, large, largeFrom, largeShown, answers } = data;
+  const { people, withValue, segments, large, largeFrom, largeShown, answers, asked } = data;
   if (segments === 0)
     return (
       <Notice tone="warn" title={t('breakdowns.nothing')}>
@@ -35,6 +35,11 @@ export function Expected({ division, isOld }: Props) {
           <li>{t('breakdowns.expectedShown', { share: percent(largeShown), from: largeFrom })}</li>
         )}
         {answers !== null && <li>{t('breakdowns.expectedAnswers', { share: percent(answers) })}</li>}
+        <li>
+          {asked.distributions > 0
+            ? t('breakdowns.expectedAsked', { ...asked, minimum: data.distributionFrom })
+            : t('breakdowns.expectedWithMean', { minimum: data.distributionFrom })}
+        </li>
         <li>{t('breakdowns.expectedOthers')}</li>
       </ul>
     </Notice>

@@ -1,5 +1,5 @@
 // The dialog to show results by an attribute, or by two open breakdowns together. It shows what would be shown before it is opened.
-import type { BreakdownRow } from '@soundings/contract/console/segments.ts';
+import type { BreakdownRow } from '@soundings/contract/console/results/segments.ts';
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import { api } from '../../../api.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';

@@ -152,7 +152,7 @@ export function useGroupItems(
 /** Shows which group is being moved, and how to drop it or cancel. */
 export function MovingBar(props: {
   name: string;
-  /** The name of a target that is not allowed. */
+  /** The name of the group under the pointer or focus, if the group can't be moved there. */
   notThere: string | undefined;
   isOverTop: boolean;
   mayTop: boolean;

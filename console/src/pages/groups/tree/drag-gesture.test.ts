@@ -1,4 +1,4 @@
-// Dragging a group: a click never moves one, and the list scrolls only while the pointer is near its edges.
+// Dragging a group: a click never moves a group, and the list scrolls only while the pointer is near an edge of the list.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { edge, headHeight, mayDrag, movedTo, pressed, scrollStep, step, threshold } from './drag-gesture.ts';
@@ -22,7 +22,7 @@ test('a press becomes a drag when the pointer is 6 pixels away, in any direction
 
 const points = fc.record({ x: fc.integer({ min: 60, max: 140 }), y: fc.integer({ min: 260, max: 340 }) });
 
-test('however the pointer moves, it is a drag exactly if it was ever far enough away', () => {
+test('however the pointer moves, a press becomes a drag exactly if the pointer was ever far enough away', () => {
   fc.assert(
     fc.property(fc.array(points, { maxLength: 20 }), (path) => {
       let gesture = pressed(start);
@@ -53,7 +53,7 @@ describe('the list scrolls', () => {
     expect(scrollStep(at(headHeight - 1), top, bottom)).toBe(0);
   });
 
-  test('by the visible part of the list, wherever it begins', () => {
+  test('depending on the visible part of the list, wherever that begins', () => {
     expect(scrollStep(at(200 + headHeight + 1), 200, bottom)).toBe(-step);
     expect(scrollStep(at(headHeight + 1), 200, bottom)).toBe(0);
   });

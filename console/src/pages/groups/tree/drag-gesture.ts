@@ -1,4 +1,4 @@
-// A press on a group that may become a drag, and where the list scrolls meanwhile.
+// A press on a group that may become a drag, and how the list scrolls during the drag.
 
 /** In pixels: the distance that starts a drag, the distance from an edge that scrolls, and the scroll step per frame. */
 export const [threshold, edge, step] = [6, 48, 12];
@@ -16,14 +16,19 @@ export const mayDrag = ({ button, pointerType }: Press): boolean => button === 0
 
 export const pressed = (from: Point): Gesture => ({ from, at: from, isDrag: false });
 
-/** Returns the gesture after the pointer has moved. Once it is a drag, it stays one, also back at its start. */
+/**
+ * Returns the gesture after the pointer has moved. A gesture that has become a drag stays a drag, even if the pointer returns to
+ * where it was pressed.
+ */
 export const movedTo = ({ from, isDrag }: Gesture, at: Point): Gesture => ({
   from,
   at,
   isDrag: isDrag || Math.hypot(at.x - from.x, at.y - from.y) >= threshold,
 });
 
-/** Returns how far the list scrolls in this frame, down if positive. `top` and `bottom`: of the visible part of the list. */
+/**
+ * Returns how far the list scrolls in this frame, down if positive. `top` and `bottom`: the edges of the visible part of the list.
+ */
 export function scrollStep({ at: { y } }: Gesture, top: number, bottom: number): number {
   if (y > bottom - edge) return step;
   const start = top + headHeight;

@@ -1,5 +1,5 @@
 // Dragging a group by mouse or pen: it starts when the pointer has moved a little, scrolls at the edges, and ends over an element
-// with data-drop. Touch is for scrolling; there, groups are moved with the menu.
+// with data-drop. Touch scrolls the list. On touch screens, groups are moved with the menu.
 import { type PointerEvent as ReactPointerEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { mayDrag, movedTo, type Point, pressed, scrollStep } from './drag-gesture.ts';
 
@@ -9,7 +9,7 @@ type Options = {
   isOn: boolean;
   scroller: HTMLElement | null;
   onStart: (id: number) => void;
-  /** `over`: the data-drop under the pointer. */
+  /** `over`: the value of data-drop of the element under the pointer. */
   onDrop: (id: number, over: string | undefined) => void;
   onCancel: () => void;
 };

@@ -21,7 +21,10 @@ const group = (id: number, parentId: number | null): TreeGroup => ({
   people: 0,
 });
 
-/** Returns groups in tree order. `parents`: for each, the position of its parent among those before it; negative: at the top. */
+/**
+ * Returns groups in tree order. `parents`: for each group, the position of its parent among the groups before it; negative: the
+ * group is at the top.
+ */
 function groupsFrom(parents: readonly number[]): TreeGroup[] {
   const parentOf = parents.map((at, i) => (at < 0 || i === 0 ? undefined : at % i));
   const inOrder = (parent: number | undefined): TreeGroup[] =>
@@ -51,7 +54,7 @@ describe('at first', () => {
   });
 });
 
-test('what is stored is read again; before that, nothing is', () => {
+test('what was stored is read again; before anything is stored, nothing is read', () => {
   const expanded = new Set([3, 1, 2_147_483_647]);
   expect(storedIn(storedText(expanded))).toEqual(expanded);
   expect(storedIn(storedText(new Set()))).toEqual(new Set());
@@ -59,7 +62,7 @@ test('what is stored is read again; before that, nothing is', () => {
   expect(() => storedIn('[1,')).toThrow(SyntaxError);
 });
 
-test('with all groups expanded, every row is visible; with none, only the top', () => {
+test('with all groups expanded, every row is visible; with no group expanded, only the top level', () => {
   fc.assert(
     fc.property(trees, (tree) => {
       expect(visibleRows(tree, allExpanded(tree))).toEqual(tree.rows);

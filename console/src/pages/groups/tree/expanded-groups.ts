@@ -23,7 +23,7 @@ export const withCollapsed = (before: ReadonlySet<number>, id: number): Set<numb
 /** Returns the text to store. */
 export const storedText = (expanded: ReadonlySet<number>): string => JSON.stringify([...expanded]);
 
-/** Returns what was stored; undefined if nothing was. Throws if the text is no JSON. */
+/** Returns the stored groups; undefined if nothing was stored. Throws if the text is not JSON. */
 export const storedIn = (text: string | null): Set<number> | undefined => {
   const ids = JSON.parse(text ?? 'null') as number[] | null;
   return ids === null ? undefined : new Set(ids);

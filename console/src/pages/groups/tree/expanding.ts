@@ -1,4 +1,4 @@
-// Which groups of the tree are expanded. Stored until the browser tab is closed.
+// Keeps which groups of the tree are expanded, until the browser tab is closed.
 import { useCallback, useState } from 'react';
 import { withStorage } from '../../../hooks/browser-storage.ts';
 import {

@@ -12,7 +12,10 @@ const group = (id: number, parentId: number | null, name: string, externalId: st
   people: 0,
 });
 
-/** Lavmark (1) with Sales (2), which has Örebro (3) and Oslo (4), and IT (5); and Board (6) at the top. */
+/**
+ * Two groups at the top: Lavmark (1) and Board (6). Lavmark has the subgroups Sales (2) and IT (5), and Sales has Örebro (3) and
+ * Oslo (4).
+ */
 const tree = buildTree([
   group(1, null, 'Lavmark'),
   group(2, 1, 'Sales', 'S-42'),
@@ -34,7 +37,7 @@ test('each row has its level, its place among its siblings, and the size of the 
   expect(shapeOf(6)).toEqual([1, 2, 2, 0, 0, 0]);
 });
 
-test('rows below a collapsed group are hidden, also if groups there are expanded', () => {
+test('rows below a collapsed group are hidden, even if groups among them are expanded', () => {
   expect(idsOf(visibleRows(tree, new Set()))).toEqual([1, 6]);
   expect(idsOf(visibleRows(tree, new Set([1])))).toEqual([1, 2, 5, 6]);
   expect(idsOf(visibleRows(tree, new Set([2])))).toEqual([1, 6]);
@@ -49,7 +52,7 @@ describe('a search', () => {
     ['o', [3, 4, 6], [1, 2, 3, 4, 6]],
     ['nothing', [], []],
   ])(
-    'for %j finds names without accents, externalIds and ids, and shows the way to them',
+    'for %j finds names without accents, externalIds and ids, and shows the groups above them',
     (search, ids, shown) => {
       const { rows, matches } = found(tree, search);
       expect([...matches]).toEqual(ids);
@@ -76,7 +79,7 @@ describe('a group', () => {
   });
 });
 
-test('typing moves to the next name that starts with the text, also past the end; more letters stay on a row that matches', () => {
+test('typing moves to the next name that starts with the text, and continues at the start after the end; more letters stay on a row that matches', () => {
   const rows = visibleRows(tree, new Set([1, 2]));
   expect(typedTo(rows, 0, 'o')).toBe(2);
   expect(typedTo(rows, 2, 'o')).toBe(3);

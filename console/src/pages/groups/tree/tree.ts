@@ -81,7 +81,10 @@ export function found(tree: Tree, search: string): { rows: TreeRow[]; matches: S
 export const parentOf = (tree: Tree, { parentId }: TreeGroup): TreeRow | undefined =>
   parentId === null ? undefined : treeRowOf(tree, parentId);
 
-/** Whether a group may be moved to another group or to the top: not to where it is, not into itself, and not too deep. */
+/**
+ * Whether a group may be moved to another group or to the top. It can't be moved to where it is, into itself or its subgroups, or
+ * too deep.
+ */
 export function mayMove(tree: Tree, id: number, targetId: number | null): boolean {
   const row = treeRowOf(tree, id);
   if (!row || row.parentId === targetId) return false;
@@ -91,7 +94,7 @@ export function mayMove(tree: Tree, id: number, targetId: number | null): boolea
   return (treeRowOf(tree, targetId)?.level ?? 0) + 1 + row.depth <= maxTreeDepth;
 }
 
-/** Returns the next row after `index` whose name begins with the text, continuing from the start at the end. */
+/** Returns the next row after `index` whose name begins with the text. After the last row, it continues with the first. */
 export function typedTo(rows: readonly TreeRow[], index: number, typed: string): number {
   const wanted = folded(typed);
   const start = typed.length > 1 ? index : index + 1;

@@ -29,6 +29,12 @@ test('each filter of the toolbar is read from the address', () => {
   expect(isFiltered).toBe(true);
 });
 
+test('the status is that of the person or of their sign-in', () => {
+  const filtersOf = (status: string) => filtersIn({ status }).filters;
+  expect(filtersOf('active')).toEqual({ active: 'true' });
+  expect(filtersOf('uninvited')).toEqual({ signIn: 'uninvited' });
+});
+
 test('an address without filters shows everyone by name', () => {
   expect(filtersIn({})).toEqual({
     search: '',
@@ -52,6 +58,7 @@ test.each([
   ['source', 'file'],
   ['status', 'true'],
   ['mail', 'all'],
+  ['run', '7'],
 ] as const)('an unknown value is ignored: %s=%s', (key, value) => {
   expect(filtersIn({ [key]: value })).toMatchObject({ filters: {}, isFiltered: false });
 });

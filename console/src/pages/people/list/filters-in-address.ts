@@ -2,12 +2,15 @@
 // users edit and share addresses.
 import type { PersonFilters } from '@soundings/contract/console/people.ts';
 import { type PersonSort, personSorts } from '@soundings/contract/console/person-sorts.ts';
+import { type SignInState, signInStates } from '@soundings/contract/people/sign-in-states.ts';
 import { type Role, roles } from '@soundings/contract/people/roles.ts';
 
-export type FilterKey = 'q' | 'group' | 'role' | 'source' | 'status' | 'mail' | 'sort';
+export type FilterKey = 'q' | 'group' | 'role' | 'source' | 'status' | 'mail' | 'run' | 'sort';
+
+const runForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function filtersIn(address: Partial<Record<FilterKey, string>>) {
-  const { q = '', group, role, source, status, mail, sort = 'name' } = address;
+  const { q = '', group, role, source, status, mail, run, sort = 'name' } = address;
   const filters: PersonFilters = {
     ...(q !== '' && { search: q.slice(0, 200) }),
     ...(group !== undefined && /^[1-9]\d{0,8}$/.test(group) && { group }),
@@ -18,7 +21,11 @@ export function filtersIn(address: Partial<Record<FilterKey, string>>) {
     ...((status === 'active' || status === 'inactive') && {
       active: status === 'active' ? 'true' : 'false',
     }),
-    ...((mail === 'none' || mail === 'rejected') && { mail }),
+    ...((mail === 'none' || mail === 'rejected' || mail === 'stopped') && { mail }),
+    ...((signInStates as readonly (string | undefined)[]).includes(status) && {
+      signIn: status as SignInState,
+    }),
+    ...(run !== undefined && runForm.test(run) && { run }),
   };
   const isDown = sort.startsWith('-');
   const named = isDown ? sort.slice(1) : sort;

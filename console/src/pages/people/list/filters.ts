@@ -9,7 +9,7 @@ export function usePeopleFilters() {
   const said = JSON.stringify(address);
   return useMemo(() => {
     const read = filtersIn(JSON.parse(said) as Partial<Record<FilterKey, string>>);
-    const clear = () => setAddress({ q: '', group: '', role: '', source: '', status: '', mail: '' });
+    const clear = () => setAddress({ q: '', group: '', role: '', source: '', status: '', mail: '', run: '' });
     return { ...read, set: setAddress, clear };
   }, [said, setAddress]);
 }

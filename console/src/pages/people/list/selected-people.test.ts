@@ -28,7 +28,7 @@ test('at most 1,000 people are selected one by one; after one is removed, anothe
   expect(countSelected(toggled(fewer, 5000, true)!, 20_000)).toBe(1000);
 });
 
-test('all that match the filters are counted by the service, and sent as the filters', () => {
+test('if all people who match the filters are selected, the service counts them, and the filters are sent instead of the people', () => {
   const all = allSelected(managers);
   expect(countSelected(all, 20_000)).toBe(20_000);
   expect(chosenPeople(all, managers)).toEqual({ filters: managers });
@@ -49,7 +49,7 @@ const action = fc.oneof(
   fc.constantFrom('all' as const, 'none' as const, 'other filters' as const),
 );
 
-test('after any clicks, exactly the people are selected whose last click selected them, since the filters last changed', () => {
+test('after any clicks, a person is selected exactly if the last click on them since the filters changed selected them', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 30 }), (actions) => {
       let filters: PersonFilters = {};

@@ -1,5 +1,6 @@
-// Comments by question: the question once, its comments below it by week, and what was searched for marked in them.
-import type { FoundComment, FoundComments } from '@soundings/contract/console/results.ts';
+// Comments by question: each question is shown once, with its comments below it by week. The parts that match the search are
+// marked.
+import type { FoundComment, FoundComments } from '@soundings/contract/console/results/results.ts';
 import { Link } from '@tanstack/react-router';
 import { Fragment } from 'react';
 import { useText } from '../../../text/text.tsx';
@@ -11,7 +12,7 @@ import css from '../results.module.css';
 
 type CardsProps = {
   questions: FoundComments['questions'];
-  /** Those loaded so far, question by question. */
+  /** The comments loaded so far, question by question. */
   comments: readonly FoundComment[];
   groupId: number;
 };

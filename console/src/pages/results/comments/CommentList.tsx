@@ -1,5 +1,5 @@
 // Comments on the pages of a group and of a question.
-import type { ResultComment } from '@soundings/contract/console/results.ts';
+import type { ResultComment } from '@soundings/contract/console/results/results.ts';
 import { Link } from '@tanstack/react-router';
 import { useWeekText } from '../../../text/weeks.ts';
 import { HandedOut } from '../HandedOut.tsx';

@@ -1,5 +1,9 @@
 // The comments of a group by question, with a search, filters for question and week, and the words that stand out.
-import type { FoundComment, FoundComments, ResultsStart } from '@soundings/contract/console/results.ts';
+import type {
+  FoundComment,
+  FoundComments,
+  ResultsStart,
+} from '@soundings/contract/console/results/results.ts';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { MessageSquareText } from 'lucide-react';
 import { api, type ApiError } from '../../../api.ts';
@@ -37,7 +41,7 @@ type Filters = {
   language: string;
 };
 
-/** Fetches the comments in windows, each on request. */
+/** Fetches the comments in windows, each when the user asks for more. */
 function useComments(filters: Filters) {
   return useInfiniteQuery({
     queryKey: ['GET /results/comments', filters],

@@ -1,7 +1,7 @@
 // The cells of the heat map: the response, and a number for each KPI that leads to its trend. Withheld figures have a reason that
 // opens when pressed.
-import { pointsOf } from '@soundings/contract/console/points.ts';
-import type { HeatMap, HeatRow } from '@soundings/contract/console/results.ts';
+import { pointsOf } from '@soundings/contract/console/results/points.ts';
+import type { HeatMap, HeatRow } from '@soundings/contract/console/results/results.ts';
 import type { Named } from '@soundings/contract/console/groups.ts';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { ArrowDownRight, ArrowUpRight } from 'lucide-react';

@@ -1,5 +1,5 @@
 // The heat map: groups by the rolling values of KPIs, as scores or as differences from the comparison.
-import type { HeatMap, HeatRow, ResultsStart } from '@soundings/contract/console/results.ts';
+import type { HeatMap, HeatRow, ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { periodOfWeek } from '@soundings/contract/periods.ts';
 import { shownRows } from '@soundings/contract/heat-rows.ts';
 import { Navigate } from '@tanstack/react-router';
@@ -163,7 +163,7 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
   );
 }
 
-/** Returns the week in the URL, even while its map is loading; the map's own week if that one is not offered. */
+/** Returns the week in the URL, even while its map is loading. If that week is not offered, returns the week of the map. */
 const weekIn = ({ weeks }: ResultsStart, map: HeatMap, wanted = weeks[0]?.week): string =>
   weeks.find(({ week }) => week === wanted)?.week ?? map.week?.week ?? '';
 
@@ -227,6 +227,8 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
   );
 }
 
-/** Whether a row can have a difference. The company has none from itself, and no group above it: its row shows scores. */
+/**
+ * Whether a row can have a difference. The company can't be compared with itself and has no parent group, so its row shows scores.
+ */
 const isComparable = ({ companyId, comparison }: HeatMap, { id }: HeatRow) =>
   id !== companyId || comparison.kind === 'halfYear';

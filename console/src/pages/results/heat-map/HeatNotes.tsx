@@ -1,5 +1,5 @@
-// What stands around a heat map: its weeks, and what colours, arrows and hatching stand for.
-import type { HeatMap, ResultWeek } from '@soundings/contract/console/results.ts';
+// The texts above and below a heat map: its weeks, and the meaning of colours, arrows and hatching.
+import type { HeatMap, ResultWeek } from '@soundings/contract/console/results/results.ts';
 import { ArrowDownRight, ArrowUpRight } from 'lucide-react';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
@@ -28,7 +28,7 @@ type NotesProps = {
   children: string;
 };
 
-/** What colours, arrows and hatching stand for. */
+/** The meaning of colours, arrows and hatching. */
 export function HeatNotes({ map, bounds, isDifference, isOfSegments = false, children }: NotesProps) {
   const t = useText();
   return (

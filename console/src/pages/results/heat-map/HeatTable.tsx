@@ -1,5 +1,5 @@
 // The table of the heat map: its headings and rows. Draws only the rows in view of thousands.
-import type { HeatRow } from '@soundings/contract/console/results.ts';
+import type { HeatRow } from '@soundings/contract/console/results/results.ts';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
@@ -147,7 +147,10 @@ function Head() {
 
 type TitleProps = { sortKey: string; className: string | undefined; children: ReactNode };
 
-/** Sorts in descending order first (names ascending), then reversed, then in tree order again. */
+/**
+ * A column heading that sorts the rows: the first press sorts in descending order (names in ascending order), the second reverses
+ * the order, and the third returns to tree order.
+ */
 function Title({ sortKey, className, children }: TitleProps) {
   const { sort, onSort } = useHeat();
   const isUp = sort === sortKey;

@@ -1,5 +1,5 @@
-// What stands first on the overview: up to three findings as sentences, each linked to its evidence.
-import type { GroupResults } from '@soundings/contract/console/results.ts';
+// The findings at the top of the overview: up to three sentences, each linked to its evidence.
+import type { GroupResults } from '@soundings/contract/console/results/results.ts';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
 import { useLanguage, useText } from '../../../text/text.tsx';

@@ -1,7 +1,11 @@
 // The KPIs of a group in a row: the rolling value with its interval, its change and its difference from the comparison. What they
 // are based on opens in a popup.
-import { clearPoints } from '@soundings/contract/console/points.ts';
-import type { FigureChange, GroupResults, RollingFigure } from '@soundings/contract/console/results.ts';
+import { clearPoints } from '@soundings/contract/console/results/points.ts';
+import type {
+  FigureChange,
+  GroupResults,
+  RollingFigure,
+} from '@soundings/contract/console/results/results.ts';
 import { Link } from '@tanstack/react-router';
 import { ChevronDown } from 'lucide-react';
 import type { CSSProperties } from 'react';
@@ -18,6 +22,7 @@ import {
   useDifferenceDetail,
 } from '../clear.tsx';
 import { directionOf, lastRolling, pointsOn, score } from '../figures.ts';
+import { FocusMark } from '../focus/FocusNotes.tsx';
 import { HandedOut } from '../HandedOut.tsx';
 import {
   useComparisonName,
@@ -55,7 +60,9 @@ function Tile({ kpi, results }: TileProps) {
   const last = lastRolling(kpi.rolling);
   return (
     <li className={css['tile']}>
-      <p className={css['tileName']}>{kpi.name}</p>
+      <p className={css['tileName']}>
+        {kpi.name} <FocusMark groupId={group.id} kpiId={kpi.id} />
+      </p>
       {last ? (
         <Shown kpi={kpi} results={results} last={last} />
       ) : (

@@ -1,5 +1,6 @@
 // The overview of a group: its findings, KPIs and their trends, the answers of its last week, its response rate and comments.
-import type { GroupResults, ResultsStart } from '@soundings/contract/console/results.ts';
+import type { GroupResults, ResultsStart } from '@soundings/contract/console/results/results.ts';
+import { Link } from '@tanstack/react-router';
 import { EyeOff, FileText } from 'lucide-react';
 import { hasRole } from '@soundings/contract/people/roles.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
@@ -17,6 +18,7 @@ import { Loaded } from '../../../ui/page/States.tsx';
 import { Toggletip } from '../../../ui/floating/Toggletip.tsx';
 import { ComparisonSelect } from '../clear.tsx';
 import { isTooFew, lastComments } from '../figures.ts';
+import { FocusSection } from '../focus/FocusNotes.tsx';
 import { Findings } from './Findings.tsx';
 import { KpiStrip } from './KpiStrip.tsx';
 import { OverviewSide } from './OverviewSide.tsx';
@@ -122,7 +124,9 @@ function About({ results: { group, weeks, running } }: { results: GroupResults }
   return (
     <span className={css['about']}>
       <span>
-        {t('results.people', { count: group.people, number: number(group.people) })}
+        <Link to={`/groups/${group.id}`}>
+          {t('results.people', { count: group.people, number: number(group.people) })}
+        </Link>
         {last && ` · ${t('results.upTo', { week: sentence(last, last) })}`}
         {last?.state === 'final' && `, ${t('results.final')}`}
       </span>
@@ -149,6 +153,7 @@ function Content({ results }: { results: GroupResults }) {
     <>
       <Findings results={results} />
       {hasKpis && <KpiStrip results={results} />}
+      <FocusSection groupId={results.group.id} />
       {isAdministrator && trend}
       <div className={css['split']}>
         <div>

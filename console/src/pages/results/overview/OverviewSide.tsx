@@ -1,5 +1,5 @@
-// The side column of the overview: the response rate, and the highest and lowest KPIs against the comparison.
-import type { GroupResults } from '@soundings/contract/console/results.ts';
+// The side column of the overview: the response rate, and the KPIs with the highest and lowest difference from the comparison.
+import type { GroupResults } from '@soundings/contract/console/results/results.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Section } from '../../../ui/page/Section.tsx';
@@ -16,7 +16,10 @@ export const OverviewSide = ({ results }: { results: GroupResults }) => (
   </div>
 );
 
-/** How many of the people asked answered, only for closed weeks. For older weeks, the rate of the data interface. */
+/**
+ * How many of the people who were asked have answered. Only for closed weeks. For older weeks, whose numbers are not known, the
+ * rate of the data interface.
+ */
 function Response({ results: { weeks, rates, group } }: { results: GroupResults }) {
   const t = useText();
   const { number, percent } = useFormat();
@@ -57,7 +60,7 @@ function Response({ results: { weeks, rates, group } }: { results: GroupResults 
   );
 }
 
-/** The three highest and three lowest KPIs. A list of all is in the row of KPIs. */
+/** The three highest and the three lowest KPIs. The row of KPIs shows all of them. */
 function Extremes({ results: { kpis, comparison } }: { results: GroupResults }) {
   const t = useText();
   const name = useComparisonName()(comparison);

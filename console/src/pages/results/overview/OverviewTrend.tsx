@@ -1,5 +1,5 @@
 // The trends of all KPIs, each in its own chart on the same scale: the rolling line with its interval, and each week's own value.
-import type { GroupResults } from '@soundings/contract/console/results.ts';
+import type { GroupResults } from '@soundings/contract/console/results/results.ts';
 import { Link } from '@tanstack/react-router';
 import { useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';

@@ -1,5 +1,5 @@
 // The answers of a group's last week: the distribution for each question, linked to the page of the question.
-import type { GroupResults, ResultWeek } from '@soundings/contract/console/results.ts';
+import type { GroupResults, ResultWeek } from '@soundings/contract/console/results/results.ts';
 import { freeText, isChoice, singleChoice } from '@soundings/contract/question-types.ts';
 import { Link } from '@tanstack/react-router';
 import { useFormat, useText } from '../../../text/text.tsx';

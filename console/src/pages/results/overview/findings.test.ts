@@ -1,6 +1,7 @@
-// The sentences of findings, in English and Swedish, and what they lead to. A finding is never about a change that is not clear.
+// The sentences of findings, in English and Swedish, and the pages that they link to. A finding is never about a change that is not
+// clear.
 import { type CompiledText, translator } from '@soundings/contract/texts.ts';
-import type { FigureChange, Finding } from '@soundings/contract/console/results.ts';
+import type { FigureChange, Finding } from '@soundings/contract/console/results/results.ts';
 import compile from 'icu-minify/compile';
 import { describe, expect, test } from 'vitest';
 import en from '../../../text/en/results.json' with { type: 'json' };
@@ -128,7 +129,7 @@ describe('a finding', () => {
     });
   });
 
-  test('leads to its evidence: a trend, also of the group that it names, or the question', () => {
+  test('links to its evidence: a trend, which includes the group that the finding names, or the question', () => {
     expect(read([fall, question, response]).map(({ to, params, search }) => [to, params, search])).toEqual([
       ['/trends', undefined, { kpi: 'workload', groups: '3,7' }],
       ['/results/questions/$questionId', { questionId: '12' }, { group: 3, week: '2026-11-16' }],
@@ -136,7 +137,7 @@ describe('a finding', () => {
     ]);
   });
 
-  test('leads to the group that is compared with only if the caller can see its results', () => {
+  test('links to the group that is compared with only if the caller can see its results', () => {
     const searchOf = (of: typeof about) => read([differenceOf(0.05, 'up')], 'en', of)[0]?.search;
     expect(searchOf(about)).toEqual({ kpi: 'workload', groups: '3,1' });
     expect(searchOf({ ...about, path: [], company: null })).toEqual({ kpi: 'workload', groups: '3' });

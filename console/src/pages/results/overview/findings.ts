@@ -1,12 +1,12 @@
 // Turns the findings of a group into sentences, each with a link to the page that shows its evidence. Pure.
-import { clearPoints } from '@soundings/contract/console/points.ts';
+import { clearPoints } from '@soundings/contract/console/results/points.ts';
 import type {
   ChosenComparison,
   FigureChange,
   Finding,
   GroupResults,
   Verdict,
-} from '@soundings/contract/console/results.ts';
+} from '@soundings/contract/console/results/results.ts';
 import { listedIn } from '@soundings/contract/texts.ts';
 import type { Translator } from '../../../text/text.tsx';
 
@@ -125,7 +125,7 @@ function differenceText({ kpi, difference }: Of<'difference'>, about: About, { t
         ? t('results.finding.halfYear', values)
         : t('results.finding.difference', { ...values, group: comparison.group.name }),
     ...trend,
-    // The evidence is half a year ago.
+    // The trend must reach back half a year, to the value that is compared with.
     search: isEarlier ? { ...trend.search, weeks: 52 } : trend.search,
   };
 }

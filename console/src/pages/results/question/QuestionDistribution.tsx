@@ -1,5 +1,5 @@
 // How often each answer was given in a week.
-import type { QuestionResults } from '@soundings/contract/console/results.ts';
+import type { QuestionResults } from '@soundings/contract/console/results/results.ts';
 import { multipleChoice, scaleOf, yesNo } from '@soundings/contract/question-types.ts';
 import { useText } from '../../../text/text.tsx';
 import { Distribution, type DistributionRow } from '../../../ui/charts/Distribution.tsx';

@@ -1,5 +1,5 @@
 // The mean of a question over time, as a chart and as a table.
-import type { QuestionFigures, QuestionResults } from '@soundings/contract/console/results.ts';
+import type { QuestionFigures, QuestionResults } from '@soundings/contract/console/results/results.ts';
 import { recommendation } from '@soundings/contract/question-types.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';

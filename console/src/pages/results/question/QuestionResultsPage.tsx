@@ -1,5 +1,5 @@
 // The results of a question in a group: the answers of a week, the mean over time, and comments.
-import type { QuestionResults, ResultsStart } from '@soundings/contract/console/results.ts';
+import type { QuestionResults, ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { freeText, isScaled } from '@soundings/contract/question-types.ts';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -21,6 +21,7 @@ import {
   useBestEstimate,
 } from '../clear.tsx';
 import { score } from '../figures.ts';
+import { FocusLine } from '../focus/FocusNotes.tsx';
 import { CommentList } from '../comments/CommentList.tsx';
 import { CsvLink } from '../CsvLink.tsx';
 import { Started } from '../Started.tsx';
@@ -124,8 +125,9 @@ function Content({ results }: { results: QuestionResults }) {
   return (
     <>
       <Chosen results={results} />
+      <FocusLine groupId={group.id} kind="question" id={question.id} />
       {isScaled(question.type) && <QuestionHistory results={results} />}
-      {/* Segments are of the whole company. */}
+      {/* Segments divide the whole company, so they are shown only for the company. */}
       {results.company === null && <SegmentAnswersSection question={question} week={chosen} />}
       {comments.length > 0 ? (
         <Section title={t('results.commentsOf', { count: comments.length })}>

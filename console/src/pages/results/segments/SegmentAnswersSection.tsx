@@ -1,6 +1,6 @@
 // The answers to a question by segment of a breakdown, in a week.
-import type { ResultQuestion, ResultWeek } from '@soundings/contract/console/results.ts';
-import type { SegmentAnswers } from '@soundings/contract/console/segments.ts';
+import type { ResultQuestion, ResultWeek } from '@soundings/contract/console/results/results.ts';
+import type { SegmentAnswers } from '@soundings/contract/console/results/segments.ts';
 import { freeText, isChoice, singleChoice } from '@soundings/contract/question-types.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
@@ -19,7 +19,10 @@ import { useBreakdowns, useSegmentReason } from './breakdowns.tsx';
 
 type Row = SegmentAnswers['rows'][number];
 
-/** A section for administrators of an account with segments; nothing for others. `week`: the week that the page shows. */
+/**
+ * A section for administrators of an account with segments. Renders nothing for other users and accounts. `week`: the week that the
+ * page shows.
+ */
 export function SegmentAnswersSection({ question, week }: { question: ResultQuestion; week: ResultWeek }) {
   const breakdowns = useBreakdowns();
   const [address, setAddress] = useAddress<'breakdown'>();

@@ -1,6 +1,6 @@
 // The heat map of a breakdown: segments by the response and the rolling values of KPIs. Without comparisons and changes.
-import type { ResultsStart } from '@soundings/contract/console/results.ts';
-import type { SegmentMap } from '@soundings/contract/console/segments.ts';
+import type { ResultsStart } from '@soundings/contract/console/results/results.ts';
+import type { SegmentMap } from '@soundings/contract/console/results/segments.ts';
 import { shownRows } from '@soundings/contract/heat-rows.ts';
 import { useMemo } from 'react';
 import { useAddress, useData } from '../../../hooks/data.ts';

@@ -1,20 +1,23 @@
-// What the results pages share about segments: which breakdowns have any, choosing one of them, and why a figure is withheld.
-import type { ResultWeek } from '@soundings/contract/console/results.ts';
-import type { BreakdownRow } from '@soundings/contract/console/segments.ts';
+// What the results pages share about segments: which breakdowns have segments, the choice of a breakdown, and why a figure is
+// withheld.
+import type { ResultWeek } from '@soundings/contract/console/results/results.ts';
+import type { BreakdownRow } from '@soundings/contract/console/results/segments.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';
 import { useSession } from '../../../session.tsx';
 import { useText } from '../../../text/text.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 
-/** Returns the breakdowns that have segments, for administrators; none for others, and while they are loading. */
+/**
+ * Returns the breakdowns that have segments. Returns none for users who are not administrators, and none while they are loading.
+ */
 export function useBreakdowns(): BreakdownRow[] {
   const isAdministrator = hasRole(useSession().user, 'Administrator');
   const { data } = useData('GET /breakdowns', undefined, { when: isAdministrator });
   return (data?.breakdowns ?? []).filter(({ segments }) => segments > 0);
 }
 
-/** Chooses between groups and a breakdown. Missing if there is nothing to choose. */
+/** A choice between groups and breakdowns. Renders nothing if there is nothing to choose. */
 export function BreakdownSelect() {
   const t = useText();
   const breakdowns = useBreakdowns();

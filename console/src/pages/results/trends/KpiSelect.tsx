@@ -1,5 +1,5 @@
 // Chooses what a trend shows: a KPI or the response rate.
-import type { ResultKpi } from '@soundings/contract/console/results.ts';
+import type { ResultKpi } from '@soundings/contract/console/results/results.ts';
 import { useText } from '../../../text/text.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 
@@ -9,7 +9,7 @@ export const rateId = '';
 type Props = {
   kpis: readonly ResultKpi[];
   value: string;
-  /** Receives the changes of the address. */
+  /** Called with the changes to the URL. */
   onChange: (changes: { of: 'response' | undefined; kpi: string | undefined }) => void;
 };
 

@@ -1,5 +1,10 @@
 // A trend of several groups, or segments, as a chart and as a table.
-import type { Figure, ResultWeek, RollingFigure, Trend } from '@soundings/contract/console/results.ts';
+import type {
+  Figure,
+  ResultWeek,
+  RollingFigure,
+  Trend,
+} from '@soundings/contract/console/results/results.ts';
 import { X } from 'lucide-react';
 import type { CSSProperties } from 'react';
 import { useMedia } from '../../../hooks/media.ts';
@@ -15,7 +20,7 @@ import { Margin } from '../clear.tsx';
 import { pointsOn, rollingOn, score } from '../figures.ts';
 import { HandedOut, HandedOutNote } from '../HandedOut.tsx';
 import css from '../results.module.css';
-import { useHandedOutNotes, usePointText, useRollingNotes } from '../texts.ts';
+import { useAnsweredOf, usePointText, useRateNotes, useRollingNotes } from '../texts.ts';
 
 type ContentProps = {
   trend: Trend;
@@ -30,7 +35,7 @@ export function TrendContent({ trend, onRemove, reasonOf }: ContentProps) {
   const { number } = useFormat();
   const { axis } = useWeekText();
   const textOf = usePointText();
-  const handedOutOn = useHandedOutNotes();
+  const rateNotesOn = useRateNotes();
   const rollingNotesOn = useRollingNotes();
   const { weeks, series } = trend;
   const name = trend.kpi?.name ?? t('results.response');
@@ -66,7 +71,7 @@ export function TrendContent({ trend, onRemove, reasonOf }: ContentProps) {
                   dots: pointsOn(weeks, values),
                   notes: rollingNotesOn(weeks, values, rolling),
                 }
-              : { points: pointsOn(weeks, values), notes: handedOutOn(weeks, values) }),
+              : { points: pointsOn(weeks, values), notes: rateNotesOn(weeks, values) }),
           }))}
           textOf={textOf}
           height={320}
@@ -82,13 +87,13 @@ export function TrendContent({ trend, onRemove, reasonOf }: ContentProps) {
   );
 }
 
-/** A row for each week that asked, newest first; a column for each group. */
+/** A table with a row for each week that asked, newest first, and a column for each group. */
 function WeekTable({ trend: { kpi, weeks, series }, reasonOf }: Omit<ContentProps, 'onRemove'>) {
   const t = useText();
   const { full } = useWeekText();
   const byGroup = series.map(({ group, values, rolling }) => ({
     group,
-    values: new Map<string, Figure>(values.map((figure) => [figure.week, figure])),
+    values: new Map(values.map((figure) => [figure.week, figure])),
     rolling: new Map(rolling.map((figure) => [figure.week, figure])),
   }));
   // On phones, the table of several series scrolls sideways.
@@ -118,7 +123,7 @@ function WeekTable({ trend: { kpi, weeks, series }, reasonOf }: Omit<ContentProp
                   reason={reasonOf(week, group.people)}
                 />
               ) : (
-                <Value figure={values.get(week.week)} reason={reasonOf(week, group.people)} />
+                <Rate figure={values.get(week.week)} reason={reasonOf(week, group.people)} />
               ),
           })),
         ]}
@@ -144,6 +149,21 @@ function Rolling({ figure, own, reason }: RollingProps) {
             : t('results.thatWeek', { value: String(score(own.value)) })}
         </span>
       )}
+    </span>
+  );
+}
+
+type RateProps = { figure: Trend['series'][number]['values'][number] | undefined; reason: string };
+
+/** The response rate, and how many of the people asked answered. */
+function Rate({ figure, reason }: RateProps) {
+  const people = useAnsweredOf()(figure);
+  return (
+    <span className={css['rolling']}>
+      <span>
+        <Value figure={figure} reason={reason} />
+      </span>{' '}
+      {people !== undefined && <span className={css['alone']}>{people}</span>}
     </span>
   );
 }

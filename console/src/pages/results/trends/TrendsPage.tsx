@@ -1,5 +1,5 @@
 // The trend of a KPI, or of the response rate, in up to six groups or segments.
-import type { ResultsStart } from '@soundings/contract/console/results.ts';
+import type { ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
 import { useLanguage, useText } from '../../../text/text.tsx';
 import { GroupCombobox } from '../../../ui/form/group-combobox/GroupCombobox.tsx';

@@ -143,7 +143,7 @@ function useConfirming(fileId: number): (body: ReturnType<typeof bodyOf>) => Pro
   const refresh = useRefresh();
   return async (body) => {
     const { isRepeated } = await api('POST /files/{fileId}/columns', { params: { fileId }, body });
-    // Not awaited: the dialog shows what would be refetched.
+    // Not awaited, because the dialog itself shows some of the responses that are refetched.
     void refresh(
       'GET /mappings',
       'GET /files',
@@ -161,7 +161,7 @@ type WithFaultsProps = {
   children: (faultAt: (path: string) => string | undefined) => ReactNode;
 };
 
-/** Shows an error above the sheets, unless all of it belongs to columns and the country. */
+/** Shows an error above the sheets, unless all of its faults belong to columns or the country. */
 function WithFaults({ error, children }: WithFaultsProps) {
   const errorText = useErrorText();
   const faultText = useFaultText();

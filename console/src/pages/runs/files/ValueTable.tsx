@@ -101,7 +101,7 @@ export function ValueTable({ column, field, choices, onChoose }: Props) {
                   hideLabel
                   value={meaning ?? 'unset'}
                   onChange={(to) => to !== 'unset' && onChoose(value.value, to)}
-                  // The same before and after the choice, because the list is still open then.
+                  // The options are the same before and after the choice, because the list is still open at that moment.
                   options={value.meaning[field] === null ? [unset, ...options] : options}
                 />
                 {meaning === null && (

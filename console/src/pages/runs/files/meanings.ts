@@ -12,7 +12,7 @@ export function useMeaningText(): (meaning: string) => string {
       : t(`files.meaning.${meaning as ColumnMeaning | 'ignore'}`);
 }
 
-/** Returns "Active" for `yes` of a status. */
+/** Returns "Active" for the meaning `yes` of a status. */
 export function useMappedValueText(): (field: ValueField, meaning: ValueMeaning) => string {
   const t = useText();
   return (field, meaning) => {

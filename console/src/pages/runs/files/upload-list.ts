@@ -25,7 +25,7 @@ export const withError = (uploads: List, key: number, error: unknown): FileUploa
 export const without = (uploads: List, key: number): FileUpload[] =>
   uploads.filter((upload) => upload.key !== key);
 
-/** Returns a function that runs a task when all tasks before it have ended, also if one of them has failed. */
+/** Returns a function that runs a task when all tasks before it have ended, even if one of them has failed. */
 export function oneAtATime(): (task: () => Promise<void>) => Promise<void> {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {

@@ -3,6 +3,7 @@ import { useData } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
+import { Digest } from './Digest.tsx';
 import { Password } from './Password.tsx';
 import { PastWeeks } from './PastWeeks.tsx';
 import { Person } from './Person.tsx';
@@ -18,6 +19,7 @@ export function ProfilePage() {
         {(data) => (
           <>
             <Person profile={data} />
+            <Digest profile={data} />
             <Password profile={data} />
             <TwoFactor profile={data} />
             <Sessions />

@@ -61,7 +61,7 @@ export function TwoFactor({ profile: { twoFactor, email } }: { profile: Profile 
 
 type DialogProps = { email: string; onClose: () => void };
 
-/** The steps: password, then the secret and a first code, then the recovery codes. */
+/** The steps of setting it up: the password, then the secret and a first code, then the recovery codes. */
 function SettingUp({ email, onClose }: DialogProps) {
   const t = useText();
   const refresh = useRefresh();

@@ -23,7 +23,7 @@ const loadOpened = () => loadOnDemand(() => import('./GroupComboboxOpened.tsx'))
 const prepare = () => void loadOpened().catch(() => {});
 const Opened = lazy(async () => ({ default: (await loadOpened()).GroupComboboxOpened }));
 
-/** `control`: connects it to the label of a field. */
+/** `control`: connects the button to the label of a field. */
 type ControlProps = GroupComboboxProps & { control?: { id: string; className: string } };
 
 export function GroupCombobox(props: GroupComboboxProps) {
@@ -99,7 +99,7 @@ function Control(props: ControlProps) {
 
 type ContentProps = { props: ControlProps; chosen: string | undefined };
 
-/** The properties of the button that opens it, used here and by the list. */
+/** Returns the properties of the button that opens the list. They are used here and by the list. */
 function triggerOf({ props: { label, filter, control, name, placeholder }, chosen }: ContentProps) {
   return filter
     ? { className: filterClass, 'aria-label': `${String(label)}: ${chosen ?? placeholder ?? ''}` }

@@ -24,7 +24,7 @@ test('each group has its path from the top', () => {
   expect(groups.map(({ path }) => path)).toEqual(['', 'Lavmark', ...Array(3).fill('Lavmark / Försäljning')]);
 });
 
-test('names that start with the typed text come first, then names with a word that does, then all others', () => {
+test('names that start with the typed text come first, then names in which a word starts with it, then all others', () => {
   expect(namesFor('sales')).toEqual(['Sales Malmö', 'Försäljning', 'North Sales', 'Wholesales']);
 });
 
@@ -34,7 +34,7 @@ test('every word is required, in any order, with or without accents', () => {
   expect(namesFor('malmö north')).toEqual([]);
 });
 
-test('an empty text shows all groups; if only some are shown, their total is known', () => {
+test('an empty text finds all groups; if only some of them are shown, the total is known', () => {
   expect(namesFor('  ')).toHaveLength(5);
   expect(findGroups(groups, 'sales', 2)).toMatchObject({ found: [{ id: 4 }, { id: 2 }], total: 4 });
 });

@@ -11,7 +11,7 @@ export type GroupComboboxProps = FieldProps & {
   /** Groups that can't be chosen, such as the subgroups of a group that is moved. */
   exclude?: (id: number) => boolean;
   placeholder?: string;
-  /** Shows it as a toolbar filter: "Group Whole company ⌄". */
+  /** Shows the button as a toolbar filter: "Group Whole company ⌄". */
   filter?: boolean;
   name?: string;
   disabled?: boolean;

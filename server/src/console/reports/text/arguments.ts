@@ -27,6 +27,9 @@ export type Arguments = {
     'differenceFrom': { name: string };
     'moreKpis': { count: number };
     'kpiNote': { count: number; weeks: string };
+    'focusItem': { name: string; action: string; responsible: string; day: string };
+    'focusItem.onTrack': { name: string; action: string; responsible: string; day: string };
+    'focusItem.needsHelp': { name: string; action: string; responsible: string; day: string };
     'weekSpan': { first: string; last: string };
     'questionNote': { count: number; week: string };
     'commentsLeftOut': { count: number };

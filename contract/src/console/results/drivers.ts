@@ -1,7 +1,7 @@
 // The console: key drivers, which KPIs go along with an outcome over the published figures of groups. docs/administrators/drivers.md
 // explains them.
 import { Type } from 'typebox';
-import { operation } from './operation.ts';
+import { operation } from '../operation.ts';
 import type { ResultGroup, ResultKpi, ResultWeek } from './results.ts';
 
 /** What drivers can be shown for: a KPI, or a recommendation question (eNPS). `id` is the value of the `outcome` parameter. */
@@ -25,9 +25,9 @@ export type KpiDriver = ResultKpi & {
 export type LeftOutKpi = ResultKpi & { reason: 'sameQuestions' | 'fewFigures' | 'fewGroups' | 'constant' };
 
 export type Drivers = {
-  /** What can be chosen. Empty: no figures are shown. */
+  /** The outcomes that can be chosen. Empty: no figures are shown. */
   outcomes: DriverOutcome[];
-  /** The chosen one; null: there is none. */
+  /** The chosen outcome; null: there are no outcomes. */
   outcome: DriverOutcome | null;
   /** `few`: too few groups; `noKpis`: no KPI to compare with; `same`: all groups have the same outcome. */
   state: 'computed' | 'few' | 'noKpis' | 'same';
@@ -52,7 +52,7 @@ const driversQuery = Type.Object(
     outcome: Type.Optional(
       Type.String({
         pattern: '^(kpi:.{1,500}|question:[1-9]\\d{0,9})$',
-        description: 'kpi: or question: followed by an ID. Default: the first.',
+        description: 'kpi: or question: followed by an ID. Default: the first outcome.',
       }),
     ),
     weeks: Type.Optional(
@@ -64,7 +64,7 @@ const driversQuery = Type.Object(
 );
 
 export const driversOperations = {
-  /** For managers, over the groups that they can see. */
+  /** Returns the key drivers of an outcome over the groups that the manager can see. */
   'GET /results/drivers': operation<Drivers>()({ minimumRole: 'Manager', query: driversQuery }),
   'GET /results/drivers/csv': operation()({ minimumRole: 'Manager', query: driversQuery }),
 };

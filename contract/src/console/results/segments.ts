@@ -1,9 +1,9 @@
 // The console: breakdowns and their segments (docs/administrators/segments.md), for administrators only. They are opened and closed here,
 // and their results are read like those of groups, without comments, changes and comparisons.
 import { Type } from 'typebox';
-import { maxAttributeLength, maxNameLength } from '../limits.ts';
-import type { Named } from './groups.ts';
-import { operation } from './operation.ts';
+import { maxAttributeLength, maxNameLength } from '../../limits.ts';
+import type { Named } from '../groups.ts';
+import { operation } from '../operation.ts';
 import type { HeatMap, QuestionFigures, ResultQuestion, ResultWeek, Trend } from './results.ts';
 
 /** A breakdown: an attribute, in bands of years if it contains dates, or two other breakdowns at once. */
@@ -60,6 +60,10 @@ export type SegmentSimulation = {
   largeShown: number | null;
   /** The share of the answers of people in segments that the shown figures would be based on. */
   answers: number | null;
+  /** How many questions with a mean, and yes/no and choice questions, recent weeks asked. If both are 0, the result is for means. */
+  asked: { withMean: number; distributions: number };
+  /** How many answers yes/no and choice questions need. */
+  distributionFrom: number;
 };
 
 const closed = { additionalProperties: false };

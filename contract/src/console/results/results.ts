@@ -1,13 +1,13 @@
 // The console: results. The figures are read from the same rows as those of the data interface, and nothing is shown that the
 // data interface withholds.
 import { Type } from 'typebox';
-import { type Comparison, comparisons } from '../comparisons.ts';
-import type { QuestionType } from '../question-types.ts';
-import { operation } from './operation.ts';
+import { type Comparison, comparisons } from '../../comparisons.ts';
+import type { QuestionType } from '../../question-types.ts';
+import { operation } from '../operation.ts';
 
 /**
- * A week: its Monday, and its ISO year and number. `final`: its figures are published and won't change; `live`: the current
- * figures are shown while it is open; `open`: it is open and shows nothing yet; `none`: nothing was asked.
+ * A week: its Monday, and its ISO year and number. `final`: its figures are published and won't change; `live`: the current figures
+ * are shown while the week is open; `open`: the week is open and shows nothing yet; `none`: nothing was asked.
  */
 export type ResultWeek = {
   week: string;
@@ -19,23 +19,19 @@ export type ResultWeek = {
 };
 
 export type ResultGroup = { id: number; name: string };
-/** The name is in the requested language if the KPI has one in it. */
+/** The name is in the requested language if the KPI has a name in that language. */
 export type ResultKpi = { id: string; name: string };
 
 /**
- * `value`: 0 to 1; null: withheld. A week in which it was not asked has no figure. `handedOut`: whether it is partly based on
- * links or cards that the employer handed out (P14).
+ * `value`: 0 to 1; null: withheld. A week in which the question or KPI was not asked has no figure. `handedOut`: whether the figure
+ * is partly based on links or cards that the employer handed out (P14).
  */
 export type Figure = { week: string; value: number | null; handedOut: boolean };
-/**
- * `asked`: how many people were asked anything. `answered`: how many of them answered or skipped anything. `value`: their ratio. Null:
- * withheld, or the week closed before this was stored; then `value` is the rate of the data interface.
- */
+/** How many people were asked, and answered or skipped anything. Null: withheld or not stored; `value` is then the API's. */
 export type RateFigure = Figure & { asked: number | null; answered: number | null };
 
 /** Whether a change or difference is clear (docs/administrators/statistics.md), and its direction; `unclear`: no clear change. */
 export type Verdict = 'up' | 'down' | 'unclear';
-
 /**
  * A change since an earlier week, over the `questions` that have a figure in both. `by`: -1 to 1. `since`: the earlier week; for a KPI,
  * the latest of its questions' earlier weeks. `firstSince`: the earliest of them, if `by` is not the difference from the KPI's value in
@@ -51,18 +47,18 @@ export type FigureChange = {
 };
 
 /**
- * The difference from the comparison, over what both have figures for. `value`: the comparison's own figure. `handedOut`: whether one
- * of the figures, here or in the comparison, is partly based on links or cards that the employer handed out.
+ * The difference from the comparison, over the questions with figures in both. `value`: the comparison's own figure. `handedOut`:
+ * whether one of the figures, here or in the comparison, is partly based on links or cards that the employer handed out.
  */
 export type Difference = { value: number; by: number; verdict: Verdict; handedOut: boolean };
 
-/** A figure of a small group, moved towards its parent group. `weight`: the share of its own figure, 0 to 1. */
+/** A small group's figure, moved towards that of its parent group. `weight`: how much the group's own figure counts, 0 to 1. */
 export type BestEstimate = { value: number; margin: number; weight: number };
 
 /**
  * The rolling value of a KPI in a week: the mean of the latest shown figure of each of its questions in the weeks of the window.
- * `questions`: how many; `firstWeek` and `lastWeek`: the weeks their figures come from. `margin`: half the width of the 95%
- * interval; null: not known. `change`: since the same questions were last asked before; null: nothing can be compared.
+ * `questions`: their number; `firstWeek` and `lastWeek`: the weeks of their figures. `margin`: half the width of the 95% interval;
+ * null: not known. `change`: the change since the same questions were last asked; null: nothing can be compared.
  */
 export type RollingFigure = Figure & {
   questions: number;
@@ -74,7 +70,6 @@ export type RollingFigure = Figure & {
 
 /** The direct subgroups, clearest first, where a KPI clearly changed as well. `mostIn`: where by clearly more than in all others. */
 export type KpiPlaces = { clearIn: ResultGroup[]; mostIn: ResultGroup | null };
-
 /** What stands first on an overview: clear changes, and the response. `kpis`: all other KPIs that clearly changed. */
 export type Finding =
   | ({ kind: 'kpi'; kpi: ResultKpi; change: FigureChange } & KpiPlaces)
@@ -83,14 +78,13 @@ export type Finding =
   | { kind: 'question'; question: { id: number; text: string }; week: string; change: FigureChange }
   | { kind: 'response'; week: string; answered: number; asked: number };
 
-/** What the overview, heat map and question pages compare with. `group`: the company or parent; null for other kinds. */
-export type ChosenComparison = {
-  kind: Comparison;
-  group: ResultGroup | null;
-  /** Which the caller may choose here. */ available: Comparison[];
-};
+/**
+ * What the overview, heat map and question pages compare with. `group`: the company or parent; null for other kinds. `available`: the
+ * comparisons that the caller may choose here.
+ */
+export type ChosenComparison = { kind: Comparison; group: ResultGroup | null; available: Comparison[] };
 
-/** A question with the labels of its scale: of all values or of both ends; yes is 1 and no is 0. */
+/** A question with the labels of its scale: for all values, or for both ends. Yes is 1 and no is 0. */
 export type ResultQuestion = {
   id: number;
   type: QuestionType;
@@ -99,23 +93,23 @@ export type ResultQuestion = {
   options: { id: string; text: string }[];
 };
 
-/** The figures of a question in a week. Nulls: withheld. */
+/** The figures of a question in a week. Unless stated otherwise, null means withheld. */
 export type QuestionFigures = {
   week: string;
   /** For questions with a scale: the mean, 0 to 1. */
   value: number | null;
   answers: number | null;
-  /** How often each value of the scale (or yes and no), or each option, was given, in their order. */
+  /** How often each value of the scale (or yes and no), or each option, was chosen, in the order of the scale or the options. */
   distribution: { key: string; count: number }[] | null;
-  /** For recommendations: -100 to 100. */
+  /** For recommendation questions: the eNPS, -100 to 100. */
   enps: number | null;
   /** Whether the figures are partly based on links or cards that the employer handed out. */
   handedOut: boolean;
   /** Half the width of the 95% interval of `value`; null: not known. */
   margin: number | null;
-  /** Since the question was last shown for the group; null: nothing to compare. */
+  /** The change since the group's figure for the question was last shown; null: nothing to compare. */
   change: FigureChange | null;
-  /** From the comparison; null: nothing to compare. */
+  /** The difference from the comparison; null: nothing to compare. */
   difference: Difference | null;
   bestEstimate: BestEstimate | null;
 };
@@ -134,7 +128,7 @@ export type ResultComment = {
 /** `marks`: the parts of the text that matched the search or the word, as ranges of UTF-16 code units: [first, end). */
 export type FoundComment = ResultComment & { marks: [number, number][] };
 
-/** Comments by question: the question with the newest comment first, newest week first within it, in random order within a week. */
+/** Sorted by question (the one with the newest comment first), then by week (newest first); within a week in random order. */
 export type FoundComments = {
   total: number;
   /** The questions of all comments found, in order, each with the number of its comments. */
@@ -157,16 +151,16 @@ export type CommentWords = {
   words: CommentWord[];
 };
 export type CommentWord = {
-  /** What to filter by. */
+  /** The word to filter comments by. */
   word: string;
-  /** As people here write it. */
+  /** The word as people in this group write it. */
   text: string;
-  /** The language of the comments in which it stands out. */
+  /** The language of the comments in which the word stands out. */
   language: string;
-  /** How many of the group's comments in the language contain it, and how many there are. */
+  /** `comments`: how many of the group's comments in the language contain the word; `of`: how many there are in the language. */
   comments: number;
   of: number;
-  /** The same for the rest of the company; null if the caller can't see the company. */
+  /** The same numbers for the rest of the company; null if the caller can't see the company. */
   elsewhere: { comments: number; of: number } | null;
 };
 
@@ -178,7 +172,7 @@ export type ResultsStart = {
   running: ResultWeek | null;
   /** KPIs that have ever had a value. */
   kpis: ResultKpi[];
-  /** The group to start with: the top one, or the first that the caller can see; null: there is none. */
+  /** The group to start with: the top group, or else the first group that the caller can see; null: there is none. */
   group: ResultGroup | null;
   /** How many groups the caller can see. */
   groups: number;
@@ -198,9 +192,9 @@ export type GroupResults = {
   kpis: (ResultKpi & {
     /** Each week's own value. */
     values: Figure[];
-    /** One for each week of the span that has one. */
+    /** The rolling values, for the weeks of the span that have one. */
     rolling: RollingFigure[];
-    /** Of the last rolling value; null: nothing to compare. */
+    /** The difference of the last rolling value from the comparison; null: nothing to compare. */
     difference: Difference | null;
     bestEstimate: BestEstimate | null;
   })[];
@@ -228,15 +222,15 @@ export type HeatRow = ResultGroup & {
   answered?: number;
   /** One rolling value per KPI of the map. Null: withheld; 'none': not asked in the window. */
   values: (number | null | 'none')[];
-  /** Per KPI the clear changes since its questions were last asked: -1 to 1; null: none, or not clear. */
+  /** For each KPI, the change since its questions were last asked, if it is clear: -1 to 1; null: no change, or not a clear one. */
   changes: (number | null)[];
-  /** Per KPI the difference from the comparison; null: nothing to compare. */
+  /** For each KPI, the difference from the comparison; null: nothing to compare. */
   differences: (number | null)[];
   /** The indices of the KPIs whose difference is clear. */
   clear: number[];
   /** Which figures are partly based on links or cards that the employer handed out: the rate, or KPIs by index. */
   handedOut: ('rate' | number)[];
-  /** The same for the clear changes and the differences, which are also based on the figures that they compare with: KPIs by index. */
+  /** The KPIs, by index, whose clear change or difference compares two figures of which one is partly based on such links. */
   changesHandedOut: number[];
   differencesHandedOut: number[];
 };
@@ -257,8 +251,14 @@ export type Trend = {
   /** Null: the response rate. */
   kpi: ResultKpi | null;
   weeks: ResultWeek[];
-  /** `values`: each week's own. `rolling`: empty for the response rate. */
-  series: { group: ResultGroup & { people: number }; values: Figure[]; rolling: RollingFigure[] }[];
+  /** `values`: each week's own, those of the response rate with their numbers of people. `rolling`: empty for the response rate. */
+  series: TrendSeries[];
+};
+type TrendValue = Figure & Partial<RateFigure>;
+type TrendSeries = {
+  group: ResultGroup & { people: number };
+  values: TrendValue[];
+  rolling: RollingFigure[];
 };
 
 export type QuestionResults = {
@@ -267,9 +267,9 @@ export type QuestionResults = {
   company: ResultGroup | null;
   /** Every week of the span, oldest first. */
   weeks: ResultWeek[];
-  /** The week whose distribution is shown: the requested one, or the last that asked it; null: it was never asked here. */
+  /** The week whose distribution is shown: the requested one, or else the last that asked the question; null: never asked here. */
   chosen: ResultWeek | null;
-  /** One entry per week in which it was asked. */
+  /** One entry for each week in which the question was asked. */
   figures: QuestionFigures[];
   comparison: ChosenComparison;
   /** Comments of the chosen week, at most 100. */
@@ -299,7 +299,7 @@ const heatQuery = Type.Object(
   },
   closed,
 );
-/** The file contains the rows that the page's filters select, in the page's order. */
+/** The query of the CSV file, which contains the rows that the page's filters select, in the page's order. */
 const heatFileQuery = Type.Object(
   {
     ...heatQuery.properties,
@@ -355,11 +355,11 @@ export const resultsOperations = {
     query: Type.Object({ language }, closed),
   }),
   'GET /results/groups/{groupId}': operation<GroupResults>()({ minimumRole: 'Manager', query: groupQuery }),
-  /** KPIs and response rate of a group by week, as CSV. */
+  /** Returns the KPIs and the response rate of a group by week, as CSV. */
   'GET /results/groups/{groupId}/csv': operation()({ minimumRole: 'Manager', query: groupQuery }),
   'GET /results/heat-map': operation<HeatMap>()({ minimumRole: 'Manager', query: heatQuery }),
   'GET /results/heat-map/csv': operation()({ minimumRole: 'Manager', query: heatFileQuery }),
-  /** A KPI, or the response rate, of several groups by week. */
+  /** Returns a KPI, or the response rate, of several groups by week. */
   'GET /results/trends': operation<Trend>()({ minimumRole: 'Manager', query: trendQuery }),
   'GET /results/trends/csv': operation()({ minimumRole: 'Manager', query: trendQuery }),
   /** Returns the questions that have results in a group, sorted by text. */
@@ -387,12 +387,12 @@ export const resultsOperations = {
       closed,
     ),
   }),
-  /** Returns the words that stand out in a group's comments against the rest of the company. */
+  /** Returns the words that stand out in a group's comments, compared with the rest of the company. */
   'GET /results/comments/words': operation<CommentWords>()({
     minimumRole: 'Manager',
     query: Type.Object(wordFilters, closed),
   }),
-  /** Comments with their week, question and group, and the numbers of comments and answers there, as CSV. */
+  /** Returns comments as CSV, each with its week, question and group, and the numbers of comments and answers there. */
   'GET /results/comments/csv': operation()({
     minimumRole: 'Manager',
     query: Type.Object(commentFilters, closed),

@@ -1,0 +1,106 @@
+// The console: getting started. Templates of schedules, asking at once, and the steps from an empty account to a first answer, computed
+// from the account's data. For administrators only.
+import { Type } from 'typebox';
+import type { QuestionTexts, WeekName } from './asking.ts';
+import { operation } from './operation.ts';
+import type { TemplateId } from '../template-ids.ts';
+
+/** A set of questions with a rhythm. */
+export type TemplateView = {
+  id: TemplateId;
+  /** The name of the schedule that it creates. */
+  name: string;
+  /** The questions it asks each time. Ids of questions that the account does not have yet are 0. */
+  questions: QuestionTexts[];
+  /** Where it chooses from KPIs: how many questions at a time, from which KPIs, and how many weeks until each is asked again. */
+  perWeek: number | null;
+  everyWeeks: number | null;
+  kpis: { id: string; name: string; translations: Record<string, string> }[];
+  repeatWeeks: number;
+  /** 1: Monday. */
+  weekday: number;
+  hour: number;
+  reminderDays: number;
+  /** The day on which it would ask first (YYYY-MM-DD). */
+  from: string;
+};
+
+export type Templates = {
+  templates: TemplateView[];
+  /** The top groups, which are asked with all their subgroups, and how many active people are in them. */
+  groups: string[];
+  people: number;
+  /** The account's language. */
+  language: string;
+};
+
+/** Who a schedule asks if it asks at once, or asked. */
+export type AskNow = {
+  scheduleId: number;
+  name: string;
+  /** Identifies what is shown. Send it back to ask. */
+  version: string;
+  week: WeekName;
+  /** Until when people can answer (ISO 8601). */
+  endsAt: string;
+  people: number;
+  withEmail: number;
+  /** The names of the groups that are asked, and of those that are left out. */
+  groups: string[];
+  without: string[];
+  questions: number;
+  /** Whether the schedule has already asked in this week. */
+  isAsked: boolean;
+  /** Whether emails can be sent. */
+  hasMail: boolean;
+};
+
+export const startSteps = ['company', 'people', 'groups', 'pulse', 'testMail', 'invite', 'ask'] as const;
+export type StartStep = (typeof startSteps)[number];
+
+/** How far an account is on its way to the first results. */
+export type Start = {
+  isDismissed: boolean;
+  /** The steps in their order, and whether each is done. */
+  steps: { name: StartStep; isDone: boolean }[];
+  company: { name: string; language: string; threshold: number };
+  /** Active people, and how many of them are in no group. */
+  people: number;
+  withoutGroup: number;
+  groups: number;
+  /** The schedule that the following steps are about: the first one. */
+  schedule: { id: number; name: string } | null;
+  canMail: boolean;
+  /** The open week; null: no one is asked. */
+  week: WeekName | null;
+  /** Active people other than the caller who have a role: never invited, invited, and with a password. */
+  uninvited: number;
+  invited: number;
+  signedIn: number;
+};
+
+const administrator = { minimumRole: 'Administrator' } as const;
+
+export const startOperations = {
+  'GET /start': operation<Start>()(administrator),
+  'PUT /start/dismissed': operation()({
+    ...administrator,
+    body: Type.Object({ isDismissed: Type.Boolean() }, { additionalProperties: false }),
+  }),
+  'GET /templates': operation<Templates>()(administrator),
+  /** Creates the template's questions that are missing, its KPI and a schedule for all top groups. */
+  'POST /templates/{templateId}': operation<{ scheduleId: number }>()(administrator),
+  /** Asks the questions of a schedule at once, or only returns who would be asked. */
+  'POST /schedules/{scheduleId}/ask': operation<AskNow>()({
+    ...administrator,
+    body: Type.Object(
+      {
+        isPreview: Type.Boolean(),
+        version: Type.Optional(
+          Type.String({ maxLength: 100, description: 'The version that the preview returned.' }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+  }),
+};

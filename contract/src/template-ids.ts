@@ -1,0 +1,4 @@
+// The templates of schedules. Imports no schemas, so that browsers don't load the schema package.
+
+export const templateIds = ['pulse', 'enps', 'work-environment'] as const;
+export type TemplateId = (typeof templateIds)[number];

@@ -1,0 +1,181 @@
+// The settings of an installation, in one table. config.ts reads their values.
+
+export type Setting = {
+  name: string;
+  kind:
+    | 'text'
+    | 'place'
+    | 'port'
+    | 'seconds'
+    | 'switch'
+    | 'level'
+    | 'url'
+    | 'site'
+    | 'addresses'
+    | 'origins'
+    | 'count'
+    | 'smtp'
+    | 'mailbox'
+    | 'connections'
+    | 'domain'
+    | 'label'
+    | 'signingKey';
+  fallback: string;
+  secret?: true;
+  sentence: string;
+};
+
+/** All settings, in the order of docs/operators/configuration.md, which is generated from this table. */
+export const settings = [
+  { name: 'HOST', kind: 'text', fallback: '127.0.0.1', sentence: 'The address to listen on.' },
+  { name: 'PORT', kind: 'port', fallback: '8080', sentence: 'The port for HTTP(S).' },
+  {
+    name: 'DATA_DIR',
+    kind: 'text',
+    fallback: './data',
+    sentence: 'The directory of the embedded database and of the keys.',
+  },
+  {
+    name: 'ANSWER_KEYS',
+    kind: 'place',
+    fallback: 'file',
+    sentence:
+      'Where the keys of open weeks and of secrets are stored. `file`: in DATA_DIR/keys, outside the database. `database`: in the database, for containers without a persistent volume. With `database`, answers of closed weeks can be read from the log and the backups of the database until the logs are overwritten and the backups deleted.',
+  },
+  {
+    name: 'DATABASE_URL',
+    kind: 'url',
+    fallback: '',
+    secret: true,
+    sentence: 'The address of a PostgreSQL server (15 or newer) to use instead of the embedded one.',
+  },
+  {
+    name: 'TLS_CERT_FILE',
+    kind: 'text',
+    fallback: '',
+    sentence: 'The certificate chain (PEM). Turns on HTTPS.',
+  },
+  { name: 'TLS_KEY_FILE', kind: 'text', fallback: '', sentence: 'The private key of the certificate (PEM).' },
+  {
+    name: 'TRUST_PROXY',
+    kind: 'addresses',
+    fallback: '',
+    sentence:
+      'IP addresses or ranges of reverse proxies whose X-Forwarded headers are trusted, separated by commas.',
+  },
+  {
+    name: 'ALLOW_PLAIN_HTTP',
+    kind: 'switch',
+    fallback: '0',
+    sentence: 'Set to 1 to allow plain HTTP on an address other than loopback.',
+  },
+  {
+    name: 'PUBLIC_URL',
+    kind: 'site',
+    fallback: '',
+    sentence:
+      'The public address of the service, such as https://surveys.example.com. Default: the address it listens on.',
+  },
+  {
+    name: 'CORS_ORIGINS',
+    kind: 'origins',
+    fallback: '',
+    sentence:
+      'Origins whose pages can read the data interface in a browser, separated by commas, or * for all. Default: none.',
+  },
+  {
+    name: 'RATE_LIMIT',
+    kind: 'count',
+    fallback: '600',
+    sentence:
+      'The maximum number of requests per minute for each API token, across all interfaces. 0: no limit. SFTP has its own limits.',
+  },
+  {
+    name: 'RESPONSE_CACHE_MB',
+    kind: 'count',
+    fallback: '32',
+    sentence: 'The size in MB of the in-memory cache for responses of the data interface. 0: no cache.',
+  },
+  {
+    name: 'SFTP_PORT',
+    kind: 'port',
+    fallback: '2222',
+    sentence: 'The port for SFTP. 0: off.',
+  },
+  {
+    name: 'FILE_DAYS',
+    kind: 'count',
+    fallback: '30',
+    sentence: 'How many days uploaded files and their contents are kept after processing.',
+  },
+  {
+    name: 'SMTP_URL',
+    kind: 'smtp',
+    fallback: '',
+    secret: true,
+    sentence:
+      'The mail server, such as `smtp://user:password@mail.example.com:587`, or `smtps://` for implicit TLS. TLS with a valid certificate is required, unless the server is on loopback or the address ends in `?insecure`. Default: no email is sent.',
+  },
+  {
+    name: 'MAIL_FROM',
+    kind: 'mailbox',
+    fallback: '',
+    sentence:
+      'The sender of emails, such as `Soundings <soundings@example.com>`. Default: soundings@ followed by the host of PUBLIC_URL.',
+  },
+  {
+    name: 'SMTP_CONNECTIONS',
+    kind: 'connections',
+    fallback: '8',
+    sentence:
+      'How many connections to the mail server are used at the same time. Lower it if the server allows fewer (Exchange Online: 3).',
+  },
+  {
+    name: 'DKIM_SELECTOR',
+    kind: 'label',
+    fallback: '',
+    sentence:
+      'Signs emails with DKIM: the selector of the DNS record that has the public key, such as `soundings` if its name begins with soundings, followed by _domainkey. Needs DKIM_KEY. Default: Soundings signs no email.',
+  },
+  {
+    name: 'DKIM_KEY',
+    kind: 'signingKey',
+    fallback: '',
+    secret: true,
+    sentence:
+      'The private RSA key for DKIM (PEM, at least 1024 bits, better 2048). `npx soundings mail test` prints the DNS record that belongs to it.',
+  },
+  {
+    name: 'DKIM_DOMAIN',
+    kind: 'domain',
+    fallback: '',
+    sentence: 'The domain that signs emails with DKIM. Default: the domain of MAIL_FROM.',
+  },
+  {
+    name: 'METRICS_TOKEN',
+    kind: 'text',
+    fallback: '',
+    secret: true,
+    sentence:
+      'A secret that gives access to `GET /metrics` from any machine when sent in the `Authorization` header. Default: only requests from this machine have access, and not those that come through a proxy.',
+  },
+  {
+    name: 'LOG_LEVEL',
+    kind: 'level',
+    fallback: 'info',
+    sentence: 'The lowest level of messages to log: fatal, error, warn, info, debug, trace or silent.',
+  },
+  {
+    name: 'DRAIN_SECONDS',
+    kind: 'seconds',
+    fallback: '5',
+    sentence:
+      'How many seconds the service keeps accepting requests after SIGTERM, while /health/ready already returns 503. Choose a longer time than your load balancer needs to notice.',
+  },
+  {
+    name: 'SHUTDOWN_SECONDS',
+    kind: 'seconds',
+    fallback: '60',
+    sentence: 'How many seconds the service then waits for running requests.',
+  },
+] as const satisfies readonly Setting[];

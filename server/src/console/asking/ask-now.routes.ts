@@ -1,0 +1,66 @@
+// The console: asking the questions of a schedule at once, after showing who is asked and until when.
+import type { AskNow } from '@soundings/contract/console/start.ts';
+import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
+import { changedSince } from '../../base/errors.ts';
+import type { Db } from '../../db/db.ts';
+import { alreadyAsked, type AskOnThread } from '../../rounds/ask-now.ts';
+import { questionsFor } from '../../rounds/calendar.ts';
+import { endOf } from '../../rounds/send-times.ts';
+import { audiencesOf, scheduleById } from '../../rounds/schedules.ts';
+import { selectScheduleWeeks } from '../../rounds/schedules.sql.ts';
+import { actorOf, type Console, type Who } from '../core/console.ts';
+import { idIn } from '../core/ids.ts';
+import { versionOf } from '../core/versions.ts';
+import type { AskingDependencies } from './asking-dependencies.ts';
+import { addSending, selectGroupNames } from './asking.sql.ts';
+import { named } from './question-texts.ts';
+
+export function serveAskNow(
+  console: Console,
+  { pool, mailer, now }: AskingDependencies,
+  ask: AskOnThread,
+): void {
+  console.serve('POST /schedules/{scheduleId}/ask', async (who, { params, body }) => {
+    const db = await pool;
+    const scheduleId = idIn(params.scheduleId);
+    const plan = await planOf(db, who, scheduleId, { now: now(), hasMail: mailer !== undefined });
+    if (body.isPreview) return plan;
+    if (plan.isAsked) throw alreadyAsked(plan.week.week);
+    if (body.version !== plan.version) throw changedSince('Who is asked has changed');
+    const asked = await ask({ accountId: who.accountId, scheduleId, by: actorOf(who) });
+    await addSending(db);
+    return { ...plan, people: asked.people, questions: asked.questionIds.length, isAsked: true };
+  });
+}
+
+async function planOf(
+  db: Db,
+  { accountId, timezone }: Who,
+  scheduleId: number,
+  { now, hasMail }: { now: number; hasMail: boolean },
+): Promise<AskNow> {
+  const schedule = await scheduleById(db, accountId, scheduleId);
+  const week = weekOf(dayIn(timezone, now));
+  const [[audience], questions, weeks, names] = await Promise.all([
+    audiencesOf(db, accountId, [schedule]),
+    questionsFor(db, schedule, week),
+    selectScheduleWeeks(db, accountId, scheduleId),
+    selectGroupNames(db, accountId, [...schedule.groupIds, ...schedule.withoutGroupIds]),
+  ]);
+  const nameOf = new Map(names.map(({ id, name }) => [id, name]));
+  const namesIn = (ids: number[]) => ids.flatMap((id) => nameOf.get(id) ?? []);
+  return {
+    scheduleId,
+    name: schedule.name,
+    version: versionOf([schedule, audience]),
+    week: named(week),
+    endsAt: new Date(endOf(week, timezone)).toISOString(),
+    people: audience?.people ?? 0,
+    withEmail: audience?.withEmail ?? 0,
+    groups: namesIn(schedule.groupIds),
+    without: namesIn(schedule.withoutGroupIds),
+    questions: questions.length,
+    isAsked: weeks.some((one) => one.week === week && one.outcome === 'opened'),
+    hasMail,
+  };
+}

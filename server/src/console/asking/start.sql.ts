@@ -1,0 +1,56 @@
+// SQL of the page with the first steps: reading what an account has.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Db } from '../../db/db.ts';
+
+export type StartFacts = {
+  isDismissed: boolean;
+  people: number;
+  withoutGroup: number;
+  groups: number;
+  schedule: { id: number; name: string } | null;
+  openWeek: Week | null;
+  hasAsked: boolean;
+  hasTested: boolean;
+  uninvited: number;
+  invited: number;
+  signedIn: number;
+};
+
+/** Returns what an account has. People are active; `userId`: the caller, who is not counted among those with a role. */
+export async function selectStartFacts(db: Db, accountId: AccountId, userId: number): Promise<StartFacts> {
+  const [row] = await db<StartFacts[]>`
+    select a.start_dismissed_at is not null as "isDismissed",
+           p.people          as "people",
+           p.without_group   as "withoutGroup",
+           (select count(*)::integer from groups g where g.account_id = a.account_id) as "groups",
+           (select json_build_object('id', s.schedule_id, 'name', s.name)
+            from   schedules s
+            where  s.account_id = a.account_id
+            order  by s.schedule_id
+            limit  1)        as "schedule",
+           (select max(w.week) from weeks w where w.account_id = a.account_id and w.closed_at is null) as "openWeek",
+           exists (select from weeks w where w.account_id = a.account_id) as "hasAsked",
+           exists (select from audit_entries e where e.account_id = a.account_id and e.action = 'test mail sent')
+                             as "hasTested",
+           p.uninvited       as "uninvited",
+           p.invited         as "invited",
+           p.signed_in       as "signedIn"
+    from   accounts a
+    cross  join lateral (
+             select count(*)::integer as people,
+                    count(*) filter (where m.user_id is null)::integer as without_group,
+                    count(*) filter (where r.has_role and w.hash is null and i.user_id is null)::integer as uninvited,
+                    count(*) filter (where r.has_role and w.hash is null and i.user_id is not null)::integer as invited,
+                    count(*) filter (where r.has_role and w.hash is not null)::integer as signed_in
+             from   users u
+             cross  join lateral (select u.role <> 'User' and not u.role_pending and u.user_id <> ${userId} as has_role) r
+             left   join passwords w on w.account_id = u.account_id and w.user_id = u.user_id
+             left   join sign_in_invitations i
+                    on i.account_id = u.account_id and i.user_id = u.user_id and i.email_key = u.email_key
+                       and i.invited_at >= u.active_since
+             left   join (select distinct user_id from memberships
+                          where  account_id = ${accountId} and kind = 'memberOf') m on m.user_id = u.user_id
+             where  u.account_id = a.account_id and u.active) p
+    where  a.account_id = ${accountId}`;
+  return row as StartFacts;
+}

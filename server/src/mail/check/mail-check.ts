@@ -1,0 +1,43 @@
+// Tests the email settings: connects to the mail server step by step, sends an email if nothing fails, and reads the DNS records of the
+// sender's domain. The console and the soundings command use it.
+import { hasProblem, type MailFinding } from '@soundings/contract/console/mail-findings.ts';
+import { type DkimSigning, mailboxOf, smtpServerOf } from '../../base/smtp.ts';
+import type { Mail, Mailer } from '../mail.ts';
+import { openDns } from './dns.ts';
+import { checkDomain } from './domain-check.ts';
+import { finding } from './findings.ts';
+import { checkServer } from './server-check.ts';
+
+export type MailCheckSettings = { smtpUrl: string; mailFrom: string; dkim: DkimSigning | undefined };
+
+/** How long a step of a connection may take, and all DNS queries together, in ms. `dnsServers`: instead of the machine's. */
+export type MailCheckOptions = { stepMs?: number; dnsMs?: number; dnsServers?: string[] };
+
+/** Tests the settings with an email. Its recipient must be a valid address. Returns what was found, in the order of the steps. */
+export async function checkMail(
+  { smtpUrl, mailFrom, dkim }: MailCheckSettings,
+  mailer: Mailer,
+  mail: Mail,
+  { stepMs = 10_000, dnsMs = 20_000, dnsServers }: MailCheckOptions = {},
+): Promise<MailFinding[]> {
+  const [server, from] = [smtpServerOf(smtpUrl), mailboxOf(mailFrom)];
+  if (!server || !from) throw new Error('SMTP_URL or MAIL_FROM is invalid (see base/smtp.ts)');
+  const { findings, addresses } = await checkServer(server, { from, to: mail.to }, stepMs);
+  const delivery = hasProblem(findings) ? [] : [await deliver(mailer, mail)];
+  const signal = AbortSignal.timeout(dnsMs);
+  const domain = await checkDomain(
+    openDns(signal, dnsServers),
+    { from, dkim },
+    { host: server.host, addresses },
+  );
+  return [...findings, ...delivery, ...domain];
+}
+
+async function deliver(mailer: Mailer, mail: Mail): Promise<MailFinding> {
+  try {
+    await mailer.send(mail);
+    return finding('delivery', 'ok', 'delivered', { address: mail.to });
+  } catch (error) {
+    return finding('delivery', 'problem', 'notDelivered', { reason: (error as Error).message });
+  }
+}

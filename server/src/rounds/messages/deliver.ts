@@ -1,0 +1,106 @@
+// Gives one message to the mail server, and records each step so that no one gets it twice. A message counts as given just before its
+// end is sent: until then, the server can't have accepted it, and it is sent again if the process stops. What happens to several
+// messages at the same time is recorded in one statement.
+import { Batching } from '../../base/batching.ts';
+import type { Log } from '../../base/log.ts';
+import type { Pool } from '../../db/db.ts';
+import type { Mailer } from '../../mail/mail.ts';
+import { deliver, type DeliveryRecords, type Sent } from '../../mail/outbox.ts';
+import { answeringAddressOf } from '../links.ts';
+import { invitationOf } from './invitation.ts';
+import { replaceLinks } from './link-notices.ts';
+import {
+  beginSending,
+  type Decided,
+  type DueMessage,
+  type MessageKey,
+  recordRefused,
+  recordSent,
+  recordUnknown,
+  retryLater,
+} from './messages.sql.ts';
+
+/** A message with the number of questions that the person has not answered. `sealed`: the answers this is based on. */
+export type Unanswered = { message: DueMessage; questions: number; respondent: string; sealed: Buffer[] };
+
+export type Outgoing = Unanswered & { link: string; optOutUrl: string };
+
+type Context = { pool: Pool; mailer: Mailer; publicUrl: string; log: Log };
+
+/** The most messages recorded in one statement. */
+const mostAtOnce = 50;
+
+/** Returns the function that gives messages to the mail server. `now`: ms since 1970. */
+export function openDelivery({
+  pool,
+  mailer,
+  publicUrl,
+  log,
+}: Context): (outgoing: Outgoing, now: number) => Promise<Sent> {
+  const beginnings = batched((items: Decided[]) => beginSending(pool, items));
+  const endings = batched(async (items: { key: MessageKey; address: string }[]) => {
+    await replaceLinks(
+      pool,
+      items.map(({ key, address }) => ({ ...key, address })),
+    );
+    await recordSent(
+      pool,
+      items.map(({ key }) => key),
+    );
+    return items;
+  });
+
+  return ({ message, questions, respondent, sealed, link, optOutUrl }, now) => {
+    const { accountId, userId, week, scheduleId, kind, attempts } = message;
+    // Logs no person for a reminder, because only people who have not answered get one.
+    const about = { accountId, ...(kind === 'invitation' && { userId }), week, kind };
+    const address = message.email as string;
+    const mail = {
+      id: `asking ${accountId} ${userId} ${week} ${scheduleId} ${kind}`,
+      to: address,
+      ...invitationOf({ ...message, questions }, answeringAddressOf(link, publicUrl), optOutUrl),
+    };
+    // If a record throws, the message stays in the state 'sending' and is not sent again.
+    const records: DeliveryRecords = {
+      begin: () => beginnings.do('all', { key: message, respondent, sealed }),
+      sent: () => endings.do('all', { key: message, address }),
+      async refused(cause) {
+        await recordRefused(pool, message, { address, reason: cause });
+        log.warn({ ...about, cause }, 'The mail server rejected a message');
+      },
+      async unknown(cause) {
+        await replaceLinks(pool, [{ ...message, address }]);
+        await recordUnknown(pool, message);
+        log.warn({ ...about, cause }, 'Delivery status unknown for a message');
+      },
+      async postponed(until, cause, hasBegun) {
+        await retryLater(pool, message, { until, hasBegun });
+        log.warn({ ...about, cause }, 'A message could not be sent and will be retried');
+      },
+    };
+    return deliver(mailer, mail, { now, attempts }, records);
+  };
+}
+
+/**
+ * Returns what handles the messages that arrive while a statement runs together in the next one. Two messages of a person never share a
+ * statement, because the second depends on what the first one did.
+ */
+function batched<T extends { key: MessageKey }, R>(work: (items: T[]) => Promise<R[]>): Batching<T, R> {
+  return new Batching<T, R>(
+    async (_, items) => {
+      const results = new Map<T, R>();
+      for (let left = items; left.length > 0;) {
+        const firsts = new Map(
+          left.toReversed().map((item) => [`${item.key.accountId} ${item.key.userId}`, item]),
+        );
+        const group = left.filter((item) => firsts.get(`${item.key.accountId} ${item.key.userId}`) === item);
+        const done = await work(group);
+        for (const [i, item] of group.entries()) results.set(item, done[i] as R);
+        left = left.filter((item) => !group.includes(item));
+      }
+      return items.map((item) => results.get(item) as R);
+    },
+    { most: mostAtOnce, atOnce: 1 },
+  );
+}

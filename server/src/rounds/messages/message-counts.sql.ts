@@ -1,0 +1,96 @@
+// SQL that counts the invitations and reminders of open weeks, for the console, the command and the metrics: reading only.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Db } from '../../db/db.ts';
+
+/**
+ * An open week in which people are asked. `asked`: the number of active people asked. `atLeast`: the minimum number who have answered,
+ * as counted on the day `countedOn` (participation.ts). `answered`: the exact number, only if answers are not anonymous.
+ */
+export type RunningWeek = {
+  week: Week;
+  asked: number;
+  atLeast: number | null;
+  countedOn: string | null;
+  answered: number | null;
+};
+
+/** Returns the open weeks of an account in which people are asked. */
+export async function selectRunningWeeks(db: Db, accountId: AccountId): Promise<RunningWeek[]> {
+  return db<RunningWeek[]>`
+    select w.week             as "week",
+           p.asked            as "asked",
+           w.participation    as "atLeast",
+           w.participation_on as "countedOn",
+           case when w.threshold = 1
+                then (select count(distinct a.respondent)::integer
+                      from   answers a
+                      where  a.account_id = ${accountId} and a.week = w.week) end as "answered"
+    from   weeks w
+    cross  join lateral (select count(*)::integer as asked
+                         from   participants p
+                         join   users u on u.account_id = p.account_id and u.user_id = p.user_id
+                         where  p.account_id = ${accountId} and p.week = w.week and u.active) p
+    where  w.account_id = ${accountId} and w.closed_at is null and p.asked > 0
+    order  by w.week`;
+}
+
+export type MessageCount = {
+  week: Week;
+  kind: 'invitation' | 'reminder';
+  state: 'waiting' | 'sending' | 'sent' | 'refused' | 'unknown' | 'unneeded';
+  count: number;
+  from: Date;
+  until: Date;
+};
+
+/**
+ * Counts the messages of open weeks by kind and state, and returns when they are due. A reminder that should already have been sent
+ * counts as sent, because the number waiting for the mail server would reveal who has not answered (P18). `now`: ms since 1970.
+ */
+export async function selectMessageCounts(
+  db: Db,
+  accountId: AccountId,
+  now: number,
+): Promise<MessageCount[]> {
+  return db<MessageCount[]>`
+    select m.week            as "week",
+           m.kind            as "kind",
+           s.state           as "state",
+           count(*)::integer as "count",
+           min(m.due_at)     as "from",
+           max(m.due_at)     as "until"
+    from   messages m
+    cross  join lateral (select case when m.kind = 'reminder' and m.state = 'waiting'
+                                      and coalesce(m.late_since, m.due_at) <= to_timestamp(${now / 1000}::double precision)
+                                     then 'sent' else m.state end as state) s
+    where  m.account_id = ${accountId}
+    group  by m.week, m.kind, s.state
+    order  by m.week, m.kind, s.state`;
+}
+
+/** Returns the people whose last invitation was rejected, and why. */
+export async function selectRefusals(
+  db: Db,
+  accountId: AccountId,
+): Promise<{ userId: number; at: Date; address: string; reason: string }[]> {
+  return db`
+    select user_id as "userId", at as "at", address as "address", reason as "reason"
+    from   mail_refusals
+    where  account_id = ${accountId}
+    order  by user_id`;
+}
+
+/**
+ * Returns how many invitations of all accounts are overdue, and for how long the oldest one has been. Reminders are not counted:
+ * while the mail server is unavailable, their number would approach that of the people who have not answered (rules.md P18).
+ */
+export async function selectDue(db: Db, now: number): Promise<{ count: number; oldestSeconds: number }> {
+  const [row] = await db<{ count: number; oldestSeconds: number }[]>`
+    select count(account_id)::integer as "count",
+           greatest(extract(epoch from to_timestamp(${now / 1000}::double precision)
+                                       - min(coalesce(late_since, due_at))), 0)::float8 as "oldestSeconds"
+    from   messages
+    where  state = 'waiting' and kind = 'invitation'
+      and  coalesce(late_since, due_at) <= to_timestamp(${now / 1000}::double precision)`;
+  return row!;
+}
