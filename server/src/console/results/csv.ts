@@ -64,14 +64,8 @@ const verdict = (one: { verdict: Verdict } | null | undefined, t: Texts): CsvCel
 export function groupTable({ weeks, kpis, rates, comparison }: GroupResults, t: Texts): string {
   const isCompared = comparison.kind !== 'none';
   const from = t('difference', { name: comparison.group?.name ?? t(`comparison.${comparison.kind}`) });
-  const differenceCells = (
-    { rolling, difference }: GroupResults['kpis'][number],
-    week: string,
-  ): CsvCell[] => {
-    if (!isCompared) return [];
-    const isLast = rolling.findLast(({ value }) => value !== null)?.week === week;
-    return isLast ? [points(difference?.by), verdict(difference, t)] : [null, null];
-  };
+  const differenceIn = ({ rolling, difference }: GroupResults['kpis'][number], week: string) =>
+    rolling.findLast(({ value }) => value !== null)?.week === week ? difference : null;
   return tableOf([
     [
       t('week'),
@@ -96,21 +90,27 @@ export function groupTable({ weeks, kpis, rates, comparison }: GroupResults, t: 
         ...kpis.flatMap((kpi): CsvCell[] => {
           const { values, rolling } = kpi;
           const own = rolling.find((one) => one.week === week);
+          const difference = differenceIn(kpi, week);
           return [
             scoreIn(rolling, week, t),
             points(own?.margin),
             points(own?.change?.by),
             verdict(own?.change, t),
             scoreIn(values, week, t),
-            ...differenceCells(kpi, week),
+            ...(isCompared ? [points(difference?.by), verdict(difference, t)] : []),
           ];
         }),
         handedOutCell([
           { name: t('rate'), handedOut: rate?.handedOut },
-          ...kpis.map(({ name, values, rolling }) => ({
-            name,
-            handedOut: figureIn(values, week)?.handedOut || figureIn(rolling, week)?.handedOut,
-          })),
+          ...kpis.flatMap((kpi) => {
+            const { name, values, rolling } = kpi;
+            const own = rolling.find((one) => one.week === week);
+            return [
+              { name, handedOut: figureIn(values, week)?.handedOut || own?.handedOut },
+              { name: `${name}, ${t('change')}`, handedOut: own?.change?.handedOut },
+              { name: `${name}, ${from}`, handedOut: differenceIn(kpi, week)?.handedOut },
+            ];
+          }),
         ]),
       ];
     }),
