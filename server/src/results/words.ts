@@ -73,9 +73,10 @@ function countByLanguage(comments: readonly WrittenComment[]): Map<string, Langu
   const known = { here: new Set<string>(), elsewhere: new Set<string>() };
   const read = comments.flatMap(({ text, language, isHere }) => {
     const words = commentWordsIn(text);
-    const [side, wording] = [isHere ? 'here' : 'elsewhere', words.map(({ key }) => key).join(' ')] as const;
-    if (words.length > 0 && known[side].has(wording)) return [];
-    known[side].add(wording);
+    const own = isHere ? known.here : known.elsewhere;
+    const wording = words.map(({ key }) => key).join(' ') || text;
+    if (own.has(wording)) return [];
+    own.add(wording);
     return [{ words, likely: likelyLanguages(words), ofQuestion: language, isHere }];
   });
   const choose = languageChooser(read.map(({ likely }) => likely));

@@ -67,7 +67,7 @@ export type Statistics = {
   /** Returns the cutoff of a question; undefined if the statistics of the week are not computed yet. */
   questionCutoff: (questionId: number, week: Week, kind: Tested) => Cutoff | undefined;
   groupVarianceOf: (questionId: number, week: Week) => number | null;
-  /** Returns the parameters of a KPI in the week of its newest figure: a value that stays the same keeps its verdict. */
+  /** Returns the parameters of a KPI's rolling value by the week of its newest figure: a value that stays the same keeps its verdict. */
   kpiAt: (kpiId: string, newest: Week) => KpiParameters;
 };
 
@@ -117,10 +117,10 @@ export async function statisticsShown(pool: Pool, accountId: AccountId, window: 
     questionCutoff: (id, week, kind) =>
       isDue.has(week) ? undefined : variations.get(id)?.get(week)?.cutoffs[kind],
     groupVarianceOf: (id, week) => variations.get(id)?.get(week)?.groupVariance ?? null,
-    kpiAt(kpiId, week) {
-      const row = ofKpi.get(kpiId)?.findLast((one) => one.week <= week);
-      // In a week that asked nothing, the verdicts of the last week before it stay.
-      const cutoffs = isDue.has(week) ? {} : (row?.cutoffs ?? {});
+    kpiAt(kpiId, newest) {
+      // A week that is not computed yet, or in which the KPI did not have the question, has no parameters.
+      const row = ofKpi.get(kpiId)?.findLast((one) => one.week <= newest);
+      const cutoffs = isDue.has(newest) ? {} : (row?.cutoffs ?? {});
       const cutoffOf = (kind: Tested) => cutoffs[kind];
       return { factor: row?.factor ?? 1, groupVariance: row?.groupVariance ?? null, cutoffOf };
     },

@@ -497,7 +497,9 @@ class Account:
         for kpi, group, latest, quantities, error in found:
             # A value that stays the same keeps the parameters of the week of its newest figure.
             newest = max(at for _, at, _ in latest)
-            row = self.kpi_rows[kpi].get(newest) or {"factor": 1, "groupVariance": None, "cutoffs": {}}
+            known = [at for at in self.kpi_rows[kpi] if at <= newest]
+            unknown = {"factor": 1, "groupVariance": None, "cutoffs": {}}
+            row = self.kpi_rows[kpi][max(known)] if known else unknown
             if newest != week:
                 error = self.rolling(latest, row["factor"])
                 change = self.kpi_change(group, latest, row["factor"])
