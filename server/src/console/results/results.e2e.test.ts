@@ -1,5 +1,6 @@
 // Results of the demo company in a browser: every figure equals the data interface, withheld figures have a text, arrows and colours
 // are only on clear changes, tables and their CSV agree, and a manager sees only their own groups.
+import type { Drivers } from '@soundings/contract/console/results/drivers.ts';
 import type {
   FigureChange,
   GroupResults,
@@ -583,7 +584,7 @@ test.skipIf(!hasBrowser())(
     );
     const answered = page.getByRole('region', { name: 'Answers of week 46, 2026' });
     const facts = oneLine(await answered.innerText());
-    const { figures: byWeek } = await readAs<QuestionResults>(
+    const { figures: byWeek, comments: written } = await readAs<QuestionResults>(
       world.administrator.email,
       `/groups/${top.id}/questions/${question.id}`,
     );
@@ -591,6 +592,10 @@ test.skipIf(!hasBrowser())(
     expect(facts).toContain(oneLine(`Score ${score(figures?.value as number)} ${margin(figure.margin)}`));
     expect(facts).toContain(wordsOf(figure.change));
     expect(facts).toContain(`Answers ${figures?.answers}`);
+    // Its comments don't repeat the question.
+    expect(written.length).toBeGreaterThan(0);
+    const items = page.getByRole('region', { name: /^\d+ comments?$/ }).getByRole('listitem');
+    expect(await items.allInnerTexts()).toEqual(written.map(({ text }) => text));
 
     // Finds comments by a word of one of them.
     const comments = commentsIn(results);
@@ -608,6 +613,31 @@ test.skipIf(!hasBrowser())(
     const marks = await page.locator('main mark').allInnerTexts();
     expect(new Set(marks.map((text) => text.toUpperCase()))).toEqual(new Set([sought]));
     expect(await axeFaults(page)).toEqual([]);
+  },
+);
+
+test.skipIf(!hasBrowser())(
+  'drivers have a question as outcome in quotation marks, and a KPI as its name',
+  long,
+  async () => {
+    const { email } = world.administrator;
+    // The last weeks of the demo company asked no eNPS question.
+    const typed = (from: number, to: number) => world.pool`
+      update questions set type = ${to}
+      where  account_id = ${world.accountId} and type = ${from}
+        and  question_id in (select question_id from results where account_id = ${world.accountId})`;
+    await typed(1, 3);
+    const { outcomes } = await readAs<Drivers>(email, '/drivers');
+    const page = await openConsole(world, browser, email, { path: '/drivers' });
+    for (const kind of ['question', 'kpi'] as const) {
+      const { id, name } = outcomes.find((one) => one.kind === kind)!;
+      const written = kind === 'question' ? `“${name}”` : name;
+      await page.goto(`/drivers?outcome=${id}`);
+      await page.getByRole('heading', { name: `What goes along with ${written}`, exact: true }).waitFor();
+      await page.getByText(` of the differences in ${written} between the groups`).waitFor();
+      await page.getByText(`A KPI that goes along with ${written} can be its cause`).waitFor();
+    }
+    await typed(3, 1);
   },
 );
 
