@@ -101,6 +101,10 @@ describe('words that stand out', () => {
     }));
     expect(words([...others, ...repeated])).not.toContain('forklift');
     expect(wordsThatStandOut([...others, ...repeated])?.[0]?.here.of).toBe(13);
+    // Once in the group and once elsewhere.
+    const elsewhere = repeated.map((one) => ({ ...one, isHere: false }));
+    const [floor] = wordsThatStandOut([...others, ...elsewhere, ...repeated]) ?? [];
+    expect([floor?.here.of, floor?.elsewhere.of]).toEqual([13, 51]);
   });
 
   test('are compared within each language, without its stop words', () => {

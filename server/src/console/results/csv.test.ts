@@ -4,10 +4,18 @@ import { expect, test } from 'vitest';
 import { readCsv } from '../../testing/csv.ts';
 import { groupTable, tableTexts } from './csv.ts';
 
-test('the difference from the comparison is in the row of the last rolling value, also if later weeks have none', () => {
+test('the difference from the comparison is in the row of the last rolling value, also if later weeks have none; marks name each column', () => {
   const weeks = ['2026-09-07', '2026-09-14', '2026-09-21'];
+  const change = { by: 0.1, since: weeks[0], questions: 1, verdict: 'unclear', handedOut: true };
   const rolling = ([0.6, 0.7, null] as const).map(
-    (value, i) => ({ week: weeks[i], value, handedOut: false, margin: null, change: null }) as RollingFigure,
+    (value, i) =>
+      ({
+        week: weeks[i],
+        value,
+        handedOut: false,
+        margin: null,
+        change: i === 1 ? change : null,
+      }) as RollingFigure,
   );
   const difference = { value: 0.62, by: 0.08, verdict: 'up', handedOut: true };
   const results = {
@@ -25,7 +33,7 @@ test('the difference from the comparison is in the row of the last rolling value
       'Based partly on handed-out links',
     ],
     ['', '', ''],
-    ['8', 'up', 'Pace, difference from half a year ago'],
+    ['8', 'up', 'Pace, change; Pace, difference from half a year ago'],
     ['', '', ''],
   ]);
   expect(cellsIn('sv')[0]?.[0]).toBe('Pace, skillnad mot ett halvår tidigare');

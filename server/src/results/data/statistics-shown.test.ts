@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { Reading } from '../statistics/readings.ts';
 import { windowEnding } from '../statistics/rolling.ts';
 import { kpiFeedMeasures } from './feed-measures.ts';
+import { placesOf } from './kpi-places.ts';
 import { questionsIn } from './kpi-questions.ts';
 import {
   kpiCell,
@@ -51,6 +52,13 @@ test('a rolling value that stays the same keeps its interval, verdicts and best 
       estimate: kpiEstimate('pace', week, own, parent, statistics),
       cell: kpiCell('pace', week, own, compared, statistics),
       feed: kpiFeedMeasures('pace', week, own, statistics),
+      places: placesOf(
+        'pace',
+        week,
+        'down',
+        [{ group: { id: 2, name: 'North' }, readings: own }],
+        statistics,
+      ),
     };
   };
   expect(shownIn(asked)).toMatchObject({
@@ -58,6 +66,7 @@ test('a rolling value that stays the same keeps its interval, verdicts and best 
     difference: { verdict: 'down' },
     cell: { clearChange: expect.closeTo(-0.2, 9) as number },
     feed: { isClear: true },
+    places: { clearIn: [{ id: 2 }] },
   });
   expect(shownIn(after)).toEqual(shownIn(asked));
 });
