@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Reading } from '../statistics/readings.ts';
 import { windowEnding } from '../statistics/rolling.ts';
 import { kpiFeedMeasures } from './feed-measures.ts';
-import { placesOf } from './kpi-places.ts';
+import { kpiPlacesOf } from './kpi-places.ts';
 import { questionsIn } from './kpi-questions.ts';
 import {
   kpiCell,
@@ -52,7 +52,7 @@ test('a rolling value that stays the same keeps its interval, verdicts and best 
       estimate: kpiEstimate('pace', week, own, parent, statistics),
       cell: kpiCell('pace', week, own, compared, statistics),
       feed: kpiFeedMeasures('pace', week, own, statistics),
-      places: placesOf(
+      places: kpiPlacesOf(
         'pace',
         week,
         'down',
