@@ -383,13 +383,13 @@ test.skipIf(!hasBrowser())(
 
     // Differences from the company are in points. Only clear differences have a colour, and no arrow of a change is beside them.
     const arrows = page.locator('svg.lucide-arrow-up-right, svg.lucide-arrow-down-right');
-    const colours = page.getByText(
+    const legend = page.getByText(
       'Colours show high and low scores, not whether a change or difference is clear.',
     );
-    expect([(await arrows.count()) > 1, await colours.count()]).toEqual([true, 1]);
+    expect([(await arrows.count()) > 1, await legend.count()]).toEqual([true, 1]);
     await page.getByRole('radio', { name: 'Difference' }).check();
     const compared = (await heatTable(page)).rows;
-    expect([await arrows.count(), await colours.count()]).toEqual([0, 0]);
+    expect([await arrows.count(), await legend.count()]).toEqual([0, 0]);
     for (const cells of compared.slice(1)) {
       const row = rowOf.get(cells[0] as string)!;
       const differences = row.differences.map((by, kpi) =>

@@ -32,7 +32,10 @@ export function followRequests(page: Page): void {
   page.on('requestfailed', (request) => open.delete(request));
 }
 
-/** Whether there is a heading, after drawing. Not a locator, because after a while it checks only every half second. */
+/**
+ * Whether the page has a heading once it is drawn. This is not a locator, because after a while a locator checks only every
+ * half second.
+ */
 const hasHeading = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
   done(document.querySelector('h1')?.checkVisibility() === true))))`;
 
