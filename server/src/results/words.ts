@@ -74,9 +74,9 @@ function countByLanguage(comments: readonly WrittenComment[]): Map<string, Langu
   const read = comments.flatMap(({ text, language, isHere }) => {
     const words = commentWordsIn(text);
     const own = isHere ? known.here : known.elsewhere;
-    const wording = words.map(({ key }) => key).join(' ') || text;
-    if (own.has(wording)) return [];
-    own.add(wording);
+    const sequence = words.map(({ key }) => key).join(' ') || text;
+    if (own.has(sequence)) return [];
+    own.add(sequence);
     return [{ words, likely: likelyLanguages(words), ofQuestion: language, isHere }];
   });
   const choose = languageChooser(read.map(({ likely }) => likely));

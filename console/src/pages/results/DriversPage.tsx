@@ -106,10 +106,10 @@ function Content({ drivers }: { drivers: Drivers }) {
       {leftOut.length > 0 && (
         <Section title={t('drivers.leftOut')}>
           <ul className={css['marks']}>
-            {leftOut.map(({ id, name, reason }) => (
+            {leftOut.map(({ id, name: kpi, reason }) => (
               <li key={id}>
                 <span>
-                  {name}: <span className={css['soft']}>{t(`drivers.reason.${reason}`)}</span>
+                  {kpi}: <span className={css['soft']}>{t(`drivers.reason.${reason}`)}</span>
                 </span>
               </li>
             ))}

@@ -34,13 +34,7 @@ test('another program reads the texts of a PDF, in both languages, with all thei
     comments: { total: 12, newest },
   });
   const texts = {
-    en: [
-      'Week 38, 2026',
-      '389 of 474 people answered',
-      'How anonymity is kept',
-      '77 ± 5',
-      '−11',
-    ],
+    en: ['Week 38, 2026', '389 of 474 people answered', 'How anonymity is kept', '77 ± 5', '−11'],
     sv: ['Vecka 38, 2026', '389 av 474 medarbetare svarade', 'Så skyddas anonymiteten'],
   };
   for (const [language, expected] of Object.entries(texts)) {
