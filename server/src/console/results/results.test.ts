@@ -26,6 +26,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomFrom } from '../../simulation/random.ts';
 import { type RandomHistory, randomHistory } from '../../testing/attacks/histories.ts';
 import { apply, unit } from '../../testing/organizations.ts';
+import { readCsv } from '../../testing/csv.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { answerLine, importLines, kpi, question, round, skip } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
@@ -703,6 +704,27 @@ describe('access to results', () => {
     expect(lines.find((line) => line.startsWith('2026-W45'))).toBe('2026-W45,2026-11-02,100,6,6,100,18,18,');
   });
 
+  test('CSV of a group: the last rolling value has its difference from the comparison, and a mark if one of the two figures has one', async () => {
+    const request = await signedIn(account, 'Administrator');
+    const path = `/results/groups/${ids['north']}`;
+    const rowsOf = async (compare: string) =>
+      readCsv((await request(`GET ${path}/csv?compare=${compare}`)).text.replace('\uFEFF', ''));
+    const { kpis } = await get<GroupResults>(request, `${path}?compare=company`);
+    const by = Math.round((kpis[0]?.difference?.by as number) * 1000) / 10;
+    expect(by).not.toBe(0);
+    const names = ["'=Energy, difference from company", "'=Energy, difference from company, clear"];
+    const [head, ...rows] = await rowsOf('company');
+    expect(head?.slice(-3)).toEqual([...names, 'Based partly on handed-out links']);
+    expect(rows.map((row) => row.slice(-3))).toEqual([[String(by), 'no clear change', '']]);
+    expect((await rowsOf('none'))[0]).toEqual(head?.filter((one) => !names.includes(one)));
+    const mark = (handedOut: boolean) => world.pool`
+      update results set handed_out = ${handedOut}
+      where  account_id = ${account.id} and group_id = ${ids['company'] as number}`;
+    await mark(true);
+    expect((await rowsOf('company'))[1]?.at(-1)).toBe(names[0]);
+    await mark(false);
+  });
+
   test('CSV of the heat map: the filtered rows in their order, as values or as differences from the company', async () => {
     const request = await signedIn(account, 'Administrator');
     const fileOf = async (query: string) =>
@@ -791,7 +813,7 @@ describe('access to results', () => {
     expect(await read()).toEqual({
       pages: Array(7).fill(true),
       map: [['north', ['rate', 0]]],
-      files: [[` %; '=Energy"`], [` %; '=Energy"`], ['north'], ['Yes'], Array(6).fill('Yes')],
+      files: [[' difference from company"'], [` %; '=Energy"`], ['north'], ['Yes'], Array(6).fill('Yes')],
     });
     const compared = async () => {
       const { text } = await request('GET /results/heat-map/csv?by=difference');

@@ -34,6 +34,7 @@ import {
   type KpiWindow,
   type Latest,
   latestOf,
+  newestOf,
   questionChange,
   rollingOf,
   type VariationOf,
@@ -58,7 +59,8 @@ export type Statistics = {
   /** Returns the cutoff of a question; undefined if the statistics of the week are not computed yet. */
   questionCutoff: (questionId: number, week: Week, kind: Tested) => Cutoff | undefined;
   groupVarianceOf: (questionId: number, week: Week) => number | null;
-  kpiAt: (kpiId: string, week: Week) => KpiParameters;
+  /** Returns the parameters of a KPI's rolling value by the week of its newest figure: a value that stays the same keeps its verdict. */
+  kpiAt: (kpiId: string, newest: Week) => KpiParameters;
 };
 
 type KpiParameters = {
@@ -107,10 +109,10 @@ export async function statisticsShown(pool: Pool, accountId: AccountId, window: 
     questionCutoff: (id, week, kind) =>
       isDue.has(week) ? undefined : variations.get(id)?.get(week)?.cutoffs[kind],
     groupVarianceOf: (id, week) => variations.get(id)?.get(week)?.groupVariance ?? null,
-    kpiAt(kpiId, week) {
-      const row = ofKpi.get(kpiId)?.findLast((one) => one.week <= week);
-      // In a week that asked nothing, the verdicts of the last week before it stay.
-      const cutoffs = isDue.has(week) ? {} : (row?.cutoffs ?? {});
+    kpiAt(kpiId, newest) {
+      // A week that is not computed yet, or in which the KPI did not have the question, has no parameters.
+      const row = ofKpi.get(kpiId)?.findLast((one) => one.week <= newest);
+      const cutoffs = isDue.has(newest) ? {} : (row?.cutoffs ?? {});
       const cutoffOf = (kind: Tested) => cutoffs[kind];
       return { factor: row?.factor ?? 1, groupVariance: row?.groupVariance ?? null, cutoffOf };
     },
@@ -190,7 +192,7 @@ export function rollingFigure(
       change: null,
     };
   }
-  const { factor, cutoffOf } = statistics.kpiAt(kpiId, week);
+  const { factor, cutoffOf } = statistics.kpiAt(kpiId, newestOf(latest));
   const { variationOf, asked } = statistics;
   const weeks = latest.map(({ reading }) => reading.week).toSorted();
   const change = kpiChange(latest, readings, asked, { variationOf, factor });
@@ -239,7 +241,8 @@ export function kpiDifferenceShown(
 ): Difference | null {
   if (kind === 'none') return null;
   const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
-  const cutoff = statistics.kpiAt(kpiId, week).cutoffOf(kind);
+  if (latest.length === 0) return null;
+  const cutoff = statistics.kpiAt(kpiId, newestOf(latest)).cutoffOf(kind);
   return shownDifference(differenceIn(latest, { kind, whole }, readings, week, statistics), cutoff);
 }
 
@@ -270,7 +273,7 @@ export function kpiEstimate(
   statistics: Statistics,
 ): BestEstimate | null {
   const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
-  const { factor, groupVariance } = statistics.kpiAt(kpiId, week);
+  const { factor, groupVariance } = statistics.kpiAt(kpiId, newestOf(latest));
   return bestEstimate(latest, parent, { variationOf: statistics.variationOf, factor }, groupVariance);
 }
 
@@ -357,7 +360,7 @@ export function kpiCell(
     const value = isAskedIn(readings, questionIds, window) ? null : 'none';
     return { value, handedOut: false, clearChange: null, changeHandedOut: false, difference: null };
   }
-  const { factor, cutoffOf } = statistics.kpiAt(kpiId, week);
+  const { factor, cutoffOf } = statistics.kpiAt(kpiId, newestOf(latest));
   const { variationOf, asked } = statistics;
   const cutoff = cutoffOf('change');
   const change = cutoff && kpiChange(latest, readings, asked, { variationOf, factor });

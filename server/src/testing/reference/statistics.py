@@ -172,6 +172,7 @@ class Account:
         self.variations = {}  # By question and week.
         self.moves = {}
         self.ratios = {}
+        self.kpi_rows = {}  # Parameters by KPI and week.
 
     # Groups and their figures
 
@@ -515,20 +516,32 @@ class Account:
             rows[kpi] = {"factor": factor, **self.ratio(week, changes), "groupVariance": between_groups(around)}
             found += [(kpi, *one) for one in own]
         cutoffs = cutoffs_of(tests)
+        for kpi, row in rows.items():
+            row["cutoffs"] = cutoffs
+            self.kpi_rows.setdefault(kpi, {})[week] = row
         for kpi, group, latest, quantities, error in found:
+            # A value that stays the same keeps the parameters of the week of its newest figure.
+            newest = max(at for _, at, _ in latest)
+            known = [at for at in self.kpi_rows[kpi] if at <= newest]
+            unknown = {"factor": 1, "groupVariance": None, "cutoffs": {}}
+            row = self.kpi_rows[kpi][max(known)] if known else unknown
+            if newest != week:
+                error = self.rolling(latest, row["factor"])
+                change = self.kpi_change(group, latest, row["factor"])
+                if change:
+                    change.more = quantities["change"].more
+                quantities = {**quantities, "change": change}
             small = any(figure["answers"] < 50 for _, _, figure in latest)
-            above = self.above(group, latest, rows[kpi]["factor"])
-            between = rows[kpi]["groupVariance"]
-            best = estimate(error.by, quantities["parent"], between, error, above) if small else None
+            above = self.above(group, latest, row["factor"])
+            best = estimate(error.by, quantities["parent"], row["groupVariance"], error, above) if small else None
             groups[group]["kpis"][kpi] = {
                 "value": error.by,
                 "questions": len(latest),
                 "firstWeek": min(at for _, at, _ in latest),
                 "lastWeek": max(at for _, at, _ in latest),
-                **shown(quantities, error, cutoffs, best),
+                **shown(quantities, error, row["cutoffs"], best),
             }
         for kpi, row in rows.items():
-            row["cutoffs"] = cutoffs
             if row["ratio"] is not None:
                 self.ratios.setdefault(kpi, []).append({"week": week, **row})
         return rows

@@ -38,7 +38,8 @@ export function HeatNotes({ map, bounds, isDifference, isOfSegments = false, chi
         <span className={results['hatchSmall']} aria-hidden />
         {isOfSegments ? t('results.withheldSegments') : t('results.withheldEither')}
       </span>
-      {!isOfSegments && (
+      {!isDifference && <span className={css['note']}>{t('results.colourIsScore')}</span>}
+      {!isOfSegments && !isDifference && (
         <span className={css['note']}>
           <ArrowUpRight aria-hidden size={13} strokeWidth={2} />
           {t('results.clearUp')}
