@@ -122,7 +122,7 @@ async function rows(): Promise<Row[]> {
   ]);
   found.push([
     '1.4.11 Forced colours',
-    'with the colours of the system, a chosen option looks different from the others, and so does the focus',
+    'with the colours of the system, a chosen option and the focus look different from the rest',
     yes(await on({ forcedColors: 'active' }, showsChoice)),
   ]);
   found.push([
