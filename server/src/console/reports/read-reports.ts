@@ -28,7 +28,7 @@ import {
 } from '../../results/data/statistics-shown.ts';
 import type { Readings } from '../../results/statistics/readings.ts';
 import type { Who } from '../core/console.ts';
-import { allowedComparisons, comparisonOf } from '../results/comparing.ts';
+import { allowedComparisons, comparisonOf, weeksShownIn, withFigures } from '../results/comparing.ts';
 import { findingsOf, mostChanged } from '../results/findings.ts';
 import {
   commentOf,
@@ -189,7 +189,9 @@ function reportIn(
   { rates, focus, comments }: Pick<ReportData, 'rates' | 'focus' | 'comments'>,
 ): ReportData {
   const { groups, period, week, weeks, wanted, statistics } = shared;
-  const comparison = comparisonOf(groups, groupId, shared.allowed, wanted.compare);
+  const compares = { first: statistics.windowOf(period.first).first, last: week };
+  const allowed = withFigures(shared.allowed, weeksShownIn(readings.get(groupId) ?? noReadings), compares);
+  const comparison = comparisonOf(groups, groupId, allowed, wanted.compare);
   const readingsOf = (id: number | undefined) => readings.get(id ?? 0) ?? noReadings;
   const compared: ComparedWith = { kind: comparison.kind, whole: readingsOf(comparison.group?.id) };
   const own = readingsOf(groupId);

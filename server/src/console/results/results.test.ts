@@ -1,6 +1,7 @@
 // The console's results: every figure and everything that is withheld equals the data interface, nothing is read from
 // elsewhere, and users see only groups they have access to.
 import type {
+  ChosenComparison,
   GroupResults,
   HeatMap,
   QuestionResults,
@@ -469,7 +470,103 @@ describe('access to results', () => {
     expect((await read('none')).differences).toEqual(Array(4).fill(null));
   });
 
-  test('the nearest accessible ancestor is shown as the parent if the groups in between are not accessible', async () => {
+  test('with several trees, the comparison of the heat map has a name only if all its rows share it', async () => {
+    const other = await world.account();
+    await apply(other, {
+      groups: [
+        unit('large'),
+        unit('store', { parent: 'large' }),
+        unit('small'),
+        unit('dock', { parent: 'small' }),
+        unit('gate', { parent: 'small' }),
+      ],
+    });
+    await importLines(
+      world,
+      other.id,
+      [
+        question('mood', 1),
+        kpi('energy', ['mood'], { name: 'Energy' }),
+        ...['large', 'small'].map((top) =>
+          round('2026-W45', top, ['mood'], people(top === 'large' ? 'store' : 'dock')),
+        ),
+        ...['store', 'dock'].flatMap((team) =>
+          Object.keys(people(team)).map((name) =>
+            answerLine('2026-W45', team === 'store' ? 'large' : 'small', name, 'mood', 3),
+          ),
+        ),
+      ],
+      now,
+    );
+    const groups = await other.groups();
+    const idOf = (name: string) => groups.find(({ externalId }) => externalId === name)?.id as number;
+    const about = async (request: SendRequest) => [
+      (await get<HeatMap>(request, '/results/heat-map?compare=company')).comparison.group?.name ?? null,
+      (await request('GET /results/heat-map/csv?compare=company&by=difference')).text.split('\r\n')[0],
+    ];
+    const administrator = await signedIn(other, 'Administrator');
+    expect(await about(administrator)).toEqual([
+      null,
+      expect.stringContaining('"Energy, difference from the company"'),
+    ]);
+    const manager = await signedIn(
+      other,
+      'Manager',
+      ['dock', 'gate'].map((name) => ({ kind: 'adminOf', groupId: idOf(name) })),
+    );
+    expect(await about(manager)).toEqual([
+      'small',
+      expect.stringContaining('"Energy, difference from small"'),
+    ]);
+  });
+
+  test('half a year ago is offered only where there are figures from then', async () => {
+    const other = await world.account();
+    await apply(other, {
+      groups: [unit('all'), unit('store', { parent: 'all' }), unit('dock', { parent: 'all' })],
+    });
+    const everyone = { ...people('store'), ...people('dock') };
+    const asks = (week: string, to: string, asked: Record<string, string[]>) => [
+      round(week, to, ['mood'], asked),
+      ...Object.keys(asked).map((name, i) => answerLine(week, to, name, 'mood', 1 + (i % 5))),
+    ];
+    await importLines(
+      world,
+      other.id,
+      [
+        question('mood', 1),
+        kpi('energy', ['mood'], { name: 'Energy' }),
+        ...asks('2026-W19', 'store', people('store')),
+        ...asks('2026-W45', 'all', everyone),
+      ],
+      now,
+    );
+    const request = await signedIn(other, 'Administrator');
+    const idIn = new Map((await other.groups()).map(({ externalId, id }) => [externalId, id]));
+    const questionId = (
+      await get<ResultQuestion[]>(request, `/results/groups/${idIn.get('dock')}/questions`)
+    )[0]?.id;
+    const offers = async (path: string) =>
+      (await get<{ comparison: ChosenComparison }>(request, path)).comparison.available.includes('halfYear');
+    for (const [name, isOffered] of [
+      ['store', true],
+      ['dock', false],
+      ['all', true],
+    ] as const) {
+      const path = `/results/groups/${idIn.get(name)}`;
+      const pages = [path, `${path}/questions/${questionId}`, `${path}/report`];
+      expect([name, await Promise.all(pages.map(offers))]).toEqual([name, pages.map(() => isOffered)]);
+    }
+    const map = (week: string) => `/results/heat-map?week=${week}`;
+    expect([await offers(map('2026-11-02')), await offers(map('2026-05-04'))]).toEqual([true, false]);
+    const { comparison, kpis } = await get<GroupResults>(
+      request,
+      `/results/groups/${idIn.get('store')}?compare=halfYear`,
+    );
+    expect([comparison.kind, kpis[0]?.difference]).toEqual(['halfYear', expect.objectContaining({ by: 0 })]);
+  });
+
+  test('the next accessible ancestor is shown as the parent if the groups between are not accessible', async () => {
     const request = await signedIn(account, 'Manager', [
       { kind: 'adminOf', groupId: ids['company'] as number },
       { kind: 'adminOf', groupId: ids['north'] as number },
@@ -498,7 +595,7 @@ describe('access to results', () => {
       firstWeek: null,
       kpis: [],
       rows: [],
-      comparison: { kind: 'halfYear', group: null, available: ['halfYear', 'none'] },
+      comparison: { kind: 'none', group: null, available: ['none'] },
       companyId: null,
     });
   });

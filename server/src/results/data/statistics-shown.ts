@@ -11,16 +11,9 @@ import type { Comparison } from '@soundings/contract/comparisons.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { selectKpis } from '../../questions/questions.sql.ts';
+import { bestEstimate } from '../statistics/best-estimates.ts';
 import { type Cutoff, isClear, type Tested } from '../statistics/marks.ts';
-import {
-  marginOfMeasured,
-  marginOf,
-  type Measured,
-  meanVariance,
-  shrunk,
-  smallGroup,
-  testOf,
-} from '../statistics/measures.ts';
+import { marginOfMeasured, marginOf, type Measured, testOf } from '../statistics/measures.ts';
 import {
   type AskedWeeks,
   comparableWeeks,
@@ -28,7 +21,6 @@ import {
   isShown,
   type Reading,
   type Readings,
-  type ShownReading,
 } from '../statistics/readings.ts';
 import {
   type Compared,
@@ -259,11 +251,15 @@ function differenceIn(
   { variationOf, windowOf }: Statistics,
 ): Differing | undefined {
   if (kind !== 'halfYear') return kpiDifference(latest, whole, variationOf);
-  const { first, last } = windowOf(week);
-  const then = { first: addWeeks(first, -halfYear), last: addWeeks(last, -halfYear) };
   const ids = latest.map(({ questionId }) => questionId);
-  return kpiSinceHalfYear(latest, latestOf(readings, ids, then), variationOf);
+  return kpiSinceHalfYear(latest, latestOf(readings, ids, halfYearBefore(windowOf(week))), variationOf);
 }
+
+/** Returns the weeks that the weeks of a window are compared with. */
+export const halfYearBefore = ({ first, last }: Window): Window => ({
+  first: addWeeks(first, -halfYear),
+  last: addWeeks(last, -halfYear),
+});
 
 /** Returns the best estimate of a small group's rolling KPI value; null if the group is not small, or nothing is known about it. */
 export function kpiEstimate(
@@ -275,12 +271,7 @@ export function kpiEstimate(
 ): BestEstimate | null {
   const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
   const { factor, groupVariance } = statistics.kpiAt(kpiId, week);
-  if (latest.length === 0 || !latest.some(({ reading }) => reading.answers < smallGroup)) return null;
-  const above = kpiDifference(latest, parent, statistics.variationOf);
-  const { variance } = rollingOf(latest, statistics.variationOf, factor);
-  if (!above || groupVariance === null || !(variance > 0)) return null;
-  const value = valueOf(latest);
-  return shrunk(value, value - above.by, groupVariance, variance);
+  return bestEstimate(latest, parent, { variationOf: statistics.variationOf, factor }, groupVariance);
 }
 
 /** The interval, change, difference and best estimate of a question in a week. */
@@ -302,7 +293,7 @@ export function questionMeasures(
   const reading = readings.get(questionId)?.find((one) => one.week === week);
   if (!reading || !isShown(reading))
     return { margin: null, change: null, difference: null, bestEstimate: null };
-  const { asked, variationOf, questionCutoff } = statistics;
+  const { asked, variationOf, questionCutoff, groupVarianceOf } = statistics;
   const latest = { questionId, reading };
   const variation = variationOf(questionId, week);
   const change = questionChange(latest, readings, asked, variationOf);
@@ -317,21 +308,10 @@ export function questionMeasures(
             differenceIn([latest], compared, readings, week, statistics),
             questionCutoff(questionId, week, kind),
           ),
-    bestEstimate: questionEstimate(latest, parent?.get(questionId), statistics),
+    bestEstimate: parent
+      ? bestEstimate([latest], parent, { variationOf, factor: 1 }, groupVarianceOf(questionId, week))
+      : null,
   };
-}
-
-function questionEstimate(
-  { questionId, reading }: Latest,
-  parent: readonly Reading[] | undefined,
-  { variationOf, groupVarianceOf }: Statistics,
-): BestEstimate | null {
-  const above = parent?.find((one): one is ShownReading => one.week === reading.week && isShown(one));
-  const variation = variationOf(questionId, reading.week);
-  const groupVariance = groupVarianceOf(questionId, reading.week);
-  if (!above || !variation || groupVariance === null || reading.answers >= smallGroup) return null;
-  const error = variation.variance * meanVariance(reading, variation.presentShare);
-  return shrunk(reading.value, above.value, groupVariance, error);
 }
 
 /** The first and last week of the figures that rolling values of one week and their comparisons need, as few weeks as possible. */
@@ -347,7 +327,7 @@ export function neededForWeek(
     const inWindow = weeks?.find((one) => one >= first && one <= last);
     return inWindow === undefined ? first : earliestComparable(inWindow, weeks);
   });
-  const halfYearAgo = kind === 'halfYear' ? [addWeeks(first, -halfYear)] : [];
+  const halfYearAgo = kind === 'halfYear' ? [halfYearBefore({ first, last }).first] : [];
   return { first: [...starts, ...halfYearAgo].reduce((a, b) => (a < b ? a : b), first), last };
 }
 
