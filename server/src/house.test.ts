@@ -317,6 +317,7 @@ const pureFiles = [
   'results/disclosure/response-rates.ts',
   'results/segments/choose-segments.ts',
   'results/segments/exchanges.ts',
+  'results/segments/parts.ts',
   'results/segments/positive-matrix.ts',
   'results/segments/remainders.ts',
   'results/turnout.ts',
