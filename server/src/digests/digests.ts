@@ -81,10 +81,11 @@ const queueOf = (context: DigestContext): Queue<Recipient, Recipient> => ({
   take: (now, count) => takeRecipients(context.pool, now, count),
   prepare: async (due) => due,
   send: async (recipient, now) => ({ outcome: await sendTo(context, recipient, now) }),
-  putBack: async (rest, now) => {
+  addressOf: ({ email }) => email ?? '',
+  putBack: async (rest, until) => {
     for (const recipient of rest) {
-      const waiting = await selectWaiting(context.pool, recipient, now);
-      await postponeWaiting(context.pool, recipient, weeksOf(waiting), now + minute);
+      const waiting = await selectWaiting(context.pool, recipient, until);
+      await postponeWaiting(context.pool, recipient, weeksOf(waiting), until);
     }
   },
 });

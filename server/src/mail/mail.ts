@@ -51,6 +51,9 @@ export class MailDeferred extends Error {
   override readonly name = 'MailDeferred';
 }
 
+/** The mail server rejects this email for now, because it gets too many for this domain. */
+export class MailThrottled extends MailDeferred {}
+
 /** The whole email was sent, but the connection ended before the server confirmed it. The message contains no address. */
 export class MailUnknown extends Error {
   override readonly name = 'MailUnknown';

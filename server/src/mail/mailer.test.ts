@@ -6,7 +6,7 @@ import { openSmtp, type SmtpOptions, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 import { certificate } from './certificate.fixture.ts';
 import { openSilentSmtp } from './silent-smtp.fixture.ts';
-import { type Mail, MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
+import { type Mail, MailDeferred, type Mailer, MailRejected, MailThrottled, MailUnknown } from './mail.ts';
 import { openMailer } from './mailer.ts';
 
 const from = 'Soundings <soundings@example.com>';
@@ -269,6 +269,21 @@ describe('an email whose delivery is unknown', () => {
     const reply = (line: string) => scripted([...untilData, line], 'hangs up');
     expect(await thrownBy(mailerTo(await reply('554 spam'), brief))).toBeInstanceOf(MailRejected);
     expect(await thrownBy(mailerTo(await reply('452 disk full'), brief))).toBeInstanceOf(MailDeferred);
+    for (const [line, isThrottled] of [
+      ['450 4.7.28 Our system has detected an unusual rate of mail', true],
+      ['452 4.3.2 Sender thread limit exceeded', true],
+      ['451 Too many messages, slow down', true],
+      ['450 4.2.0 Greylisted, the limit is 5 minutes', false],
+      ['452 4.2.2 Mailbox full, quota exceeded', false],
+      ['451 4.3.0 Try again later', false],
+    ] as const) {
+      const error = await thrownBy(mailerTo(await reply(line), brief));
+      expect([line, error instanceof MailDeferred, error instanceof MailThrottled]).toEqual([
+        line,
+        true,
+        isThrottled,
+      ]);
+    }
     const large = { ...mail, text: 'a line\n'.repeat(2_000_000) };
     const cut = await scripted(untilData, 'hangs up', 100_000);
     expect(await thrownBy(mailerTo(cut, brief), large)).not.toBeInstanceOf(MailUnknown);

@@ -7,7 +7,14 @@ import DKIM from 'nodemailer/lib/dkim';
 import { Readable } from 'node:stream';
 import { type DkimSigning, domainOf, mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
 import { bounceMessageId } from './bounces/delivery-status.ts';
-import { type MailedPerson, MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
+import {
+  type MailedPerson,
+  MailDeferred,
+  type Mailer,
+  MailRejected,
+  MailThrottled,
+  MailUnknown,
+} from './mail.ts';
 import { oneLine, withoutAddresses } from './reasons.ts';
 
 /** How long to wait, in milliseconds, until the connection is ready, and until the server replies. It may scan the email first. */
@@ -195,6 +202,14 @@ function connectionOf({ host, port, isTls, login, isTrusted }: SmtpServer) {
   };
 }
 
+/**
+ * Returns whether a response says that the server gets too many emails. Greylisting, which concerns a single email, is described in similar
+ * words.
+ */
+const isThrottling = (response: string) =>
+  /too (?:many|much|fast)|throttl|slow down|\brate\b|limit|exceed|4\.7\.28/i.test(response) &&
+  !/gr[ae]y|mailbox|quota/i.test(response);
+
 type SmtpError = Error & { code: string; responseCode?: number; command?: string };
 
 /**
@@ -210,7 +225,8 @@ function mailError(error: unknown, to: string, isSent: boolean): unknown {
     responseCode === undefined || (responseCode >= 500 && ![503, 530].includes(responseCode));
   if (isOfMail && isPermanent) return new MailRejected(reason);
   const isRejected = responseCode !== undefined && responseCode >= 400;
-  if (isOfMail && isRejected && responseCode < 500 && responseCode !== 421) return new MailDeferred(reason);
+  if (isOfMail && isRejected && responseCode < 500 && responseCode !== 421)
+    return isThrottling(error.message) ? new MailThrottled(reason) : new MailDeferred(reason);
   if (isSent && !isRejected) {
     return new MailUnknown(`The mail server did not confirm whether it accepted the email: ${reason}`);
   }

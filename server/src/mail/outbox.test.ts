@@ -7,6 +7,7 @@ import { openOutbox, type Outcome } from './outbox.ts';
 function queueOf(send: (email: number) => Outcome) {
   const due: number[] = [];
   const sent: number[] = [];
+  const putBack: { email: number; until: number }[] = [];
   const step = () => new Promise<void>((resolve) => setImmediate(resolve));
   const queue = {
     connections: 2,
@@ -19,9 +20,11 @@ function queueOf(send: (email: number) => Outcome) {
       else due.push(email);
       return { outcome };
     },
-    putBack: async (rest: number[]) => void due.push(...rest),
+    addressOf: (email: number) => `${email}@${email % 2 === 0 ? 'even' : 'odd'}.example`,
+    putBack: async (rest: number[], until: number) =>
+      void putBack.push(...rest.map((email) => ({ email, until }))),
   };
-  return { due, sent, step, queue };
+  return { due, sent, putBack, step, queue };
 }
 
 describe('a sender', () => {
@@ -55,7 +58,8 @@ describe('a sender', () => {
     let isDown = true;
     const tried: number[] = [];
     const { due, sent, queue } = queueOf((email) => (tried.push(email), isDown ? 'down' : 'taken'));
-    const call = openOutbox(() => Promise.resolve(queue));
+    const putBack = async (rest: number[]) => void due.push(...rest);
+    const call = openOutbox(() => Promise.resolve({ ...queue, putBack }));
     due.push(1, 2, 3, 4, 5);
     await Promise.all([call(0), call(0), call(0)]);
     expect(tried).toHaveLength(2); // one for each connection
@@ -77,5 +81,51 @@ describe('a sender', () => {
     isBroken = false;
     await call(0);
     expect(sent).toEqual([1]);
+  });
+
+  test('pauses only the domain for which the server gets too many, longer each time, until it takes one again', async () => {
+    let isThrottling = true;
+    const { due, sent, putBack, queue } = queueOf((email) =>
+      email % 2 === 1 && isThrottling ? 'throttled' : 'taken',
+    );
+    // Throttled emails are postponed by their own record.
+    const send = async (email: number) => {
+      const result = await queue.send(email);
+      if (result.outcome === 'throttled') due.splice(due.indexOf(email), 1);
+      return result;
+    };
+    const call = openOutbox(() => Promise.resolve({ ...queue, send }));
+    const all = Array.from({ length: 40 }, (_, i) => i);
+    due.push(...all);
+    await call(0);
+    expect(sent.toSorted((a, b) => a - b)).toEqual(all.filter((i) => i % 2 === 0));
+    const minutes = () => putBack.splice(0).map(({ until }) => Math.round(until / 60_000));
+    // Two were tried at the same time at most.
+    const first = minutes();
+    expect(first.length).toBeGreaterThanOrEqual(18);
+    expect(new Set(first)).toEqual(new Set([1]));
+    // Still paused.
+    due.push(101, 103);
+    await call(30_000);
+    expect(minutes()).toEqual([1, 1]);
+    for (const [now, until] of [
+      [2, 4],
+      [5, 9],
+      [10, 18],
+      [20, 36],
+      [40, 56], // at most 16 minutes
+    ] as const) {
+      due.push(...[201, 203, 205, 207, 209]);
+      await call(now * 60_000);
+      expect(new Set(minutes())).toEqual(new Set([until]));
+    }
+    isThrottling = false;
+    due.push(301, 303, 305);
+    await call(60 * 60_000);
+    expect(sent).toEqual(expect.arrayContaining([301, 303, 305]));
+    isThrottling = true;
+    due.push(...[401, 403, 405, 407, 409]);
+    await call(61 * 60_000);
+    expect(new Set(minutes())).toEqual(new Set([62]));
   });
 });

@@ -1,15 +1,17 @@
 // Sends the emails of a queue in the database: in batches, a few at a time, each once. Whatever the mail server says, an email that it
 // may have accepted is never sent again: a missing email is better than a duplicate.
-import { type Mail, MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
+import { domainOf } from '../base/smtp.ts';
+import { type Mail, MailDeferred, type Mailer, MailRejected, MailThrottled, MailUnknown } from './mail.ts';
 
 /** The number of emails taken at a time. */
 const batchSize = 100;
 
 /**
  * What happened to one email. `taken`: the server has it, or rejects it permanently; `deferred`: the server wants this one later;
- * `down`: the server takes no email now; `gone`: it should no longer be sent.
+ * `throttled`: the server gets too many for the domain of the recipient; `down`: the server takes no email now; `gone`: it should no longer
+ * be sent.
  */
-export type Outcome = 'taken' | 'deferred' | 'down' | 'gone';
+export type Outcome = 'taken' | 'deferred' | 'throttled' | 'down' | 'gone';
 
 /** `recorded`: resolves when the outcome is recorded, if the next email need not wait for that. */
 export type Sent = { outcome: Outcome; recorded?: Promise<unknown> };
@@ -24,8 +26,10 @@ export type Queue<Due, Outgoing> = {
   prepare(due: Due[], now: number): Promise<Outgoing[]>;
   /** Sends an email and records the outcome (`deliver`). */
   send(one: Outgoing, now: number): Promise<Sent>;
-  /** Postpones emails that were not tried because the mail server is unavailable. */
-  putBack(rest: Outgoing[], now: number): Promise<void>;
+  /** The address that an email is sent to. */
+  addressOf(one: Outgoing): string;
+  /** Postpones emails that were not tried. `until`: in ms since 1970. */
+  putBack(rest: Outgoing[], until: number): Promise<void>;
 };
 
 /**
@@ -39,6 +43,7 @@ export function openOutbox<Due, Outgoing>(
 ): (now: number) => Promise<void> {
   let isSending = false;
   let isDown = false;
+  const pauses = new Pauses();
   let calledAt: number | undefined; // by a call that has not been served
   return async (now) => {
     calledAt = now;
@@ -49,7 +54,7 @@ export function openOutbox<Due, Outgoing>(
         const [start, begun] = [calledAt, performance.now()];
         calledAt = undefined;
         const queue = await queueAt(start);
-        if (queue) isDown = !(await sendDue(queue, () => start + performance.now() - begun, isDown));
+        if (queue) isDown = !(await sendDue(queue, () => start + performance.now() - begun, isDown, pauses));
         if (isDown) return;
       }
     } finally {
@@ -67,6 +72,7 @@ async function sendDue<Due, Outgoing>(
   queue: Queue<Due, Outgoing>,
   clock: () => number,
   wasDown: boolean,
+  pauses: Pauses,
 ): Promise<boolean> {
   let next = takeNext(queue, clock(), wasDown ? 1 : batchSize);
   for (let isFirst = wasDown; ; isFirst = false) {
@@ -75,11 +81,13 @@ async function sendDue<Due, Outgoing>(
     // After an outage, a single email is tried before more are taken.
     next = isFirst ? Promise.resolve([]) : takeNext(queue, clock(), batchSize);
     next.catch(() => {}); // reported where it is awaited
-    const left = await sendAll(queue, outgoing, clock());
-    if (left) {
-      await queue.putBack([...left, ...((await next) ?? [])], clock());
+    const { left, isDown } = await sendAll(queue, outgoing, clock(), pauses);
+    if (isDown) {
+      await queue.putBack([...left, ...((await next) ?? [])], clock() + minute);
       return false;
     }
+    for (const [until, paused] of Map.groupBy(left, (one) => pauses.until(queue.addressOf(one))))
+      await queue.putBack(paused, until);
     if (isFirst) next = takeNext(queue, clock(), batchSize);
   }
 }
@@ -94,21 +102,30 @@ async function takeNext<Due, Outgoing>(
   return due.length === 0 ? undefined : queue.prepare(due, now);
 }
 
-/** Sends emails. Returns undefined, or those that were not tried because the mail server is unavailable. */
+/** Sends emails. `left`: those that were not tried, because the mail server is unavailable (`isDown`) or their domain is paused. */
 async function sendAll<Due, Outgoing>(
   queue: Queue<Due, Outgoing>,
   outgoing: Outgoing[],
   now: number,
-): Promise<Outgoing[] | undefined> {
+  pauses: Pauses,
+): Promise<{ left: Outgoing[]; isDown: boolean }> {
   const rest = [...outgoing];
+  const paused: Outgoing[] = [];
   const recordings: Promise<unknown>[] = [];
   let isDown = false;
   const sendNext = async (): Promise<void> => {
     for (let one = rest.shift(); one !== undefined; one = rest.shift()) {
+      const address = queue.addressOf(one);
+      if (pauses.until(address) > now) {
+        paused.push(one);
+        continue;
+      }
       const { outcome, recorded } = await queue.send(one, now);
       if (recorded) recordings.push(recorded);
       recorded?.catch(() => {}); // reported below
       // Recipients deferred by the server, for example by greylisting, don't affect the others.
+      if (outcome === 'throttled') pauses.extend(address, now);
+      if (outcome === 'taken') pauses.end(address, now);
       if (outcome === 'down') isDown = true;
       if (isDown) return;
     }
@@ -116,7 +133,37 @@ async function sendAll<Due, Outgoing>(
   const workers = await Promise.allSettled(Array.from({ length: queue.connections }, sendNext));
   for (const one of [...workers, ...(await Promise.allSettled(recordings))])
     if (one.status === 'rejected') throw one.reason;
-  return isDown ? rest : undefined;
+  return { left: [...rest, ...paused], isDown };
+}
+
+const minute = 60_000;
+/** The longest pause of a domain, in ms. */
+const longestPause = 16 * minute;
+
+/**
+ * The domains that are sent nothing for a while, because the mail server gets too many emails for them: one minute, then twice as long each
+ * time, until an email to the domain is taken again.
+ */
+class Pauses {
+  readonly #pauses = new Map<string, { until: number; length: number }>();
+
+  /** Returns until when the domain of an address is paused, in ms since 1970, or 0. */
+  until(address: string): number {
+    return this.#pauses.get(domainOf(address))?.until ?? 0;
+  }
+
+  extend(address: string, now: number): void {
+    const domain = domainOf(address);
+    const current = this.#pauses.get(domain);
+    // Several emails can be sent to a domain at the same time.
+    if (current && current.until > now) return;
+    const length = current ? Math.min(longestPause, 2 * current.length) : minute;
+    this.#pauses.set(domain, { until: now + length, length });
+  }
+
+  end(address: string, now: number): void {
+    if (this.until(address) <= now) this.#pauses.delete(domainOf(address));
+  }
 }
 
 /** What to record for each result. If one of them throws, the email is not sent again. */
@@ -163,6 +210,7 @@ export async function deliver(
     return { outcome: 'down' };
   }
   await records.postponed(now + retryDelay(attempts), error.message, hasBegun);
+  if (error instanceof MailThrottled) return { outcome: 'throttled' };
   return { outcome: error instanceof MailDeferred ? 'deferred' : 'down' };
 }
 

@@ -56,11 +56,12 @@ function queueOf(context: SenderContext, mailer: Mailer): Queue<DueMessage, Outg
     take: (now, count) => takeDue(context.pool, now, count),
     prepare: (due, now) => outgoingOf(context, due, now),
     send: openDelivery({ ...context, mailer }),
-    putBack: (rest, now) =>
+    addressOf: ({ message }) => message.email as string,
+    putBack: (rest, until) =>
       postpone(
         context.pool,
         { isLate: true },
-        rest.map(({ message }) => ({ ...message, until: now + 60_000 })),
+        rest.map(({ message }) => ({ ...message, until })),
       ),
   };
 }
