@@ -4,6 +4,7 @@ import { version } from './base/version.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
 import { meterTokens } from './accounts/usage.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
+import { serveEntry } from './answers/entry/entry.routes.ts';
 import { serveAccess } from './console/access/access.routes.ts';
 import { openConsole } from './console/core/console.ts';
 import { serveConsoleGroups } from './console/groups/groups.routes.ts';
@@ -96,6 +97,7 @@ export function serveInterfaces(
   serveOrganization(server, pushes);
   serveStorage(server, pool);
   serveAnswering(server, { pool: answers, keys, isSecure: isSecure(config), now });
+  serveEntry(server, { pool: answers, keys, canMail: config.smtpUrl !== undefined, now });
   serveMetrics(server.app, {
     token: config.metricsToken,
     isProxied: () => config.trustProxy.length > 0 || server.forgottenProxy() !== undefined,

@@ -318,6 +318,7 @@ const pureFiles = [
   'rounds/segments/segment-values.ts',
   'answers/form.ts',
   'answers/page.ts',
+  'answers/page-privacy.ts',
   'answers/page-language.ts',
   'answers/question-card.ts',
   'answers/page-texts.ts',
