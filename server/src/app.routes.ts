@@ -16,6 +16,7 @@ import { serveLibrary } from './console/asking/library.routes.ts';
 import { serveRounds } from './console/asking/rounds.routes.ts';
 import { serveSchedules } from './console/asking/schedules.routes.ts';
 import { serveInvitations } from './console/people/invitations.routes.ts';
+import { serveCards } from './console/people/cards.routes.ts';
 import { servePeople } from './console/people/people.routes.ts';
 import { servePrivacy } from './console/access/privacy.routes.ts';
 import { serveReports } from './console/reports/reports.routes.ts';
@@ -153,6 +154,7 @@ export function serveConsole(
   serveSystem(console, { pool, keys, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveInvitations(console, { pool, publicUrl: config.publicUrl, canMail, now });
+  serveCards(console, { pool, secrets, publicUrl: config.publicUrl, canMail });
   serveConsoleGroups(console, pool);
   serveBreakdowns(console, pool, simulateBreakdown, now);
   serveRuns(console, pool, approve);
