@@ -10,6 +10,7 @@ import type { Kiosk } from '../../cards/kiosks.sql.ts';
 import { kioskOf } from '../../cards/kiosks.ts';
 import { type OpenedCard, openCard } from '../../rounds/card-links.ts';
 import type { AnsweringDependencies } from '../answering.routes.ts';
+import type { PageAssets } from '../page.ts';
 import { browserLanguage, entryAssets, kioskAssets, openPages, plain } from '../page-responses.ts';
 import type { Server } from '../../http/server.ts';
 import { type CodeFault, codePage } from './code-page.ts';
@@ -50,42 +51,47 @@ export function serveEntry(server: Server, { pool, keys, canMail, now }: EntryDe
     return opened ?? 'unknown';
   }
 
-  openPages(server, entryAssets, (scope) => {
-    scope.route({
-      method: ['GET', 'HEAD'],
-      url: '/go',
-      handler: async (request, reply) => reply.send(codePage(entryAssets, languageOf(request))),
+  const atGo: Route[] = [
+    ['GET', '/go', showForm],
+    ['POST', '/go', takeCode],
+  ];
+  const atKiosks: Route[] = [
+    ['GET', '/k/:secret', showKiosk],
+    ['POST', '/k/:secret/open', openAtKiosk],
+  ];
+  const add = (assets: PageAssets, routes: Route[]) =>
+    openPages(server, assets, (scope) => {
+      for (const [method, url, handler] of routes) {
+        scope.route({
+          method: method === 'GET' ? ['GET', 'HEAD'] : method,
+          url,
+          bodyLimit,
+          handler: async (request, reply) => {
+            const { secret } = request.params as { secret?: string };
+            const kiosk = secret === undefined ? undefined : await kioskOf(await pool, secret);
+            return handler({ request, reply, kiosk, tried, throttle });
+          },
+        });
+      }
     });
-    scope.route({
-      method: 'POST',
-      url: '/go',
-      bodyLimit,
-      handler: async (request, reply) => {
-        const code = new URLSearchParams(String(request.body)).get('code') ?? '';
-        return answerCode(request, reply, code, tried);
-      },
-    });
-  });
-  openPages(server, kioskAssets, (scope) => {
-    scope.route({
-      method: ['GET', 'HEAD'],
-      url: '/k/:secret',
-      handler: async (request, reply) =>
-        showKiosk(request, reply, await kioskOf(await pool, secretIn(request)), throttle),
-    });
-    scope.route({
-      method: 'POST',
-      url: '/k/:secret/open',
-      bodyLimit,
-      handler: async (request, reply) =>
-        openAtKiosk(reply, await kioskOf(await pool, secretIn(request)), request, tried),
-    });
-  });
+  add(entryAssets, atGo);
+  add(kioskAssets, atKiosks);
 }
 
-type Try = (counted: string, code: string, kiosk?: Kiosk) => Promise<Tried>;
+/** `kiosk`: the kiosk of the address, if there is one. */
+type EntryContext = {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  kiosk: Kiosk | undefined;
+  tried: (counted: string, code: string, kiosk?: Kiosk) => Promise<Tried>;
+  throttle: Throttle;
+};
 
-const secretIn = ({ params }: FastifyRequest) => (params as { secret: string }).secret;
+type Handler = (context: EntryContext) => Promise<FastifyReply>;
+type Route = [method: 'GET' | 'POST', url: string, handler: Handler];
+
+const showForm: Handler = async ({ request, reply }) =>
+  reply.send(codePage(entryAssets, languageOf(request)));
 
 /** Returns the language that was chosen on the page, or the browser's. */
 function languageOf(request: FastifyRequest): string {
@@ -95,14 +101,10 @@ function languageOf(request: FastifyRequest): string {
 }
 
 /** Opens the answering page of a code, or shows what is wrong with the code. */
-async function answerCode(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  code: string,
-  tried: Try,
-): Promise<FastifyReply> {
+async function takeCode({ request, reply, tried }: EntryContext): Promise<FastifyReply> {
   const refused = (status: number, fault: CodeFault) =>
     reply.code(status).send(codePage(entryAssets, languageOf(request), fault));
+  const code = new URLSearchParams(String(request.body)).get('code') ?? '';
   if (codeIn(code) === undefined) return refused(400, 'typo'); // a slip, which costs no attempt
   const opened = await tried(networkOf(request.address), code);
   if (opened === 'unknown') return refused(404, 'unknown');
@@ -115,12 +117,7 @@ async function answerCode(
 }
 
 /** Sends the page of a kiosk. A wrong address counts like a wrong code. */
-function showKiosk(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  kiosk: Kiosk | undefined,
-  throttle: Throttle,
-): FastifyReply {
+async function showKiosk({ request, reply, kiosk, throttle }: EntryContext): Promise<FastifyReply> {
   if (kiosk) {
     return reply
       .header('permissions-policy', 'camera=(self), microphone=(), geolocation=(), payment=()')
@@ -132,22 +129,17 @@ function showKiosk(
 }
 
 /**
- * Returns the link of a code as JSON, for the script of a kiosk. 404: the code opens nothing. 410: the kiosk was turned off. Attempts are
- * counted for the kiosk, because all kiosks of a building may share an address.
+ * Returns the link of a code as JSON, for the script of a kiosk. 404: the code opens nothing. 410: the kiosk was turned off. Wrong codes
+ * are counted for the kiosk as well, because all devices of a building may share an address.
  */
-async function openAtKiosk(
-  reply: FastifyReply,
-  kiosk: Kiosk | undefined,
-  { body, address }: FastifyRequest,
-  tried: Try,
-): Promise<FastifyReply> {
+async function openAtKiosk({ request, reply, kiosk, tried }: EntryContext): Promise<FastifyReply> {
   reply.header('content-type', 'application/json; charset=utf-8');
   if (!kiosk) return reply.code(410).send({});
-  const read = parseJson((body as Buffer | undefined) ?? Buffer.alloc(0));
+  const read = parseJson((request.body as Buffer | undefined) ?? Buffer.alloc(0));
   const sent = 'value' in read && read.value !== null && typeof read.value === 'object' ? read.value : {};
   const code = 'code' in sent && typeof sent.code === 'string' ? sent.code : '';
   if (codeIn(code) === undefined) return reply.code(400).send({});
-  const opened = await tried(`kiosk ${kiosk.accountId} ${kiosk.id} ${networkOf(address)}`, code, kiosk);
+  const opened = await tried(`kiosk ${kiosk.id} ${networkOf(request.address)}`, code, kiosk);
   if (opened === 'unknown') return reply.code(404).send({});
   if ('waitMs' in opened) {
     return reply
