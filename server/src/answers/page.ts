@@ -218,8 +218,7 @@ export function whole(
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="format-detection" content="telephone=no">
 <title>${escaped(isFaulty ? `${t('faults.heading')} – ${name}` : name)}</title>
-<style>${pageAssets.style}</style>
-</head>
+${pageAssets.style === '' ? '' : `<style>${pageAssets.style}</style>\n`}</head>
 <body>
 <header><b>${escaped(calm(company))}</b>${languages ? languageMenu(languages, language) : ''}</header>
 <main>

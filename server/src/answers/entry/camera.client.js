@@ -10,7 +10,7 @@ async function readCards(video, onCode) {
   };
   const detector = new BarcodeDetector({ formats: ['qr_code'] });
   video.srcObject = stream;
-  await video.play().catch(() => {});
+  void video.play().catch(() => {});
   const look = async () => {
     if (!isOn) return;
     const found = await detector.detect(video).catch(() => []);
