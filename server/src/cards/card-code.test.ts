@@ -44,8 +44,8 @@ describe('a code', () => {
         const next = (at + 1) % codeLength;
         [swapped[at], swapped[next]] = [swapped[next] as string, swapped[at] as string];
         // The check character is as good as random for its neighbours, so it is not swapped here.
-        if (at < codeLength - 2)
-          expect(codeIn(swapped.join(''))).toBe(one[at] === one[next] ? one : undefined);
+        const isSame = at >= codeLength - 2 || one[at] === one[next];
+        expect(isSame || codeIn(swapped.join('')) === undefined).toBe(true);
       }),
       cases(500),
     );

@@ -273,8 +273,8 @@ describe('a kiosk', () => {
       });
       expect([body.slice(0, 12), reply.status]).toEqual([body.slice(0, 12), 400]);
     }
-    for (const secret of ['x', '%00', 'a'.repeat(27), '../go']) {
-      const { status } = await fetch(`${world.address}/k/${secret}`, { headers: newNetwork() });
+    for (const address of ['x', '%00', 'a'.repeat(27), '../go']) {
+      const { status } = await fetch(`${world.address}/k/${address}`, { headers: newNetwork() });
       expect([404, 400, 200]).toContain(status);
     }
   });
