@@ -51,7 +51,7 @@ describe('a code', () => {
     );
   });
 
-  test('has no characters that look alike, and is different each time', () => {
+  test('has no two characters that look the same, and is different each time', () => {
     expect(new Set(codeCharacters).size).toBe(23);
     for (const pair of ['0O', 'OQ', '1I', 'IL', '2Z', '5S', '6G', '8B', 'UV'])
       expect([...pair].every((one) => codeCharacters.includes(one))).toBe(false);

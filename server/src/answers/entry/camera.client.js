@@ -11,14 +11,14 @@ async function readCards(video, onCode) {
   const detector = new BarcodeDetector({ formats: ['qr_code'] });
   video.srcObject = stream;
   void video.play().catch(() => {});
-  const look = async () => {
+  const read = async () => {
     if (!isOn) return;
     const found = await detector.detect(video).catch(() => []);
     const code = found.map(({ rawValue }) => codeIn(rawValue)).find((one) => one);
     if (code && isOn) return onCode(code);
-    setTimeout(look, 200);
+    setTimeout(read, 200);
   };
-  void look();
+  void read();
   return stop;
 }
 

@@ -82,7 +82,7 @@ describe('guessing codes', () => {
     expect((await enter(world, right, network)).status).toBe(303);
   });
 
-  test('tells nothing: every code that opens nothing gets the same response', async () => {
+  test('reveals nothing: every code that opens nothing gets the same response', async () => {
     const office = await openOffice(world, { count: 5 });
     const other = await openOffice(world);
     const codes = await office.print();
@@ -189,7 +189,7 @@ describe('a card', () => {
     for (const i of links.keys()) expect((await storedOf(office, i)).get(office.question)?.value).toBe(i + 1);
   });
 
-  test('does not work for people whom the service mails, even if it was printed before they had an address', async () => {
+  test('does not work for people who get email from the service, even if it was printed before they had an address', async () => {
     const office = await openOffice(mailing);
     const codes = await office.print();
     const [, second = ''] = codes;

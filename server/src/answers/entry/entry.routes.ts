@@ -9,13 +9,14 @@ import { codeIn } from '../../cards/card-code.ts';
 import type { Kiosk } from '../../cards/kiosks.sql.ts';
 import { kioskOf } from '../../cards/kiosks.ts';
 import { type OpenedCard, openCard } from '../../rounds/card-links.ts';
-import type { AnsweringDependencies } from '../answering.routes.ts';
+import type { Pool } from '../../db/db.ts';
+import type { AnswerKeys } from '../../sealing/answer-keys.ts';
 import type { PageAssets } from '../page.ts';
 import { browserLanguage, entryAssets, kioskAssets, openPages, plain } from '../page-responses.ts';
 import type { Server } from '../../http/server.ts';
 import { type CodeFault, codePage } from './code-page.ts';
 import { entryTexts } from './entry-texts.ts';
-import { kioskPage, versionOf } from './kiosk-page.ts';
+import { kioskPage, pageVersionOf } from './kiosk-page.ts';
 
 /**
  * How many wrong codes, or wrong addresses of kiosks, a network or a kiosk can try. Further codes are not even looked up, so that
@@ -28,7 +29,11 @@ const maxNetworks = 10_000;
 /** Maximum size of a request in bytes. */
 const bodyLimit = 4096;
 
-export type EntryDependencies = Omit<AnsweringDependencies, 'isSecure'> & {
+export type EntryDependencies = {
+  pool: Promise<Pool>;
+  keys: Promise<AnswerKeys>;
+  /** The clock, in ms since 1970. */
+  now: () => number;
   /** Whether a mail server is configured. Cards don't work for people who get the questions by email. */
   canMail: boolean;
 };
@@ -147,5 +152,5 @@ async function openAtKiosk({ request, reply, kiosk, tried }: EntryContext): Prom
       .header('retry-after', String(retryAfterOf(opened.waitMs)))
       .send({});
   }
-  return reply.send({ ...opened, version: versionOf(kioskAssets) });
+  return reply.send({ ...opened, version: pageVersionOf(kioskAssets) });
 }

@@ -63,7 +63,7 @@ function htmlOf(key: (typeof keys)[number], language: string): string {
 }
 
 /** Identifies the page, so that a kiosk notices that the service was updated, and reloads. */
-export const versionOf = ({ style, script }: PageAssets): string =>
+export const pageVersionOf = ({ style, script }: PageAssets): string =>
   createHash('sha256').update(style).update(script).digest('hex').slice(0, 12);
 
 /** Returns the page of a kiosk, in the language of the account until someone chooses another. */
@@ -86,7 +86,7 @@ export function kioskPage(pageAssets: PageAssets, kiosk: Kiosk): string {
 <title>${company} – ${escaped(calm(kiosk.name))}</title>
 <style>${pageAssets.style}</style>
 </head>
-<body data-version="${versionOf(pageAssets)}">
+<body data-version="${pageVersionOf(pageAssets)}">
 <header><b>${company}</b>${languageMenu(language)}</header>
 <main>
 <section data-panel="entry">${heading('heading')}

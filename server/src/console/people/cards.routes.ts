@@ -1,16 +1,16 @@
 // The console: printing cards for people who get no email, and setting up the kiosks on which they answer. Codes and the addresses of
 // kiosks are in the response that creates them, and nowhere else.
-import type { CardPlan, Cards, CardTexts, PrintedCard } from '@soundings/contract/console/cards.ts';
+import type { CardPlan, Cards, PrintedCard } from '@soundings/contract/console/cards.ts';
 import type { Chosen } from '@soundings/contract/console/people.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { localeOf, writingDirectionOf } from '@soundings/contract/texts.ts';
+import { localeOf } from '@soundings/contract/texts.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit.ts';
 import type { Sealer } from '../../base/crypto/sealer.ts';
 import { Fault } from '../../base/errors.ts';
 import { type CardKey, cardKeyOf } from '../../cards/card-key.ts';
 import { printedCode } from '../../cards/card-code.ts';
-import { cardTexts } from '../../cards/card-texts.ts';
+import { cardTexts, cardTextsIn } from '../../cards/card-texts.ts';
 import { createKiosk } from '../../cards/kiosks.ts';
 import { deleteKiosk } from '../../cards/kiosks.sql.ts';
 import { qrPathOf } from '../../cards/qr.ts';
@@ -185,19 +185,8 @@ async function sheetOf(
     });
   }
   const languages = [...new Set(cards.map(({ language }) => language))];
-  const texts = languages.map((language) => [language, textsIn(language, company, publicUrl)] as const);
+  const texts = languages.map(
+    (language) => [language, cardTextsIn(language, { company, publicUrl })] as const,
+  );
   return { company, texts: Object.fromEntries(texts), cards };
-}
-
-function textsIn(language: string, company: string, publicUrl: string): CardTexts {
-  const t = cardTexts.in(language);
-  return {
-    direction: writingDirectionOf(language),
-    title: t('title', { company }),
-    scan: t('scan', { address: `${publicUrl.replace(/^https?:\/\//, '')}/go` }),
-    enter: t('enter'),
-    again: t('again'),
-    keep: t('keep'),
-    privacy: t('privacy'),
-  };
 }

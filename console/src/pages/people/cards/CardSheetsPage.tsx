@@ -59,9 +59,11 @@ export function CardSheetsPage() {
 }
 
 function Sheets({ sheet: { cards, texts } }: { sheet: CardSheet }) {
+  const t = useText();
   const starts = Array.from({ length: Math.ceil(cards.length / perSheet) }, (_, i) => i * perSheet);
   return (
-    <div className={css['sheets']}>
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by keyboard
+    <section className={css['sheets']} tabIndex={0} aria-label={t('cards.sheetsTitle')}>
       {starts.map((start) => (
         <div key={start} className={css['sheet']}>
           {cards.slice(start, start + perSheet).map((card) => (
@@ -69,7 +71,7 @@ function Sheets({ sheet: { cards, texts } }: { sheet: CardSheet }) {
           ))}
         </div>
       ))}
-    </div>
+    </section>
   );
 }
 

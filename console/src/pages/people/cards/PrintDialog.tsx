@@ -1,4 +1,4 @@
-// The dialog to print cards: for whom, how many, and what those can do who see them. Then it opens the page that prints them.
+// The dialog to print cards: who gets one, how many there are, and what anyone who sees a code can do. Then it opens the page that prints them.
 import type { CardPlan } from '@soundings/contract/console/cards.ts';
 import type { Chosen } from '@soundings/contract/console/people.ts';
 import { useNavigate } from '@tanstack/react-router';
