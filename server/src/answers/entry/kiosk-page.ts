@@ -123,7 +123,7 @@ ${entryTexts.languages.map(textsIn).join('\n')}
 
 const keyboard = (erase: string): string =>
   [...codeCharacters].map((one) => `<button type="button" class="plain">${one}</button>`).join('') +
-  `<button type="button" class="plain" id="erase" data-label="erase" aria-label="${erase}">⌫</button>`;
+  `<button type="button" class="plain" id="erase" data-label="erase" aria-label="${erase}"><svg viewBox="0 0 24 24" width="26" height="26" aria-hidden="true"><path d="M21 5H9l-6 7 6 7h12zM16 9.5l-5 5m0-5 5 5"/></svg></button>`;
 
 /** Returns the menu of languages. It has buttons, because choosing a language must not open another page. */
 function languageMenu(language: string): string {

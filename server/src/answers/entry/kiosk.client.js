@@ -53,6 +53,8 @@
 
   function show(name) {
     panel = name;
+    // Where there is nothing to read in another language, and no link to the page of someone who has left.
+    byId('languages').hidden = name !== 'entry' && name !== 'session';
     for (const one of all('[data-panel]')) one.hidden = one.dataset.panel !== name;
     scrollTo(0, 0);
     if (name === 'entry') return code.focus({ preventScroll: true });
@@ -230,6 +232,7 @@
     person?.end.abort();
     person = undefined;
     session.replaceChildren();
+    byId('languages').replaceWith(menu);
     if (idle.open) idle.close();
     show(name);
     countDown(thanksSeconds, forget);

@@ -7,7 +7,7 @@ import { useFormat, useText } from '../../../text/text.tsx';
 import { Button } from '../../../ui/Button.tsx';
 import { DescriptionList } from '../../../ui/page/DescriptionList.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
-import { Padded, Section } from '../../../ui/page/Section.tsx';
+import { Section } from '../../../ui/page/Section.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import { KioskSection } from './KioskSection.tsx';
 import { PrintDialog } from './PrintDialog.tsx';
@@ -52,15 +52,13 @@ function CardSection({ cards: { people, withCard, resting, hasMail } }: { cards:
         </>
       }
     >
-      <Padded>
-        <DescriptionList
-          items={[
-            [t(hasMail ? 'cards.canHave' : 'cards.canHaveNoMail'), number(people)],
-            [t('cards.have'), number(withCard)],
-            [t('cards.resting'), resting === 0 ? undefined : number(resting)],
-          ]}
-        />
-      </Padded>
+      <DescriptionList
+        items={[
+          [t(hasMail ? 'cards.canHave' : 'cards.canHaveNoMail'), number(people)],
+          [t('cards.have'), number(withCard)],
+          [t('cards.resting'), resting === 0 ? undefined : number(resting)],
+        ]}
+      />
       {doing === 'print' && <PrintDialog onClose={close} />}
       {doing === 'remove' && <RemoveDialog onClose={close} />}
     </Section>
