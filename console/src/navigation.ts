@@ -11,6 +11,7 @@ import {
   FolderTree,
   Gauge,
   Grid2x2,
+  IdCard,
   KeyRound,
   ListChecks,
   type LucideIcon,
@@ -75,6 +76,7 @@ const navigation: readonly NavigationGroup[] = [
     text: 'nav.organization',
     links: [
       { to: '/people', text: 'nav.people', icon: Users, minimumRole: 'Administrator' },
+      { to: '/cards', text: 'nav.cards', icon: IdCard, minimumRole: 'Administrator' },
       {
         to: '/groups',
         text: 'nav.groups',

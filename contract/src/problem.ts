@@ -237,6 +237,8 @@ export const detailTypes = {
   'changed since': 'Someone else has changed this since you opened it. Reload it and try again.',
   'attribute not found': 'The account has no attribute with this name.',
   'attribute taken': 'The account already has an attribute with this name.',
+  'no cards to print': 'No card was created: none of the chosen people needs one, or there are too many.',
+  'kiosk not found': 'The account has no kiosk with this ID.',
   'breakdown not found': 'The account has no breakdown with this ID.',
   'segment not found': 'The account has no segment with this ID.',
   'breakdown taken': 'The account already has an open breakdown with this name.',

@@ -4,6 +4,7 @@ import { version } from './base/version.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
 import { meterTokens } from './accounts/usage.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
+import { serveEntry } from './answers/entry/entry.routes.ts';
 import { serveAccess } from './console/access/access.routes.ts';
 import { openConsole } from './console/core/console.ts';
 import { serveConsoleGroups } from './console/groups/groups.routes.ts';
@@ -15,6 +16,7 @@ import { serveLibrary } from './console/asking/library.routes.ts';
 import { serveRounds } from './console/asking/rounds.routes.ts';
 import { serveSchedules } from './console/asking/schedules.routes.ts';
 import { serveInvitations } from './console/people/invitations.routes.ts';
+import { serveCards } from './console/people/cards.routes.ts';
 import { servePeople } from './console/people/people.routes.ts';
 import { servePrivacy } from './console/access/privacy.routes.ts';
 import { serveReports } from './console/reports/reports.routes.ts';
@@ -96,6 +98,7 @@ export function serveInterfaces(
   serveOrganization(server, pushes);
   serveStorage(server, pool);
   serveAnswering(server, { pool: answers, keys, isSecure: isSecure(config), now });
+  serveEntry(server, { pool: answers, keys, canMail: config.smtpUrl !== undefined, now });
   serveMetrics(server.app, {
     token: config.metricsToken,
     isProxied: () => config.trustProxy.length > 0 || server.forgottenProxy() !== undefined,
@@ -151,6 +154,7 @@ export function serveConsole(
   serveSystem(console, { pool, keys, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveInvitations(console, { pool, publicUrl: config.publicUrl, canMail, now });
+  serveCards(console, { pool, secrets, publicUrl: config.publicUrl, canMail });
   serveConsoleGroups(console, pool);
   serveBreakdowns(console, pool, simulateBreakdown, now);
   serveRuns(console, pool, approve);

@@ -28,6 +28,7 @@ const floors = [
   'sftp',
   'questions',
   'focus',
+  'cards',
   'sealing',
   'rounds',
   'answers',
@@ -139,12 +140,22 @@ const publicFiles = [
   'focus/focus.ts',
   'focus/focus.sql.ts',
   'focus/suggestions.ts',
+  'cards/card-code.ts',
+  'cards/card-key.ts',
+  'cards/card-key.sql.ts',
+  'cards/cards.ts',
+  'cards/cards.sql.ts',
+  'cards/card-texts.ts',
+  'cards/kiosks.ts',
+  'cards/kiosks.sql.ts',
+  'cards/qr.ts',
   'sealing/answer-keys.ts',
   'sealing/epoch-chain.ts',
   'sealing/person-answers.ts',
   'sealing/week-key.ts',
   'rounds/ask-now.ts',
   'rounds/calendar.ts',
+  'rounds/card-links.ts',
   'rounds/messages/invitation.ts',
   'rounds/messages/bounces.ts',
   'rounds/messages/link-notices.ts',
@@ -239,6 +250,9 @@ const writtenByOthers = [
   'auth/sessions.sql.ts: deleteSessionsOf',
   'auth/sessions.sql.ts: updateSessionProved',
   'auth/sign-in-links.sql.ts: addGivenMail',
+  'cards/card-key.sql.ts: deleteCardKey',
+  'cards/cards.sql.ts: deleteCards',
+  'cards/kiosks.sql.ts: deleteKiosk',
   'files/store.sql.ts: addLostProcessing',
   'people/users.sql.ts: deleteEmailsBefore',
   'rounds/messages/messages.sql.ts: insertRefusal',
@@ -298,6 +312,8 @@ const pureFiles = [
   'questions/question-faults.ts',
   'focus/focus-states.ts',
   'focus/suggestions.ts',
+  'cards/card-code.ts',
+  'cards/card-texts.ts',
   'sealing/person-answers.ts',
   'rounds/choose-questions.ts',
   'rounds/messages/invitation.ts',
@@ -307,6 +323,7 @@ const pureFiles = [
   'rounds/segments/segment-values.ts',
   'answers/form.ts',
   'answers/page.ts',
+  'answers/page-privacy.ts',
   'answers/page-language.ts',
   'answers/question-card.ts',
   'answers/page-texts.ts',
@@ -426,7 +443,10 @@ const writers: Record<string, string[]> = {
   schedules: ['rounds/schedules.sql.ts'],
   schedule_weeks: ['rounds/schedules.sql.ts'],
   participants: ['rounds/opening.sql.ts', 'answers/answering.sql.ts', 'results/close-week.sql.ts'],
-  links: ['rounds/links.sql.ts', 'results/close-week.sql.ts'],
+  card_keys: ['cards/card-key.sql.ts'],
+  cards: ['cards/cards.sql.ts', 'cards/card-key.sql.ts'],
+  kiosks: ['cards/kiosks.sql.ts'],
+  links: ['rounds/links.sql.ts', 'rounds/card-links.sql.ts', 'results/close-week.sql.ts'],
   messages: ['rounds/opening.sql.ts', 'rounds/messages/messages.sql.ts', 'results/close-week.sql.ts'],
   mail_refusals: ['rounds/messages/messages.sql.ts'],
   digest_weeks: ['results/close-week.sql.ts', 'digests/digests.sql.ts'],
@@ -697,7 +717,7 @@ describe('pure files, SQL and the environment', () => {
 
   test("every statement about customers' data contains the account", () => {
     const exempt =
-      /force_unlock_workers|complete_jobs|graphile_worker\._undocumentedjobs|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|sign_in_failures|first_start_links|two_factor where on_since|sftp_host_keys|secrets_keys|opt_out_keys|answer_keys|key_processes|pg_stat_replication/;
+      /force_unlock_workers|complete_jobs|graphile_worker\._undocumentedjobs|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|sign_in_failures|first_start_links|two_factor where on_since|sftp_host_keys|secrets_keys|opt_out_keys|card_keys|answer_keys|key_processes|pg_stat_replication/;
     const anonymous = ({ path, text }: Source) =>
       path.endsWith('.sql.ts')
         ? statementsOf(text).filter((one) => !/account_id|accountId/.test(one) && !exempt.test(one))

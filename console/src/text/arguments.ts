@@ -282,6 +282,18 @@ export type Arguments = {
     'people.turnOffTwoFactorTitle': { name: string };
     'people.chosenMost': { most: string };
     'people.roleConfirmed': { name: string };
+    'cards.creating': { count: number };
+    'cards.replacing': { count: number };
+    'cards.tooMany': { most: number };
+    'cards.confirm': { count: number };
+    'cards.created': { count: number };
+    'cards.sheetsSubtitle': { cards: number; sheets: number };
+    'cards.removeText': { count: number };
+    'cards.removeConfirm': { count: number };
+    'cards.removed': { count: number };
+    'kiosks.turnOffTitle': { name: string };
+    'kiosks.turnedOff': { name: string };
+    'kiosks.createdTitle': { name: string };
   };
   reports: {
     'reports.week': { number: string; year: string };

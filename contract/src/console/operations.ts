@@ -2,6 +2,7 @@
 // change from one version to the next, because both ends are released together.
 import { accessOperations } from './access.ts';
 import { askingOperations } from './asking.ts';
+import { cardsOperations } from './cards.ts';
 import { driversOperations } from './results/drivers.ts';
 import { focusOperations } from './focus.ts';
 import { groupsOperations } from './groups.ts';
@@ -19,6 +20,7 @@ export const consoleOperations = {
   ...sessionOperations,
   ...accessOperations,
   ...peopleOperations,
+  ...cardsOperations,
   ...groupsOperations,
   ...runsOperations,
   ...askingOperations,

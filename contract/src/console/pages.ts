@@ -16,6 +16,7 @@ export const consolePages = [
   '/comments',
   '/report',
   '/people',
+  '/cards',
   '/groups',
   '/attributes',
   '/schedules',

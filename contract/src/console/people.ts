@@ -232,7 +232,7 @@ const invite = Type.Optional(
 );
 
 /** Which people: some by their ids, or all that match filters. */
-const Chosen = Type.Union([
+export const Chosen = Type.Union([
   object({ ids: Type.Array(id, { minItems: 1, maxItems: 1_000 }) }),
   object({ filters: PersonFilters }),
 ]);

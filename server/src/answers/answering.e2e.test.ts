@@ -13,7 +13,7 @@ import { answersOfPerson, keptAnswers } from '../testing/kept-answers.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type World } from '../testing/world.ts';
 import { type Asking, openLink } from './answering.ts';
-import { pageAssets } from './answering.routes.ts';
+import { pageAssets } from './page-responses.ts';
 import { askingPage } from './page.ts';
 
 /** One question of each type, in the order of the types. */

@@ -1,29 +1,26 @@
 // HTTP routes of the answering page, with and without JavaScript, and of the pages on which people turn survey emails or digests off.
 // The work is done in answering.ts and rounds/messages/opt-outs.ts. A link is a secret: it is never logged, and every invalid link
 // gets the same response.
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { maxCommentLength } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
 import { networkOf } from '../base/network.ts';
 import { randomText, tokenHash } from '../base/crypto/secrets.ts';
 import { openThrottle, retryAfterOf } from '../base/throttle.ts';
-import { asFault, type Pool } from '../db/db.ts';
+import type { Pool } from '../db/db.ts';
 import { cookieOf } from '../http/cookies.ts';
-import { acceptedEncoding, compress } from '../http/responses/encoding.ts';
-import { retryAfter } from '../http/responses/problems.ts';
 import type { Server } from '../http/server.ts';
 import { openOptOut, type OptOutKind } from '../rounds/messages/opt-outs.ts';
 import { setDigests, setSurveyEmails, type WantedEmails } from '../rounds/messages/opt-outs.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type Asking, type SubmittedAnswer, saveAnswers, openLink } from './answering.ts';
 import { answersIn, storedValuesIn, type SubmittedValue, submittedIn } from './form.ts';
-import { askingPage, optOutPage, plainPage, thanksPage } from './page.ts';
+import { askingPage, optOutPage, thanksPage } from './page.ts';
+import { browserLanguage, openPages, pageAssets, plain, sendMessage } from './page-responses.ts';
 import { faultText, type PageFault } from './question-card.ts';
-import { pageLanguage, spokenLanguage } from './page-language.ts';
-import { type OptOutPageKind, pageTexts, type PlainKind } from './page-texts.ts';
+import { pageLanguage } from './page-language.ts';
+import { type OptOutPageKind, pageTexts } from './page-texts.ts';
 
 /** Maximum sizes in bytes. A form contains all comments of a person, an answer only one. */
 const [formLimit, answerLimit] = [1024 * 1024, 64 * 1024];
@@ -32,42 +29,6 @@ const [formLimit, answerLimit] = [1024 * 1024, 64 * 1024];
 const deadLinksLimit = { free: 30, windowMs: 60_000 };
 /** How many networks are remembered. */
 const maxNetworks = 10_000;
-
-/** Returns the lines of a file without indentation and comments, to keep the page small. */
-const linesOf = (name: string) =>
-  readFileSync(new URL(name, import.meta.url), 'utf8')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !/^\/\/|^\/\*.*\*\/$/.test(line));
-
-export const pageAssets = {
-  style: ['page.css', 'page.questions.css']
-    .flatMap(linesOf)
-    .join('')
-    .replaceAll(': ', ':')
-    .replaceAll(' {', '{')
-    .replaceAll(';}', '}'),
-  script: linesOf('page.client.js').join('\n'),
-};
-const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-
-const html = 'text/html; charset=utf-8';
-const pageHeaders = {
-  'content-type': html,
-  vary: 'accept-encoding, accept-language, cookie',
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-robots-tag': 'noindex, nofollow',
-  'content-security-policy': [
-    "default-src 'none'",
-    `style-src ${hashOf(pageAssets.style)}`,
-    `script-src ${hashOf(pageAssets.script)}`,
-    "connect-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-};
 
 type HandlerContext = { pool: Pool; keys: AnswerKeys; isSecure: boolean };
 
@@ -111,14 +72,7 @@ export function serveAnswering(server: Server, { pool, keys, isSecure, now }: An
     ['GET', '/d/*', showOptOut('digests')],
   ];
 
-  server.app.register(async (scope) => {
-    readForms(scope);
-    scope.addHook('onRequest', async (request, reply) => {
-      reply.headers(pageHeaders);
-      if (request.method === 'POST' && isForeign(request)) return plain(request, reply, 403, 'foreign');
-    });
-    scope.addHook('onSend', compressPage);
-    scope.setErrorHandler((error, request, reply) => refuse(error, request, reply));
+  openPages(server, pageAssets, (scope) => {
     for (const [method, url, handler, bodyLimit = answerLimit] of routes) {
       scope.route({
         method: method === 'GET' ? ['GET', 'HEAD'] : method,
@@ -139,26 +93,6 @@ export function serveAnswering(server: Server, { pool, keys, isSecure, now }: An
 
 /** Thrown if a link is invalid, replaced, or of a week that has closed. */
 const invalidLink = new Error('The link is invalid or no longer works.');
-
-/** Reads form bodies as bytes. A one-click request of a mail program can use either of the two types (RFC 8058). */
-function readForms(scope: FastifyInstance): void {
-  const types = ['application/x-www-form-urlencoded', 'multipart/form-data'];
-  scope.addContentTypeParser(types, async (request: FastifyRequest) => scope.readBody(request));
-}
-
-/** Compresses a page, because 50 questions are more than 30 KB uncompressed. */
-async function compressPage(request: FastifyRequest, reply: FastifyReply, page: unknown): Promise<unknown> {
-  if (typeof page !== 'string' || reply.getHeader('content-type') !== html) return page;
-  const encoding = acceptedEncoding(request.headers['accept-encoding']);
-  if (encoding !== 'identity') reply.header('content-encoding', encoding);
-  return compress(encoding, Buffer.from(page));
-}
-
-/** Returns whether another website sent the request. Old browsers don't say, but the request needs the secret link anyway. */
-function isForeign({ headers }: FastifyRequest): boolean {
-  const site = headers['sec-fetch-site'];
-  return site !== undefined && site !== 'same-origin' && site !== 'none';
-}
 
 async function opened({ pool, keys }: HandlerContext, link: string, visit: string | null): Promise<Asking> {
   const asking = await openLink(pool, keys, { link, visit });
@@ -200,9 +134,15 @@ const languageFor = (asking: Asking, request: FastifyRequest) =>
 
 async function showPage(context: HandlerContext, link: string, request: FastifyRequest, reply: FastifyReply) {
   const asking = await opened(context, link, visitOf(request, link, context.isSecure));
-  beginVisit(request, reply, link, context.isSecure);
   const language = languageFor(asking, request);
-  const { saved, empty } = queryOf(request);
+  const { saved, empty, kiosk } = queryOf(request);
+  // A kiosk has a style and script of its own, and gets no cookie.
+  if (kiosk !== undefined) {
+    return reply.send(
+      askingPage({ style: '', script: '' }, { ...asking, isAtKiosk: true }, language, new Map()),
+    );
+  }
+  beginVisit(request, reply, link, context.isSecure);
   const isSent = saved !== undefined || empty !== undefined;
   // A handed-out link does not show whether there are answers. A browser without cookies finds its own answers in `fixed`.
   const hasAnswers =
@@ -340,47 +280,3 @@ const changeOptOut =
     if (!isThere) throw invalidLink;
     return reply.send(optOutPage(pageAssets, pageFor(kind, wanted, true), optOut));
   };
-
-const browserLanguage = ({ headers }: FastifyRequest) => spokenLanguage(headers['accept-language']);
-
-/** Returns whether the page's script sent the request, rather than the browser itself. */
-const isScript = ({ routeOptions }: FastifyRequest) => routeOptions.url?.endsWith('/answers') ?? false;
-
-const sendMessage = (reply: FastifyReply, status: number, message: string) =>
-  reply.code(status).header('content-type', 'application/json; charset=utf-8').send({ message });
-
-/** Responds with a short page, or with only its heading if the page's script asked. */
-function plain(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  status: number,
-  kind: PlainKind,
-  more: Parameters<typeof plainPage>[3] = {},
-): FastifyReply {
-  const language = browserLanguage(request);
-  if (isScript(request)) return sendMessage(reply, status, pageTexts.in(language)(`plain.${kind}.heading`));
-  return reply.code(status).send(plainPage(pageAssets, language, kind, more));
-}
-
-/** Responds to a failed request. The fields of a form are returned with the page, so that the person can send them again. */
-function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const error = asFault(thrown);
-  reply.headers(pageHeaders);
-  if (error instanceof Fault && error.kind === 'unavailable') {
-    request.server.log.warn({ requestId: request.id, cause: error.cause }, error.message);
-    reply.header('retry-after', retryAfter);
-    return plain(request, reply, 503, 'away', { fields: sentFields(request) });
-  }
-  const status = (error as { statusCode?: unknown }).statusCode;
-  if (typeof status === 'number' && status >= 400 && status < 500) {
-    // Otherwise the rest of the body would be read as the next request.
-    if (status === 413 || status === 415) reply.header('connection', 'close');
-    return plain(request, reply, status, status === 413 ? 'tooLarge' : 'defect');
-  }
-  request.server.log.error({ requestId: request.id, err: error }, 'Unexpected error in a request');
-  return plain(request, reply, 500, 'defect', { fields: sentFields(request), id: request.id });
-}
-
-/** Returns the fields of the page's form, if they were read. */
-const sentFields = ({ body, routeOptions }: FastifyRequest) =>
-  Buffer.isBuffer(body) && routeOptions.url === '/a/:link' ? new URLSearchParams(String(body)) : [];

@@ -20,6 +20,8 @@ export type AnswerLink = {
   isLive: boolean;
   /** Whether the employer handed the link out. */
   isExported: boolean;
+  /** Whether it was opened with a printed card. */
+  isFromCard: boolean;
   /** The name of the person who handed it out, if known. */
   handedBy: string | null;
   copies: KeyCopies;
@@ -54,6 +56,7 @@ export async function selectAnswerLink(
            w.comment_threshold                           as "comments",
            w.is_live                                     as "isLive",
            l.is_exported                                 as "isExported",
+           l.from_card                                   as "isFromCard",
            nullif(btrim(h.first_name || ' ' || h.last_name), '') as "handedBy",
            case when k.in_database then 'database'
                 when c.exported_at > coalesce(c.exported_until, '-infinity')

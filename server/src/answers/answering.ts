@@ -62,6 +62,10 @@ export type Asking = {
   questions: Question[];
   /** Whether the employer handed the link out. */
   isExported: boolean;
+  /** Whether it was opened with a printed card. */
+  isFromCard: boolean;
+  /** Whether it is shown at a kiosk. */
+  isAtKiosk?: boolean;
   /** The name of the person who handed it out, if known. */
   handedBy: string | null;
   /** Copies of the key to the answers that could still decrypt them after the week has closed. */

@@ -1,5 +1,7 @@
-// The languages of the answering page: which one is shown, which are offered, and how texts in another language are marked. Pure.
-import { onceForLanguage, writingDirectionOf } from '@soundings/contract/texts.ts';
+// The languages of the answering page: which one is shown, which are offered, how texts in another language are marked, and how days,
+// time zones and names are written in it. Pure.
+import { localeOf, onceForLanguage, writingDirectionOf } from '@soundings/contract/texts.ts';
+import { lastDay } from '@soundings/contract/weeks.ts';
 import { escaped } from '../base/html.ts';
 import type { Question } from '../questions/questions.sql.ts';
 import type { Asking } from './answering.ts';
@@ -88,4 +90,47 @@ function canonical(language: string): string {
   } catch {
     return 'en';
   }
+}
+
+const dayFormat = onceForLanguage(
+  (language: string) =>
+    new Intl.DateTimeFormat(localeOf(language), {
+      weekday: 'long',
+      day: 'numeric',
+      month: 'long',
+      timeZone: 'UTC',
+    }),
+);
+
+/** Returns the Sunday of the week, in the language of the page's own texts. */
+export const lastDayIn = ({ week }: Asking, language: string): string =>
+  dayFormat(pageTexts.languageFor(language)).format(Date.parse(`${lastDay(week)}T00:00:00Z`));
+
+/**
+ * Returns the name of the account's time zone, such as Central European Time. UTC if Intl does not know the zone (Factory), as in
+ * weeks.ts.
+ */
+export function zoneIn({ timezone, week }: Asking, language: string): string {
+  const nameIn = (timeZone: string) =>
+    new Intl.DateTimeFormat(localeOf(pageTexts.languageFor(language)), {
+      timeZone,
+      timeZoneName: 'longGeneric',
+    })
+      .formatToParts(Date.parse(`${lastDay(week)}T00:00:00Z`))
+      .find(({ type }) => type === 'timeZoneName')
+      ?.value.replace('GMT+00:00', 'UTC') ?? timeZone;
+  try {
+    return nameIn(timezone);
+  } catch {
+    return nameIn('UTC');
+  }
+}
+
+/**
+ * Makes a name written by others safe within a sentence: removes characters that change the direction of the following text, and
+ * isolates right-to-left names.
+ */
+export function calm(name: string): string {
+  const plain = name.replaceAll(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Cc}]/gu, ' ').trim();
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(plain) ? `\u2068${plain}\u2069` : plain;
 }

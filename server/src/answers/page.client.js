@@ -1,10 +1,15 @@
 // The script of the answering page. It shows one question at a time and sends each answer as soon as it is given. Nothing is sent
 // before something has changed, because mail scanners run scripts too.
-(() => {
+//
+// A kiosk shows the same questions without leaving its own page (kiosk.client.js). It passes `kiosk`: the path of the answering page,
+// a signal that ends this script, and what to do instead of going to another page. Then neither the address, the title nor the history
+// of the browser change. Returns a function that sends what has changed, and returns whether anything still has to be sent.
+// oxlint-disable-next-line no-unused-vars -- other scripts of the page call it
+function answering(kiosk) {
   const byId = (id) => document.getElementById(id);
   const steps = [...document.querySelectorAll('.card')];
   // A form with faults is shown and sent as a whole.
-  if (steps.length === 0 || document.querySelector('.faults')) return;
+  if (steps.length === 0 || document.querySelector('.faults')) return () => false;
   const [form, intro, privacy, progress, back, state] = [
     'form',
     'intro',
@@ -45,8 +50,10 @@
   );
 
   function show(isMove) {
-    const named = steps.findIndex(({ id }) => location.hash === `#${id}`);
-    at = named < 0 ? first : named;
+    if (!kiosk) {
+      const named = steps.findIndex(({ id }) => location.hash === `#${id}`);
+      at = named < 0 ? first : named;
+    }
     steps.forEach((step, i) => (step.hidden = i !== at));
     const isLast = at === steps.length - 1;
     byId('next').hidden = isLast;
@@ -58,12 +65,17 @@
     form[at !== first ? 'after' : 'before'](privacy);
     if (!isMove) return;
     const heading = steps[at].querySelector('h2');
-    document.title = `${heading.querySelector('small').textContent} – ${title}`;
+    if (!kiosk) document.title = `${heading.querySelector('small').textContent} – ${title}`;
     scrollTo(0, 0);
     heading.focus({ preventScroll: true });
   }
 
-  const goTo = (step) => (location.hash = step.id);
+  function goTo(step) {
+    if (!kiosk) return (location.hash = step.id);
+    keep(steps[at]);
+    at = steps.indexOf(step);
+    show(true);
+  }
   const field = (step, name) => step.querySelector(`[name=${name}${step.id.slice(1)}]`);
   const boxes = (step) => [...step.querySelectorAll('fieldset input')];
 
@@ -138,7 +150,7 @@
     let status = 0;
     let message;
     try {
-      const reply = await fetch(`${location.pathname}/answers${form.getAttribute('action')}`, {
+      const reply = await fetch(`${kiosk?.path ?? location.pathname}/answers${form.getAttribute('action')}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'soundings-visit': visit },
         body,
@@ -157,10 +169,12 @@
     if (status === 404) {
       waiting.clear();
       leavingTo = undefined;
+      kiosk?.ended();
       return say('ended');
     }
     if (status === 400 || status === 409) {
       leavingTo = undefined;
+      kiosk?.refused();
       step.sent = undefined;
       state.replaceChildren();
       if (status === 409) {
@@ -183,12 +197,14 @@
   // Leaves for another page once everything is saved.
   function go() {
     if (leavingTo === undefined || isSending || waiting.size > 0) return;
-    location.assign(leavingTo);
+    if (kiosk) kiosk.left(leavingTo);
+    else location.assign(leavingTo);
   }
 
   function leaveTo(address) {
     keep(steps[at]);
     leavingTo = address;
+    kiosk?.leaving();
     void send();
   }
 
@@ -230,16 +246,22 @@
       leaveTo(link.getAttribute('href') + location.hash);
     });
   }
-  addEventListener('hashchange', () => {
-    keep(steps[at]);
-    show(true);
-  });
-  addEventListener('online', send);
-  document.addEventListener('visibilitychange', () => document.hidden && keep(steps[at]));
-  addEventListener('beforeunload', (event) => {
-    keep(steps[at]);
-    if (waiting.size > 0 || steps.some((step) => answerAt(step) === 'choose')) event.preventDefault();
-  });
+  const until = { signal: kiosk?.signal };
+  if (!kiosk)
+    addEventListener('hashchange', () => {
+      keep(steps[at]);
+      show(true);
+    });
+  addEventListener('online', send, until);
+  document.addEventListener('visibilitychange', () => document.hidden && keep(steps[at]), until);
+  addEventListener(
+    'beforeunload',
+    (event) => {
+      keep(steps[at]);
+      if (waiting.size > 0 || steps.some((step) => answerAt(step) === 'choose')) event.preventDefault();
+    },
+    until,
+  );
 
   progress.hidden = false;
   byId('send').hidden = true;
@@ -247,5 +269,10 @@
     step.sent = JSON.stringify(answerAt(step));
     step.isSkipped = !isFixed(step) && field(step, 's').checked;
   }
+  at = first;
   show(false);
-})();
+  return () => {
+    keep(steps[at]);
+    return isSending || waiting.size > 0;
+  };
+}

@@ -9,7 +9,7 @@ import type { NewQuestion, Question } from '../questions/questions.sql.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import { cases } from '../testing/house/cases.ts';
 import type { Asking } from './answering.ts';
-import { pageAssets } from './answering.routes.ts';
+import { pageAssets } from './page-responses.ts';
 import { storedValuesIn, type SubmittedValue } from './form.ts';
 import { askingPage, optOutPage, plainPage, thanksPage } from './page.ts';
 import { languagesOf, pageLanguage, spokenLanguage } from './page-language.ts';
@@ -38,6 +38,7 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
   questions: questionTypes.map((type, i) => questionOf(type, 101 + i)),
   answers: new Map(),
   isExported: false,
+  isFromCard: false,
   handedBy: null,
   copies: 'none',
   fixed: new Map(),

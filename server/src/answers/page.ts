@@ -1,14 +1,13 @@
 // Renders the answering page as HTML. Pure. The page works without its script, loads no other resources, and is smaller than 30 KB
 // as it is sent. All texts written by others are escaped, and texts in another language than the page's are marked with it.
-import { localeOf, onceForLanguage, writingDirectionOf } from '@soundings/contract/texts.ts';
+import { writingDirectionOf } from '@soundings/contract/texts.ts';
 import { escaped } from '../base/html.ts';
-import { lastDay } from '@soundings/contract/weeks.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
-import type { AskedBreakdown } from './answering.sql.ts';
 import type { SubmittedValue } from './form.ts';
-import { foreign, languagesOf, nameOf, textsFor } from './page-language.ts';
-import { type PageTexts, pageTexts, type PlainKind, type OptOutPageKind } from './page-texts.ts';
+import { calm, foreign, languagesOf, lastDayIn, nameOf, textsFor, zoneIn } from './page-language.ts';
+import { afterwards, privacy } from './page-privacy.ts';
+import { pageTexts, type PlainKind, type OptOutPageKind } from './page-texts.ts';
 import { card, faultText, noFields, type PageFault } from './question-card.ts';
 
 /** The inline style and script of a page. */
@@ -45,7 +44,7 @@ export function askingPage(
   if (questions.length > 0 && !refusals.includes(undefined)) {
     const notes = faultList(asking, language, wrong);
     const body = `${notes}${allAnswered(asking, language, refusals)}\n${privacy(asking, language, false)}`;
-    return whole(pageAssets, { language, company: asking.company, body, asking });
+    return whole(pageAssets, { language, company: asking.company, body, languages: languagesOf(asking) });
   }
   const progress = `<progress id="progress" max="${questions.length}" value="1" aria-hidden="true" hidden></progress>`;
   const body = `<div id="intro">
@@ -62,7 +61,13 @@ ${cards.join('\n')}
 <template id="texts">${scriptTexts.map((key) => `<p data-text="${key}">${html(t(key === 'saved' && asking.isExported ? 'received' : key))}</p>`).join('')}<p data-text="choose">${html(t('faults.choose'))}</p></template>
 </form>
 <script>${pageAssets.script}</script>`;
-  return whole(pageAssets, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
+  return whole(pageAssets, {
+    language,
+    company: asking.company,
+    body,
+    languages: languagesOf(asking),
+    isFaulty: wrong.size > 0,
+  });
 }
 
 /** Returns one sentence about what the person's group does after earlier answers. It is the same for everyone in the group. */
@@ -194,14 +199,15 @@ type Frame = {
   company: string;
   title?: string;
   body: string;
-  /** Its languages are offered. If left out, no language can be chosen. */
-  asking?: Asking;
+  /** The languages that are offered. If left out, no language can be chosen. */
+  languages?: readonly string[];
   isFaulty?: boolean;
 };
 
-function whole(
+/** Returns a whole page with its header. */
+export function whole(
   pageAssets: PageAssets,
-  { language, company, title, body, asking, isFaulty = false }: Frame,
+  { language, company, title, body, languages, isFaulty = false }: Frame,
 ): string {
   const [t] = textsFor(language);
   const name = title ?? t('title', { company: calm(company) });
@@ -212,10 +218,9 @@ function whole(
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="format-detection" content="telephone=no">
 <title>${escaped(isFaulty ? `${t('faults.heading')} – ${name}` : name)}</title>
-<style>${pageAssets.style}</style>
-</head>
+${pageAssets.style === '' ? '' : `<style>${pageAssets.style}</style>\n`}</head>
 <body>
-<header><b>${escaped(calm(company))}</b>${asking ? languageMenu(asking, language) : ''}</header>
+<header><b>${escaped(calm(company))}</b>${languages ? languageMenu(languages, language) : ''}</header>
 <main>
 ${body}
 </main>
@@ -225,9 +230,9 @@ ${body}
 }
 
 /** Returns the language menu. Uses links instead of a select box that acts on selection (WCAG 3.2.2), so it works without the script. */
-function languageMenu(asking: Asking, language: string): string {
+function languageMenu(languages: readonly string[], language: string): string {
   const [t, html] = textsFor(language);
-  const links = languagesOf(asking).map((one) => {
+  const links = languages.map((one) => {
     const current = one === language ? ' aria-current="true"' : '';
     const marks = `${foreign(one, language)} hreflang="${escaped(one)}"`;
     return `<li><a href="?language=${escaped(one)}"${marks}${current}>${escaped(nameOf(one))}</a></li>`;
@@ -256,143 +261,4 @@ function faultList(
       ? `<h2>${html(t('faults.emptyHeading'))}</h2><p>${html(t('faults.empty'))}</p>`
       : `<h2>${html(t('faults.heading'))}</h2><ul>${list.join('')}</ul>${again}`;
   return `<div class="faults" role="alert">${what}</div>\n`;
-}
-
-/** Returns what happens to the answers when the week is over. */
-const afterwards = ({ thresholds, copies }: Asking, t: PageTexts): string =>
-  t(thresholds.figures <= 1 ? 'privacy.deleted' : `privacy.afterwards.${copies}`);
-
-/**
- * Returns the privacy section: who sees what, how many answers this takes, what no one is shown (P11), and the limits of this
- * protection (P20). `canChange`: whether the page has something to answer.
- */
-function privacy(asking: Asking, language: string, canChange = true): string {
-  const [t, html] = textsFor(language);
-  const { figures } = asking.thresholds;
-  const company = calm(asking.company);
-  const isOpen = figures <= 1;
-  const who = [
-    isOpen ? t('privacy.open', { company }) : t('privacy.figures', { company, threshold: figures }),
-    ...thresholdsBeside(asking, t),
-    ...breakdownsBeside(asking, t),
-  ];
-  const live = asking.isLive
-    ? [isOpen ? t('privacy.live') : t('privacy.liveBatches', { threshold: figures })]
-    : [];
-  const day = lastDayIn(asking, language);
-  const change =
-    canChange && !asking.isExported
-      ? [t(asking.isLive ? 'privacy.untilLive' : 'privacy.until', { day })]
-      : [];
-  const until = [...change, afterwards(asking, t)];
-  const paragraphs = [who.join(' '), ...live, until.join(' '), ...handedOut(asking, t)];
-  return `<section id="privacy"${isOpen ? ' class="open"' : ''}><h2>${html(t(isOpen ? 'privacy.openHeading' : 'privacy.heading'))}</h2>
-${paragraphs.map((text) => `<p>${html(text)}</p>`).join('')}
-${limits(asking, t, html)}</section>`;
-}
-
-/** Returns how many answers distributions and comments need, if they need another number than the other figures. */
-function thresholdsBeside(
-  { thresholds: { figures, distribution, comments } }: Asking,
-  t: PageTexts,
-): string[] {
-  if (distribution === figures && comments === figures) return [];
-  return distribution === comments
-    ? [t('privacy.distributionsAndComments', { threshold: distribution })]
-    : [t('privacy.distributions', { distribution, comments })];
-}
-
-/** Returns a sentence that lists the breakdowns by which results are also shown. */
-function breakdownsBeside({ breakdowns, thresholds: { figures } }: Asking, t: PageTexts): string[] {
-  if (breakdowns.length === 0) return [];
-  const names = breakdowns.map((one) => breakdownText(one, t)).join('; ');
-  return [
-    figures <= 1
-      ? t('privacy.breakdownsOpen', { names })
-      : t('privacy.breakdowns', { names, threshold: figures }),
-  ];
-}
-
-/**
- * Returns what a breakdown divides people by: its attributes and bands. Its name comes after them, if it says something else, because an
- * administrator chooses it and could call anything "Site".
- */
-function breakdownText({ name, by }: AskedBreakdown, t: PageTexts): string {
-  const [one = '', other] = by.map(({ attribute, bands }) =>
-    bands
-      ? t('privacy.breakdown.years', { attribute: calm(attribute), years: bands.join(', ') })
-      : calm(attribute),
-  );
-  const text = other === undefined ? one : t('privacy.breakdown.two', { one, other });
-  const isSame = calm(name).toLowerCase() === text.toLowerCase();
-  return isSame ? text : t('privacy.breakdown.named', { by: text, name: calm(name) });
-}
-
-/** Returns what is special about a link that the employer handed out. */
-function handedOut({ isExported, handedBy }: Asking, t: PageTexts): string[] {
-  if (!isExported) return [];
-  const name = calm(handedBy ?? '');
-  const who = name === '' ? t('privacy.handedOut') : t('privacy.handedOutBy', { name });
-  return [`${who} ${t('privacy.handedOutConsequence')}`];
-}
-
-/** Returns the limits of the protection that apply, collapsed. */
-function limits(
-  { thresholds: { figures }, isLive }: Asking,
-  t: PageTexts,
-  html: (text: string) => string,
-): string {
-  const live = isLive ? [t('privacy.limits.live', { threshold: figures })] : [];
-  const ofResults = [...limitsOfResults.map((one) => t(`privacy.limits.${one}`)), ...live];
-  const all = [
-    ...(figures <= 1 ? [] : [...ofResults, t('privacy.limits.operator')]),
-    t('privacy.limits.link'),
-    t('privacy.limits.cookie'),
-  ];
-  return `<details><summary>${html(t('privacy.limits.heading'))}</summary><ul>${all.map((text) => `<li>${html(text)}</li>`).join('')}</ul></details>`;
-}
-
-const limitsOfResults = ['unanimity', 'weeks', 'skip', 'colleagues', 'invented'] as const;
-
-const dayFormat = onceForLanguage(
-  (language: string) =>
-    new Intl.DateTimeFormat(localeOf(language), {
-      weekday: 'long',
-      day: 'numeric',
-      month: 'long',
-      timeZone: 'UTC',
-    }),
-);
-
-/** Returns the Sunday of the week, in the language of the page's own texts. */
-const lastDayIn = ({ week }: Asking, language: string): string =>
-  dayFormat(pageTexts.languageFor(language)).format(Date.parse(`${lastDay(week)}T00:00:00Z`));
-
-/**
- * Returns the name of the account's time zone, such as Central European Time. UTC if Intl does not know the zone (Factory), as in
- * weeks.ts.
- */
-function zoneIn({ timezone, week }: Asking, language: string): string {
-  const nameIn = (timeZone: string) =>
-    new Intl.DateTimeFormat(localeOf(pageTexts.languageFor(language)), {
-      timeZone,
-      timeZoneName: 'longGeneric',
-    })
-      .formatToParts(Date.parse(`${lastDay(week)}T00:00:00Z`))
-      .find(({ type }) => type === 'timeZoneName')
-      ?.value.replace('GMT+00:00', 'UTC') ?? timeZone;
-  try {
-    return nameIn(timezone);
-  } catch {
-    return nameIn('UTC');
-  }
-}
-
-/**
- * Makes a name written by others safe within a sentence: removes characters that change the direction of the following text, and
- * isolates right-to-left names.
- */
-function calm(name: string): string {
-  const plain = name.replaceAll(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Cc}]/gu, ' ').trim();
-  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(plain) ? `\u2068${plain}\u2069` : plain;
 }

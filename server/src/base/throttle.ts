@@ -59,6 +59,8 @@ export function delayAfter(count: number, { free, firstWaitMs, growth, longestMs
 export type Throttle = {
   /** Counts an attempt of a key and returns 0. If it is too early, doesn't count it and returns how long to wait, in ms. */
   attempt(key: string): number;
+  /** Takes back an attempt that turned out to be right. */
+  forgive(key: string): void;
   /** The number of keys that are remembered. */
   readonly size: number;
 };
@@ -79,6 +81,10 @@ export function openThrottle(limit: Limit, maxKeys: number, now: () => number): 
       known.set(key, attempts && wait > 0 ? attempts : oneMore(attempts, limit, time));
       if (known.size > maxKeys) known.delete(known.keys().next().value as string);
       return wait;
+    },
+    forgive(key) {
+      const attempts = known.get(key);
+      if (attempts && attempts.count > 0) known.set(key, { ...attempts, count: attempts.count - 1 });
     },
     get size() {
       return known.size;

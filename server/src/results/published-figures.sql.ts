@@ -289,7 +289,9 @@ export async function selectAskedUsers(
     from   participants p
     join   users u using (account_id, user_id)
     left   join (select distinct user_id from links
-                 where  account_id = ${accountId} and week = ${week} and is_exported) h on h.user_id = p.user_id
+                 where  account_id = ${accountId} and week = ${week} and is_exported
+                 union  -- a card is in someone's hands whether it is used or not
+                 select user_id from cards where account_id = ${accountId}) h on h.user_id = p.user_id
     where  account_id = ${accountId} and p.week = ${week}`;
   return { scheduledRounds: new Set(rounds.map(({ id }) => id)), users };
 }

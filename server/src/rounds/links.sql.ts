@@ -1,4 +1,5 @@
-// SQL of personal links. Writers: links.ts, link-notices.ts; closing deletes them (results/close-week.sql.ts).
+// SQL of personal links. Writers: links.ts, link-notices.ts, and card-links.sql.ts for cards; closing deletes them
+// (results/close-week.sql.ts).
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { canGetMail } from './mailable.sql.ts';
@@ -20,7 +21,7 @@ export async function insertLinks(
     for    key share of p`;
 }
 
-/** Deletes the links of a week that were handed out to these people. */
+/** Deletes the links of a week that were handed out to these people, except those of their cards. */
 export async function deleteHandedOut(
   tx: Transaction,
   accountId: AccountId,
@@ -29,7 +30,8 @@ export async function deleteHandedOut(
 ): Promise<void> {
   await tx`
     delete from links
-    where  account_id = ${accountId} and week = ${week} and user_id = any(${userIds}) and is_exported`;
+    where  account_id = ${accountId} and week = ${week} and user_id = any(${userIds})
+      and  is_exported and not from_card`;
 }
 
 /**

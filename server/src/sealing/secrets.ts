@@ -1,5 +1,5 @@
-// Secrets that the service must be able to decrypt: those of two-factor authentication, the SFTP host keys and the noise keys of
-// accounts. They are stored in the database, encrypted with a key in a file next to the answer key. So neither the database nor its
+// Secrets that the service must be able to decrypt: those of two-factor authentication, the SFTP host keys, the noise keys of
+// accounts and the key of cards. They are stored in the database, encrypted with a key in a file next to the answer key. So neither the database nor its
 // backups reveal them.
 //
 // Unlike the answer key, this key stays the same and can be copied, because these secrets are needed as long as the installation
@@ -9,6 +9,8 @@ import { resealNoiseKeys } from '../accounts/noise-key.ts';
 import { resealTwoFactorSecrets } from '../auth/two-factor.ts';
 import { Fault } from '../base/errors.ts';
 import type { Sealer } from '../base/crypto/sealer.ts';
+import { deleteCardKey } from '../cards/card-key.sql.ts';
+import { resealCardKey } from '../cards/card-key.ts';
 import { inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { resealHostKeys } from '../sftp/host-keys.sealed.ts';
 import { deleteHostKeys } from '../sftp/host-keys.sql.ts';
@@ -84,6 +86,7 @@ export class Secrets implements Sealer {
     await resealTwoFactorSecrets(tx, reseal);
     await resealHostKeys(tx, reseal);
     await resealNoiseKeys(tx, reseal);
+    await resealCardKey(tx, reseal);
     return key;
   }
 
@@ -114,7 +117,7 @@ export class Secrets implements Sealer {
   }
 
   /**
-   * Gives up a lost key and creates a new one. SFTP gets new host keys, and published noise changes. The secrets of two-factor
+   * Gives up a lost key and creates a new one. SFTP gets new host keys, published noise changes, and cards stop working. The secrets of two-factor
    * authentication stay although they can't be decrypted any more: if they were deleted, a password alone would be enough to sign in.
    */
   async reset(): Promise<void> {
@@ -122,6 +125,7 @@ export class Secrets implements Sealer {
       await lockKeyFiles(tx);
       await this.#keep(tx, newChain());
       await deleteHostKeys(tx);
+      await deleteCardKey(tx);
     });
     await this.prepare();
   }

@@ -1,7 +1,7 @@
 // The toolbar of the people list: its filters, or the actions on the selected people.
 import { roles } from '@soundings/contract/people/roles.ts';
 import { signInStates } from '@soundings/contract/people/sign-in-states.ts';
-import { ArrowDownToLine, ArrowUpFromLine, FilterX, Send, X } from 'lucide-react';
+import { ArrowDownToLine, ArrowUpFromLine, FilterX, IdCard, Send, X } from 'lucide-react';
 import { useText } from '../../text/text.tsx';
 import { Button, IconButton } from '../../ui/Button.tsx';
 import { GroupCombobox } from '../../ui/form/group-combobox/GroupCombobox.tsx';
@@ -82,8 +82,9 @@ export function ChoiceBar(props: {
   found: number;
   onHandover: (way: 'adopt' | 'release') => void;
   onInvite: () => void;
+  onPrint: () => void;
 }) {
-  const { selection, found, onHandover, onInvite } = props;
+  const { selection, found, onHandover, onInvite, onPrint } = props;
   const t = useText();
   return (
     <>
@@ -96,6 +97,9 @@ export function ChoiceBar(props: {
       <ToolbarGap />
       <Button icon={Send} onClick={onInvite}>
         {t('invite.invitePeople')}
+      </Button>
+      <Button icon={IdCard} onClick={onPrint}>
+        {t('cards.print')}
       </Button>
       <Button icon={ArrowUpFromLine} onClick={() => onHandover('adopt')}>
         {t('people.handOver')}

@@ -11,6 +11,7 @@ import { Empty } from '../../ui/page/Empty.tsx';
 import { Page } from '../../ui/page/Page.tsx';
 import { usePeopleSelection } from './list/selection.ts';
 import { type PeopleFilters, usePeopleFilters } from './list/filters.ts';
+import { PrintDialog } from './cards/PrintDialog.tsx';
 import { HandoverDialog } from './HandoverDialog.tsx';
 import { InviteButton } from './invite/InviteButton.tsx';
 import { InviteDialog } from './invite/InviteDialog.tsx';
@@ -26,6 +27,7 @@ export function PeoplePage() {
   // The selection when the dialog opened, because it is cleared when the handover is done.
   const [handover, setHandover] = useState<{ way: 'adopt' | 'release'; chosen: Chosen }>();
   const [inviting, setInviting] = useState<Chosen>();
+  const [printing, setPrinting] = useState<Chosen>();
   return (
     <Page
       title={t('people.title')}
@@ -38,6 +40,7 @@ export function PeoplePage() {
             found={windows.count ?? 0}
             onHandover={(way) => setHandover({ way, chosen: selection.chosen })}
             onInvite={() => setInviting(selection.chosen)}
+            onPrint={() => setPrinting(selection.chosen)}
           />
         ) : (
           <FilterBar filters={filters} found={windows.count} />
@@ -57,6 +60,7 @@ export function PeoplePage() {
       {inviting && (
         <InviteDialog chosen={inviting} onDone={selection.none} onClose={() => setInviting(undefined)} />
       )}
+      {printing && <PrintDialog chosen={printing} onClose={() => setPrinting(undefined)} />}
     </Page>
   );
 }

@@ -20,4 +20,16 @@ export const peopleRoutes: PageRoute[] = [
     load: () => import('./PersonPage.tsx'),
     name: 'PersonPage',
   },
+  {
+    path: '/cards',
+    minimumRole: 'Administrator',
+    load: () => import('./cards/CardsPage.tsx'),
+    name: 'CardsPage',
+  },
+  {
+    path: '/cards/print',
+    minimumRole: 'Administrator',
+    load: () => import('./cards/CardSheetsPage.tsx'),
+    name: 'CardSheetsPage',
+  },
 ];

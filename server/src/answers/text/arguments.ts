@@ -17,6 +17,7 @@ export type Arguments = {
     'privacy.until': { day: string };
     'privacy.untilLive': { day: string };
     'privacy.handedOutBy': { name: string };
+    'privacy.cardBy': { name: string };
     'privacy.limits.live': { threshold: number };
     'allAnswered.headingNamed': { firstName: string };
     'count': { at: number; of: number };

@@ -140,6 +140,12 @@ const screens: Screen[] = [
     onPhone: true,
   },
   {
+    name: 'cards',
+    title: 'Cards and kiosks',
+    description: 'Printed cards for people without email, and the shared devices on which they answer.',
+    path: '/cards',
+  },
+  {
     name: 'person',
     title: 'A person',
     description: 'Everything that is stored, its source, and the history of changes.',
