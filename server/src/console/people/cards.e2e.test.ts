@@ -58,12 +58,6 @@ async function company() {
   return { ...world, accountId: id, sessionOf };
 }
 
-/** Saves a picture to look at, if SHOTS names a folder. */
-const shot = async (page: { screenshot(options: object): Promise<unknown> }, name: string) => {
-  const folder = process.env['SHOTS'];
-  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
-};
-
 describe.skipIf(!hasBrowser())('cards and kiosks (skipped: there is no Chromium on the PATH)', () => {
   test('are created, printed by group and name, replaced, and used on a device', async () => {
     const one = await company();
@@ -72,11 +66,9 @@ describe.skipIf(!hasBrowser())('cards and kiosks (skipped: there is no Chromium 
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Print cards' }).click();
     await page.getByText('10 cards will be created').waitFor();
-    await shot(page, 'dialog');
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create 10 cards' }).click();
     await page.getByText('These codes are shown only now').waitFor();
-    await shot(page, 'sheets');
     expect(await axeFaults(page)).toEqual([]);
     const cards = page.getByRole('article');
     const names = await cards.evaluateAll((all) => all.map((card) => card.getAttribute('aria-label')));
@@ -127,15 +119,12 @@ describe.skipIf(!hasBrowser())('cards and kiosks (skipped: there is no Chromium 
     await page.goto('/cards');
     await page.getByRole('button', { name: 'Create kiosk' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Canteen');
-    await shot(page, 'new-kiosk');
     await page.getByRole('dialog').getByRole('button', { name: 'Create kiosk' }).click();
     await page.getByText('Kiosk “Canteen” created').waitFor();
-    await shot(page, 'kiosk-created');
     expect(await axeFaults(page)).toEqual([]);
     const address = /http:\/\/soundings\.example\.com(\/k\/[0-9A-Za-z]{27})/.exec(await page.content())?.[1];
     expect((await fetch(`${world.address}${address}`)).status).toBe(200);
     await page.getByRole('button', { name: 'Done' }).click();
-    await shot(page, 'cards');
     await page.getByRole('button', { name: 'Turn off' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Turn off' }).click();
     await page.getByText('No kiosks yet').waitFor();
@@ -166,15 +155,12 @@ describe.skipIf(!hasBrowser())('cards and kiosks (skipped: there is no Chromium 
     } as const;
     const page = await openConsole(one, browser, admin, { path: '/cards', ...settings });
     await page.getByRole('heading', { name: 'Kort och kiosker' }).waitFor();
-    await shot(page, 'phone-dark');
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Skriv ut kort' }).click();
     await page.getByRole('button', { name: 'Skapa 10 kort' }).waitFor();
-    await shot(page, 'phone-dark-dialog');
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Skapa 10 kort' }).click();
     await page.getByText('Koderna visas bara nu').waitFor();
-    await shot(page, 'phone-dark-sheets');
     expect(await axeFaults(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   });
