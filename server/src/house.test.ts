@@ -14,6 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 // A part imports only parts before it. Files outside of these folders are at the top.
 const floors = [
   'base',
+  'languages',
   'db',
   'http',
   'jobs',
@@ -127,6 +128,7 @@ const publicFiles = [
   'sftp/server.ts',
   'files/store.ts',
   'files/upload-chunks.ts',
+  'languages/languages.ts',
   'questions/questions.ts',
   'questions/question-faults.ts',
   'questions/types.ts',
@@ -285,6 +287,7 @@ const pureFiles = [
   'files/placed-findings.ts',
   'files/report-causes.ts',
   'files/report-texts.ts',
+  'languages/languages.ts',
   'questions/types.ts',
   'questions/library.ts',
   'questions/library-texts.ts',
@@ -767,6 +770,8 @@ describe('text catalogues', () => {
     if (folder.startsWith('console/')) return console;
     // The soundings command prints the texts of the privacy report, and the console shows them.
     if (folder.startsWith('contract/')) return [...contract, ...console];
+    // What people who answer see comes from several parts.
+    if (folder.startsWith('server/src/languages/')) return server;
     return server.filter(({ path }) => `server/src/${path}`.startsWith(dirname(folder)));
   };
   const usesOf = (folder: string) =>
