@@ -6,6 +6,7 @@ import { formatTexts } from '@soundings/contract/formats.ts';
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
 import { argumentTypes, catalogues, faultsOf, writtenArgumentTypes } from './testing/house/catalogues.ts';
+import { languageReports } from './testing/house/languages.ts';
 import { longestFirst, projectOf, testsByProject } from './testing/house/projects.ts';
 import { type Import, importedPath, parsedFile, parsedText } from './testing/house/sources.ts';
 
@@ -797,6 +798,13 @@ describe('text catalogues', () => {
       }
     },
   );
+
+  test('of people who answer are complete in every language, fit, and are written in its direction (npm run languages)', () => {
+    const wrong = languageReports().flatMap(({ language, faults: all }) =>
+      all.map(({ text }) => `${language} ${text}`),
+    );
+    expect(wrong).toEqual([]);
+  });
 
   test('the types of the arguments match the English texts (npm run fix writes them)', () => {
     for (const [path, text] of Object.entries(argumentTypes())) expect(writtenArgumentTypes(path)).toBe(text);

@@ -79,6 +79,25 @@ export function argumentsOf(text: string, language: string): Record<string, Argu
   return found;
 }
 
+/** Returns what a text consists of apart from its arguments. Empty if it is not valid ICU MessageFormat. */
+export function literalsOf(text: string): string {
+  const literals = (elements: MessageFormatElement[]): string =>
+    elements
+      .map((element) => {
+        if (element.type === TYPE.literal) return element.value;
+        if (element.type !== TYPE.plural && element.type !== TYPE.select) return ' ';
+        return Object.values(element.options)
+          .map(({ value }) => literals(value))
+          .join(' ');
+      })
+      .join('');
+  try {
+    return literals(parse(text));
+  } catch {
+    return '';
+  }
+}
+
 /** Returns what is wrong with the texts of a language: empty, invalid, or with other arguments than the English ones. */
 export function faultsOf(language: string, texts: Record<string, string>, english = texts): string[] {
   return Object.entries(texts).flatMap(([key, text]) => {
