@@ -23,7 +23,7 @@ export function languagesIn(folder: URL): AnsweringLanguages {
   const { en: english, ...others } = Object.fromEntries(readCatalogueFiles(folder, 'answering'));
   const files = { en: english as Record<AnsweringKey, string>, ...others };
   const standIns = Object.entries(others).flatMap(([language, texts]) =>
-    (texts['@@x-also-for'] ?? '').split(' ').map((one) => [one, language] as const),
+    (texts['@@x-also-for']?.split(' ') ?? []).map((one) => [one, language] as const),
   );
   return {
     list: Object.entries(files).map(([language, texts]) => ({
