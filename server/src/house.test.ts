@@ -135,6 +135,7 @@ const publicFiles = [
   'questions/types.ts',
   'questions/library-texts.ts',
   'questions/templates.ts',
+  'questions/translate-library.ts',
   'questions/similar-wording.ts',
   'focus/focus-states.ts',
   'focus/focus.ts',
@@ -231,6 +232,7 @@ const publicFiles = [
 // Functions that write and that another part calls, although they are SQL. All other SQL that writes is called by its own part.
 const writtenByOthers = [
   'accounts/accounts.sql.ts: raiseVersion',
+  'accounts/accounts.sql.ts: updateLibraryLanguages',
   'accounts/accounts.sql.ts: updateStartDismissed',
   'answers/imported.sql.ts: copyAnswerBatches',
   'auth/sessions.sql.ts: deleteSession',
@@ -293,6 +295,7 @@ const pureFiles = [
   'questions/library.ts',
   'questions/library-texts.ts',
   'questions/templates.ts',
+  'questions/translate-library.ts',
   'questions/similar-wording.ts',
   'questions/question-faults.ts',
   'focus/focus-states.ts',

@@ -62,7 +62,10 @@ export function textsIn(
   return { text, translations };
 }
 
-const { inAll } = answeringLanguages;
+const { inAll, list } = answeringLanguages;
+
+/** The languages of the library. */
+export const libraryLanguages: readonly string[] = list.map(({ language }) => language);
 
 export const libraryKpis: readonly LibraryKpi[] = [
   'workload',

@@ -2,7 +2,7 @@
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { freeText, isScaled, scaledTypes, typesText } from '@soundings/contract/question-types.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { raiseVersion } from '../accounts/accounts.sql.ts';
+import { raiseVersion, updateLibraryLanguages } from '../accounts/accounts.sql.ts';
 import { Fault, faultAtField } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
@@ -19,7 +19,7 @@ import {
   updateRetired,
   upsertKpis,
 } from './questions.sql.ts';
-import { libraryFor } from './library.ts';
+import { libraryFor, libraryLanguages } from './library.ts';
 import { hasSameWording } from './similar-wording.ts';
 import { kpiFaults, questionFaults, detailAt } from './question-faults.ts';
 
@@ -134,6 +134,7 @@ export async function defineLibrary(tx: Transaction, accountId: AccountId, langu
     questionIds: keys.map((key) => ids.get(key) as number).toSorted((a, b) => a - b),
   }));
   await defineKpis(tx, accountId, withIds);
+  await updateLibraryLanguages(tx, accountId, libraryLanguages);
 }
 
 /**
