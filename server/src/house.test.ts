@@ -803,8 +803,8 @@ describe('text catalogues', () => {
   );
 
   test('of people who answer are complete in every language, fit, and are written in its direction (npm run languages)', () => {
-    const wrong = languageReports().flatMap(({ language, faults: all }) =>
-      all.map(({ text }) => `${language} ${text}`),
+    const wrong = languageReports().flatMap(({ language, faults: found }) =>
+      found.map(({ text }) => `${language} ${text}`),
     );
     expect(wrong).toEqual([]);
   });

@@ -464,6 +464,8 @@ export type Arguments = {
     'session.againText': { name: string; company: string };
     'session.sentText': { email: string };
     'session.setFor': { email: string; company: string };
+    'language.draft': { language: string };
+    'language.other': { language: string };
     'session.thresholdHint': { minimum: number };
     'profile.timezoneHint': { value: string };
     'profile.asCompany': { value: string };

@@ -1,5 +1,6 @@
 // The languages of what people who answer see: the answering page, invitations and reminders, the ready-made questions and the scales.
 // Each language is a file, text/<language>/answering.json, and nothing else has to be changed to add one (docs/translating.md). Pure.
+import type { AnsweringLanguage } from '@soundings/contract/console/session.ts';
 import { type Catalogue, catalogue, readCatalogueFiles } from '../base/texts.ts';
 import type { Arguments } from './text/arguments.ts';
 import type en from './text/en/answering.json';
@@ -11,8 +12,10 @@ export type AnsweringKey = Exclude<keyof typeof en, `@@${string}`>;
 export type TextByLanguage = { en: string } & Record<string, string>;
 
 export type AnsweringLanguages = {
-  /** The languages, with English first. `isDraft`: no native speaker has read the texts since a machine drafted them. */
-  list: readonly { language: string; isDraft: boolean }[];
+  /** The languages with a file, English first. */
+  codes: readonly string[];
+  /** These languages, and those that another one stands in for. */
+  list: readonly AnsweringLanguage[];
   texts: Catalogue<AnsweringKey, Arguments['answering']>;
   /** Returns a text without arguments in all languages. Throws if there is no such text. */
   inAll(key: string): TextByLanguage;
@@ -22,15 +25,18 @@ export type AnsweringLanguages = {
 export function languagesIn(folder: URL): AnsweringLanguages {
   const { en: english, ...others } = Object.fromEntries(readCatalogueFiles(folder, 'answering'));
   const files = { en: english as Record<AnsweringKey, string>, ...others };
-  const standIns = Object.entries(others).flatMap(([language, texts]) =>
-    (texts['@@x-also-for']?.split(' ') ?? []).map((one) => [one, language] as const),
-  );
-  return {
-    list: Object.entries(files).map(([language, texts]) => ({
+  const list = Object.entries<Record<string, string>>(files).flatMap(([texts, file]) =>
+    [texts, ...alsoFor(file).filter((one) => !Object.hasOwn(files, one))].map((language) => ({
       language,
-      isDraft: isDraft(texts),
+      texts,
+      isDraft: isDraft(file),
     })),
-    texts: catalogue<Record<AnsweringKey, string>, Arguments['answering']>(files, new Map(standIns)),
+  );
+  const standIns = new Map(list.map(({ language, texts }) => [language, texts]));
+  return {
+    codes: Object.keys(files),
+    list,
+    texts: catalogue<Record<AnsweringKey, string>, Arguments['answering']>(files, standIns),
     inAll(key) {
       const found = Object.entries<Record<string, string>>(files).flatMap(([language, { [key]: text }]) =>
         text === undefined ? [] : [[language, text] as const],
@@ -40,6 +46,9 @@ export function languagesIn(folder: URL): AnsweringLanguages {
     },
   };
 }
+
+/** Returns the languages whose readers get the texts of a file. */
+const alsoFor = (file: Readonly<Record<string, string>>): string[] => file['@@x-also-for']?.split(' ') ?? [];
 
 /** Whether a file says that its texts were drafted by a machine and no native speaker has read them. */
 const isDraft = (texts: Readonly<Record<string, string>>): boolean => texts['@@x-draft'] === 'machine';

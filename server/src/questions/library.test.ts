@@ -21,7 +21,7 @@ import { libraryFor, libraryKpis, libraryQuestions } from './library.ts';
 import { selectKpis, selectQuestions } from './questions.sql.ts';
 import { defineKpis, defineQuestions } from './questions.ts';
 
-const languages = answeringLanguages.list.map(({ language }) => language);
+const languages = answeringLanguages.codes;
 const scaled = libraryQuestions.filter(({ type }) => isScaled(type));
 const texts: TextByLanguage[] = [
   ...libraryKpis.map(({ name }) => name),

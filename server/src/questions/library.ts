@@ -62,10 +62,10 @@ export function textsIn(
   return { text, translations };
 }
 
-const { inAll, list } = answeringLanguages;
+const { inAll, codes } = answeringLanguages;
 
 /** The languages of the library. */
-export const libraryLanguages: readonly string[] = list.map(({ language }) => language);
+export const libraryLanguages: readonly string[] = codes;
 
 export const libraryKpis: readonly LibraryKpi[] = [
   'workload',

@@ -7,7 +7,7 @@ import { libraryKpis, libraryQuestions } from './library.ts';
 import { comparable } from './similar-wording.ts';
 import { templateQuestions, templates } from './templates.ts';
 
-const languages = answeringLanguages.list.map(({ language }) => language);
+const languages = answeringLanguages.codes;
 
 test('keys and wordings differ from those of the library and of other templates, in every language', () => {
   const all = templates.flatMap((template) => template.questions);

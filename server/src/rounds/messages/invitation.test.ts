@@ -21,7 +21,7 @@ const hrefsOf = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, 
 
 /** Languages, and whose texts they get. */
 const spoken = [
-  ...answeringLanguages.list.map(({ language }) => [language, language] as const),
+  ...answeringLanguages.codes.map((language) => [language, language] as const),
   ['DE', 'de'] as const,
   ['nn', 'nb'] as const,
   ['is', 'en'] as const,

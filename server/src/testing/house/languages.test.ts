@@ -36,12 +36,13 @@ describe('a language', () => {
       'questions.workload-pace': 'Ég get unnið á hraða sem ég ræð við.',
       'scales.yesNo.1': 'Já',
     });
-    const { list, texts, inAll } = languagesIn(pathToFileURL(`${folder}/`));
+    const { codes, list, texts, inAll } = languagesIn(pathToFileURL(`${folder}/`));
     expect(list).toEqual([
-      { language: 'en', isDraft: false },
-      { language: 'is', isDraft: true },
+      { language: 'en', texts: 'en', isDraft: false },
+      { language: 'is', texts: 'is', isDraft: true },
+      { language: 'fo', texts: 'is', isDraft: true },
     ]);
-    expect(texts.languages).toEqual(['en', 'is']);
+    for (const all of [codes, texts.languages]) expect(all).toEqual(['en', 'is']);
     expect(['IS', 'fo', 'FO', 'sv'].map(texts.languageFor)).toEqual(['is', 'is', 'is', 'en']);
     expect(texts.in('is')('title', { company: 'Nordwind' })).toBe('Spurningar frá Nordwind');
     expect(texts.in('is')('scales.yesNo.1')).toBe('Já');

@@ -34,7 +34,7 @@ export function languageReports(folder: URL = ours): LanguageReport[] {
   const files = readCatalogueFiles(folder, 'answering');
   const english = withoutHead(files.get('en') ?? {});
   const languages = languagesIn(folder);
-  return languages.list.map(({ language, isDraft }) => {
+  return languages.codes.map((language) => {
     const file = files.get(language) as Record<string, string>;
     const texts = withoutHead(file);
     const known = Object.entries(texts).filter(([key]) => Object.hasOwn(english, key));
@@ -43,7 +43,7 @@ export function languageReports(folder: URL = ours): LanguageReport[] {
       name: namesIn(language).of(language) ?? language,
       texts: known.length,
       of: Object.keys(english).length,
-      isDraft,
+      isDraft: languages.list.some((one) => one.language === language && one.isDraft),
       faults: [
         ...headFaults(language, file),
         ...keyFaults(texts, english),
