@@ -214,7 +214,7 @@ describe('texts', () => {
     'server/src/cli/runs.ts': ['held'],
     'docs/integrators/files.md': ['held'],
     'docs/administrators/questions.md': ['told, tells', 'silences'], // questions and titles of studies, as they are published
-    'server/src/questions/library.ts': ['told, tells'],
+    'server/src/languages/text/en/answering.json': ['told, tells'],
     'server/src/auth/two-factor.ts': ['second step'], // 30-second steps, and the context of stored secrets
     'server/src/db/schema.sql': ['second step'],
     'server/src/auth/sign-in-throttle.sql.ts': ['least'], // the SQL function

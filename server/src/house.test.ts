@@ -295,7 +295,6 @@ const pureFiles = [
   'questions/library.ts',
   'questions/library-texts.ts',
   'questions/templates.ts',
-  'questions/translate-library.ts',
   'questions/similar-wording.ts',
   'questions/question-faults.ts',
   'focus/focus-states.ts',

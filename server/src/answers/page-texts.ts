@@ -12,5 +12,5 @@ export type OptOutPageKind =
 /** The pages without questions, which have only a heading and a sentence or two. */
 export type PlainKind = 'dead' | 'foreign' | 'away' | 'tooLarge' | 'defect';
 
-export const pageTexts = answeringLanguages.texts;
+export const { texts: pageTexts } = answeringLanguages;
 export type PageTexts = ReturnType<typeof pageTexts.in>;

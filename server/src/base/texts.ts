@@ -68,7 +68,7 @@ function translatorFor(language: string, texts: Texts, english?: TranslateAny): 
 
 /**
  * Returns the values with each text that is inserted as it is isolated by FSI and PDI, so that the dot of "Nordwind Inc." stays next to
- * the name in a sentence that is written from right to left (UAX #9 §2.5).
+ * the name in a sentence that is written from right to left (UAX #9).
  */
 const isolated = (text: string, values: Values): Values =>
   Object.fromEntries(

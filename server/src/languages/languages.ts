@@ -22,7 +22,7 @@ export type AnsweringLanguages = {
 };
 
 /** Returns the languages of a folder, as they are when it is called. */
-export function languagesIn(folder: URL): AnsweringLanguages {
+export function readAnsweringLanguages(folder: URL): AnsweringLanguages {
   const { en: english, ...others } = Object.fromEntries(readCatalogueFiles(folder, 'answering'));
   const files = { en: english as Record<AnsweringKey, string>, ...others };
   const list = Object.entries<Record<string, string>>(files).flatMap(([texts, file]) =>
@@ -53,4 +53,6 @@ const alsoFor = (file: Readonly<Record<string, string>>): string[] => file['@@x-
 /** Whether a file says that its texts were drafted by a machine and no native speaker has read them. */
 const isDraft = (texts: Readonly<Record<string, string>>): boolean => texts['@@x-draft'] === 'machine';
 
-export const answeringLanguages: AnsweringLanguages = languagesIn(new URL('text/', import.meta.url));
+export const answeringLanguages: AnsweringLanguages = readAnsweringLanguages(
+  new URL('text/', import.meta.url),
+);

@@ -62,10 +62,7 @@ export function textsIn(
   return { text, translations };
 }
 
-const { inAll, codes } = answeringLanguages;
-
-/** The languages of the library. */
-export const libraryLanguages: readonly string[] = codes;
+const { inAll } = answeringLanguages;
 
 export const libraryKpis: readonly LibraryKpi[] = [
   'workload',

@@ -6,6 +6,7 @@ import { raiseVersion, updateLibraryLanguages } from '../accounts/accounts.sql.t
 import { Fault, faultAtField } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
+import { answeringLanguages } from '../languages/languages.ts';
 import {
   insertQuestions,
   type Kpi,
@@ -19,7 +20,7 @@ import {
   updateRetired,
   upsertKpis,
 } from './questions.sql.ts';
-import { libraryFor, libraryLanguages } from './library.ts';
+import { libraryFor } from './library.ts';
 import { hasSameWording } from './similar-wording.ts';
 import { kpiFaults, questionFaults, detailAt } from './question-faults.ts';
 
@@ -134,7 +135,7 @@ export async function defineLibrary(tx: Transaction, accountId: AccountId, langu
     questionIds: keys.map((key) => ids.get(key) as number).toSorted((a, b) => a - b),
   }));
   await defineKpis(tx, accountId, withIds);
-  await updateLibraryLanguages(tx, accountId, libraryLanguages);
+  await updateLibraryLanguages(tx, accountId, answeringLanguages.codes);
 }
 
 /**

@@ -7,8 +7,8 @@ import {
 } from '../accounts/accounts.sql.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import type { TextByLanguage } from '../languages/languages.ts';
-import { libraryKpis, libraryLanguages, libraryQuestions, type StandardQuestion } from './library.ts';
+import { answeringLanguages, type TextByLanguage } from '../languages/languages.ts';
+import { libraryKpis, libraryQuestions, type StandardQuestion } from './library.ts';
 import {
   type AnswerOption,
   type Kpi,
@@ -22,7 +22,7 @@ import {
 import { templates } from './templates.ts';
 
 /** Translates the library in all accounts that lack languages. */
-export async function translateLibraries(pool: Pool, languages = libraryLanguages): Promise<void> {
+export async function translateLibraries(pool: Pool, languages = answeringLanguages.codes): Promise<void> {
   for (const accountId of await selectLackingLanguages(pool, languages)) {
     await inTransaction(pool, (tx) => translateLibrary(tx, accountId, languages));
   }

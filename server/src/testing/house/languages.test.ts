@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { languagesIn } from '../../languages/languages.ts';
+import { readAnsweringLanguages } from '../../languages/languages.ts';
 import { languageReports, languageTable } from './languages.ts';
 
 const ours = fileURLToPath(new URL('../../languages/text/', import.meta.url));
@@ -36,7 +36,7 @@ describe('a language', () => {
       'questions.workload-pace': 'Ég get unnið á hraða sem ég ræð við.',
       'scales.yesNo.1': 'Já',
     });
-    const { codes, list, texts, inAll } = languagesIn(pathToFileURL(`${folder}/`));
+    const { codes, list, texts, inAll } = readAnsweringLanguages(pathToFileURL(`${folder}/`));
     expect(list).toEqual([
       { language: 'en', texts: 'en', isDraft: false },
       { language: 'is', texts: 'is', isDraft: true },
@@ -55,7 +55,7 @@ describe('a language', () => {
 
   test('that lacks a text has it in English, with English plurals', () => {
     addLanguage('is', { asks: undefined, 'options.obstacles.noise': undefined });
-    const { texts, inAll } = languagesIn(pathToFileURL(`${folder}/`));
+    const { texts, inAll } = readAnsweringLanguages(pathToFileURL(`${folder}/`));
     expect(texts.in('is')('asks', { company: 'Nordwind', questions: 2 })).toBe(
       'Nordwind has 2 questions for you.',
     );
@@ -65,7 +65,7 @@ describe('a language', () => {
 
   test('that is written from right to left isolates the names in its sentences', () => {
     addLanguage('he', { title: 'שאלות מאת {company}' });
-    const { texts } = languagesIn(pathToFileURL(`${folder}/`));
+    const { texts } = readAnsweringLanguages(pathToFileURL(`${folder}/`));
     expect(texts.in('he')('title', { company: 'Nordwind Inc.' })).toBe('שאלות מאת \u2068Nordwind Inc.\u2069');
     expect(texts.in('en')('title', { company: 'Nordwind Inc.' })).toBe('Questions from Nordwind Inc.');
     rmSync(join(folder, 'he'), { recursive: true });

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { writingDirectionOf } from '@soundings/contract/texts.ts';
 import { readCatalogueFiles } from '../../base/texts.ts';
-import { type AnsweringLanguages, languagesIn } from '../../languages/languages.ts';
+import { type AnsweringLanguages, readAnsweringLanguages } from '../../languages/languages.ts';
 import { faultsOf, literalsOf, withoutHead } from './catalogues.ts';
 
 /** What a fault is about: a column of the table. */
@@ -33,7 +33,7 @@ const ours = new URL('../../languages/text/', import.meta.url);
 export function languageReports(folder: URL = ours): LanguageReport[] {
   const files = readCatalogueFiles(folder, 'answering');
   const english = withoutHead(files.get('en') ?? {});
-  const languages = languagesIn(folder);
+  const languages = readAnsweringLanguages(folder);
   return languages.codes.map((language) => {
     const file = files.get(language) as Record<string, string>;
     const texts = withoutHead(file);
@@ -177,6 +177,6 @@ function cellOf({ language, texts, of, faults }: LanguageReport, aspect: Aspect)
 if (import.meta.main) {
   const [folder] = process.argv.slice(2);
   const reports = languageReports(folder === undefined ? ours : pathToFileURL(`${resolve(folder)}/`));
-  console.log(languageTable(reports));
+  process.stdout.write(`${languageTable(reports)}\n`);
   process.exitCode = reports.some(({ faults }) => faults.length > 0) ? 1 : 0;
 }
