@@ -32,6 +32,7 @@ export type Arguments = {
   asking: {
     'asking.librarySize': { count: number };
     'asking.found': { count: number };
+    'asking.language.many': { count: number };
     'asking.language.whole': { language: string };
     'asking.language.partly': { language: string };
     'asking.language.missing': { language: string };
