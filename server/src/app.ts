@@ -128,7 +128,10 @@ const mailerOf = ({
 /** How often the key is advanced, in ms. Until then, a process may still open weeks that another one has closed. */
 const keyIntervalMs = 5_000;
 
-/** Keeps this process's copy of the key of open weeks in step with others. Not a job, because each process has its own copy. */
+/**
+ * Keeps this process's copy of the key of open weeks in step with those of other processes. This is not a job, because each
+ * process has its own copy.
+ */
 function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
   return setInterval(() => {
     keys.chain.advance().catch((error: unknown) => {

@@ -167,7 +167,7 @@ test('from the schedule to the figures', { timeout: 120_000 }, async (context) =
   const values = JSON.stringify(await read(account, `/v1/kpis/workload/values?${scope}`));
   expect(values).toContain('202647');
   expect(values).toContain(`"value":${mean}`);
-  // 12 of 20, because six people did both.
+  // 12 of 20 questions, because six people answered or skipped both of theirs.
   expect(JSON.stringify(await read(account, `/v1/responserates/values?${scope}`))).toContain('"value":0.6');
   const results = JSON.stringify(await read(account, `/v1/results?${scope}&includeComments=true`));
   expect(results).toContain(`"value":${mean}`);

@@ -104,7 +104,7 @@ describe('while people answer', () => {
   });
 });
 
-test('a service that is killed while it sends invitations to sign in sends none twice, and says which it does not know about', async () => {
+test('a service that is killed while it sends invitations to sign in sends none twice, and says for which the delivery status is unknown', async () => {
   let kill = () => {};
   // The third email has arrived, but the service never reads that it was accepted.
   const smtp = await openSmtp({ refuseMail: () => void (smtp.mails.length === 2 && kill()) });
@@ -152,7 +152,7 @@ test(
     await planAsking(pool, accountId, { count: people, ...atOnce() });
     await pool`select graphile_worker.add_job('open rounds')`;
     await until(async () => (await pool`select 1 from messages limit 1`).length > 0);
-    // As it happens each minute. A call while messages are being sent has no effect.
+    // Sends messages as the service does each minute.
     const send = () => pool`select graphile_worker.add_job('send messages', job_key => 'each minute')`;
     for (let kill = 1; kill <= kills; kill++) {
       await send();

@@ -247,7 +247,8 @@ describe('texts', () => {
 
 describe('sentences', () => {
   test('of documents and English catalogues are written as a native product writes them (docs/writing.md)', () => {
-    // The contract keeps its letter, and docs/integrators/errors.md is generated from comments of the contract.
+    // The text of docs/integrators/interfaces.md never changes, and docs/integrators/errors.md is generated from the
+    // contract.
     const contract = ['interfaces.md', 'errors.md'].map((name) => `docs/integrators/${name}`);
     const readable = glob('*.md', 'docs/**/*.md', '{server,console,contract}/src/**/text/en/*.json').filter(
       (path) => ![...contract, 'docs/privacy/rules.md', 'docs/writing.md'].includes(path),

@@ -31,7 +31,10 @@ function first(match: RegExpMatchArray): string {
   return match[1] as string;
 }
 
-/** Returns what people read in a file, in one line: a document; or comments and titles of tests. */
+/**
+ * Returns the text of a file that people read, as one line: the whole text of a document, or the comments and test titles
+ * of a source.
+ */
 function readable(path: string, text: string): string {
   const parts = path.endsWith('.md')
     ? [text]
@@ -43,7 +46,7 @@ function readable(path: string, text: string): string {
     .join('\n');
 }
 
-/** Returns the references of a text that lead nowhere. */
+/** Returns the references in a text whose target does not exist. */
 function lost(text: string): string[] {
   // Sections of published standards
   const own = text.replace(/(?:RFC \d+|ECMA-[\d-]+|ITU-T [A-Z][\w.]+|\[MS-\w+\])(?:,? §[\d.–]+)+/g, '');

@@ -229,7 +229,8 @@ const publicFiles = [
   'sync/runs.sql.ts',
 ];
 
-// Functions that write and that another part calls, although they are SQL. All other SQL that writes is called by its own part.
+// Functions that write and that another part calls, although they are SQL. All other SQL that writes is called only by its
+// own part.
 const writtenByOthers = [
   'accounts/accounts.sql.ts: raiseVersion',
   'accounts/accounts.sql.ts: updateLibraryLanguages',

@@ -59,7 +59,7 @@ test('unavailable: the response is the same, the log says why, and the email is 
   await smtp.arrived(1);
 });
 
-test('deferring (4xx): the same', async () => {
+test('deferring (4xx): as if it were unavailable', async () => {
   let isBusy = true;
   const smtp = await openSmtp({ refuseRecipient: () => (isBusy ? '451 4.7.1 come back later' : undefined) });
   closing.push(() => smtp.close());

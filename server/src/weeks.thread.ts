@@ -38,7 +38,8 @@ serveThread(async ({ databaseUrl, answerKeys, work, only, ask, now, logLevel }: 
     else if (work === 'open') logOpened(await openDueRounds(pool, keys, now), openLog(logLevel));
     else if (work === 'close') await closeEndedWeeks(pool, keys, now);
     else if (work === 'show') await showLiveWeeks(pool, keys);
-    // After the figures are published, so that closing never waits for it. If it fails, the recurring job tries again.
+    // Statistics are computed after the figures are published, so that closing never waits for them. If this fails, the
+    // recurring job tries again.
     if (work !== 'open') await computeAllStatistics(pool);
     return undefined;
   } finally {

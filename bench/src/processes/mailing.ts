@@ -1,6 +1,7 @@
-// A separate process that sends invitations: with the sender of the service, or the same emails with a bare pool of nodemailer, which
-// looks up nothing and records nothing. Arguments: the database URL, the directory of the keys, and the URL of the mail server. Each
-// message is an order, and the reply the milliseconds that it took.
+// A separate process that sends invitations: with the sender of the service, or the same emails with a bare pool of
+// nodemailer, which looks up nothing and records nothing. Arguments: the database URL, the directory of the keys, and the
+// URL of the mail server. Each message is an order to send emails, and the reply is the number of milliseconds that sending
+// took.
 import { openLog } from '@soundings/server/src/base/log.ts';
 import { openPool } from '@soundings/server/src/db/db.ts';
 import { openMailer } from '@soundings/server/src/mail/mailer.ts';

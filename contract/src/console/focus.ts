@@ -35,7 +35,7 @@ export type Focus = FocusTerms & {
   state: FocusState;
   /** The last check-in of an open focus; null: none yet. */
   outlook: 'onTrack' | 'needsHelp' | null;
-  /** Whether the monthly check-in is due, and whether its day has passed. */
+  /** Whether the monthly check-in is due, and whether the last day of the focus has passed. */
   isDue: boolean;
   isLate: boolean;
   createdAt: string;
@@ -58,7 +58,7 @@ export type GroupFocus = {
   suggestions: FocusSuggestion[];
 };
 
-/** How many groups have a focus, and how it goes. Names no group. */
+/** How many groups have a focus, and what their last check-ins say. Names no group. */
 export type FocusCounts = {
   /** All groups, and those with at least one open focus. */
   groups: number;

@@ -122,11 +122,11 @@ export type InvitedPerson = {
   /** Where the invitation goes. */
   email: string | null;
   role: Role;
-  /** The latest invitation, if any: this one is a reminder. */
+  /** The latest invitation. If there is one, the next one is a reminder. */
   invitation: Invitation | null;
 };
 
-/** Who would be invited, or was. */
+/** Who would be invited, or was invited. */
 export type Invitations = {
   /** How: by email, or with a sheet of links where the installation sends no email. */
   by: 'mail' | 'sheet';

@@ -30,7 +30,7 @@ export type ReportRow = {
 
 export type ReportSection<Item> = { title: string; note: string; items: Item[] };
 
-/** `week`: with an asterisk if it was partly handed out. */
+/** `week`: the week's name, with an asterisk if the group's comments on the question partly come from handed-out links. */
 export type ReportComment = { text: string; question: string; week: string };
 
 export type PrintedReport = {

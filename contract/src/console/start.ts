@@ -34,7 +34,7 @@ export type Templates = {
   language: string;
 };
 
-/** Who a schedule asks if it asks at once, or asked. */
+/** The people that a schedule would ask at once, or has asked. */
 export type AskNow = {
   scheduleId: number;
   name: string;

@@ -5,7 +5,10 @@ import { previousAddressRule } from './sign-in-links.sql.ts';
 
 export type InvitationState = 'waiting' | 'sending' | 'sent' | 'refused' | 'unknown' | 'handed out';
 
-/** Joins the invitation `i` of people `u` that still applies: to their current address, since they have been active. */
+/**
+ * Joins the invitation `i` of people `u` if it still applies: it was sent to their current address, and not before they
+ * last became active.
+ */
 export const selectCurrentInvitation = (db: Db) => db`
   left join sign_in_invitations i
          on i.account_id = u.account_id and i.user_id = u.user_id and i.email_key = u.email_key

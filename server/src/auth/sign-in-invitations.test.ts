@@ -31,7 +31,10 @@ afterAll(async () => {
   await smtp.close();
 });
 
-/** What happens to one run of a job. A killed process writes nothing any more, which a mailer that never answers stands for. */
+/**
+ * What happens to one run of a job. In this test, a mailer that never replies stands for a killed process, which writes
+ * nothing any more.
+ */
 const fates = ['sent', 'killed before', 'killed after', 'rejected', 'deferred', 'unknown', 'down'] as const;
 type Fate = (typeof fates)[number];
 
@@ -178,7 +181,7 @@ async function check(
   }
 }
 
-test('no order of clicks, kills and changes sends anyone two emails for one request, or leaves a password beside an invitation', async () => {
+test('no order of clicks, kills and changes sends anyone two emails for one request, or leaves an invitation of someone who has a password', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 6, maxLength: 18 }).map((steps) => [{ do: 'click' as const }, ...steps]),

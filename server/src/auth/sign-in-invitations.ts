@@ -176,8 +176,8 @@ export async function mailInvitation(
 type Begun = Addressee & { to: string; secret: string; isReminder: boolean };
 
 /**
- * Creates the link and stores that the invitation is being sent, before it is. Returns 'gone' if it should not be sent any more, and
- * 'unknown' if an earlier try was interrupted.
+ * Creates the link and stores that the invitation is being sent, before it is. Returns 'gone' if it should not be sent any
+ * more, and 'unknown' if an earlier attempt was interrupted.
  */
 async function beginSending(
   tx: Transaction,

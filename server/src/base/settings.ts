@@ -157,7 +157,7 @@ export const settings = [
     fallback: '',
     secret: true,
     sentence:
-      'A secret that gives access to `GET /metrics` from any machine when sent in the `Authorization` header. Default: only requests from this machine have access, and not those that come through a proxy.',
+      'A secret that gives access to `GET /metrics` from any machine when sent in the `Authorization` header. Default: only requests from this machine have access, except those that come through a proxy.',
   },
   {
     name: 'LOG_LEVEL',
@@ -176,6 +176,6 @@ export const settings = [
     name: 'SHUTDOWN_SECONDS',
     kind: 'seconds',
     fallback: '60',
-    sentence: 'How many seconds the service then waits for running requests.',
+    sentence: 'How many seconds the service waits for running requests after DRAIN_SECONDS.',
   },
 ] as const satisfies readonly Setting[];

@@ -22,7 +22,7 @@ export const minute = 60_000;
 export const day = 24 * 60 * minute;
 export const firstWeek: Week = '2026-09-07';
 
-/** Returns the time on a day of the week after `firstWeek` and `week` more, when the first week has ended. */
+/** Returns the start of the Monday after a week, when that week has ended, in ms since 1970. `week`: 0 is `firstWeek`. */
 export const mondayAfter = (week: number): number => Date.parse(`${addWeeks(firstWeek, week + 1)}T00:00:00Z`);
 
 export type SurveyedAccount = { accountId: number; groups: Map<string, number>; weeks: Week[] };
@@ -65,7 +65,7 @@ export async function surveyed(
       ['a', 'b', 'c'],
       ['d', 'e', 'f'],
     ].flatMap((keysAsked, r) => [
-      // The second round has its own people file, as of a second schedule.
+      // The second round lists its own people, as the round of a second schedule would.
       round(weekName(week), r === 0 ? 'company' : 'north', keysAsked, r === 0 ? all : northOf(all)),
       ...asked
         .filter(({ group }) => r === 0 || group !== 'south')
@@ -110,7 +110,7 @@ const northOf = (all: Record<string, string[]>) =>
 const answerOf = (group: string, { i, k, w }: { i: number; k: number; w: number }) =>
   Math.min(5, Math.max(1, group === 'south' ? 4 - w + ((i + k) % 2) : 1 + w + ((i + k) % 3)));
 
-/** Closes a week at `now`, and computes its statistics unless they are to stay due. */
+/** Closes a week at `now`, and computes its statistics, unless they are to remain due. */
 export async function close(
   { pool, keys }: TestData,
   { accountId, weeks }: SurveyedAccount,
@@ -121,7 +121,7 @@ export async function close(
   if (withStatistics) await computeStatistics(pool, accountId);
 }
 
-/** Creates a person. `of`: memberships by kind, with names of groups. */
+/** Creates a person. `of`: the person's groups by kind of membership, each by its name. */
 export const newPerson = async (
   { pool }: TestData,
   { accountId, groups }: SurveyedAccount,

@@ -32,7 +32,7 @@ afterAll(() => database.close());
 type Step =
   /** Closes the next week, early or when it has ended. */
   | { kind: 'close' }
-  /** Time passes. `hours` */
+  /** Time passes, in hours. */
   | { kind: 'wait'; hours: number }
   /** The job runs: with a server that takes everything, hangs up after an email, or is away; or in two processes at once. */
   | { kind: 'send'; server: 'takes' | 'hangs up' | 'away' | 'two' }
@@ -93,7 +93,7 @@ class Run {
     else await this.killWhileSending();
   }
 
-  /** Starts a sender whose server never replies, and leaves it once an email has arrived, as if it had been killed. */
+  /** Starts a sender whose server never replies, and abandons it once an email has arrived, as if its process had been killed. */
   async killWhileSending(): Promise<void> {
     const smtp = await this.server('silent');
     let isDone = false;
@@ -116,7 +116,7 @@ class Run {
     for (const { smtp } of this.#servers) await smtp.close();
   }
 
-  /** Returns when a mail server got an email to a person: at the time of the call that sent it. */
+  /** Returns the times at which a mail server got an email to a person: for each, the time of the call that sent it. */
   timesOf(name: string): number[] {
     return this.#servers.flatMap(({ smtp, at }) =>
       smtp.got.flatMap((to) => (to === `${name}@example.org` ? [at] : [])),
@@ -147,7 +147,7 @@ test('each person gets at most one digest a week and none is lost, whatever clos
           select week, state from digests join users using (account_id, user_id)
           where  account_id = ${survey.accountId} and email = ${`${name}@example.org`} order by week`;
         expect(rows.map(({ week }) => week)).toEqual(survey.weeks);
-        // Each was given to a mail server exactly once, or is covered by one of a later week that was.
+        // Each digest was given to a mail server exactly once, or is covered by the digest of a later week that was.
         const isGiven = ({ state }: { state: string }) => state === 'sent' || state === 'unknown';
         expect(rows.filter(isGiven)).toHaveLength(times.length);
         expect(rows.filter((row) => !isGiven(row) && row.state !== 'covered')).toEqual([]);

@@ -39,7 +39,7 @@ async function newMailServer(options: SmtpOptions = {}) {
   return smtp;
 }
 
-/** Creates an account with `count` weeks, without other accounts' digests. */
+/** Removes the digests of other accounts, and creates an account with `count` weeks. */
 async function newSurvey(count = 1, names = {}): Promise<SurveyedAccount> {
   await world.pool`delete from digest_weeks`;
   await world.pool`delete from digests`;
@@ -130,7 +130,7 @@ describe('a digest', () => {
       expect(html).toContain(`>${value}</td>`);
     }
     expect(text).toContain(`${report.response!.text} (${report.response!.rate})`);
-    // Two comments, the first of the console's, and no others.
+    // The first two comments that the console shows, and no others.
     expect([...text.matchAll(/^> (.*)$/gm)].map(([, comment]) => comment)).toEqual(
       report.comments.items.slice(0, 2).map((one) => one.text),
     );
@@ -193,7 +193,7 @@ describe('a digest', () => {
     const survey = await newSurvey();
     await world.pool`update accounts set digest_days = 3, digest_hour = 15 where account_id = ${survey.accountId}`;
     await newPerson(world, survey, 'admin', 'Administrator');
-    // Closed early, on Wednesday afternoon: three days later is a Saturday.
+    // The week is closed early, on a Wednesday afternoon. Three days later is a Saturday.
     await close(world, survey, 0, { now: mondayAfter(0) - 5 * day + 13 * hour });
     const smtp = await newMailServer();
     const { send } = senderOf(world.pool, smtp.url);
@@ -235,7 +235,7 @@ describe('a digest', () => {
 });
 
 describe('between closing and sending', () => {
-  test('a group that is taken away, or moved away, is no longer in it, and without any group there is no email', async () => {
+  test('a group that the person loses, or that is moved away, is no longer in the digest, and without any group there is no email', async () => {
     const survey = await newSurvey();
     const of = { inheritedAdminOf: ['company'] };
     const gone = await newPerson(world, survey, 'gone', 'Manager', { of: { adminOf: ['north'] } });
@@ -297,7 +297,7 @@ describe('between closing and sending', () => {
     expect(await statesOf(again)).toEqual([`admin ${again.weeks[0]} unneeded`]);
   });
 
-  test('whatever changes after its content was read keeps it back, and it is read again', async () => {
+  test('a digest is not sent if anything changes after its content was read; the content is read again', async () => {
     const survey = await newSurvey();
     const userId = await newPerson(world, survey, 'north', 'Manager', { of: { adminOf: ['north'] } });
     await close(world, survey, 0);
@@ -360,7 +360,7 @@ describe('the opt-out', () => {
     await close(world, survey, 1);
     await send(eight(1));
     expect(smtp.mails).toHaveLength(1);
-    // On again, by the profile.
+    // The person turns digests on again in the profile.
     expect((await request('PUT /profile/digest', { wanted: true })).body).toMatchObject({ digest: true });
     await close(world, survey, 2);
     await send(eight(2));

@@ -37,13 +37,13 @@ type DigestContext = { pool: Pool; mailer: Mailer; publicUrl: string; log: Log }
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 
-/** How long a digest waits for the statistics of its week, and for a person who is inactive or has no address to come back. */
+/** How long a digest waits for the statistics of its week, and how long for a person who is inactive or has no address, in ms. */
 const [statisticsWait, personWait] = [6 * hour, 3 * day];
 
 /** Queues the digests of all closed weeks: each person's at the account's hour in the person's time zone. `now`: ms since 1970. */
 export async function queueDigests(pool: Pool, now: number): Promise<void> {
   for (const { accountId, week } of await selectWeeksToQueue(pool)) {
-    // Each is a separate transaction.
+    // Each week is queued in a separate transaction.
     await inTransaction(pool, async (tx) => {
       const closedAt = await deleteDigestWeek(tx, accountId, week);
       if (closedAt === undefined) return;
@@ -118,7 +118,8 @@ async function sendTimeFor(
   const workingTime = nextWorkingTime(now, timezone);
   if (workingTime > now) return workingTime;
   if (await selectHasOneIn(pool, recipient, mondayOf(now, timezone))) return nextWeek(now, recipient);
-  // Without them, no finding is known. If they can't be computed, the digest has the figures.
+  // Without statistics, no findings are known. If the statistics can't be computed in time, the digest is sent without
+  // findings.
   const isEarly =
     now < plannedAt + statisticsWait && (await selectAreStatisticsDue(pool, recipient.accountId));
   return isEarly ? now + 5 * minute : now;
@@ -187,7 +188,7 @@ async function sendOne(
   );
   if (!(await beginIfUnchanged(pool, recipient, { week, access }, now))) return 'gone';
   const key = { accountId, userId, week };
-  // If a record throws, the digest stays in the state 'sending' and is not sent again.
+  // If recording a step fails, the digest stays in the state 'sending' and is not sent again.
   const mail = { id: `digest ${accountId} ${userId} ${week}`, to: email, ...content };
   const { outcome, recorded } = await deliver(
     mailer,

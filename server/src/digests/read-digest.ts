@@ -20,7 +20,7 @@ export type Digest = {
   report: PrintedReport;
   /** What an asterisk means; empty if there is none. */
   handedOut: string;
-  /** The smallest thresholds behind it; null: not known. */
+  /** The lowest thresholds of the weeks that the report is based on; null if they are not known. */
   thresholds: ReportData['thresholds'];
   others: PrintedReport[];
   /** How many more groups with results the person can see. */
@@ -46,8 +46,8 @@ export async function accessOf(db: Db, recipient: Recipient): Promise<string> {
 }
 
 /**
- * Returns the digest of a week for a person. Undefined if the person sees no group with results in that week, so that no one gets
- * an email about nothing. `language`: of the texts; questions and KPIs are in the person's language.
+ * Returns the digest of a week for a person. Undefined if the person sees no group with results in that week, so that no
+ * one gets an email about nothing. `language`: the language of the texts. Questions and KPIs are in the person's language.
  */
 export async function readDigest(
   pool: Pool,

@@ -76,8 +76,8 @@ export async function rejectRun(pool: Pool, accountId: AccountId, runId: string,
 }
 
 /**
- * Processes a file again, for example after its columns have been mapped. Ends its pending run, if any. Returns false, and does
- * nothing, if other changes were applied after the file, because it would undo them.
+ * Processes a file again, for example after its columns have been mapped. Ends its pending run, if any. Returns false, and
+ * does nothing, if other changes were applied after the file, because processing the file again would undo them.
  */
 export async function repeatFile(
   tx: Transaction,

@@ -26,7 +26,7 @@ export async function selectMappings(db: Db, accountId: AccountId): Promise<Mapp
     select kind as "kind", columns as "columns" from column_mappings where account_id = ${accountId}`;
 }
 
-/** Returns how many mappings there are together with new ones, some of which may exist already. */
+/** Returns how many mappings the account would have with these new ones, some of which may exist already. */
 export async function countMappingsWith(
   db: Db,
   accountId: AccountId,

@@ -11,7 +11,7 @@ export function findingsIn(laidOut: () => LaidOutFile | undefined): Findings {
   return {
     ...findings,
     fault(found) {
-      if (findings.isFull()) return findings.fault(found); // Only counted from here on.
+      if (findings.isFull()) return findings.fault(found); // From here on, findings are only counted.
       const one = described(found);
       const fault = lackIn(one, laidOut()) ?? placed(one, laidOut());
       const key = [fault.type, fault.sheet, fault.row, fault.column, fault.message].join('\0');

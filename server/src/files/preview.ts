@@ -13,7 +13,7 @@ import { readSheets, type Sheet } from '../sheets/sheet.ts';
 import { knowledgeOf } from './mappings.ts';
 import { contentOf, fileNotFound } from './store.ts';
 
-/** The last read. Files are read one at a time, because each takes a process with up to 512 MB. */
+/** The read that was started last. Files are read one at a time, because each takes a process with up to 512 MB. */
 let last: Promise<void> = Promise.resolve();
 /** The maximum number of waiting reads of an account, so that no account blocks others for long. */
 const maxWaiting = 3;

@@ -46,7 +46,7 @@ test('files are applied once each and in the order of arrival, even by several p
   expect(await peopleOf(acme)).toMatchObject([{ name: 'C Ask' }]);
 });
 
-/** For queries of the locks of this database, because other test files use the same server. */
+/** Restricts a query of locks to this database, because other test files use the same server. */
 const ofThisDatabase = () =>
   pool`database = (select oid from pg_database where datname = current_database())`;
 
@@ -214,7 +214,7 @@ describe('a turn', () => {
         throw error;
       };
       const fail = () => processInTurn(pool, acme.id, failing, log);
-      /** Processes files, which starts none while the first one pauses. */
+      /** Tries to process files, and returns whether none was processed, because the first one pauses. */
       const isPausing = async () => {
         await processFiles(pool, acme.id, deleteGroupResults, log);
         return (

@@ -6,7 +6,7 @@ import { remedyOf, type ReportTexts, reportTexts } from './catalogue.ts';
 const namedInMessage = 3;
 export const namedInMail = 10;
 
-/** What a limit counts: the parts of its name. */
+/** What a limit counts: the words of which its name consists, as in maxUsersCreated. */
 export const entities = ['users', 'groups'] as const;
 export const verbs = ['created', 'updated', 'deleted'] as const;
 type Entity = (typeof entities)[number];

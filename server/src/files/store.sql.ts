@@ -58,8 +58,8 @@ export const rowBytes = 8000;
 export const maxRows = 32;
 
 /**
- * Inserts or replaces rows from a position on. Does not wait for the disk. The statement that turns the upload into a file does,
- * which also covers everything written before.
+ * Inserts or replaces rows from a position on. Does not wait until the rows are on the disk. The statement that turns the
+ * upload into a file waits for that, including everything that was written before it.
  */
 export async function upsertRows(
   db: Db,
@@ -183,7 +183,10 @@ export async function addProcessing(db: Db, accountId: AccountId, seconds = 0): 
       job_key := 'files ' || ${accountId}::integer, run_at := now() + make_interval(secs => ${seconds}))`;
 }
 
-/** Adds that job for all accounts with a file that has waited more than a minute: the process that started it may be gone. */
+/**
+ * Adds the job that processes files for all accounts with a file that has waited more than a minute: the process that
+ * started it may be gone.
+ */
 export async function addLostProcessing(db: Db): Promise<void> {
   await db`
     select graphile_worker.add_job('process files', json_build_object('accountId', account_id),
@@ -279,7 +282,7 @@ export async function deleteOldFiles(db: Db, uploadMinutes: number, days: number
             or processed_at < now() - make_interval(days => ${days}))`;
 }
 
-/** Returns how many files of all accounts are waiting, and for how long the oldest has. */
+/** Returns how many files of all accounts are waiting, and for how long the oldest has waited. */
 export async function countWaiting(db: Db): Promise<{ count: number; oldestSeconds: number }> {
   const [row] = await db<{ count: number; oldestSeconds: number }[]>`
     select count(account_id)::integer                                                        as "count",

@@ -106,7 +106,7 @@ const isFull = (ranges: Range[], position: number): boolean =>
   ranges.some(({ start, end }) => start <= position * chunkBytes && end >= (position + 1) * chunkBytes);
 
 /**
- * Buffers of written chunks, to be reused. Allocating new ones brings the next full garbage collection nearer: four for a file of
+ * Buffers of written chunks, to be reused. Allocating new buffers causes more full garbage collections: four for a file of
  * 10 MB, which took as long as everything else.
  */
 const spare: Buffer[] = [];

@@ -4,7 +4,7 @@ import type { FocusEventKind, FocusState } from '@soundings/contract/console/foc
 /** What happens to an existing focus. */
 export type FocusChange = Exclude<FocusEventKind, 'created'>;
 
-/** Returns the state after a change; undefined if it is not possible in this state. */
+/** Returns the state after a change; undefined if the change is not possible in this state. */
 export function stateAfter(state: FocusState, change: FocusChange): FocusState | undefined {
   if (state === 'open') return change === 'reopened' ? undefined : afterOpen[change];
   return change === 'reopened' ? 'open' : undefined;

@@ -31,7 +31,10 @@ const columns = (db: Db) => db`
            f.checked_at      as "checkedAt",
            f.created_at      as "createdAt"`;
 
-/** Returns the focuses of groups: of each group open ones first, then the newest. At most `most` that are closed per group. */
+/**
+ * Returns the focuses of groups: for each group, the open ones first, and then at least the newest `most` that are done or
+ * stopped.
+ */
 export async function selectFocuses(
   db: Db,
   accountId: AccountId,
@@ -70,7 +73,7 @@ export async function lockGroup(tx: Transaction, accountId: AccountId, groupId: 
   return rows.length > 0;
 }
 
-/** Returns how many open focuses a group has, how many it ever had, and whether one is about this subject and open. */
+/** Returns how many open focuses a group has, how many focuses it has ever had, and whether an open one is about this subject. */
 export async function selectFocusNumbers(
   db: Db,
   accountId: AccountId,
@@ -86,7 +89,7 @@ export async function selectFocusNumbers(
   return row!;
 }
 
-/** Returns whether a KPI exists, or a question that is not retired. */
+/** Returns whether the subject can be chosen: a KPI that exists, or a question that is not retired. */
 export async function selectIsSubject(
   db: Db,
   accountId: AccountId,

@@ -66,7 +66,7 @@ describe('the states of a focus', () => {
     reopened: (id) => [`POST /focus/${id}/reopen`, { note: '' }],
   };
 
-  test('follow its changes in any order, also at the same time, and its history keeps each that was possible', async () => {
+  test('follow its changes in any order, even simultaneous ones, and its history has each change that was possible', async () => {
     const { admin, groupId } = await scene();
     const change = fc.constantFrom(...(Object.keys(operations) as FocusChange[]));
     await fc.assert(
@@ -91,7 +91,8 @@ describe('the states of a focus', () => {
             (await groupFocus(admin, groupId)).focuses.find((focus) => focus.id === id)!;
           expect((await found()).state).toBe(state);
           expect((await found()).history.map(({ kind }) => kind).toReversed()).toEqual(kept);
-          // At the same time: as many entries as were accepted, in an order that the states allow.
+          // Simultaneous changes: the history has an entry for each change that was accepted, in an order that the states
+          // allow.
           const statuses = await Promise.all(many.map(send));
           const after = await found();
           const added = after.history.slice(0, after.history.length - kept.length).toReversed();
@@ -108,7 +109,7 @@ describe('the states of a focus', () => {
     );
   });
 
-  test('a group has at most two open ones, and none twice, even if they are created or reopened at the same time', async () => {
+  test('a group has at most two open focuses, and never two on the same subject, even if they are created or reopened at the same time', async () => {
     const { admin, groupId } = await scene();
     const subjects = ['workload', 'clarity', 'autonomy', 'workload'];
     const created = await Promise.all(
@@ -150,7 +151,7 @@ describe('the states of a focus', () => {
 });
 
 describe('a focus is refused', () => {
-  test('with the place and the remedy, if its terms are empty, too long or too far away', async () => {
+  test('with the place and the remedy, if its terms are empty or too long, or its last day has passed or is too far ahead', async () => {
     const { admin, groupId } = await scene();
     const faulty = { action: ' \n ', responsible: '\u0007', until: '2026-02-30' };
     const { status, body } = await admin(`POST /focus/groups/${groupId}`, workload(faulty));
@@ -180,12 +181,12 @@ describe('a focus is refused', () => {
     ).toBe(400);
     for (const path of ['0', '999999999', '-1', 'x', '1e3'])
       expect((await admin(`POST /focus/${path}/stop`, { note: '' })).status, path).toBe(404);
-    // One line each, whatever was sent.
+    // Each term is stored as one line, whatever was sent.
     await admin(`PATCH /focus/${id}`, terms({ action: ' a\r\nb\u2028c \t d ' }));
     expect((await firstOf(admin, groupId)).action).toBe('a b c d');
   });
 
-  test('to everyone but the owners of the group and administrators; who may only read it can read it', async () => {
+  test('to everyone except the owners of the group and administrators; people with read access can read it', async () => {
     const one = await scene();
     const { admin, groupId, account } = one;
     const id = await add(admin, groupId);
@@ -210,7 +211,7 @@ describe('a focus is refused', () => {
     for (const request of [auditor, user])
       expect(await attempts(request)).toEqual([403, 403, 403, 403, 403, 403]);
     expect((await groupFocus(reader, groupId)).canEdit).toBe(false);
-    // In the same words as one that does not exist.
+    // The message is the same as for a focus that does not exist.
     const unknown = await other(`POST /focus/999999999/stop`, { note: '' });
     expect((await stop(other)).body.message).toBe(unknown.body.message);
     expect((await stop(owner)).status).toBe(204);
@@ -218,7 +219,7 @@ describe('a focus is refused', () => {
   });
 });
 
-test('administrators see how many groups have a focus and how it goes, and no group', async () => {
+test('administrators see how many groups have a focus and how many are on track, but not which groups', async () => {
   const { admin, groupId, account } = await scene();
   const others = await inTransaction(world.pool, async (tx) => [
     await createGroup(tx, account.id, { name: 'Secretive', parentId: groupId }),

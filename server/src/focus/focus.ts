@@ -27,12 +27,15 @@ import {
   updateFocus,
 } from './focus.sql.ts';
 
-/** Who does something, when (ms since 1970), and which day it is there. */
+/** Who does something, when (ms since 1970), and the day that it then is in the account's time zone. */
 export type FocusActor = { accountId: AccountId; userId: number; now: number; today: string };
 
 export type NewFocus = FocusTerms & { groupId: number; kind: 'kpi' | 'question'; subject: string };
 
-/** Creates a focus of a group and returns its id. Throws a Fault if the group already has two open ones, or one about this. */
+/**
+ * Creates a focus of a group and returns its id. Throws a Fault if the group already has two open focuses, or an open one
+ * on this subject.
+ */
 export async function createFocus(
   tx: Transaction,
   actor: FocusActor,
@@ -93,7 +96,7 @@ export async function applyToFocus(
   return before;
 }
 
-/** Returns the terms of a focus alone. */
+/** Returns only the terms of a focus. */
 export const termsIn = ({ action, responsible, until }: FocusTerms): FocusTerms => ({
   action,
   responsible,

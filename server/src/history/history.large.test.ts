@@ -152,7 +152,7 @@ describe('any history', () => {
       }),
       { numRuns: 25 },
     );
-    expect(figures).toBeGreaterThan(300); // not only withheld ones
+    expect(figures).toBeGreaterThan(300); // so not only withheld figures are compared
   });
 
   /** Deletes all weeks. Questions keep their IDs. */

@@ -231,7 +231,7 @@ describe('an open week', () => {
     expect(await tablesOf(database.pool)).toEqual(before);
   });
 
-  test('a second file adds to counts all answers of a person when it closes', async () => {
+  test('to which a second file adds a round counts all answers of a person when it closes', async () => {
     const acme = await company();
     await importLines(database, acme.id, first, open);
     const more = [second, answerLine(W, 'north', 'e1', 'ten', 7)];

@@ -28,7 +28,7 @@ import {
 import { type GroupName, LineFault, type RoundLine } from './lines.ts';
 import { respondentsOf } from './roster.ts';
 
-/** How many of each were new or changed. All are 0 if the same file is imported again. */
+/** How many of each kind were new or changed. All numbers are 0 if the same file is imported again. */
 export type Imported = {
   questions: number;
   kpis: number;

@@ -16,8 +16,8 @@ import { type AnswerLine, LineFault } from './lines.ts';
 import { isAmong, Roster } from './roster.ts';
 
 /**
- * Stores the answers of a file, encrypted. Returns how many, and how many were skipped because their round already existed. Throws a
- * Fault that names the line.
+ * Stores the answers of a file, encrypted. Returns how many it stored, and how many it skipped because their round already
+ * existed. Throws a Fault that names the line.
  */
 export async function importAnswers(
   tx: Transaction,

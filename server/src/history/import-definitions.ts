@@ -9,7 +9,10 @@ import { faultAt } from './file.ts';
 import { unknownQuestion } from './import-state.ts';
 import type { KpiLine } from './lines.ts';
 
-/** Creates and changes the questions and KPIs of a file. Returns how many of each. Throws a Fault that names the line. */
+/**
+ * Creates and changes the questions and KPIs of a file. Returns how many of each it created or changed. Throws a Fault that
+ * names the line.
+ */
 export async function importDefinitions(
   tx: Transaction,
   accountId: AccountId,

@@ -29,7 +29,7 @@ export type ImportState = {
 };
 export type ImportedRound = {
   questionIds: number[];
-  /** The people asked, ascending. Undefined for a round that already existed: its answers exist too. */
+  /** The people asked, ascending. Undefined if the round already existed, because then its answers already exist as well. */
   respondents: Respondents | undefined;
 };
 /** `isNew`: this import has opened the week. `roster`: which questions each person has answered so far; created with the first answer. */

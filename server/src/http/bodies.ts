@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '../base/errors.ts';
 
-/** In bytes: for all bodies together, and for those from one source. */
+/** Limits in bytes: for all bodies together, and for the bodies from one source. */
 type Room = { total: number; perSource: number };
 
 export type BodyLimits = {
@@ -179,7 +179,10 @@ const tooMuch = () =>
 
 const httpError = (statusCode: 400 | 408 | 413) => Object.assign(new Error('body'), { statusCode });
 
-/** Ends bodies that arrive too slowly. `failOf` returns how to fail the reader of a body, which then sends a response. */
+/**
+ * Ends bodies that arrive too slowly. `failOf` returns the function that stops the reader of a body with an error. The
+ * reader then sends a response.
+ */
 function watchPace(
   { timeout, bytesPerSecond }: BodyLimits,
   failOf: (request: IncomingMessage) => ((error: Error) => void) | undefined,

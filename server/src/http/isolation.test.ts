@@ -135,8 +135,8 @@ const everything = (only: (operation: Operation) => boolean = () => true) =>
   operations.filter(only).map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 
 /**
- * Returns whether a response contains messageOf of the account. Response rates have only figures, and the report of a push without
- * changes has none.
+ * Returns whether a response contains texts of the account. Response rates contain only figures, and the report of a push
+ * without changes contains no texts.
  */
 const containsText = ({ interface: name, operationId }: Operation) =>
   name !== 'organization' && operationId !== 'getResponseRates';

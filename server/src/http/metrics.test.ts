@@ -14,7 +14,7 @@ const read = async (address: string, headers: Record<string, string> = {}) => {
   return { status: response.status, text: await response.text() };
 };
 
-test('requests from this machine get the process, requests by route pattern, and what is waiting', async () => {
+test('requests from this machine get metrics of the process, of requests by route pattern, and of what waits', async () => {
   const { address } = await world();
   await fetch(`${address}/v1/kpis/secret-name/values?groupId=1`);
   const { status, text } = await read(address);
@@ -50,7 +50,7 @@ test('behind a proxy, reading them requires the token', async () => {
   expect((await read(address, { authorization: 'Bearer secret' })).status).toBe(200);
 });
 
-test('requests to response pages and reminder links are not counted: the numbers would reveal how many have answered so far', async () => {
+test('requests to answering pages and reminder links are not counted: the numbers would reveal how many have answered so far', async () => {
   const { address } = await world();
   for (const path of ['/a/x/answers', '/a/x', '/r/x'])
     for (const method of ['GET', 'POST'])
@@ -63,7 +63,7 @@ test('requests to response pages and reminder links are not counted: the numbers
   expect(text).not.toMatch(/route="\/[ar]\//);
 });
 
-test('failed requests to response pages are counted', async () => {
+test('failed requests to answering pages are counted', async () => {
   const app = Fastify();
   onTestFinished(() => app.close());
   serveMetrics(app, {

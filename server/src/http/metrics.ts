@@ -14,8 +14,9 @@ export type Waiting = { count: number; oldestSeconds: number };
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Serves GET /metrics. `waiting` returns the waiting items by kind. `deadJobs` returns how many jobs have failed permanently.
- * `isProxied` returns whether requests come through a proxy. It may run on this machine, so then the token is always required.
+ * Serves GET /metrics. `waiting` returns the waiting items by kind. `deadJobs` returns how many jobs have failed
+ * permanently. `isProxied` returns whether requests come through a proxy. If they do, the token is always required, because
+ * the proxy may run on this machine.
  */
 export function serveMetrics(
   app: FastifyInstance,

@@ -53,7 +53,7 @@ describe('a file of a form', () => {
     const text = fc.string().map((one) => one.replaceAll('\r', ''));
     const content = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
-      // Content that looks like its end.
+      // Content that looks like the end of the part.
       fc
         .array(fc.constantFrom('\r', '\n', '-', '--', '\r\n', '\r\n-', '\r\n--', 'limi', '--limi'), {
           maxLength: 60,

@@ -131,7 +131,7 @@ function delimiterIn(contentType: string): string {
 /** The headers by name in lower case, with one character per byte. */
 type PartHeaders = Map<string, string>;
 
-/** Parses the headers of a part from the text after the delimiter, whose line may end with padding. */
+/** Parses the headers of a part from the text after the delimiter. The line of the delimiter may end with padding. */
 function headersIn(text: string): PartHeaders {
   const [padding = '', ...lines] = text.replaceAll(/\r\n[ \t]+/g, ' ').split('\r\n');
   if (padding.trim() !== '')
@@ -144,7 +144,10 @@ function headersIn(text: string): PartHeaders {
   );
 }
 
-/** Returns whether a part is encoded for mail, which forms once could be (RFC 7578 §4.7). It would be stored encoded and misread. */
+/**
+ * Returns whether the content of a part is encoded as in emails, which RFC 7578 §4.7 deprecates for forms. The encoded
+ * bytes would be stored as the file.
+ */
 const isCompressed = (headers: PartHeaders) =>
   /base64|quoted-printable/i.test(headers.get('content-transfer-encoding') ?? '');
 

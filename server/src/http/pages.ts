@@ -1,5 +1,5 @@
-// Serves the API documentation: OpenAPI documents, and the same as a page at /docs. The page is rendered once from the OpenAPI
-// documents, needs no script and loads nothing from other servers.
+// Serves the API documentation: the OpenAPI documents, and a page at /docs with the same content. The page is rendered once
+// from the OpenAPI documents, needs no script and loads nothing from other servers.
 import { interfaceNames, openApiDocument } from '@soundings/contract/openapi.ts';
 import type { InterfaceName } from '@soundings/contract/operation.ts';
 import type { FastifyInstance } from 'fastify';

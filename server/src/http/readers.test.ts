@@ -90,7 +90,7 @@ async function wholeOf(socket: Socket): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-/** Returns the statuses of as many long responses at once as an account may read. All slots must be free for it. */
+/** Requests as many long responses at once as an account may read, and returns their statuses. All slots must be free for them. */
 async function statusesOf(place: Place): Promise<string[]> {
   const responses = [1, 2, 3].map((groupId) => {
     const socket = open(place);
@@ -122,9 +122,10 @@ async function begunAt({ world }: Place): Promise<number | undefined> {
 }
 
 /**
- * Waits until a client is disconnected and no connection has a snapshot, and returns what happened. `isInTime`: by the time in
- * the log, it was not disconnected too early. `pausedAt`: when the client stopped reading, if that was after its request.
- * The log is what ends the wait: the service's own work in the background has a snapshot for a moment, too.
+ * Waits until a client is disconnected and no connection has a snapshot, and returns what happened. `isInTime`: according
+ * to the log, the client was not disconnected too early. `pausedAt`: when the client stopped reading, if that was after its
+ * request. The wait ends with the entry in the log, not with the snapshots, because the service's own background work has a
+ * snapshot for a moment, too.
  */
 async function outcomeOf(place: Place, pausedAt = 0): Promise<typeof wasCut> {
   const calledAt = Date.now();
@@ -236,7 +237,7 @@ describe('a pipelined request', () => {
     const socket = open(place);
     socket.write(two(place));
     await some(place);
-    // A later request on another connection has its response, so the service has read both requests.
+    // Once a later request on another connection has its response, the service has read both pipelined requests.
     const later = open(place);
     later.write(requestFor(place, '/v1/groups', 'connection: close\r\n'));
     expect(await wholeOf(later)).toContain('200 OK');

@@ -12,8 +12,8 @@ let pool: Pool;
 beforeAll(async () => {
   database = await openTestDatabase();
   pool = new Pool({ connectionString: database.url, max: 2 });
-  // The database may be dropped before all connections have closed. For an idle connection the pool emits the error, for one in
-  // use the connection.
+  // The database may be dropped before all connections have closed. If a connection is idle, the pool emits its error; if
+  // it is in use, the connection itself does.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 });

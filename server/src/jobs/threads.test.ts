@@ -20,7 +20,7 @@ test('a computation that takes too long is reported as such, and its thread has 
   const started = nextThread();
   await expect(runOnThread(endless, {}, { milliseconds: 300 })).rejects.toThrow(ThreadTimeout);
   expect((await started).threadId).toBe(-1); // what Node reports for a thread that has ended
-  // Before it has started, it ends with code 0.
+  // A thread that is ended before it has started ends with code 0.
   await expect(runOnThread(endless, {}, { milliseconds: 1 })).rejects.toThrow(/ took longer than 1 ms/);
 });
 

@@ -17,7 +17,10 @@ export class ThreadTimeout extends Error {
   override name = 'ThreadTimeout';
 }
 
-/** How long an idle thread is kept, in milliseconds. Starting one takes longer than most of what it does, and idle ones need memory. */
+/**
+ * How long an idle thread is kept, in milliseconds. Starting a thread takes longer than most of what it then computes, but
+ * idle threads need memory.
+ */
 const keptFor = 10_000;
 /** The idle thread of each module with the same limits. */
 const idle = new Map<string, { thread: Worker; timer: NodeJS.Timeout }>();
@@ -42,9 +45,9 @@ export function serveThread<Work>(handle: (work: Work) => unknown): void {
 }
 
 /**
- * Has a module that calls `serveThread` handle `work` on its own thread: an idle one, or a new one. Resolves to the result. Rejects
- * with the error it threw (a Fault stays a Fault), with a ThreadTimeout if it took too long, or if it ran out of memory or exited. The
- * thread has ended then.
+ * Has a module that calls `serveThread` handle `work` on its own thread: an idle one, or a new one. Resolves to the result.
+ * Rejects with the error it threw (a Fault stays a Fault), with a ThreadTimeout if it took too long, or if it ran out of
+ * memory or exited. In each of these cases, the thread has ended.
  */
 export async function runOnThread<Result = void>(
   module: URL,

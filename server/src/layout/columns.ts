@@ -94,8 +94,9 @@ function sheetColumns(sheet: Sheet, attributes: Attributes, knowledge: Knowledge
 }
 
 /**
- * Returns the values of a column, and how many there are. A column with many values lists only the most frequent ones that
- * some field doesn't know. A column with very many values lists none, because it is not a column of fixed values.
+ * Returns the values of a column, and how many there are. If a column has many values, only those are listed that are
+ * unknown to a field which the column could have, the most frequent ones of each field. A column with very many values
+ * lists none, because it is not a column of fixed values.
  */
 function valuesIn(
   rows: Cell[][],

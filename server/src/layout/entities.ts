@@ -203,7 +203,10 @@ function allowedAs(text: string, allowed: readonly string[]): string | undefined
   return others.length === 0 ? value : undefined;
 }
 
-/** Whether a cell has a placeholder for a missing value, which is noted. `canBe` is false if the text has a meaning here. */
+/**
+ * Whether a cell contains a placeholder for a missing value. If so, notes the cell. `canBe` is false if the text has a
+ * meaning in this column.
+ */
 export function isNoted(row: Row, column: Column, task: Task, canBe = true): boolean {
   const text = textIn(row, column);
   if (!canBe || !isPlaceholder(text) || isErrorValue(text)) return false;
@@ -243,7 +246,10 @@ export function yesOrNoIn(
   return meaning === undefined ? undefined : meaning === 'yes';
 }
 
-/** Returns a phone number with its country code. Returns undefined, and notes the cell, if there is none. */
+/**
+ * Returns a phone number with its country code. Returns undefined, and notes the cell, if it contains no phone number or
+ * the country code is unknown.
+ */
 function phoneIn(row: Row, column: Column, task: Task): string | undefined {
   const { prefixed, reading, local } = task;
   const phone = phoneOf(cellIn(row, column), prefixed.has(column));

@@ -222,7 +222,7 @@ describe('managers', () => {
     );
     expect(warnings[0]?.message).toContain('in rows 4, 6');
     expect(warnings[1]?.message).toContain('2 people in this file have that full name (rows 2, 4)');
-    // Runs keep messages longer than people may stay.
+    // Messages of runs are kept longer than data about people may be kept.
     expect(warnings.map(({ message }) => message).join()).not.toMatch(/Nobody Here|Berg,|"Anna Berg"/);
   });
 

@@ -186,8 +186,8 @@ export const groupAliases: readonly HeaderAliases[] = [
 ];
 
 /**
- * The aliases of groups. Without an ending it is an id, or a name if another column has the id. With an ending it is clearly one of them.
- * A name belongs to the id of the same family.
+ * The aliases of groups. A column with one of these aliases contains ids, or names if another column has the ids. An ending
+ * says which of the two it contains. A column of names belongs to the column of ids of the same family.
  */
 export const families: Readonly<Record<string, Aliases>> = {
   department: {

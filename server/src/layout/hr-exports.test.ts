@@ -75,7 +75,7 @@ describe.skipIf(!folder)('exports of HR systems (../shared/data/hr-exports)', ()
     ]);
   });
 
-  test('reads the mobile number of the two phone numbers in Entra', () => {
+  test('reads the mobile number in Entra, not the other phone number', () => {
     expect(read(exportOf('entra-download-users.csv')).phones.slice(0, 2)).toEqual([
       '+46 70 123 45 67',
       '+46 70 123 45 68',

@@ -41,8 +41,8 @@ export type LaidOutFile = {
    */
   inferredRoles: ReadonlySet<number>;
   /**
-   * The indexes of users who keep the groups they manage now, besides those in the file. Rows name them as managers, but
-   * other rows name an unknown manager, who may be the same person.
+   * The indexes of users who keep the groups they manage now, besides those in the file. Some rows name these users as
+   * managers, but other rows name an unknown manager, who may be the same person.
    */
   usersKeepingGroups: ReadonlySet<number>;
   /** The indexes of users whose only status is an unknown value. */
@@ -122,7 +122,7 @@ function withFields({ id, fields }: Entity): JsonObject {
 
 function userOf(person: Person, inferred: string | undefined): JsonObject {
   const { fields, attributes, lists, manages } = person;
-  // As with any empty cell, managers keep their groups if their rows don't name one.
+  // As with any empty cell, managers keep their groups if their rows name no group.
   if (inferred === 'User' || manages.length > 0) lists.adminOf = [...(lists.adminOf ?? []), ...manages];
   const accessInfo: JsonObject = {};
   for (const kind of membershipKinds) {

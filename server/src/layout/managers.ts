@@ -85,13 +85,13 @@ function manage(manager: Person, row: Row, managed: Entry[], task: Task): void {
 /** SuccessFactors writes this for people without a manager. */
 const noManager = 'NO_MANAGER';
 
-/** A manager name that no person has, or several. */
+/** A manager name that no person has, or that several people have. */
 type Unknown = { row: Row; column: Column; name: string; candidates: readonly Person[] };
 
 /** A row whose cells name the manager of groups. */
 type Mention = { row: Row; columns: Column[]; managed: Entry[] };
 
-/** Gives managers their groups. Warns about names that no person in the file has, or several. */
+/** Gives managers their groups. Warns about names that no person in the file has, or that several people have. */
 function nameManagers(
   mentions: Mention[],
   people: Person[],

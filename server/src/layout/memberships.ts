@@ -100,7 +100,10 @@ export function groupsIn(text: string, row: Row, task: Task): string[] {
   return hasRoom(groups.length, row, task) ? groups : [];
 }
 
-/** Whether the file may have `count` more group entries. Reports an error the first time it may not; no more are read then. */
+/**
+ * Whether the file may have `count` more group entries. The first time that it may not, reports an error. After that, no
+ * more entries are read.
+ */
 export function hasRoom(count: number, row: Row, task: Task): boolean {
   const hadRoom = task.room >= 0;
   task.room -= count;

@@ -11,7 +11,10 @@ import { shown } from './values.ts';
 /** The maximum number of values, and of rows, that a warning lists. */
 const maxListed = 10;
 
-/** The maximum number of rows that the warning about an ignored value lists, and of values of a column with their own warning. */
+/**
+ * The maximum number of rows that the warning about an ignored value lists, and the maximum number of values of a column
+ * that get their own warning.
+ */
 const maxRows = 50;
 const maxIgnored = 100;
 
@@ -65,8 +68,8 @@ const expected: Record<string, { what: string; instead: string }> = {
 };
 
 /**
- * Warns about cells that can't be read, by value. The messages don't quote the values: runs keep messages longer than personal
- * data may be kept. The separate value of a warning is deleted with the file.
+ * Warns about cells that can't be read, by value. The messages don't quote the values: runs keep messages longer than
+ * personal data may be kept. A warning has the value in a separate field, which is deleted with the file.
  */
 function noteIgnored(column: Column, values: ValueRows, { notes, reading }: Task): void {
   const allowed = reading.allowedValues.get(column.attribute ?? '');

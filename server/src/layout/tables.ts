@@ -330,7 +330,10 @@ const pairOf = (id: Known, name: Known | undefined) => ({
   name: name && columnOf(name, 'groupName'),
 });
 
-/** A bare header such as Department is the id, or the name if another column has the ids, or else redundant. */
+/**
+ * Decides what columns with a bare header such as Department contain: ids, or names if other columns have the ids. If other
+ * columns have both, these columns are redundant.
+ */
 function rolesOf(
   ids: Known[],
   names: Known[],

@@ -200,7 +200,7 @@ describe('an email that will be retried', () => {
     expect(await temporaryError(mailer)).toMatch(message);
   });
 
-  test('is the result of a wrong password, or of a log-in that the server does not support; neither is repeated', async () => {
+  test('is the result of a wrong password, or of a login method that the server does not support; neither attempt is repeated', async () => {
     const login = { user: 'hr', password: 'right' };
     const wrong = await openBoth({ login }, ({ port }) => `smtp://hr:hunter2@127.0.0.1:${port}`);
     expect(await temporaryError(wrong.mailer)).toMatch(/^(?!.*hunter2).*535/);

@@ -8,10 +8,13 @@ import { Readable } from 'node:stream';
 import { type DkimSigning, domainOf, mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
 import { MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
 
-/** In milliseconds: until the connection is ready, and until the server replies, which may scan the email first. */
+/** How long to wait, in milliseconds, until the connection is ready, and until the server replies. It may scan the email first. */
 const timeouts = { connect: 30_000, response: 120_000 };
 
-/** How many emails are sent over a connection. Many servers allow no more than a hundred, which is what nodemailer does too. */
+/**
+ * How many emails are sent over a connection. Many servers allow no more than a hundred, which is also the default of
+ * nodemailer.
+ */
 const messagesOfConnection = 100;
 /** How long an idle connection is kept. */
 const idleMs = 10_000;

@@ -122,8 +122,8 @@ async function sendAll<Due, Outgoing>(
 /** What to record for each result. If one of them throws, the email is not sent again. */
 export type DeliveryRecords = {
   /**
-   * Called when the server has received everything except the end of the email, so it can't have accepted it yet. If it returns false,
-   * the email is not sent. Without it, the caller has recorded the beginning before.
+   * Called when the server has received everything except the end of the email, so it can't have accepted it yet. If it
+   * returns false, the email is not sent. If it is missing, the caller has already recorded that sending has begun.
    */
   begin?(): Promise<boolean>;
   sent(): Promise<unknown>;

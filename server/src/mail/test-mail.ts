@@ -8,7 +8,7 @@ import sv from './text/sv/test-mail.json' with { type: 'json' };
 
 const texts = catalogue<typeof en, Record<never, never>>({ en, sv, de });
 
-/** Returns the email in a language, or in English if there are no texts in it. `company`: the name of the account. */
+/** Returns the email in a language, or in English if there are no texts in this language. `company`: the name of the account. */
 export function testMail(language: string, company: string): { subject: string; text: string; html: string } {
   const t = texts.in(language);
   const mail = renderMail({

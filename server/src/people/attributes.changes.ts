@@ -68,8 +68,8 @@ export async function changeAttribute(
 }
 
 /**
- * Removes an attribute and everyone's value of it. Returns how many people had one. The next push compares them again. Throws a Fault
- * while open segments use it.
+ * Removes an attribute and everyone's value of it. Returns how many people had one. The next push compares them again.
+ * Throws a Fault while an open breakdown uses it.
  */
 export async function removeAttribute(tx: Transaction, accountId: AccountId, name: string): Promise<number> {
   await lockAccount(tx, accountId);

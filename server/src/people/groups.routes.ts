@@ -26,7 +26,7 @@ function groupList(rows: GroupRow[]): Group[] {
   }));
 }
 
-/** Returns the segments in the same format, with what they are. */
+/** Returns the segments in the same format, with the breakdown and the value of each. */
 const segmentList = (rows: SegmentRow[]): Group[] =>
   rows.map(({ id, breakdown, value }) => ({
     id,

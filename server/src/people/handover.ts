@@ -8,8 +8,8 @@ import { type Changed, emailKeyOf, userById } from './users.ts';
 import { selectHandover, updateUsersManaged, updateUser } from './users.sql.ts';
 
 /**
- * Hands a user over to pushes and files. `externalId`: the one they use, for a user who has none yet. Returns the externalId
- * before and after.
+ * Hands a user over to pushes and files. `externalId`: the ID that they use for the user, if the user has none yet. Returns
+ * the externalId before and after.
  */
 export async function adoptUser(
   tx: Transaction,
@@ -42,7 +42,7 @@ export async function releaseUser(tx: Transaction, accountId: AccountId, userId:
   await updateUsersManaged(tx, accountId, [userId], false);
 }
 
-/** Hands over many users at once, or only previews it. `by`: the user who asks, who is never handed over. */
+/** Hands over many users at once, or only previews it. `by`: the user who requests this, and who is never handed over. */
 export async function handOver(
   tx: Transaction,
   accountId: AccountId,

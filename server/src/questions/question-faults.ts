@@ -28,8 +28,8 @@ export const detailAt = (path: string, type: DetailType, message: string): Detai
 const at = (path: string, fault: FieldFault | undefined): Detail[] => (fault ? [{ ...fault, path }] : []);
 
 /**
- * `isPast`: from a past survey, which is as it is. So a choice may have a single option, keys may have spaces at their ends, texts may
- * be blank, and a translation may be in the question's own language.
+ * `isPast`: the question is from a past survey, which can't be corrected any more. So a choice question may have a single
+ * option, keys may have spaces at their ends, texts may be blank, and a translation may be in the question's own language.
  */
 type Origin = { isPast?: boolean };
 

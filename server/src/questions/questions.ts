@@ -299,7 +299,7 @@ const taken = (path: string, message: string): Detail => ({ type: 'key taken', m
 const questionChanged = (message: string, path?: string): Fault =>
   faultAtField('conflict', 'question changed', path, message);
 
-/** Returns the Fault for a question that does not exist: of a key, or else of an ID. */
+/** Returns the Fault for a question that does not exist. `key`: its key, if it was named by key and not by ID. */
 export const questionNotFound = (key?: string): Fault => {
   const message =
     key === undefined

@@ -77,7 +77,7 @@ test('three weeks ahead and back: each week opens and closes once, each person g
   expect(await closings()).toEqual(closedAt);
   expect(mailed()).toBe(12);
 
-  // The skipped weeks come when their time comes. The week that was asked early is not asked again.
+  // Each skipped week opens when its time comes. The week that was asked early is not asked again.
   for (const count of [1, 2, 3]) await at(noon + count * weekMs);
   expect(new Set(Object.values(await weeks()))).toEqual(new Set(['opened']));
   expect(Object.keys(await weeks()).toSorted()).toEqual([askedWeek, second, third, fourth]);

@@ -57,9 +57,10 @@ export async function deleteLinksElsewhere(
 }
 
 /**
- * Condition: the service can mail participant p, who is user u, or has mailed them in the week. No link is handed out to them then
- * (P14). `canMail`: whether a mail server is configured, as far as the caller knows; messages that were sent count in any case. A
- * reminder counts from its due time, whether it was sent or not, because that depends on whether the person had answered (P18).
+ * Condition: the service can mail participant p, who is user u, or has mailed them in the week. In both cases no link is
+ * handed out to them (P14). `canMail`: whether a mail server is configured, as far as the caller knows; messages that were
+ * sent count in any case. A reminder counts from its due time, even if it was not sent, because whether it was sent depends
+ * on whether the person had answered (P18).
  */
 export const canWriteTo = (db: Db, canMail: boolean) => db`
   (${canMail}::boolean and ${canGetMail(db)}

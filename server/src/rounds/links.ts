@@ -17,8 +17,9 @@ export const isLinkShaped = (text: string): boolean => form.test(text);
 export const answeringAddressOf = (link: string, publicUrl: string): string => `${publicUrl}/a/${link}`;
 
 /**
- * Creates a link for each person and returns them in order. Earlier links continue to work. `sentTo`: the email address that a link
- * is sent to. `handedOut`: the employer hands the links out; `by`: the user who does, if known.
+ * Creates a link for each person and returns them in order. Earlier links continue to work. `sentTo`: the email address
+ * that a link is sent to. `handedOut`: the employer hands the links out; `by`: the user who exports them for that, if
+ * known.
  */
 export async function newLinks(
   db: Db,
@@ -40,7 +41,10 @@ export async function newLinks(
   return links;
 }
 
-/** Creates a link for each active person asked in an open week, as if it were sent, and returns the secret parts. For simulations. */
+/**
+ * Creates a link for each active person asked in an open week, as if it had been emailed, and returns the secret parts of
+ * the links. For simulations.
+ */
 export async function linksOfAll(
   db: Db,
   accountId: AccountId,

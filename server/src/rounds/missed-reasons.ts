@@ -9,7 +9,7 @@ const sentences: Record<MissedReason, string> = {
   closed: 'The week was already closed.',
   imported: 'A history file was imported into the week, and its author knows the answers.',
   lost: 'The key of the week was lost, and its answers with it.',
-  sameText: 'Another round of the week asks some of the same people a question with the same text.',
+  sameText: 'Another round of the week asks some of the same people another question with the same text.',
   nearlySame:
     'Another round of the week asks the same question, and only a few people are asked by just one of the two.',
   other: 'The reason is no longer known.',

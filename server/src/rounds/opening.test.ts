@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Only one account's, because other tests have schedules too. */
+/** Returns only the due schedules of one account, because other tests have schedules too. */
 const dueOf = async ({ id }: TestAccount, now: number) =>
   (await dueSchedules(world.pool, now)).filter(({ accountId }) => accountId === id);
 const weeksOf = (account: TestAccount, scheduleId: number) =>

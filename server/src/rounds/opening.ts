@@ -96,8 +96,8 @@ const isSettled = (reason: MissedReason | null | undefined, isOver: boolean): bo
 export type OnlyAccount = { accountId: AccountId; isSimulated?: boolean };
 
 /**
- * Opens all schedules that are due. If one can't be opened, the others still are, and the first error is thrown at the end. An
- * account that is busy, for example with an import, is opened by the next call.
+ * Opens all schedules that are due. If one can't be opened, the others still are, and the first error is thrown at the end.
+ * If an account is busy, for example with an import, its schedules are opened by the next call.
  */
 export async function openDueRounds(
   pool: Pool,
@@ -110,7 +110,7 @@ export async function openDueRounds(
   const isSimulated = only?.isSimulated ?? false;
   for (const due of await dueSchedules(pool, now)) {
     if (only && due.accountId !== only.accountId) continue;
-    // Each is a separate transaction.
+    // Each schedule is opened in a separate transaction.
     const one = await inTransaction(pool, (tx) => openSchedule(tx, keys, due, { now, isSimulated })).catch(
       (error: unknown) => {
         failures.push(error);

@@ -22,7 +22,7 @@ export async function countParticipation(pool: Pool, keys: AnswerKeys, now: numb
     if (one.countedAt !== null && now - one.countedAt.getTime() < minimumInterval) continue;
     // The first count is on the day after opening. In the hours after opening, it would reveal who answered first.
     if (one.countedOn === null ? today <= one.openedOn(one.timezone) : today <= one.countedOn) continue;
-    // Each is a separate transaction.
+    // Each week is counted in a separate transaction.
     await countWeek(pool, keys, one, { today, now });
   }
 }
@@ -57,9 +57,10 @@ async function answeredAmong(
 }
 
 /**
- * Returns how many of the eligible people have answered at least; null if fewer people than one step are eligible. The steps start at
- * a secret offset (0 to step − 1) that changes every day. So someone who answers for invented people can't know which real answer
- * will reach the next step, or find it out over several days. The result is always less than the number of eligible people.
+ * Returns a number of eligible people: at least this many of them have answered. Null if fewer people than one step are
+ * eligible. The steps start at a secret offset (0 to step − 1) that changes every day. So someone who answers for invented
+ * people can't know which real answer will reach the next step, or find it out over several days. The result is always less
+ * than the number of eligible people.
  */
 export function coarse(
   answered: number,

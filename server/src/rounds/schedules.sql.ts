@@ -236,7 +236,10 @@ export async function selectAudiences(
   return wanted.map((_, place) => found.get(place) ?? { people: 0, withEmail: 0 });
 }
 
-/** Returns which schedules of all accounts have already opened or missed these weeks, as `account schedule week`, with the reason if missed. */
+/**
+ * Returns which schedules of all accounts have already opened or missed these weeks. The keys are `account schedule week`;
+ * the values are the reason why the week was missed, or null if it was opened.
+ */
 export async function selectSettled(db: Db, weeks: Week[]): Promise<Map<string, MissedReason | null>> {
   const rows = await db<{ name: string; reason: MissedReason | null }[]>`
     select account_id || ' ' || schedule_id || ' ' || week as name, reason

@@ -84,7 +84,7 @@ describe('when the last open week closes', () => {
     expect(await keys.lostWeeks()).toEqual([]);
   });
 
-  describe('and the process dies between the file and the commit', () => {
+  describe('and the process dies between writing the file and the commit', () => {
     /** Closes the only week but does not commit the step. The fresh key is in the file. */
     async function interrupted(directory: string) {
       const keys = keysIn(directory);
@@ -132,7 +132,7 @@ describe('when the last open week closes', () => {
       expect(await secretOf(keysIn(directory), weekAt(1))).toEqual(secret);
     });
 
-    test('a week that another process with the same file opens before that is not lost', async () => {
+    test('a week that another process with the same file opens before the next start is not lost', async () => {
       const directory = newDirectory();
       const { beside } = await interrupted(directory);
       const secret = await open(beside, weekAt(1));
@@ -229,7 +229,7 @@ describe('ANSWER_KEYS', () => {
     expect(await secretOf(keys, weekAt(1))).toEqual(secret);
   });
 
-  test('a switch that dies between the file and the commit loses nothing', async () => {
+  test('a switch that is interrupted between writing the file and the commit loses nothing', async () => {
     const directory = newDirectory();
     const secret = await open(keysIn(directory, 'database'), weekAt(0));
     vi.mocked(keyFile.writeKeyFile).mockImplementationOnce((path, key) => {

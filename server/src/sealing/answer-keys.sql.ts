@@ -122,7 +122,7 @@ export async function insertWeekKey(
   await tx`insert into week_keys (account_id, week, wrapped) values (${accountId}, ${week}, ${wrapped})`;
 }
 
-/** Records that the epoch key for a week's key is in the database as well. */
+/** Records that the epoch key that wraps a week's key is in the database as well. */
 export async function noteInDatabase(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   await tx`update week_keys set in_database = true where account_id = ${accountId} and week = ${week}`;
 }

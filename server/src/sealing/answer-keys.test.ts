@@ -233,7 +233,7 @@ describe('the record of copies', () => {
     expect(await recordedCopies(keys)).toEqual({ wasExported: 'once', wasInDatabase: false });
   });
 
-  test('shows that the key was in the database, and when it left it', async () => {
+  test('shows that the key was in the database, and when it was removed from there', async () => {
     const directory = newDirectory();
     await open(keysIn(directory), weekAt(0));
     const inDatabase = keysIn(directory, 'database');

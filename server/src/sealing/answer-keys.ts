@@ -47,7 +47,10 @@ export class AnswerKeys {
     return new WeekKey(accountId, week, randomBytes(32));
   }
 
-  /** Stores the key of a week. `isRecorded`: false in a migration, if a later one records whether the key was in the database. */
+  /**
+   * Stores the key of a week. `isRecorded`: false in a migration, if a later migration records whether the key was in the
+   * database.
+   */
   async keep(
     tx: Transaction,
     accountId: AccountId,

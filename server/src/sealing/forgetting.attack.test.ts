@@ -142,7 +142,7 @@ describe('two services with one database', () => {
     const pool = openPool(asSuperuser(embedded.url), 6);
     onTestFinished(() => pool.end({ timeout: 0 }));
     const [one, other] = [join(place, 'one'), join(place, 'other')];
-    // As another database user, so that its connections can be distinguished from those of the first.
+    // The other service is another database user, so that its connections can be distinguished from those of the first.
     await pool`create role other superuser login password 'other'`;
     const otherUrl = embedded.url.replace(/\/\/.*@/, '//other:other@');
     const env = (dataDir: string) => ({

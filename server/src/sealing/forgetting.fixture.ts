@@ -150,7 +150,7 @@ export async function requestClose(service: Service, pool: Pool, { accountId, ad
 export const untilForgotten = (pool: Pool, asked: AnsweredWeek, ...dataDirs: string[]) =>
   until(() => isForgotten(pool, asked, dataDirs));
 
-/** The same without the console, which would wait for locks that the test holds. */
+/** Requests that a week is closed like `requestClose`, but without the console, which would wait for locks that the test has. */
 export const addClosingOf = (pool: Pool, { accountId, week }: AnsweredWeek) =>
   inTransaction(pool, (tx) => addClosing(tx, accountId, week));
 

@@ -1,5 +1,5 @@
-// The same attack after the service was killed at any point of closing a week: after a restart, nothing can be read by person,
-// and nothing is lost.
+// The attack of forgetting.attack.test.ts after the service was killed at any point of closing a week: after a restart,
+// nothing can be read by person, and nothing is lost.
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { Pool } from '../db/db.ts';
@@ -255,7 +255,7 @@ describe('the service is killed while it closes a week', () => {
         for (const [point, goTo] of [within[i] ?? [], after[i] ?? []]) {
           if (!point || !goTo) continue;
           const asked = await answeredWeek(data, [service.address]);
-          // The tests above search the files from before.
+          // Here no files are taken: the tests above search the files from before the week closed.
           const before = await takeWhileOpen(pool, dataDir, asked, undefined);
           weeks.push({ point, asked, before, goTo });
         }

@@ -118,7 +118,7 @@ export function admit(state: ServerState, socket: Socket, client: string): void 
   else setTimeout(begin, entry.waitMs);
 }
 
-/** Sends all replies of this turn of the event loop in one write, which costs more than a reply. */
+/** Sends all replies of this turn of the event loop in one write, because a write costs more than a reply. */
 function batchWrites(socket: Socket): void {
   if (socket.writableCorked > 0) return;
   socket.cork();

@@ -33,7 +33,10 @@ export const sftpLimits: SftpLimits = {
   unauthenticated: 100,
   /** Without a login per address, so that one address can't take all places. Twenty simultaneous sessions must fit. */
   unauthenticatedPerAddress: 40,
-  /** From this number without a login on, some are dropped, with rising probability, and always one when all places are taken. */
+  /**
+   * From this number of connections without a login on, some are dropped, with rising probability. One is always dropped
+   * when all places are taken.
+   */
   earlyDropFrom: 50,
   /** How long a client may take to send its SSH version. Clients send it immediately. */
   greetingMs: 10_000,

@@ -220,7 +220,7 @@ async function takeTurn({ served, request }: Turn): Promise<void> {
   if (served.outboxBytes >= maxOutbox) await served.sending;
 }
 
-/** Sends the replies of one turn of the event loop in one message, which costs more than its content. */
+/** Sends the replies of one turn of the event loop in one message, because a message costs more than its content. */
 async function send(served: Served): Promise<void> {
   while (served.outbox.length > 0) {
     await endOfTurn();

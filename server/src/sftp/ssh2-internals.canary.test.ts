@@ -14,7 +14,10 @@ const reason = 'The service is stopping.';
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const hostKey = ssh2.utils.parseKey(privateKey.export({ type: 'pkcs1', format: 'pem' })) as ParsedKey;
 
-/** What one connection showed: on the server's side, the connection after its handshake; on the client's side, the rest. */
+/**
+ * What the tests check of one connection: the server's object after the handshake, and what the client saw of its handshake
+ * and its end.
+ */
 let connection: Connection;
 let handshake: NegotiatedAlgorithms;
 let end: Error | undefined;

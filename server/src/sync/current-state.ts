@@ -55,7 +55,7 @@ export type CurrentDetails = {
   /** The positions, in the sent list, of users who are new or may have changed. */
   inQuestion: number[];
   details: ReadonlyMap<number, UserDetails>;
-  /** For each address that they will have, by its normalized form: the user who has it now. */
+  /** For each address that these users will have, by its normalized form: the user who has it now. */
   owners: ReadonlyMap<string, number>;
 };
 

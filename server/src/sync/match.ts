@@ -183,7 +183,7 @@ const sentAt = (i: number) =>
 const keptBy = ({ externalId }: User, i: number) =>
   `User ${quote(externalId)} (/data/users/${i}) already has this email address and keeps it, because the request has no email for that user.`;
 
-/** Returns the addresses of users who stay as they are, each with the message that says so. */
+/** Returns the addresses of users who stay as they are, each with the message for another user who is sent with it. */
 function emailsOfOthers(
   sent: User[],
   { users, before }: CurrentState,

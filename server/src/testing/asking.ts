@@ -16,7 +16,7 @@ export type AskedAccount = {
   accountId: number;
   groupId: number;
   userIds: number[];
-  /** By key. */
+  /** The ids of the questions by their keys. */
   questionIds: Map<string, number>;
   scheduleId: number;
   week: Week;
@@ -48,7 +48,7 @@ export const mondays = (values: Partial<NewSchedule> & Pick<NewSchedule, 'groupI
   ...values,
 });
 
-/** Changes to the default. `keys`: of the questions to ask. `language`: of the people. */
+/** Changes to the default. `keys`: the keys of the questions to ask. `language`: the people's language. */
 export type AskingOptions = { count?: number; keys?: string[]; language?: string } & Partial<NewSchedule>;
 
 /**
@@ -86,7 +86,7 @@ export async function planAsking(
   });
 }
 
-/** The same, with the round opened as of `now`, and everyone's link. */
+/** Like planAsking, but also opens the round as of `now`, and returns everyone's link. */
 export async function askPeople(
   { pool, keys }: TestData,
   accountId: number,

@@ -33,7 +33,7 @@ export async function storedAnswers(
     .toSorted((a, b) => a.questionId - b.questionId);
 }
 
-/** The same, without respondents and how they were given. */
+/** Returns the same answers as storedAnswers, without their respondents and how they were given. */
 export async function keptAnswers(data: TestData, accountId: number, week: Week): Promise<KeptRow[]> {
   return (await storedAnswers(data, accountId, week)).map(
     ({ questionId, value, choices, comment, skipped }) => ({ questionId, value, choices, comment, skipped }),

@@ -1,5 +1,6 @@
-// The PostgreSQL of a test run: the one in TEST_DATABASE_URL if set, or else a separate embedded one. A template database is
-// migrated once, and each test file clones it. The same for a data directory, for tests that start services.
+// The PostgreSQL of a test run: the one in TEST_DATABASE_URL if set, or else a separate embedded one. A template database
+// is migrated once, and each test file clones it. A data directory is prepared once and copied in the same way, for tests
+// that start services.
 import { runMigrations } from 'graphile-worker';
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -76,7 +77,7 @@ async function prepare(url: string): Promise<void> {
   const pool = openPool(url, 1);
   await migrate(pool);
   await pool.end();
-  // With separate connections that are closed at the end: one that is left open would fail when the server stops.
+  // Uses its own connections and closes them at the end: a connection that is left open would fail when the server stops.
   const pgPool = new Pool({ connectionString: url, max: 1 });
   pgPool.on('error', () => {});
   pgPool.on('connect', (client) => client.on('error', () => {}));

@@ -41,7 +41,7 @@ export type SmtpOptions = {
   login?: { user: string; password: string };
   /** Returns the error for a recipient, such as '550 no such user'; undefined: accepted. */
   refuseRecipient?: (address: string) => string | undefined;
-  /** The same for a sender, and for a whole email. */
+  /** Like `refuseRecipient`, for a sender and for a whole email. */
   refuseSender?: (address: string) => string | undefined;
   refuseMail?: (raw: string) => string | undefined;
 };

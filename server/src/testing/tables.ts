@@ -2,8 +2,9 @@
 import type { Pool } from '../db/db.ts';
 
 /**
- * Returns every row of every table, with the transaction that wrote it last. If the result is equal before and after, nothing was
- * written, not even the same values. Without the columns that locking an account changes and the time a process was last seen.
+ * Returns every row of every table, with the transaction that wrote it last. If the result is equal before and after,
+ * nothing was written, not even the same values. Leaves out the columns that locking an account changes, and the time at
+ * which a process was last seen.
  */
 export async function tablesOf(pool: Pool): Promise<string[]> {
   const tables = await pool<{ name: string }[]>`
@@ -14,7 +15,7 @@ export async function tablesOf(pool: Pool): Promise<string[]> {
     ({ name }) => `select '${name} ' || t.xmin || ' ' || to_jsonb(t)::text as row from ${name} t`,
   );
   const accounts = `select 'accounts ' || (to_jsonb(t) - 'version')::text as row from accounts t`;
-  // Prepared: planning a statement on all tables takes longer than reading them.
+  // The statement is prepared, because planning a statement on all tables takes longer than reading them.
   const all = [...parts, accounts].join(' union all ');
   const rows = await pool.unsafe<{ row: string }[]>(all, [], { prepare: true });
   return rows.map(({ row }) => row).toSorted();

@@ -1,7 +1,7 @@
 // Changes, differences and margins in points, as the console and reports show them.
 import type { Verdict } from './results.ts';
 
-/** Converts a change, a difference or a margin into points: whole ones. With `tenths`, those below one point have tenths. */
+/** Converts a change, a difference or a margin into whole points. With `tenths`, it has tenths if it is below one point. */
 export function pointsOf(by: number, tenths = false): number {
   const whole = Math.round(100 * by);
   // Adding 0 turns -0 into 0.

@@ -68,7 +68,7 @@ export type RollingFigure = Figure & {
   change: FigureChange | null;
 };
 
-/** The direct subgroups, clearest first, where a KPI clearly changed as well. `mostIn`: where by clearly more than in all others. */
+/** The direct subgroups in which a KPI clearly changed too, clearest first. `mostIn`: the one where it changed clearly the most. */
 export type KpiPlaces = { clearIn: ResultGroup[]; mostIn: ResultGroup | null };
 /** What stands first on an overview: clear changes, and the response. `kpis`: all other KPIs that clearly changed. */
 export type Finding =
@@ -251,7 +251,7 @@ export type Trend = {
   /** Null: the response rate. */
   kpi: ResultKpi | null;
   weeks: ResultWeek[];
-  /** `values`: each week's own, those of the response rate with their numbers of people. `rolling`: empty for the response rate. */
+  /** `values`: each week's own value (response rate: with numbers of people). `rolling`: empty for the response rate. */
   series: TrendSeries[];
 };
 type TrendValue = Figure & Partial<RateFigure>;

@@ -199,7 +199,7 @@ describe('asking at once', () => {
     expect((await request<Rounds>('GET /rounds')).body.open[0]).toMatchObject({ asked: 5 });
   });
 
-  test('what the rules of a week refuse is refused with the reason, and nothing is stored (P17)', async () => {
+  test('questions that the rules of a week forbid are refused with the reason, and nothing is stored (P17)', async () => {
     const { scheduleId: id, questionIds } = await planAsking(world.pool, accountId, {
       fromDay: '2026-11-30',
     });
@@ -234,7 +234,7 @@ describe('asking at once', () => {
     expect(weeks).toHaveLength(0);
   });
 
-  test('managers and other accounts can neither see nor do it', async () => {
+  test('managers and other accounts can neither see what would be asked nor ask', async () => {
     const { scheduleId: id } = await planAsking(world.pool, accountId);
     const manager = await signInNew(world, accountId, 'Manager');
     const stranger = await signInNew(world, (await world.account()).id, 'Administrator');

@@ -9,7 +9,7 @@ import { inTransaction } from '../../db/db.ts';
 import { createUser } from '../../people/users.ts';
 import { libraryKpis } from '../../questions/library.ts';
 import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
-import { addressOf, routePaths, settled } from '../../testing/browser/console-pages.ts';
+import { addressOf, routePaths, settled, showPage } from '../../testing/browser/console-pages.ts';
 import { makeScene, type PageIds } from '../../testing/browser/console-scene.ts';
 import { type ConsolePage, openConsole } from '../../testing/browser/console.ts';
 import { axeFaults } from '../../testing/browser/axe.ts';
@@ -46,8 +46,10 @@ async function makeAuditor(): Promise<string> {
 const outside = ['/sign-in', '/setup', '/password'];
 const inside = routePaths().filter((path) => !outside.includes(path));
 
-async function show(page: ConsolePage, path: string): Promise<void> {
+/** Shows a page as a link does if `isInside`, and otherwise by its address. */
+async function show(page: ConsolePage, path: string, isInside: boolean): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
+  if (isInside) return showPage(page, addressOf(path, ids));
   await page.goto(addressOf(path, ids));
   await settled(page);
 }
@@ -143,10 +145,11 @@ type Visited = {
 /** Opens pages and returns their faults. `further` finds additional faults of a page of an administrator. */
 async function visit(page: ConsolePage, paths: string[], further?: () => Promise<string[]>) {
   const found: Visited = { seen: [], faults: [] };
-  let isMissingSeen = false;
+  let [isInside, isMissingSeen] = [false, false];
   for (const path of paths) {
-    await show(page, path);
+    await show(page, path, isInside);
     const isThere = (await page.getByText(/^(Page not found|Sidan finns inte)$/).count()) === 0;
+    isInside = isThere && inside.includes(path);
     if (isThere) found.seen.push(path);
     else if (isMissingSeen) continue; // the "not found" page is the same each time
     isMissingSeen ||= !isThere;

@@ -64,7 +64,7 @@ export function methodsByAddress(app: FastifyInstance): Map<string, Set<string>>
   return methods;
 }
 
-/** Returns the response for a path that doesn't exist, or not with this method. */
+/** Returns the response for a path that doesn't exist or doesn't support this method. */
 export function notServed(request: FastifyRequest, methods: Map<string, Set<string>>): ErrorResponse {
   const address = request.url.replace(/\?.*/s, '');
   const present = methods.get(address) ?? [...methods].find(([pattern]) => isAt(pattern, address))?.[1];
@@ -74,7 +74,7 @@ export function notServed(request: FastifyRequest, methods: Map<string, Set<stri
   return { status: 405, headers: { allow }, body: problem(request.id, 'method not allowed', message) };
 }
 
-/** Sends the response for an address that is not served: to a person who follows a link as a page. */
+/** Sends the response for an address that is not served. A person who follows a link gets a page, everyone else the error body. */
 export function sendNotServed(
   request: FastifyRequest,
   reply: FastifyReply,

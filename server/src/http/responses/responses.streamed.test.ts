@@ -85,7 +85,8 @@ describe('a streamed response', () => {
     );
     const response = await begin({ 'accept-encoding': encoding });
     response.pause();
-    // Settled: nothing is produced while a hundred other requests get their responses. The buffers of both sides are full.
+    // Waits until nothing more is produced while a hundred other requests get their responses. Then the buffers of both
+    // sides are full.
     for (let before = -1; before !== produced;) {
       before = produced;
       for (let i = 0; i < 100; i++) await send({}, 'HEAD');
@@ -187,7 +188,7 @@ describe('a streamed response', () => {
     ]);
   });
 
-  test('an error midway resets the connection in HTTP/1.0, where its end would otherwise end the response', async () => {
+  test('an error midway resets the connection in HTTP/1.0, in which closing it would end the response normally', async () => {
     const { address } = await open(async () => new StreamedResponse('1', failing(200)));
     const socket = connect(Number(new URL(address).port), '127.0.0.1');
     socket.write(`GET ${path} HTTP/1.0\r\nauthorization: ${account.token}\r\n\r\n`);

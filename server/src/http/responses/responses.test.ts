@@ -71,7 +71,7 @@ describe('a path parameter', () => {
     expect((await send({}, 'POST', at)).status).toBe(405);
   });
 
-  test('is not in the log, which has the route pattern', async () => {
+  test('is not in the log, which contains the route pattern instead', async () => {
     const { send, lines } = await open(echo);
     await send({}, 'GET', '/v1/things/secret/values');
     const completed = lines.filter(({ msg }) => msg === 'request completed');
@@ -97,7 +97,7 @@ describe('compression', () => {
     },
   );
 
-  test('a client that accepts neither gets the response uncompressed, also with Vary', async () => {
+  test('a client that accepts neither encoding gets the response uncompressed, also with Vary', async () => {
     const { send } = await open(async () => large);
     const response = await send({ 'accept-encoding': 'zstd, br;q=0' });
     expect(response.headers['content-encoding']).toBeUndefined();
@@ -191,7 +191,7 @@ describe('ETag', () => {
     }
   });
 
-  test('does not replace the token: without a valid one, 401', async () => {
+  test('does not replace the token: without a valid token, the response is 401', async () => {
     const { send } = await open(async () => large);
     expect((await send({ authorization: 'x', 'if-none-match': '*' })).status).toBe(401);
   });

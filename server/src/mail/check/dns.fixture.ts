@@ -9,14 +9,14 @@ export type DnsTable = Record<string, { txt?: string[]; mx?: string[]; a?: strin
 export type TestDns = {
   /** Its address and port, as a resolver takes them. */
   server: string;
-  /** The names requested for, each once, in lower case. */
+  /** The names that were queried, each once, in lower case. */
   requested: Set<string>;
   close(): void;
 };
 
 const kinds = { a: 1, mx: 15, txt: 16, aaaa: 28 };
 
-/** Starts a server. It answers names in `broken` with SERVFAIL, and stays silent about names in `silent`. */
+/** Starts a server. Queries for names in `broken` get SERVFAIL, and queries for names in `silent` get no response. */
 export async function openTestDns(
   table: DnsTable,
   { broken = [], silent = [] }: { broken?: string[]; silent?: string[] } = {},

@@ -10,7 +10,10 @@ import { checkServer } from './server-check.ts';
 
 export type MailCheckSettings = { smtpUrl: string; mailFrom: string; dkim: DkimSigning | undefined };
 
-/** How long a step of a connection may take, and all DNS queries together, in ms. `dnsServers`: instead of the machine's. */
+/**
+ * `stepMs`: how long each step of the connection may take, in ms. `dnsMs`: how long all DNS queries together may take, in
+ * ms. `dnsServers`: the DNS servers to use instead of the machine's.
+ */
 export type MailCheckOptions = { stepMs?: number; dnsMs?: number; dnsServers?: string[] };
 
 /** Tests the settings with an email. Its recipient must be a valid address. Returns what was found, in the order of the steps. */

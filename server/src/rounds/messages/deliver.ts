@@ -1,6 +1,6 @@
-// Gives one message to the mail server, and records each step so that no one gets it twice. A message counts as given just before its
-// end is sent: until then, the server can't have accepted it, and it is sent again if the process stops. What happens to several
-// messages at the same time is recorded in one statement.
+// Gives one message to the mail server, and records each step so that no one gets it twice. A message counts as given to
+// the mail server from just before its end is sent. Earlier, the server can't have accepted it, so the message is sent
+// again if the process stops. What happens to several messages at the same time is recorded in one statement.
 import { Batching } from '../../base/batching.ts';
 import type { Log } from '../../base/log.ts';
 import type { Pool } from '../../db/db.ts';
@@ -20,7 +20,10 @@ import {
   retryLater,
 } from './messages.sql.ts';
 
-/** A message with the number of questions that the person has not answered. `sealed`: the answers this is based on. */
+/**
+ * A message with the number of questions that the person has not answered. `sealed`: the answers from which this number was
+ * computed.
+ */
 export type Unanswered = { message: DueMessage; questions: number; respondent: string; sealed: Buffer[] };
 
 export type Outgoing = Unanswered & { link: string; optOutUrl: string };
@@ -52,7 +55,7 @@ export function openDelivery({
 
   return ({ message, questions, respondent, sealed, link, optOutUrl }, now) => {
     const { accountId, userId, week, scheduleId, kind, attempts } = message;
-    // Logs no person for a reminder, because only people who have not answered get one.
+    // The log doesn't say who gets a reminder, because only people who have not answered get one.
     const about = { accountId, ...(kind === 'invitation' && { userId }), week, kind };
     const address = message.email as string;
     const mail = {
@@ -60,7 +63,7 @@ export function openDelivery({
       to: address,
       ...invitationOf({ ...message, questions }, answeringAddressOf(link, publicUrl), optOutUrl),
     };
-    // If a record throws, the message stays in the state 'sending' and is not sent again.
+    // If recording a step fails, the message stays in the state 'sending' and is not sent again.
     const records: DeliveryRecords = {
       begin: () => beginnings.do('all', { key: message, respondent, sealed }),
       sent: () => endings.do('all', { key: message, address }),

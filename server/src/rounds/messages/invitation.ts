@@ -10,7 +10,7 @@ type Texts = ReturnType<typeof texts.in>;
 /** What an invitation or a reminder contains. */
 export type Invitation = {
   kind: 'invitation' | 'reminder';
-  /** The person's language. English is used if there are no texts in it. */
+  /** The person's language. English is used if there are no texts in this language. */
   language: string;
   company: string;
   firstName: string;

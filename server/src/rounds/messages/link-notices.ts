@@ -32,7 +32,8 @@ export async function mailLinkNotice(
   { accountId, userId, week, to }: LinkNotice,
   log: Log,
 ): Promise<void> {
-  // Logs no person: a reminder may have replaced the link, and reminders go to people who have not answered. Logs outlive the week.
+  // The log doesn't say whose link it is: a reminder may have replaced the link, only people who have not answered get
+  // reminders, and logs are kept longer than the week.
   const about = { accountId };
   if (!mailer) return log.warn(about, 'Replaced-link notice not sent: SMTP_URL is not set');
   const reader = await selectNoticeReader(pool, accountId, userId);

@@ -3,8 +3,9 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 
 /**
- * An open week in which people are asked. `asked`: the number of active people asked. `atLeast`: the minimum number who have answered,
- * as counted on the day `countedOn` (participation.ts). `answered`: the exact number, only if answers are not anonymous.
+ * An open week in which people are asked. `asked`: the number of active people asked. `atLeast`: at least this many of them
+ * have answered, as counted on the day `countedOn` (participation.ts). `answered`: the exact number, only if answers are
+ * not anonymous.
  */
 export type RunningWeek = {
   week: Week;

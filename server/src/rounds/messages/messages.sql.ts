@@ -126,9 +126,10 @@ export async function selectAskedAndSealed(
 export type Decided = { key: MessageKey; respondent: string; sealed: Buffer[] };
 
 /**
- * Records that messages are now being given to the mail server. Returns for each whether it is: not if it should no longer be sent, was
- * already given to the mail server, or the person's answers have changed since the decision to send it; in the last case it is
- * checked again later. The messages must belong to different people, because a person gets one reminder a week.
+ * Records that messages are now being given to the mail server. Returns for each message whether it may be sent. It may not
+ * if it should no longer be sent, if it was already given to the mail server, or if the person's answers have changed since
+ * the decision to send it. In the last case, the message is checked again later. The messages must belong to different
+ * people, because a person gets one reminder a week.
  */
 export async function beginSending(db: Db, messages: Decided[]): Promise<boolean[]> {
   const items = messages.map(({ key, respondent, sealed }, place) => ({
@@ -204,8 +205,8 @@ export async function recordRefused(
 }
 
 /**
- * Schedules another attempt to send a message that the mail server did not accept, at a time in ms since 1970. `hasBegun`: the server
- * had received everything except the end. Otherwise another process may have taken the message over.
+ * Schedules another attempt to send a message that the mail server did not accept, at a time in ms since 1970. `hasBegun`:
+ * the server had received everything except the end. If it had not, another process may have taken the message over.
  */
 export async function retryLater(
   db: Db,

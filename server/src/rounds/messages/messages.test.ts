@@ -298,7 +298,7 @@ describe('a mail server', () => {
 
   test('that defers some emails, as in greylisting, gets all others first and those again later', async () => {
     const { pool } = await asked({ count: 110, reminderDays: null, reminderHour: null });
-    let [tries, deferred] = [0, /./]; // all of them
+    let [tries, deferred] = [0, /./]; // at first, every email is deferred
     const smtp = await newMailServer({
       refuseRecipient: (to) => {
         tries++;
@@ -370,7 +370,7 @@ describe('a reminder', () => {
     });
   });
 
-  test('of two schedules belongs to the one with no answer, and counts the questions that are still open', async () => {
+  test('of two schedules is sent for the one without an answer, and counts the unanswered questions', async () => {
     const monday = Date.parse('2026-11-16T09:00:00Z');
     const { pool, accountId, groupId, questionIds, links } = await asked({ count: 2, now: monday });
     const smtp = await newMailServer();

@@ -2,7 +2,7 @@
 // profile, and administrators, who can turn survey emails on again.
 import type { AccountId, Db } from '../../db/db.ts';
 
-/** Which emails a person gets: all, no reminders, or none. Of digests: all or none. */
+/** Which emails a person gets: all, no reminders, or none. For digests, only `all` and `none` are possible. */
 export type WantedEmails = 'all' | 'invitations' | 'none';
 
 /**

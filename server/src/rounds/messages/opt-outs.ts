@@ -11,7 +11,7 @@ const idBytes = 8;
 /** Stands in for texts that don't have the form of a token. It belongs to no one. */
 const noToken = 'A'.repeat(32);
 
-/** The kinds of email that people can turn off. `reminders`: also invitations. */
+/** The kinds of email that people can turn off. `reminders` includes invitations. */
 export type OptOutKind = 'reminders' | 'digests';
 
 /** What the signature of each kind begins with, so that a token of one kind is invalid for the other. */

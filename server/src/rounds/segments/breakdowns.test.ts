@@ -1,4 +1,4 @@
-// Opening, closing and removing breakdowns: what is refused, what is recorded, and in which order they are.
+// Opening, closing and removing breakdowns: what is refused, what is recorded, and how breakdowns are ordered.
 import { selectBreakdowns } from './breakdowns.sql.ts';
 import { maxBreakdowns } from '@soundings/contract/limits.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

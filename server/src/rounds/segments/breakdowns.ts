@@ -20,7 +20,10 @@ import {
   updateClosed,
 } from './breakdowns.sql.ts';
 
-/** A breakdown to open. `bands`: for an attribute that contains dates. `crossOf`: two open ones to combine, in place of an attribute. */
+/**
+ * A breakdown to open. `bands`: for an attribute that contains dates. `crossOf`: two open breakdowns to combine, in place
+ * of an attribute.
+ */
 export type NewBreakdown = {
   name: string;
   attribute: string | null;
@@ -28,7 +31,10 @@ export type NewBreakdown = {
   crossOf: [number, number] | null;
 };
 
-/** Returns what a breakdown divides people by. Throws if one that it combines does not exist, which the rules of removing prevent. */
+/**
+ * Returns what a breakdown divides people by. Throws if a breakdown that it combines does not exist. That can't happen,
+ * because a breakdown can't be removed while a combination needs it.
+ */
 export function divisionOf(
   { attribute, bands, crossOf }: Pick<Breakdown, 'attribute' | 'bands' | 'crossOf'>,
   breakdowns: readonly Pick<Breakdown, 'id' | 'attribute' | 'bands' | 'crossOf'>[],
@@ -139,7 +145,10 @@ function refuseBands(bands: number[]): void {
   throw faultAtField('invalid', 'invalid value', '/bands', message);
 }
 
-/** Closes a breakdown: weeks that open later have no segments of it. Its figures stay, and weeks that are open get theirs. */
+/**
+ * Closes a breakdown: weeks that open later have no segments of it. Its figures stay, and weeks that are already open still
+ * get figures of it.
+ */
 export async function closeBreakdown(
   tx: Transaction,
   accountId: AccountId,
@@ -159,8 +168,8 @@ export async function closeBreakdown(
 }
 
 /**
- * Removes a breakdown with its segments and all their figures; weeks that are open get none. `deleteFigures` deletes the figures of
- * segments, in this transaction.
+ * Removes a breakdown with its segments and all their figures. Weeks that are already open get no figures of it.
+ * `deleteFigures` deletes the figures of segments, in this transaction.
  */
 export async function removeBreakdown(
   tx: Transaction,

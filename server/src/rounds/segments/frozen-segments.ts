@@ -15,8 +15,9 @@ import {
 } from './breakdowns.sql.ts';
 
 /**
- * Returns the sealed segments of these people by respondent number, and creates segments for values of enough of them. Undefined if
- * the account has no open breakdowns, or the week has live results: those have no segments. The caller holds the account's lock.
+ * Returns the sealed segments of these people by respondent number, and creates segments for values that enough of these
+ * people have. Undefined if the account has no open breakdowns, or if the week has live results: such weeks have no
+ * segments. The caller holds the account's lock.
  */
 export async function frozenSegments(
   tx: Transaction,

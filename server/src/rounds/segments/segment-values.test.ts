@@ -39,7 +39,7 @@ describe('the segment of a person', () => {
     expect([leap('2024-02-28'), leap('2024-02-29')]).toEqual(['under 4', '4 and over']);
   });
 
-  test('of a combination has both values, and is none if one is missing', () => {
+  test('of a combination consists of both values, and there is none if one value is missing', () => {
     const both: Division = { cross: [site, born] };
     expect(segmentValueOf(both, { site: 'Stockholm', born: '2000-01-01' }, week)).toBe(
       'Stockholm · under 30',
@@ -51,7 +51,7 @@ describe('the segment of a person', () => {
   test('of two different pairs is never the same, whatever dots and spaces their values contain', () => {
     const both: Division = { cross: [site, { attribute: 'job', bands: null }] };
     const valueOf = ([own, job]: readonly [string, string]) => segmentValueOf(both, { site: own, job }, week);
-    // Two pairs of the same parts, cut at different places: the likeliest to be the same text.
+    // Two pairs of the same parts, cut at different places: these pairs are the most likely to result in the same text.
     const part = fc.string({ unit: fc.constantFrom('a', ' ', '·', '\\'), minLength: 1, maxLength: 3 });
     const parts = fc.array(part, { minLength: 3, maxLength: 5 });
     const cut = (all: string[], place: number): [string, string] => [

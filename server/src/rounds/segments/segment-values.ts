@@ -1,5 +1,5 @@
 // Which segment of a breakdown a person is in, by their attributes when a week opens. Pure.
-import type { Week } from '@soundings/contract/weeks.ts';
+import { isDay, type Week } from '@soundings/contract/weeks.ts';
 
 /** What a breakdown divides people by: an attribute, in bands of years if it contains dates, or two other breakdowns at once. */
 export type Division =
@@ -9,8 +9,9 @@ export type Division =
 export type ValuesByAttribute = Readonly<Record<string, string | null | undefined>>;
 
 /**
- * Returns the segment of a breakdown that a person is in, such as "Stockholm", "30–39" or "Stockholm · 30–39"; undefined if none:
- * without a value, or with a value that is not a date or lies after the Monday of the week, if the breakdown has bands.
+ * Returns the segment of a breakdown that a person is in, such as "Stockholm", "30–39" or "Stockholm · 30–39"; undefined if
+ * the person is in none. That is so if the person has no value or, in a breakdown with bands, if the value is not a date or
+ * is after the Monday of the week.
  */
 export function segmentValueOf(
   breakdown: Division,
@@ -42,16 +43,10 @@ export const attributesIn = (breakdown: Division): string[] =>
 
 /** Returns the whole years from a date to the Monday of a week; undefined if it is not a date, or later than that Monday. */
 function yearsUntil(date: string, week: Week): number | undefined {
-  if (!isDate(date) || date > week) return undefined;
+  if (!isDay(date) || date > week) return undefined;
   const years = Number(week.slice(0, 4)) - Number(date.slice(0, 4));
   // 29 February comes after 28 February and before 1 March, so in other years a year is complete on 1 March.
   return week.slice(5) < date.slice(5) ? years - 1 : years;
-}
-
-function isDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
 /** Returns the band of a number of years. `bands`: the ascending limits; each is the first year of a band. */

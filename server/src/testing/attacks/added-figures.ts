@@ -122,8 +122,8 @@ function readingsBy(figuresOf: readonly Figure[][]): Map<number, Map<number, Rea
 export type Met = { margins: number; estimates: number; drivers: number; words: number; changes: number };
 
 /**
- * Returns everything that is added to the published figures of these weeks, oldest first. `met` counts what there was, so that a test can
- * expect it.
+ * Returns everything that is added to the published figures of these weeks, oldest first. `met` counts how often each kind
+ * occurred, so that a test can check that it did.
  */
 export function addedTo(
   organization: Organization,

@@ -23,7 +23,7 @@ export type Sets = Map<number, string[]>;
 /** What is known about a question in a week. A mean times the number of its answers is their sum. */
 export type KnownOfQuestion = { type: QuestionType; sums: Sets; distributions: Sets; comments: Sets };
 
-/** Whether a person has done a question, which is what response rates count. */
+/** A person and a question. Response rates count whether the person has answered or skipped it. */
 export type Cell = { person: string; question: number };
 export type KnownOfWeek = { questions: Map<number, KnownOfQuestion>; rates: Map<number, Cell[]> };
 
@@ -130,7 +130,7 @@ function collect({ type, sums, distributions }: KnownOfQuestion, results: Result
   }
 }
 
-// Not those of the contract: a mistake there must not be one of the attacker as well.
+// Not taken from the contract, so that a mistake in the contract is not one of the attacker as well.
 const scales: Record<ScaledType, [low: number, high: number]> = {
   [agreementScale]: [1, 5],
   [tenStepScale]: [1, 10],
@@ -146,8 +146,9 @@ export function sumOf(type: QuestionType, mean: number, count: number): number {
 }
 
 /**
- * Lets one person after another do one question, and observes which rates rise. People who are asked the same are counted the same.
- * Questions in the same rounds are too, so one stands for all.
+ * Lets one person after another answer one question, and observes which rates rise. People who are asked in the same rounds
+ * and groups count in the same rates, so one person stands for all of them. The same is true of questions in the same
+ * rounds.
  */
 function knownByRates(turnout: Turnout): Map<number, Cell[]> {
   const known = new Map<number, Cell[]>();
@@ -226,13 +227,14 @@ export function knownByThreshold(history: RandomHistory, week: RandomWeek): Know
 /** Fewer people than the threshold. Undecided: there may be some, but finding them would take too long. */
 export type Few = string[] | 'undecided' | undefined;
 
-/** A way below a threshold: the figures that show it, and the people they reveal. */
+/** A way to learn something about fewer people than a threshold: the figures that reveal it, and these people. */
 export type Leak = { by: string; people: string[] | 'undecided' };
 
 /**
- * Returns every way that is found to break the promise with what a week reveals. Each question and week is attacked separately:
- * answers of other weeks and questions are other unknowns, and no figure contains two kinds. KPIs do, but they are computed from
- * figures. So any sum of figures that reveals something about few people would also do so in one question and week.
+ * Returns every way that is found to break the promise with what a week reveals. Each question and week is attacked
+ * separately: answers of other weeks and questions are other unknowns, and no figure combines several questions or weeks.
+ * KPIs do, but they are computed from figures. So any sum of figures that reveals something about few people would also do
+ * so in one question and week.
  */
 export function attack({ questions, rates }: KnownOfWeek, thresholds: Thresholds): Leak[] {
   const leaks: Leak[] = [];
@@ -251,7 +253,10 @@ export function attack({ questions, rates }: KnownOfWeek, thresholds: Thresholds
 
 const cellOf = (question: number) => (person: string) => ({ person, question });
 
-/** Returns fewer people than the threshold if one of them must have written a comment, by where it is shown and where not. */
+/**
+ * Returns fewer people than the threshold if one of them must have written a comment, judging by the groups in which it is
+ * and isn't shown.
+ */
 function authorsOf(comments: Sets, threshold: number): string[] | undefined {
   const places = new Map<string, string>();
   for (const [group, people] of comments) {
@@ -276,10 +281,10 @@ function groupedBy<T>(list: Iterable<T>, keyOf: (one: T) => string): Iterable<T[
 const prime = 67_108_859;
 
 /**
- * Returns fewer people than `threshold` if the sets, multiplied and added up, reveal something about alone, or undefined if
- * there are none, with a chance of error of about one in the prime. People in the same sets can't be distinguished, so they count
- * as one company. If every company is large, there is nothing to find. Otherwise the large ones are eliminated, and what remains
- * reveals something about the others.
+ * Returns people, fewer than `threshold`, if the sets, multiplied and added up, reveal something about these people alone;
+ * undefined if there are none. The chance of an error is about one in the prime. People in the same sets can't be
+ * distinguished, so they count as one company. If every company is large, there is nothing to find. Otherwise the large
+ * ones are eliminated, and what remains reveals something about the others.
  */
 export function findFew(sets: Cell[][], threshold: number): Few {
   const questionsOf = new Map<string, Set<number>>();
@@ -294,7 +299,7 @@ export function findFew(sets: Cell[][], threshold: number): Few {
   const few = companies.filter((people) => people.length < threshold);
   if (few.length === 0) return undefined;
 
-  // One person stands for each company, the large ones first. `ends`: where the columns of each end.
+  // One person stands for each company. The large companies come first. `ends`: for each company, where its columns end.
   const columns = new Map<string, number>();
   const ends: number[] = [];
   for (const [person] of [...companies.filter((people) => people.length >= threshold), ...few] as [
@@ -325,7 +330,10 @@ export function findFew(sets: Cell[][], threshold: number): Few {
 
 type Span = { people: string[]; from: number; to: number };
 
-/** Returns the people of some spans, fewer than `threshold`, outside of whose columns a combination of the rows is 0. */
+/**
+ * Returns the people of some spans, fewer than `threshold`, if a combination of the rows is 0 in all columns outside of
+ * these spans.
+ */
 function fewest(rows: Float64Array[], spans: Span[], threshold: number): Few {
   if (rows.length === 0) return undefined;
   for (const row of rows) {

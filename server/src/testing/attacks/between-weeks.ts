@@ -178,7 +178,7 @@ export function beliefs(
 
 const tiny = 1e-12;
 
-/** Returns errors of about that deviation, and at most twice as large. */
+/** Returns the probabilities of errors with about this standard deviation. No error is larger than about twice the deviation. */
 function bell(deviation: number): number[] {
   if (deviation < 0.3) return [1];
   const most = Math.ceil(2 * deviation);

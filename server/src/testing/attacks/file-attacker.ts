@@ -267,8 +267,8 @@ function keysIn(sources: Source[], chains: Buffer[]): Keys {
 }
 
 /**
- * Returns a function that tries a key on wrapped keys. A key of an unknown epoch (0) is tried as the key of each. A key object is
- * created once, because that takes three times as long as a try.
+ * Returns a function that tries a key on wrapped keys. A key of an unknown epoch (0) is tried as the key of each epoch. A
+ * key object is created once, because that takes three times as long as a try.
  */
 function opener(key: EpochKey): (context: string, wrapped: Buffer) => Buffer | undefined {
   const keyObjects = new Map<number, KeyObject | undefined>();

@@ -37,7 +37,7 @@ type Setting = { random: Random; parents: Map<number, number | null>; leaves: nu
 
 const between = (random: Random, low: number, high: number) =>
   low + Math.floor(random.next() * (high - low + 1));
-/** The same, but small numbers are more common. */
+/** Like `between`, but small numbers are more common. */
 const mostlySmall = (random: Random, low: number, high: number) =>
   low + Math.floor(random.next() ** 3 * (high - low + 1));
 

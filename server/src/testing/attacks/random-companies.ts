@@ -13,7 +13,10 @@ export type RandomCompany = {
   weeks: OpenWeek[];
 };
 
-/** Most are small. Every 50th has as many groups as drivers need, and every 200th enough changes to know how steady attitudes are. */
+/**
+ * Most companies are small. Every 50th has as many groups as drivers need, and every 200th has enough changes to estimate
+ * how steady attitudes are.
+ */
 const sizeOf = (seed: number) => {
   if (seed % 200 === 0) return { people: [240, 241], groups: 40, weeks: 8 };
   return seed % 50 === 0

@@ -676,7 +676,7 @@ export function attackWeek(
   return outcome;
 }
 
-/** The same for all weeks. Each week’s answers are separate unknowns. Comparing weeks is another attack (P19). */
+/** Like attackWeek, for all weeks. Each week’s answers are separate unknowns. Comparing weeks is another attack (P19). */
 export function attackWorld(world: World, publish: Publish, known?: ReadonlySet<string>): Outcome {
   const all: Outcome = { claims: [], undecided: 0, figures: 0 };
   for (const week of world.weeks) {

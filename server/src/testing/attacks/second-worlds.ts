@@ -40,7 +40,7 @@ type Organization = {
 const between = (random: Random, low: number, high: number) =>
   low + Math.floor(random.next() * (high - low + 1));
 
-// Not those of the contract: a mistake there must not be one of the attacker as well.
+// Not taken from the contract, so that a mistake in the contract is not one of the attacker as well.
 const bounds: Record<ScaledType, [low: number, high: number]> = {
   [agreementScale]: [1, 5],
   [tenStepScale]: [1, 10],
@@ -151,8 +151,8 @@ const withMoves = (organization: Organization, homes: Homes, share: number): Hom
   );
 
 /**
- * Usually one round for each one or two top groups, and one for another group. Nearly the same people get the question with the
- * same wording.
+ * Returns a week with a round for most of the top groups and usually one for another group. Question 4, if it has the same
+ * wording as question 1, is asked to nearly all people of a group.
  */
 function randomWeek(organization: Organization, homes: Homes, questions: WorldQuestion[]): RandomWeek {
   const { random, parents, tops, inner } = organization;

@@ -212,8 +212,9 @@ export function seriesIn(world: SegmentHistory): Series[] {
 }
 
 /**
- * Returns the means whose noise changes when someone's answers change, and the figures that noise shows or withholds. Someone who knows the
- * noise of a set from another week could compare the two. Means of yes/no questions are left out, because noise ends at 0 and 1 there.
+ * Returns the means whose noise changes when someone's answers change, and the figures that noise shows or withholds.
+ * Someone who knows the noise of a set from another week could compare the two. Means of yes/no questions are left out,
+ * because their noise is cut off at 0 and 1.
  */
 export function noiseThatReveals(world: SegmentHistory): string[] {
   const scales = new Set(

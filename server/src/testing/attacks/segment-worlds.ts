@@ -11,9 +11,9 @@ export type SegmentWorld = {
 };
 
 /**
- * Returns the people who answered a question, their groups (teams in departments, sometimes some people in a second tree), and some
- * breakdowns. Breakdowns follow the teams or an earlier one more or less, down to a few people who differ, because that separates
- * people.
+ * Returns the people who answered a question, their groups (teams in departments, sometimes some people in a second tree),
+ * and some breakdowns. Breakdowns follow the teams or an earlier breakdown more or less closely. Some differ from it for
+ * only a few people, because that isolates these people.
  */
 export function randomSegmentWorld(
   seed: number,

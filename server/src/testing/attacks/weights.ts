@@ -40,7 +40,7 @@ function independentRows(setCount: number, classes: readonly Class[]): number[][
   const rows: number[][] = [];
   for (let set = 0; set < setCount; set++) {
     let row = classes.map(({ sets }): number => (sets.includes(set) ? 1 : 0));
-    // Twice, because once loses digits.
+    // Done twice, because a single pass loses digits.
     for (let pass = 0; pass < 2; pass++) {
       for (const other of rows) {
         const product = dot(row, other);
@@ -117,9 +117,10 @@ const dot = (a: readonly number[], b: readonly number[]) =>
   a.reduce((sum, value, i) => sum + value * (b[i] as number), 0);
 
 /**
- * Returns people, fewer than `threshold`, about whose answers whole-number sums over these sets reveal a remainder: in some combination, the
- * weights of everyone else are multiples of `prime`. Real numbers would not reveal it, whole numbers do. Undefined if there are none.
- * `prime`: of the answers' scale, 5 would reveal an answer from 1 to 5, and 2 whether it is even.
+ * Returns people, fewer than `threshold`, about whose answers whole-number sums over these sets reveal a remainder: in some
+ * combination, the weights of everyone else are multiples of `prime`. Real numbers would not reveal it, whole numbers do.
+ * Undefined if there are none. `prime`: for example, 5 would reveal an answer from 1 to 5, and 2 would reveal whether an
+ * answer is even.
  */
 export function revealedRemainder(
   sets: readonly (readonly number[])[],

@@ -17,7 +17,7 @@ export const findQuickBrowser = async (): Promise<BrowserPlace | undefined> =>
 
 async function findPackaged(): Promise<BrowserPlace | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
-  // It unpacks the libraries that a minimal machine lacks only if it seems to run on AWS Lambda.
+  // The package unpacks the libraries that a minimal machine lacks only if it seems to run on AWS Lambda.
   process.env['AWS_LAMBDA_JS_RUNTIME'] = 'nodejs22.x';
   const { default: packaged } = await import('@sparticuz/chromium');
   return { executablePath: await packaged.executablePath(), libraries: join(tmpdir(), 'al2023', 'lib') };
@@ -30,7 +30,10 @@ function findInstalled(): BrowserPlace | undefined {
   return found === undefined ? undefined : { executablePath: found };
 }
 
-/** Sends no traffic itself, and has no sandbox: it opens only our own pages, and root cannot use a sandbox. */
+/**
+ * The browser sends no traffic of its own. It has no sandbox, because it opens only our own pages and root cannot use a
+ * sandbox.
+ */
 const quiet = [
   '--no-sandbox',
   '--disable-gpu',

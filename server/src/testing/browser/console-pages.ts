@@ -32,9 +32,30 @@ export function followRequests(page: Page): void {
   page.on('requestfailed', (request) => open.delete(request));
 }
 
-/** Whether there is a heading, after drawing. Not a locator, because after a while it checks only every half second. */
+/**
+ * Whether the page has a heading once it is drawn. This is not a locator, because after a while a locator checks only every
+ * half second.
+ */
 const hasHeading = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
   done(document.querySelector('h1')?.checkVisibility() === true))))`;
+
+/**
+ * Shows another page of the console as a link does, which takes half as long as loading its address, and waits until it is drawn. The
+ * console must be open.
+ */
+export async function showPage(page: Page, path: string): Promise<void> {
+  if (new URL(page.url()).pathname === path) return settled(page);
+  await page.evaluate(`{
+    document.querySelector('h1')?.setAttribute('data-before', document.title);
+    history.pushState({}, '', ${JSON.stringify(path)});
+    dispatchEvent(new PopStateEvent('popstate'));
+  }`);
+  // The heading may be the same element with another text. Then the title is another.
+  const isShown = `document.querySelector('h1') !== null &&
+    document.querySelector('h1').getAttribute('data-before') !== document.title`;
+  await until(() => page.evaluate<boolean>(isShown), 10_000);
+  await settled(page);
+}
 
 /** Waits until the page has its heading, all responses have arrived, and everything is drawn. */
 export async function settled(page: Page): Promise<void> {

@@ -24,8 +24,8 @@ const csvOf = (rows: (string | null)[][], more: string[] = []) =>
 const line = ({ externalId, firstName, lastName, email }: Row) => [externalId, firstName, lastName, email];
 
 /**
- * Creates the data, and returns the ids to show: the pending run, the file with invalid rows, and, as the export, the file whose
- * columns are to be confirmed.
+ * Creates the data, and returns the ids to show. `runId` is the pending run, `fileId` the file with invalid rows, and
+ * `exportId` the file whose columns are to be confirmed.
  */
 export async function makeScene(place: Place): Promise<PageIds> {
   const { pool, accountId } = place;

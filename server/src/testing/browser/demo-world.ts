@@ -31,7 +31,7 @@ export type DemoWorld = World & {
 
 const password = 'sounding the depths';
 
-/** Its time is always noon on a Wednesday (testing/asking.ts), and that week is open. */
+/** The time of the service is always noon on a Wednesday (testing/asking.ts), and that week is open. */
 export async function openDemoWorld(overrides: Partial<typeof testConfig> = {}): Promise<DemoWorld> {
   await makeTemplate();
   const world = await openWorld(openLog('error'), overrides, () => noon, demoTemplateName);

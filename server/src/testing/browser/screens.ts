@@ -25,7 +25,7 @@ import { openSmtp } from '../smtp.ts';
 const folder = fileURLToPath(new URL('../../../../docs/screens/', import.meta.url));
 const desk = { width: 1440, height: 900 };
 const phone = { width: 390, height: 844 };
-/** An address as customers see it. With http, the cookie is one for plain HTTP. */
+/** An address as customers see it. It begins with http:, so that the session cookie works over plain HTTP. */
 const publicUrl = 'http://soundings.lavmark.example';
 
 type Screen = {

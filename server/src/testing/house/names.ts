@@ -45,7 +45,10 @@ const words = new Map<string, string>([
   ['worded', 'translated'],
 ]);
 
-/** Words that only the product must not use. In tests they also are a question, a mean and the like. */
+/**
+ * Words that only the code of the product must not use. Tests use them for other things as well, such as the words of a
+ * comment or means.
+ */
 const productWords = new Map<string, string>([
   ['mood', 'sentiment'],
   ['letter', 'email template, mail'],
@@ -54,7 +57,7 @@ const productWords = new Map<string, string>([
   ['wording', 'text'],
 ]);
 
-/** What the request and the response of HTTP are not called, in the files that know no survey. */
+/** Words that must not stand for requests and responses of HTTP, in the files that have nothing to do with surveys. */
 const httpWords = new Map<string, string>(
   (['ask', 'asks', 'asked', 'asking', 'answer', 'answers', 'answered', 'unanswered'] as const).map(
     (word) => [word, 'request, response'] as const,

@@ -8,7 +8,7 @@ export class SkippedReporter implements Reporter {
   #isPartial = false;
 
   onInit({ config }: Parameters<NonNullable<Reporter['onInit']>>[0]): void {
-    // Then tests with other names are skipped on request.
+    // If there is a pattern, tests with other names are skipped on request.
     this.#isPartial = config.testNamePattern !== undefined;
   }
 

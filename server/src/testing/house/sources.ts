@@ -18,7 +18,10 @@ export type Import = {
   renamed: string[];
 };
 
-/** A function with its number of lines and parameters. A function without a name has that of what it is passed to or assigned to. */
+/**
+ * A function with its number of lines and parameters. A function without a name gets the name of what it is passed to or
+ * assigned to.
+ */
 export type FunctionForm = { name: string; lines: number; parameters: number };
 
 /** `exported`: the names of functions and types that the file declares and exports. */

@@ -66,7 +66,7 @@ const wordsOfTranslations: Record<string, Record<string, RegExp>> = {
     abstellen: /\babstellen|abgestellt/,
     gezeigt: /\bgezeigt/,
     live: /\blive\b/i,
-    // At the beginning of a sentence it can mean "they".
+    // At the beginning of a sentence, "Sie" can mean "they".
     Sie: /(?<!(["„.:?!]) *)\bSie\b|\bIhr(e[mnrs]?)?\b/,
   },
 };

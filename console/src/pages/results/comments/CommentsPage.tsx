@@ -12,7 +12,7 @@ import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
-import { GroupCombobox } from '../../../ui/form/group-combobox/GroupCombobox.tsx';
+import { GroupFilter } from '../GroupFilter.tsx';
 import { Page, ToolbarGap, ToolbarText } from '../../../ui/page/Page.tsx';
 import { SearchField } from '../../../ui/form/SearchField.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
@@ -140,16 +140,11 @@ function Filter({ start, groupId, address, setAddress }: FilterProps) {
         value={address.search ?? ''}
         onChange={(search) => setAddress({ search })}
       />
-      {start.groups > 1 && (
-        <GroupCombobox
-          filter
-          label={t('results.group')}
-          value={Number(groupId)}
-          onChange={(id) =>
-            setAddress({ group: id === undefined ? undefined : String(id), question: undefined })
-          }
-        />
-      )}
+      <GroupFilter
+        among={start.groups}
+        group={groupId}
+        onChange={(id) => setAddress({ group: id, question: undefined })}
+      />
       <Select
         label={t('results.question')}
         value={address.question ?? ''}

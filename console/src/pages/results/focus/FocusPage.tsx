@@ -12,7 +12,7 @@ import { useFormat, useText } from '../../../text/text.tsx';
 import { Button } from '../../../ui/Button.tsx';
 import { DescriptionList } from '../../../ui/page/DescriptionList.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
-import { GroupCombobox } from '../../../ui/form/group-combobox/GroupCombobox.tsx';
+import { GroupFilter } from '../GroupFilter.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
@@ -42,14 +42,7 @@ function Chosen({ start }: { start: ResultsStart & { group: { id: number; name: 
       subtitle={t('focus.subtitle')}
       actions={
         <>
-          {start.groups > 1 && (
-            <GroupCombobox
-              filter
-              label={t('results.group')}
-              value={Number(group)}
-              onChange={(id) => setAddress({ group: id === undefined ? undefined : String(id) })}
-            />
-          )}
+          <GroupFilter among={start.groups} group={group} onChange={(id) => setAddress({ group: id })} />
           {canAdd && (
             <Button kind="primary" icon={Plus} onClick={() => setIsAdding(true)}>
               {t('focus.add')}
@@ -106,7 +99,7 @@ function Content({ data, onAdd }: { data: GroupFocus; onAdd: () => void }) {
   );
 }
 
-/** How many groups have a focus, and how it goes. Names no group. */
+/** How many groups have a focus, and what their last check-ins say. Names no group. */
 function Counts() {
   const t = useText();
   const { number } = useFormat();

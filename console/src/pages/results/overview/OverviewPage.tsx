@@ -10,7 +10,7 @@ import { useWeekText } from '../../../text/weeks.ts';
 import { Badge } from '../../../ui/Badge.tsx';
 import { LinkButton } from '../../../ui/Button.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
-import { GroupCombobox } from '../../../ui/form/group-combobox/GroupCombobox.tsx';
+import { GroupFilter } from '../GroupFilter.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
@@ -59,14 +59,7 @@ function Overview({ start }: { start: Start }) {
       subtitle={about && <About results={about} />}
       actions={
         <>
-          {start.groups > 1 && (
-            <GroupCombobox
-              filter
-              label={t('results.group')}
-              value={Number(group)}
-              onChange={(id) => setAddress({ group: id === undefined ? undefined : String(id) })}
-            />
-          )}
+          <GroupFilter among={start.groups} group={group} onChange={(id) => setAddress({ group: id })} />
           <ComparisonSelect
             comparison={about?.comparison}
             wanted={comparison}

@@ -7,7 +7,7 @@ import { useAddress, useData } from '../../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Select } from '../../../ui/form/Select.tsx';
-import { GroupCombobox } from '../../../ui/form/group-combobox/GroupCombobox.tsx';
+import { GroupFilter } from '../GroupFilter.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
 import { Page, ToolbarGap } from '../../../ui/page/Page.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
@@ -69,16 +69,11 @@ function Question({ start }: { start: Start }) {
       }
       toolbar={
         <>
-          {start.groups > 1 && (
-            <GroupCombobox
-              filter
-              label={t('results.group')}
-              value={Number(groupId)}
-              onChange={(id) =>
-                setAddress({ group: id === undefined ? undefined : String(id), week: undefined })
-              }
-            />
-          )}
+          <GroupFilter
+            among={start.groups}
+            group={groupId}
+            onChange={(id) => setAddress({ group: id, week: undefined })}
+          />
           {data?.chosen && (
             <Select
               label={t('results.weekName')}
