@@ -49,8 +49,8 @@ export type SimulatedCompany = {
   shift: (leaf: number, by: number) => void;
   /** Replaces some people with new ones, asks the questions of the next week, and publishes the figures that may be shown. */
   nextWeek: (season: number) => WeekFigures;
-  /** Returns a group's true mean for a question: what its people would answer on average. */
-  truth: (groupId: number, questionId: number) => number;
+  /** Returns the true mean of each group for a question: what its people would answer on average. */
+  truths: (questionId: number) => Map<number, number>;
   /** Returns the shift of a group: the mean of the shifts of its people. */
   shiftOf: (groupId: number) => number;
 };
@@ -86,14 +86,15 @@ function shiftForOne(): number {
 }
 const one = shiftForOne();
 
-export function simulatedCompany(seed: number, steadyShare: number): SimulatedCompany {
+/** `effect`: how much teams really differ, in standard deviations of attitudes. */
+export function simulatedCompany(seed: number, steadyShare: number, effect = 0.25): SimulatedCompany {
   const random = mulberry32(seed);
   const normal = normalFrom(random);
   const sizes = [...exact, ...Array.from({ length: logUniform }, () => Math.round(5 * 100 ** random()))];
   const { leaves, parentOf, groupsOf } = groupsFor(sizes.length);
   const questionCount = 1 + rotating.size;
   const effects = new Map(
-    leaves.map((leaf) => [leaf, Float64Array.from({ length: questionCount + 1 }, () => 0.25 * normal())]),
+    leaves.map((leaf) => [leaf, Float64Array.from({ length: questionCount + 1 }, () => effect * normal())]),
   );
   const shifts = new Map(leaves.map((leaf) => [leaf, 0]));
   const newPerson = (leaf: number): Person => {
@@ -140,11 +141,13 @@ export function simulatedCompany(seed: number, steadyShare: number): SimulatedCo
       const groups = answering.map(({ leaf }) => groupsOf.get(leaf) as number[]);
       return published(weekNumber(week), { groups, answers, members });
     },
-    truth(groupId, questionId) {
-      const own = people.filter(({ leaf }) => (groupsOf.get(leaf) as number[]).includes(groupId));
-      return (
-        own.reduce((sum, person) => sum + expected(attitudeOf(person, questionId), noise), 0) / own.length
-      );
+    truths(questionId) {
+      const sums = new Map<number, number>();
+      for (const person of people) {
+        const answer = expected(attitudeOf(person, questionId), noise);
+        for (const id of groupsOf.get(person.leaf) as number[]) sums.set(id, (sums.get(id) ?? 0) + answer);
+      }
+      return new Map([...sums].map(([id, sum]) => [id, sum / (members.get(id) as number)]));
     },
     shiftOf(groupId) {
       const own = leaves.filter((leaf) => (groupsOf.get(leaf) as number[]).includes(groupId));

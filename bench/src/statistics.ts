@@ -1,7 +1,7 @@
 // Statistics: how often intervals and verdicts are right, on simulated companies whose true attitudes are known (docs/administrators/statistics.md). The
 // pure functions of the service compute them from the figures that its disclosure procedure publishes. Nothing is timed.
 import { isClear, type Test } from '@soundings/server/src/results/statistics/marks.ts';
-import { marginOf, testOf } from '@soundings/server/src/results/statistics/measures.ts';
+import { testOf } from '@soundings/server/src/results/statistics/measures.ts';
 import { isShown, type Reading } from '@soundings/server/src/results/statistics/readings.ts';
 import {
   emptyHistory,
@@ -12,6 +12,7 @@ import {
 } from '@soundings/server/src/results/statistics/history.ts';
 import {
   type Compared,
+  halfYear,
   kpiChange,
   latestOf,
   questionChange,
@@ -21,6 +22,14 @@ import { weekStatistics } from '@soundings/server/src/results/statistics/week-st
 import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
 import type { BenchRow } from './measuring/measure.ts';
 import type { Plans, Sized } from './measuring/plans.ts';
+import {
+  addTruths,
+  type Checked,
+  comparedIn,
+  type ComparedWith,
+  intervalsIn,
+  type Truths,
+} from './statistics.checks.ts';
 import {
   type SimulatedCompany,
   kpis,
@@ -34,11 +43,19 @@ import {
  * How many companies of each kind are simulated for each steady share (the share of the answers' variance that is steady from week
  * to week), and for how many weeks.
  */
-type Plan = { unchanged: number; changing: number; changed: number; seasonal: number; weeks: number };
+type Plan = {
+  unchanged: number;
+  /** Companies whose teams don't differ. */
+  even: number;
+  changing: number;
+  changed: number;
+  seasonal: number;
+  weeks: number;
+};
 
 export const statisticsPlans: Plans<Plan> = {
-  whole: { unchanged: 26, changing: 12, changed: 20, seasonal: 3, weeks: 42 },
-  smoke: { unchanged: 1, changing: 1, changed: 1, seasonal: 0, weeks: 30 },
+  whole: { unchanged: 26, even: 60, changing: 12, changed: 20, seasonal: 3, weeks: 42 },
+  smoke: { unchanged: 1, even: 1, changing: 1, changed: 1, seasonal: 1, weeks: 30 },
 };
 
 const steadyShares = [0, 0.3, 0.6, 0.9];
@@ -59,7 +76,8 @@ const add = (to: Count, isHit: boolean) => {
 
 /** What is counted for one steady share. */
 type Tally = {
-  coverage: Count;
+  coverage: Record<Checked, Count>;
+  compared: Record<ComparedWith, Count>;
   marked: Count;
   seasonal: Count;
   falseMarks: Count;
@@ -68,7 +86,8 @@ type Tally = {
 };
 
 const emptyTally = (): Tally => ({
-  coverage: count(),
+  coverage: { question: count(), kpi: count(), questionEstimate: count(), kpiEstimate: count() },
+  compared: { company: count(), parent: count(), halfYear: count() },
   marked: count(),
   seasonal: count(),
   falseMarks: count(),
@@ -82,14 +101,17 @@ type Tested = { metric: number | string; groupId: number; change: Compared; isMa
 export const benchStatistics: Sized<Plan> = (plan) => async (say) => {
   const tallies = steadyShares.map((share, place) => {
     const tally = emptyTally();
-    const company = (kind: number, i: number) => simulatedCompany(1 + i + 1000 * (kind + 10 * place), share);
+    const company = (kind: number, i: number, effect?: number) =>
+      simulatedCompany(1 + i + 1000 * (kind + 10 * place), share, effect);
     for (let i = 0; i < plan.unchanged; i++) runUnchanged(company(0, i), plan, tally);
+    for (let i = 0; i < plan.even; i++) runEven(company(4, i, 0), tally);
     for (let i = 0; i < plan.changing; i++) runChanging(company(1, i), plan, tally, i + 100 * place);
     for (let i = 0; i < plan.changed; i++) runChanged(company(2, i), plan, tally, i + 100 * place);
     for (let i = 0; i < plan.seasonal; i++) runSeasonal(company(3, i), plan, tally, i + 100 * place);
     const { hundred, threeHundred, kpi } = tally.power;
     const parts = [
-      tally.coverage,
+      ...Object.values(tally.coverage),
+      ...Object.values(tally.compared),
       tally.marked,
       tally.falseMarks,
       hundred,
@@ -143,26 +165,46 @@ function testedIn(history: History, { week, questions, kpis: ofKpis }: WeekStati
   return tested;
 }
 
-/** Runs a company in which nothing changes, so that every mark is false. */
+/** Runs a company in which nothing changes, so that every mark of a change is false. */
 function runUnchanged(company: SimulatedCompany, { weeks }: Plan, tally: Tally): void {
   const history = emptyHistory();
+  const truths: Truths = new Map();
   for (let i = 0; i < weeks; i++) {
-    const { figures, statistics, tested } = nextWeek(company, history, i);
+    const { statistics, tested } = nextWeek(company, history, i);
+    addTruths(truths, company, statistics);
     tally.weeks++;
     if (i > 0)
       add(
         tally.marked,
         tested.some(({ isMarked }) => isMarked),
       );
-    const variation = statistics.questions.find(({ questionId }) => questionId === weekly);
-    if (i < settled || i % 4 !== 0 || !variation) continue;
-    for (const [groupId, readings] of figures.readings) {
-      const reading = readings.get(weekly);
-      if (!reading || !isShown(reading)) continue;
-      const error = Math.abs(reading.value - company.truth(groupId, weekly));
-      add(tally.coverage, error <= marginOf(reading, variation));
-    }
+    if (i >= halfYear)
+      addCompared(tally, comparedIn(history, statistics, company.setting), (kind) => kind === 'halfYear');
+    if (i < settled || i % 4 !== 0) continue;
+    for (const { of, isHit } of intervalsIn(history, statistics, company.setting, truths))
+      add(tally.coverage[of], isHit);
   }
+}
+
+/**
+ * Runs a company whose teams don't differ, so that every mark of a difference from the company or the parent group is false. It ends when
+ * all questions of the KPI are asked.
+ */
+function runEven(company: SimulatedCompany, tally: Tally): void {
+  const history = emptyHistory();
+  for (let i = 0; i < kpiWeeks; i++) {
+    const { statistics } = nextWeek(company, history, i);
+    tally.weeks++;
+    addCompared(tally, comparedIn(history, statistics, company.setting), (kind) => kind !== 'halfYear');
+  }
+}
+
+function addCompared(
+  tally: Tally,
+  compared: ReturnType<typeof comparedIn>,
+  isWanted: (kind: ComparedWith) => boolean,
+): void {
+  for (const { kind, isMarked } of compared) if (isWanted(kind)) add(tally.compared[kind], isMarked);
 }
 
 /** Runs a company in which all groups share the movements of a season and nothing else changes. */
@@ -263,16 +305,57 @@ const totalOf = (tallies: readonly Tally[], of: (tally: Tally) => Count): Count 
   };
 };
 
+type Target = { text: string; isMet: (share: number) => boolean };
+const atMost = (share: number): Target => ({ text: `≤ ${100 * share}%`, isMet: (one) => one <= share });
+const atLeast = (share: number): Target => ({ text: `≥ ${100 * share}%`, isMet: (one) => one >= share });
+const about95: Target = { text: '95 ± 1%', isMet: (share) => Math.abs(share - 0.95) <= 0.01 };
+
+/** A share that is measured for each steady share. */
+type Measure = { what: string; of: (tally: Tally) => Count; target?: Target };
+
+const covers = (what: string, of: Checked): Measure => ({
+  what: `95% intervals that contain the truth: ${what}`,
+  of: ({ coverage }) => coverage[of],
+  target: about95,
+});
+const differsFrom = (what: string, kind: ComparedWith): Measure => ({
+  what: `Weeks with anything marked as clearly different from ${what}`,
+  of: ({ compared }) => compared[kind],
+  target: atMost(0.08),
+});
+const finds = (answers: number, size: 'hundred' | 'threeHundred', target: Target): Measure => ({
+  what: `Half a standard deviation found, one question, ${answers} answers`,
+  of: ({ power }) => power[size],
+  target,
+});
+
+const measures: readonly Measure[] = [
+  covers('question', 'question'),
+  covers('KPI', 'kpi'),
+  covers('best estimate of a question', 'questionEstimate'),
+  covers('best estimate of a KPI', 'kpiEstimate'),
+  {
+    what: 'Weeks with anything marked as clear although nothing changed',
+    of: ({ marked }) => marked,
+    target: atMost(0.08),
+  },
+  differsFrom('the company although no team differs', 'company'),
+  differsFrom('the parent group although no team differs', 'parent'),
+  differsFrom('half a year ago although nothing changed', 'halfYear'),
+  { what: 'False marks among all marks', of: ({ falseMarks }) => falseMarks, target: atMost(0.06) },
+  finds(100, 'hundred', atLeast(0.5)),
+  finds(300, 'threeHundred', atLeast(0.95)),
+];
+const ofSeasons: Measure = {
+  what: 'Weeks with anything marked as clear when only a season moves all groups',
+  of: ({ seasonal }) => seasonal,
+};
+
 function rowsOf(tallies: readonly Tally[]): BenchRow[] {
-  const row = (
-    what: string,
-    of: (tally: Tally) => Count,
-    target?: string,
-    isMet?: (share: number) => boolean,
-  ): BenchRow[] => {
+  const row = ({ what, of, target }: Measure): BenchRow[] => {
     const share = shareOf(totalOf(tallies, of));
     return [
-      { what, measured: percent(share), ...(target !== undefined && isMet && { target, met: isMet(share) }) },
+      { what, measured: percent(share), ...(target && { target: target.text, met: target.isMet(share) }) },
       ...tallies.map((tally, i) => ({
         what: `– steady share ${steadyShares[i]}`,
         measured: percent(shareOf(of(tally))),
@@ -285,42 +368,13 @@ function rowsOf(tallies: readonly Tally[]): BenchRow[] {
       what: 'Simulated weeks',
       measured: tallies.reduce((sum, { weeks }) => sum + weeks, 0).toLocaleString('en'),
     },
-    ...row(
-      '95% intervals that contain the truth',
-      (one) => one.coverage,
-      '95 ± 1%',
-      (share) => Math.abs(share - 0.95) <= 0.01,
-    ),
-    ...row(
-      'Weeks with anything marked as clear although nothing changed',
-      (one) => one.marked,
-      '≤ 8%',
-      (share) => share <= 0.08,
-    ),
-    ...row(
-      'False marks among all marks',
-      (one) => one.falseMarks,
-      '≤ 6%',
-      (share) => share <= 0.06,
-    ),
-    ...row(
-      'Half a standard deviation found, one question, 100 answers',
-      (one) => one.power.hundred,
-      '≥ 50%',
-      (share) => share >= 0.5,
-    ),
-    ...row(
-      'Half a standard deviation found, one question, 300 answers',
-      (one) => one.power.threeHundred,
-      '≥ 95%',
-      (share) => share >= 0.95,
-    ),
+    ...measures.flatMap(row),
     {
       what: 'Half a standard deviation found, KPI of five questions over 13 weeks, 50 answers, steady share 0.6',
       measured: percent(shareOf(kpiPower)),
       target: '≥ 80%',
       met: shareOf(kpiPower) >= 0.8,
     },
-    ...row('Weeks with anything marked as clear when only a season moves all groups', (one) => one.seasonal),
+    ...row(ofSeasons),
   ];
 }

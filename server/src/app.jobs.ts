@@ -22,6 +22,7 @@ import { hasEndedWeeks } from './results/close-week.ts';
 import { hasLiveWeeks } from './results/live-week.ts';
 import { areStatisticsDue } from './results/statistics/statistics.ts';
 import type { AskedNow, AskOnThread } from './rounds/ask-now.ts';
+import { readBounces } from './rounds/messages/bounces.ts';
 import { type LinkNotice, mailLinkNotice } from './rounds/messages/link-notices.ts';
 import { openSender } from './rounds/messages/messages.ts';
 import { insertRefusal } from './rounds/messages/messages.sql.ts';
@@ -100,6 +101,7 @@ function recurringWork({
   mailer,
   onWeeks,
 }: JobDependencies): Work['recurring'] {
+  const { bounces } = config;
   const areClocksRight = compareClocks(now, () => clockOfDatabase(pool), log);
   const whenDue = (work: WeeksWork['work'], isDue: () => Promise<boolean>) => async () => {
     if ((await isDue()) && (await areClocksRight())) await onWeeks(work);
@@ -133,6 +135,9 @@ function recurringWork({
     { name: 'open rounds', cron: '* * * * *', work: toOpen },
     { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
     { name: 'send digests', cron: '* * * * *', work: () => sendDigests(now()) },
+    ...(bounces
+      ? [{ name: 'read bounces', cron: '*/5 * * * *', work: () => readBounces(pool, bounces.folder, log) }]
+      : []),
     { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
     { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
     { name: 'close weeks', cron: '*/5 * * * *', work: toClose },

@@ -15,6 +15,7 @@ import { limitConcurrency } from './http/concurrency.ts';
 import { type Jobs, startJobs } from './jobs/jobs.ts';
 import type { Mailer } from './mail/mail.ts';
 import { openMailer } from './mail/mailer.ts';
+import { openBounceTokens } from './rounds/messages/person-tokens.ts';
 import { closeLostWeeks } from './results/lost-weeks.ts';
 import { updateLostRuns } from './sync/runs.sql.ts';
 import { migrationSteps } from './answers/seal-open-weeks.ts';
@@ -53,7 +54,6 @@ export async function startApp(
   now: () => number = Date.now,
   clockOfDatabase: (pool: Pool) => Promise<number> = databaseTime,
 ): Promise<App> {
-  const mailer = mailerOf(config);
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
   let keyTimer: NodeJS.Timeout | undefined;
@@ -61,6 +61,7 @@ export async function startApp(
   let isStopping = false;
   const connections = connect(config, databaseUrl, log, () => isStopping);
   const { pool, reached, reads, answers, keys, pushes } = connections;
+  const mailer = mailerOf(config, pool);
 
   const server = openServer({ config, pool, log, now, isStarted: () => isStarted });
   const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
@@ -117,13 +118,12 @@ export async function startApp(
   };
 }
 
-const mailerOf = ({
-  smtpUrl,
-  mailFrom,
-  dkim,
-  smtpConnections: connections,
-}: AppConfig): Mailer | undefined =>
-  smtpUrl === undefined ? undefined : openMailer(smtpUrl, mailFrom, { dkim, connections });
+function mailerOf(config: AppConfig, pool: Promise<Pool>): Mailer | undefined {
+  const { smtpUrl, mailFrom, dkim, smtpConnections: connections } = config;
+  if (smtpUrl === undefined) return undefined;
+  const bounces = config.bounces && { address: config.bounces.address, tokenOf: openBounceTokens(pool) };
+  return openMailer(smtpUrl, mailFrom, { dkim, connections, bounces });
+}
 
 /** How often the key is advanced, in ms. Until then, a process may still open weeks that another one has closed. */
 const keyIntervalMs = 5_000;

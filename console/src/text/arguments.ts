@@ -313,6 +313,7 @@ export type Arguments = {
     'results.withheldFew': { minimum: number };
     'results.since': { week: string };
     'results.sinceAsked': { weeks: string };
+    'drivers.quoted': { text: string };
     'drivers.basis': { groups: number; weeks: number; first: string; last: string };
     'drivers.basisOf': { groups: number; tree: string; weeks: number; first: string; last: string };
     'drivers.goesAlong': { name: string };

@@ -38,7 +38,7 @@ export type PrintedReport = {
   language: string;
   company: string;
   group: { id: number; name: string };
-  /** The groups above the group that the caller can see, and the number of people in the group. */
+  /** The groups above the group that the caller can see, from the top; empty if there are none. */
   about: string;
   /** `name`: the period as addresses have it, such as 2026-W38 or 2026-Q3; `title`: as readers see it. */
   period: { name: string; title: string; dates: string };

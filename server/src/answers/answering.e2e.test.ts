@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { exportLinks } from '../rounds/links.ts';
-import { optOutTokensFor } from '../rounds/messages/opt-outs.ts';
+import { personTokensFor } from '../rounds/messages/person-tokens.ts';
 import { encodeAnswers } from '../sealing/person-answers.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
 import { hasBrowser, openBrowser } from '../testing/browser/browser.ts';
@@ -54,7 +54,7 @@ async function asked(
 
 /** Returns the path where the person turns off reminders. */
 const optOutPath = async ({ accountId, userIds }: Asked) =>
-  `/r/${(await optOutTokensFor(world.pool, 'reminders', [{ accountId, userId: userIds[0] as number }]))[0]}`;
+  `/r/${(await personTokensFor(world.pool, 'reminders', [{ accountId, userId: userIds[0] as number }]))[0]}`;
 
 /** Returns what is stored for a question. */
 async function storedAnswer(

@@ -12,7 +12,7 @@ import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { libraryFor } from '../questions/library.ts';
 import { exportLinks } from '../rounds/links.ts';
-import { optOutTokensFor } from '../rounds/messages/opt-outs.ts';
+import { personTokensFor } from '../rounds/messages/person-tokens.ts';
 import { closeWeekNow } from '../results/close-week.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
 import { keptAnswers } from '../testing/kept-answers.ts';
@@ -80,7 +80,7 @@ const sendAnswer = (
 
 /** Returns the path where the person turns off reminders. */
 const optOutPath = async ({ accountId, userIds }: AskedAccount) =>
-  `/r/${(await optOutTokensFor(world.pool, 'reminders', [{ accountId, userId: userIds[0] as number }]))[0]}`;
+  `/r/${(await personTokensFor(world.pool, 'reminders', [{ accountId, userId: userIds[0] as number }]))[0]}`;
 
 /** Returns a page as it is sent, before decompression. */
 async function receive(

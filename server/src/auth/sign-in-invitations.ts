@@ -150,7 +150,9 @@ export async function mailInvitation(
   const record = (state: 'sent' | 'unknown' | 'refused' | 'waiting') =>
     updateInvitation(pool, accountId, userId, { request, state });
   const id = `sign-in invitation ${accountId} ${userId} ${request}`;
-  const error = await mailer.send({ id, to, ...mail }).catch((thrown: unknown) => thrown);
+  const error = await mailer
+    .send({ id, to, person: { accountId, userId }, ...mail })
+    .catch((thrown: unknown) => thrown);
   // If anything below throws, the state stays 'sending', and the email is not sent again.
   if (error === undefined) {
     await record('sent');

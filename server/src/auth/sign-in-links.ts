@@ -135,7 +135,7 @@ export async function mailSignInLink(
   const { to, secret, isPrevious } = created;
   try {
     const mail = signInMail({ ...created, kind, hours }, signInAddress(secret, publicUrl));
-    await mailer.send({ to, ...mail });
+    await mailer.send({ to, ...(kind !== 'forgotten' && { person: { accountId, userId } }), ...mail });
     if (isPrevious)
       await inTransaction(pool, (tx) => notifyPerson(tx, accountId, userId, 'link to previous address'));
     // A link that an administrator creates is already in the audit log.

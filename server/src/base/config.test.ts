@@ -63,6 +63,7 @@ describe('the defaults', () => {
     mailFrom: 'Soundings <soundings@localhost>',
     smtpConnections: 8,
     dkim: undefined,
+    bounces: undefined,
     metricsToken: undefined,
     logLevel: 'info',
     drainSeconds: 5,
@@ -164,6 +165,8 @@ describe('the values', () => {
     ['MAIL_FROM', '"Sound"ings" <soundings@example.com>'],
     ['SMTP_CONNECTIONS', '0'],
     ['SMTP_CONNECTIONS', '51'],
+    ['BOUNCE_ADDRESS', 'bounces'],
+    ['BOUNCE_ADDRESS', 'HR <bounces@example.com>'],
     ['DKIM_SELECTOR', '-'],
     ['DKIM_SELECTOR', 'a b'],
     ['DKIM_DOMAIN', 'localhost'],
@@ -206,6 +209,49 @@ describe('the values', () => {
     expect(key('dkim', { ...both, DKIM_DOMAIN: 'example.com' })).toEqual({ ...dkim, domain: 'example.com' });
   });
 
+  test('the address for returned emails needs its mailbox, whose parts are decoded', () => {
+    const both = {
+      BOUNCE_ADDRESS: 'bounces@example.com',
+      IMAP_URL: 'imaps://b%40x:p%2Fw@mail.example.com/In%20box',
+    };
+    for (const one of ['BOUNCE_ADDRESS', 'IMAP_URL'] as const)
+      expect(faultsOf({ [one]: both[one] })).toEqual([
+        'BOUNCE_ADDRESS and IMAP_URL must be set together, but one is missing.',
+      ]);
+    expect(key('bounces', both)).toEqual({
+      address: 'bounces@example.com',
+      folder: {
+        host: 'mail.example.com',
+        port: 993,
+        isTls: true,
+        login: { user: 'b@x', password: 'p/w' },
+        isTrusted: false,
+        folder: 'In box',
+      },
+    });
+    const plain = { ...both, IMAP_URL: 'imap://u:p@127.0.0.1' };
+    expect(key('bounces', plain)?.folder).toMatchObject({
+      port: 143,
+      isTls: false,
+      isTrusted: true,
+      folder: 'INBOX',
+    });
+    for (const wrong of [
+      'imaps://mail.example.com',
+      'imaps://u@mail.example.com',
+      'https://u:p@mail.example.com',
+      'imaps://u:p@h/%ff',
+      'imaps://u:p@h/?x',
+    ]) {
+      const [fault] = faultsOf({ ...both, IMAP_URL: wrong });
+      expect([wrong, fault]).toEqual([
+        wrong,
+        expect.stringMatching(/^IMAP_URL must be an address such as imaps:/),
+      ]);
+      expect(fault).not.toContain(wrong);
+    }
+  });
+
   test('a secret is not repeated in a message', () => {
     const faults = faultsOf({ DATABASE_URL: 'hunter2 at the database' });
     expect(faults).toHaveLength(1);
@@ -245,6 +291,8 @@ describe('NAME_FILE', () => {
       SMTP_URL: 'smtp://u:p@mail.example.com',
       MAIL_FROM: 'hr@example.com',
       SMTP_CONNECTIONS: '3',
+      BOUNCE_ADDRESS: 'bounces@example.com',
+      IMAP_URL: 'imaps://u:p@mail.example.com',
       DKIM_SELECTOR: 's1',
       DKIM_KEY: signingKey,
       DKIM_DOMAIN: 'example.com',

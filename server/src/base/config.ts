@@ -6,7 +6,16 @@ import { join } from 'node:path';
 import { isAddressRange, isTooWide } from './network.ts';
 import { Fault } from './errors.ts';
 import { type Setting, settings } from './settings.ts';
-import { type DkimSigning, dkimKeyOf, domainOf, isLoopback, mailboxOf, smtpServerOf } from './smtp.ts';
+import {
+  type DkimSigning,
+  dkimKeyOf,
+  domainOf,
+  type ImapFolder,
+  imapFolderOf,
+  isLoopback,
+  mailboxOf,
+  smtpServerOf,
+} from './smtp.ts';
 
 /** Settings that have been renamed: the old names still work, and `settingWarnings` says so. */
 const newNames: Record<string, (typeof settings)[number]['name']> = { ANSWER_CACHE_MB: 'RESPONSE_CACHE_MB' };
@@ -35,6 +44,8 @@ export type Config = {
   smtpConnections: number;
   /** How emails are signed; undefined: they are not. */
   dkim: DkimSigning | undefined;
+  /** The address to which undeliverable emails are returned, and the mailbox where they arrive. */
+  bounces: { address: string; folder: ImapFolder } | undefined;
   metricsToken: string | undefined;
   logLevel: LogLevel;
   drainSeconds: number;
@@ -61,19 +72,7 @@ export function readConfig(env: Environment): Config {
         'TLS_KEY_FILE, or set TRUST_PROXY to your HTTPS proxy, or set ALLOW_PLAIN_HTTP=1 if this is intended.',
     );
   }
-  const smtp = smtpServerOf(value.SMTP_URL);
-  if (smtp && !isLoopback(smtp.host) && value.PUBLIC_URL === '') {
-    faults.push(
-      'SMTP_URL is set but PUBLIC_URL is not, so the links in emails would not work. Set PUBLIC_URL to the public address of ' +
-        'the service.',
-    );
-  }
-  if (
-    (value.DKIM_SELECTOR === '') !== (value.DKIM_KEY === '') &&
-    !faults.some((one) => one.startsWith('DKIM_'))
-  ) {
-    faults.push('DKIM_SELECTOR and DKIM_KEY must be set together, but one is missing.');
-  }
+  faults.push(...mailFaults(value, faults));
   if (faults.length > 0) {
     throw new Fault('invalid', 'invalid configuration', `Invalid configuration:\n- ${faults.join('\n- ')}`);
   }
@@ -107,11 +106,42 @@ export function readConfig(env: Environment): Config {
     mailFrom,
     smtpConnections: Number(value.SMTP_CONNECTIONS),
     dkim: dkimIn(value, mailFrom),
+    bounces: bouncesIn(value),
     metricsToken: value.METRICS_TOKEN || undefined,
     logLevel: value.LOG_LEVEL as LogLevel,
     drainSeconds: Number(value.DRAIN_SECONDS),
     shutdownSeconds: Number(value.SHUTDOWN_SECONDS),
   };
+}
+
+/** Returns what is wrong with the combination of the mail settings. `faults`: those of single settings. */
+function mailFaults(
+  value: Record<
+    'SMTP_URL' | 'PUBLIC_URL' | 'DKIM_SELECTOR' | 'DKIM_KEY' | 'BOUNCE_ADDRESS' | 'IMAP_URL',
+    string
+  >,
+  faults: readonly string[],
+): string[] {
+  const smtp = smtpServerOf(value.SMTP_URL);
+  const isOneMissing = (one: keyof typeof value, other: keyof typeof value) =>
+    (value[one] === '') !== (value[other] === '') &&
+    !faults.some((fault) => fault.startsWith(`${one} `) || fault.startsWith(`${other} `));
+  return [
+    ...(smtp && !isLoopback(smtp.host) && value.PUBLIC_URL === ''
+      ? [
+          'SMTP_URL is set but PUBLIC_URL is not, so the links in emails would not work. Set PUBLIC_URL to the public address of ' +
+            'the service.',
+        ]
+      : []),
+    ...(
+      [
+        ['DKIM_SELECTOR', 'DKIM_KEY'],
+        ['BOUNCE_ADDRESS', 'IMAP_URL'],
+      ] as const
+    ).flatMap(([one, other]) =>
+      isOneMissing(one, other) ? [`${one} and ${other} must be set together, but one is missing.`] : [],
+    ),
+  ];
 }
 
 /** Returns a warning for each old name of a setting that is still used. */
@@ -194,6 +224,12 @@ function expectedUnless(kind: Setting['kind'], value: string): string | undefine
         : 'an address such as smtp://user:password@mail.example.com:587 (in user and password, write % as %25, / as %2F, @ as %40)';
     case 'mailbox':
       return mailboxOf(value) ? undefined : 'an address such as Soundings <soundings@example.com>';
+    case 'address':
+      return isEmail(value) ? undefined : 'an email address such as bounces@example.com';
+    case 'imap':
+      return imapFolderOf(value)
+        ? undefined
+        : 'an address such as imaps://user:password@mail.example.com/INBOX (in user and password, write % as %25, / as %2F, @ as %40)';
     case 'connections':
       return /^([1-9]|[1-4]\d|50)$/.test(value) ? undefined : 'a number of connections (1 to 50)';
     case 'domain':
@@ -247,6 +283,11 @@ function dkimIn(
   const { DKIM_SELECTOR: selector, DKIM_KEY: key } = value;
   if (selector === '' || key === '') return undefined;
   return { selector, key, domain: value.DKIM_DOMAIN || domainOf(mailFrom) };
+}
+
+function bouncesIn(value: { BOUNCE_ADDRESS: string; IMAP_URL: string }): Config['bounces'] {
+  const folder = imapFolderOf(value.IMAP_URL);
+  return folder && { address: value.BOUNCE_ADDRESS, folder };
 }
 
 const isDomain = (text: string) => text.includes('.') && isEmail(`a@${text}`);

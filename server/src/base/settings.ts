@@ -16,6 +16,8 @@ export type Setting = {
     | 'count'
     | 'smtp'
     | 'mailbox'
+    | 'address'
+    | 'imap'
     | 'connections'
     | 'domain'
     | 'label'
@@ -129,6 +131,21 @@ export const settings = [
     fallback: '8',
     sentence:
       'How many connections to the mail server are used at the same time. Lower it if the server allows fewer (Exchange Online: 3).',
+  },
+  {
+    name: 'BOUNCE_ADDRESS',
+    kind: 'address',
+    fallback: '',
+    sentence:
+      'The email address to which undeliverable emails are returned (the envelope sender). Needs IMAP_URL. Default: they are returned to MAIL_FROM.',
+  },
+  {
+    name: 'IMAP_URL',
+    kind: 'imap',
+    fallback: '',
+    secret: true,
+    sentence:
+      'The mailbox of BOUNCE_ADDRESS, such as `imaps://user:password@mail.example.com/INBOX`. It is read every five minutes, and undeliverable emails are shown at the person. Use a mailbox for this purpose only: read reports are deleted. TLS is required as for SMTP_URL. Default: no mailbox is read.',
   },
   {
     name: 'DKIM_SELECTOR',

@@ -1,4 +1,4 @@
-// Parses the settings for the mail server, the sender, and signing emails.
+// Parses the settings for the mail server, the sender, signing emails, and the mailbox for bounces.
 import { isEmail } from '@soundings/contract/formats.ts';
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 
@@ -20,15 +20,37 @@ export type SmtpServer = {
 export function smtpServerOf(text: string): SmtpServer | undefined {
   const url = URL.parse(text);
   if (!url || !/^smtps?:$/.test(url.protocol) || !/^\/?$/.test(url.pathname)) return undefined;
+  return serverIn(url, url.protocol === 'smtps:', { plain: 587, tls: 465 });
+}
+
+/** A folder of a mailbox that is read over IMAP. */
+export type ImapFolder = SmtpServer & { login: { user: string; password: string }; folder: string };
+
+/**
+ * Parses imaps://user:password@host:port/folder or imap://…, with %-escapes in user, password and folder. Trust is decided as in
+ * smtpServerOf. The default folder is INBOX, and the default port is 993, or 143 for imap. Returns undefined if the address is invalid.
+ */
+export function imapFolderOf(text: string): ImapFolder | undefined {
+  const url = URL.parse(text);
+  if (!url || !/^imaps?:$/.test(url.protocol) || url.username === '') return undefined;
+  const server = serverIn(url, url.protocol === 'imaps:', { plain: 143, tls: 993 });
+  try {
+    const folder = decodeURIComponent(url.pathname.slice(1)) || 'INBOX';
+    return server?.login && !/\p{Cc}/u.test(folder) ? { ...server, login: server.login, folder } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function serverIn(url: URL, isTls: boolean, ports: { plain: number; tls: number }): SmtpServer | undefined {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   const isPlain = /^[\w.:-]+$/.test(host) && url.hash === '' && ['', '?insecure'].includes(url.search);
   if (!isPlain || (url.username === '') !== (url.password === '')) return undefined;
-  const isTls = url.protocol === 'smtps:';
   try {
     const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
     return {
       host,
-      port: Number(url.port) || (isTls ? 465 : 587),
+      port: Number(url.port) || (isTls ? ports.tls : ports.plain),
       isTls,
       login: user === '' ? undefined : { user, password },
       isTrusted: url.search === '?insecure' || isLoopback(host),

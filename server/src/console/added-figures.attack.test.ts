@@ -253,10 +253,13 @@ describe('a manager of one team', () => {
           ...people.flatMap(({ id, team }) =>
             keys.flatMap((key) => {
               const from = source(team);
-              const random = randomFrom(w, `${key}${id.replace(/^p\d+/, `p${from}`)}`);
+              const author = id.replace(/^p\d+/, `p${from}`);
+              const random = randomFrom(w, `${key}${author}`);
               const level = 3 + randomFrom(from, 'level').around0(0.8) + (from === 8 && w === 4 ? -1.5 : 0);
               const value = Math.max(1, Math.min(5, Math.round(level + random.around0(1))));
-              const text = `${random.oneOf(['meeting', 'canteen', 'shifts'])} ${from === 8 ? 'parking' : `topic${from % 5}`}`;
+              const about = from === 8 ? 'parking' : `topic${from % 5}`;
+              // Comments with the same words count once, so each has numbers of its own.
+              const text = `${random.oneOf(['meeting', 'canteen', 'shifts'])} ${about} ${w} ${author.slice(1)}`;
               if (random.chance(0.05)) return [];
               return [answerLine(weekName(week), 'company', id, key, value, key === 'c' ? text : undefined)];
             }),

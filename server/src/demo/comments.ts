@@ -321,6 +321,8 @@ export const storyComments: Record<'newSystem' | 'systemFixed' | 'split', Senten
       'The new picking system sends me to the same shelf three times in a row.',
       'We are slower than before and get the blame for it.',
       'Switch the old scanners back on until this works.',
+      'The system is down twice a shift, and the targets stay the same.',
+      'I look for shelves that only the system can see.',
     ],
     sv: [
       'Nya plocksystemet skickar oss kors och tvärs. Jag gick 19 km i går.',
@@ -328,18 +330,28 @@ export const storyComments: Record<'newSystem' | 'systemFixed' | 'split', Senten
       'Skannern piper, skärmen är svart, och ordrarna rasar in.',
       'Vi hinner inte med, och det känns som vårt fel.',
       'Två av de bästa har slutat. Undra varför.',
+      'Systemet visar hyllor som inte finns längre.',
+      'När systemet hänger sig står hela plocket still.',
+      'Vi skriver listor för hand när systemet ligger nere.',
+      'Systemet tror att jag kan vara i två gångar samtidigt.',
+      'Ingen vet vem man ringer när systemet krånglar.',
+      'Kvällen går åt till att rätta det som systemet gjorde på dagen.',
     ],
   },
   systemFixed: {
     en: [
       'The scanners work, and so do the breaks. What a difference.',
       'They asked us, and then they did it.',
+      'The system finally knows the shelves as well as we do.',
     ],
     sv: [
       'Nu fungerar systemet nästan jämt, och vi fick vara med och rätta det.',
       'Det är roligt att gå hit igen 🎉',
       'Skönt att någon till slut lyssnade på oss.',
       'Rutterna är kortare nu, benen tackar.',
+      'Systemet hittar rätt hylla nu. Tack till er som lagade det.',
+      'Efter uppdateringen är systemet det som vi blev lovade.',
+      'Jag litar på systemet igen, och mina skor håller längre.',
     ],
   },
   split: {

@@ -7,7 +7,7 @@ import { inTransaction, type Pool } from '../db/db.ts';
 import type { Mailer } from '../mail/mail.ts';
 import { deliver, openOutbox, type Outcome, type Queue } from '../mail/outbox.ts';
 import { insertRefusal } from '../rounds/messages/messages.sql.ts';
-import { optOutTokensFor } from '../rounds/messages/opt-outs.ts';
+import { personTokensFor } from '../rounds/messages/person-tokens.ts';
 import { nextWorkingTime } from '../rounds/send-times.ts';
 import { digestMail, digestTexts } from './digest-mail.ts';
 import { digestTime, mondayOf, nextWeek } from './digest-times.ts';
@@ -180,7 +180,7 @@ async function sendOne(
 ): Promise<Outcome> {
   const { accountId, userId, withComments } = recipient;
   const email = recipient.email as string;
-  const [token] = await optOutTokensFor(pool, 'digests', [recipient]);
+  const [token] = await personTokensFor(pool, 'digests', [recipient]);
   const content = digestMail(
     digest,
     { withComments, earlier },
@@ -189,7 +189,12 @@ async function sendOne(
   if (!(await beginIfUnchanged(pool, recipient, { week, access }, now))) return 'gone';
   const key = { accountId, userId, week };
   // If recording a step fails, the digest stays in the state 'sending' and is not sent again.
-  const mail = { id: `digest ${accountId} ${userId} ${week}`, to: email, ...content };
+  const mail = {
+    id: `digest ${accountId} ${userId} ${week}`,
+    to: email,
+    person: { accountId, userId },
+    ...content,
+  };
   const { outcome, recorded } = await deliver(
     mailer,
     mail,

@@ -14,11 +14,18 @@ export type Mail = {
    */
   id?: string;
   /**
+   * The person who gets the email, if a bounce is to be recorded for them. Never set it for emails that only some people get
+   * because of what they did or didn't answer.
+   */
+  person?: MailedPerson;
+  /**
    * Called when the server has received everything except the end of the email. Until then, it can't have accepted the email. If this
    * rejects, the email is not sent, and `send` rejects with the same error.
    */
   beforeEnd?: () => Promise<void>;
 };
+
+export type MailedPerson = { accountId: number; userId: number };
 
 export type Mailer = {
   /** How many emails it sends at the same time. */

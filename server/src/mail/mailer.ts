@@ -6,7 +6,9 @@ import { createTransport } from 'nodemailer';
 import DKIM from 'nodemailer/lib/dkim';
 import { Readable } from 'node:stream';
 import { type DkimSigning, domainOf, mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
-import { MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
+import { bounceMessageId } from './bounces/delivery-status.ts';
+import { type MailedPerson, MailDeferred, type Mailer, MailRejected, MailUnknown } from './mail.ts';
+import { oneLine, withoutAddresses } from './reasons.ts';
 
 /** How long to wait, in milliseconds, until the connection is ready, and until the server replies. It may scan the email first. */
 const timeouts = { connect: 30_000, response: 120_000 };
@@ -21,13 +23,15 @@ const idleMs = 10_000;
 
 /**
  * `connect` and `response`: timeouts in ms. `dkim`: how emails are signed; undefined: they are not. `connections`: the maximum number of
- * connections.
+ * connections. `bounces`: the address to which undeliverable emails are returned, and the token by which a returned email is attributed to
+ * its person; undefined: they are returned to the sender.
  */
 export type MailerOptions = {
   connect?: number;
   response?: number;
   dkim?: DkimSigning | undefined;
   connections?: number;
+  bounces?: { address: string; tokenOf(person: MailedPerson): Promise<string> } | undefined;
 };
 
 /**
@@ -37,7 +41,13 @@ export type MailerOptions = {
 export function openMailer(
   smtpUrl: string,
   from: string,
-  { connect = timeouts.connect, response = timeouts.response, dkim, connections = 4 }: MailerOptions = {},
+  {
+    connect = timeouts.connect,
+    response = timeouts.response,
+    dkim,
+    connections = 4,
+    bounces,
+  }: MailerOptions = {},
 ): Mailer {
   const server = smtpServerOf(smtpUrl);
   const sender = mailboxOf(from);
@@ -69,10 +79,8 @@ export function openMailer(
   return {
     connections,
 
-    async send({ to, subject, text, html, headers = {}, id, beforeEnd }) {
+    async send({ to, subject, text, html, headers = {}, id, person, beforeEnd }) {
       if (!isEmail(to)) throw new MailRejected('The recipient has no valid email address.');
-      const name =
-        id === undefined ? randomUUID() : createHash('sha256').update(id).digest('hex').slice(0, 32);
       const progress: Progress = { isSent: false, beforeEnd, withdrawn: undefined };
       const mail = {
         progress,
@@ -82,7 +90,10 @@ export function openMailer(
         text,
         html,
         textEncoding: 'quoted-printable' as const,
-        messageId: `<${name}@${host}>`,
+        messageId: `<${await messageNameOf({ id, person }, bounces)}@${host}>`,
+        ...(bounces && { envelope: { from: bounces.address, to } }),
+        // A returned email should have no text, because the text contains a link that only the recipient should see.
+        dsn: { return: 'headers' as const, notify: 'failure' as const },
         headers: {
           'Auto-Submitted': 'auto-generated', // RFC 3834 §5
           'X-Auto-Response-Suppress': 'OOF, AutoReply', // the same for Exchange
@@ -96,6 +107,15 @@ export function openMailer(
 
     close: () => transport.close(),
   };
+}
+
+/** Returns the part of the Message-ID before "@". It names the person if a bounce is to be recorded for them. */
+async function messageNameOf(
+  { id, person }: { id: string | undefined; person: MailedPerson | undefined },
+  bounces: MailerOptions['bounces'],
+): Promise<string> {
+  const name = id === undefined ? randomUUID() : createHash('sha256').update(id).digest('hex').slice(0, 32);
+  return bounces && person ? bounceMessageId(name, await bounces.tokenOf(person)) : name;
 }
 
 /**
@@ -175,9 +195,6 @@ function connectionOf({ host, port, isTls, login, isTrusted }: SmtpServer) {
   };
 }
 
-/** Returns a header value as one line. */
-const oneLine = (value: string) => value.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
-
 type SmtpError = Error & { code: string; responseCode?: number; command?: string };
 
 /**
@@ -199,15 +216,4 @@ function mailError(error: unknown, to: string, isSent: boolean): unknown {
   }
   // A new error, because nodemailer's contains addresses, which would be logged.
   return Object.assign(new Error(`The email could not be sent: ${reason}`), { code });
-}
-
-function withoutAddresses(text: string, to: string): string {
-  const line = oneLine(
-    text
-      .replaceAll(to, '…')
-      .replaceAll(/https?:\/\/\S+/gi, '…') // a spam filter may quote a link, which is secret
-      .replaceAll(/\S*\/[ar]\/\w{20,}\S*/g, '…')
-      .replaceAll(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+/g, '…'),
-  );
-  return line.length <= 300 ? line : `${line.slice(0, 300).toWellFormed()}…`;
 }

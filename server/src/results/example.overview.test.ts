@@ -32,8 +32,7 @@ const company = JSON.parse(readFileSync(new URL('examples/overview.json', docs),
   window: { first: Week; last: Week };
   asked: number;
   answered: number;
-  kpis: { id: string; name: string; factor: number; readings: Pair[] }[];
-  kpiCutoff: Cutoff;
+  kpis: { id: string; name: string; factor: number; cutoff: Cutoff; readings: Pair[] }[];
   subgroups: { id: number; name: string; readings: Pair[] }[];
   questions: Record<string, string>;
   questionCutoff: Cutoff;
@@ -173,8 +172,8 @@ function expectedTables(): string[][][] {
       points(changeError),
     ];
   });
-  const kpis = company.kpis.map(({ name, factor, readings }) => {
-    const all = measured(readings, factor, company.kpiCutoff);
+  const kpis = company.kpis.map(({ name, factor, cutoff, readings }) => {
+    const all = measured(readings, factor, cutoff);
     return [
       name,
       points(all.value),
@@ -197,7 +196,7 @@ function expectedTables(): string[][][] {
     ];
   });
   const subgroups = company.subgroups.map(({ name, readings }) => {
-    const all = measured(readings, workload.factor, company.kpiCutoff);
+    const all = measured(readings, workload.factor, workload.cutoff);
     return [name, ...testColumns(all), words[all.verdict] as string];
   });
   return [figures, parameters, kpis, questions, subgroups];
@@ -257,7 +256,7 @@ const statistics: Statistics = {
   kpiAt: (id) => ({
     factor: company.kpis.find((one) => one.id === id)?.factor as number,
     groupVariance: null,
-    cutoffOf: () => company.kpiCutoff,
+    cutoffOf: () => company.kpis.find((one) => one.id === id)?.cutoff,
   }),
 };
 const rollingIn = (kpi: { id: string; readings: Pair[] }, pairs = kpi.readings, week: Week = company.week) =>
@@ -271,7 +270,7 @@ describe('the overview of the demo company', () => {
   test('the service computes the same values, intervals, changes and verdicts', () => {
     expect(statistics.windowOf(company.week)).toEqual(company.window);
     for (const kpi of company.kpis) {
-      const all = measured(kpi.readings, kpi.factor, company.kpiCutoff);
+      const all = measured(kpi.readings, kpi.factor, kpi.cutoff);
       const { value, margin, change } = rollingIn(kpi)!;
       expect([value, margin, change?.by]).toEqual(
         [all.value, all.margin, all.by].map((one) => expect.closeTo(one, 6)),
@@ -305,7 +304,7 @@ describe('the overview of the demo company', () => {
     const places = kpiPlacesOf('workload', company.week, 'down', subgroups, statistics);
     const found = company.subgroups.map(({ id, name, readings }) => ({
       group: { id, name },
-      ...measured(readings, workload.factor, company.kpiCutoff),
+      ...measured(readings, workload.factor, workload.cutoff),
     }));
     const clear = found.filter(({ verdict }) => verdict === 'down').toSorted((a, b) => a.t - b.t);
     expect(places).toEqual({ clearIn: clear.map(({ group }) => group), mostIn: null });
@@ -374,7 +373,7 @@ describe('the overview of the demo company', () => {
     const { value, margin, by, changeError, t, probability, weight, limit } = measured(
       workload.readings,
       workload.factor,
-      company.kpiCutoff,
+      workload.cutoff,
     );
     const then = rollingIn(workload, workload.readings, rollingIn(workload)!.change!.since)!.value!;
     const squares = (which: 'error' | 'changeError') =>
@@ -389,8 +388,8 @@ describe('the overview of the demo company', () => {
       `√(${workload.factor.toFixed(3)} · ${squares('changeError')} / 25) = ${points(changeError)}`,
       `t = ${signed(by * 100, 2)} / ${points(changeError)} = ${signed(t, 2)}`,
       `p ${probability < 0.00001 ? '' : '= '}${probabilityText(probability)}`,
-      `0.2 + 0.8 · 300 / ${company.kpiCutoff.answers.toFixed(2)} = ${weight.toFixed(2)}`,
-      `${company.kpiCutoff.level.toFixed(5)} · ${weight.toFixed(2)} = ${limit.toFixed(5)}`,
+      `0.2 + 0.8 · 300 / ${workload.cutoff.answers.toFixed(2)} = ${weight.toFixed(2)}`,
+      `${workload.cutoff.level.toFixed(5)} · ${weight.toFixed(2)} = ${limit.toFixed(5)}`,
     ])
       expect(text).toContain(step);
   });

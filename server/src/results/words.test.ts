@@ -65,8 +65,9 @@ describe('words that stand out', () => {
     expect(found).toBeGreaterThanOrEqual(48);
   });
 
+  /** Different comments of the same words: a number makes them differ, and is no word. */
   const many = (text: string, isHere: boolean, count: number, language = 'en'): WrittenComment[] =>
-    Array.from({ length: count }, () => ({ text, isHere, language }));
+    Array.from({ length: count }, (_, i) => ({ text: `${text} ${i}`, isHere, language }));
 
   test('are never words of the rest of the company', () => {
     expect(words([...many('The crane is old', false, 30), ...many('Our floor is cold', true, 30)])).toEqual([
@@ -85,6 +86,25 @@ describe('words that stand out', () => {
     ).toBeUndefined();
     const two = [...many('The crane is old', true, 2), ...many('All is well with the lights', true, 8)];
     expect(words([...many('All is well with the lights', false, 5000), ...two])).toEqual([]);
+  });
+
+  test('count comments of the same words once, whatever their case and punctuation', () => {
+    const others = [
+      ...many('All is well with the lights', false, 50),
+      ...many('Our floor is cold', true, 12),
+    ];
+    const forklifts = many('The forklift must be repaired', true, 7);
+    expect(words([...others, ...forklifts])).toContain('forklift');
+    const repeated = forklifts.map((one, i) => ({
+      ...one,
+      text: i % 2 === 0 ? 'The forklift must be repaired!' : 'the  forklift must be repaired',
+    }));
+    expect(words([...others, ...repeated])).not.toContain('forklift');
+    expect(wordsThatStandOut([...others, ...repeated])?.[0]?.here.of).toBe(13);
+    // Once in the group and once elsewhere.
+    const elsewhere = repeated.map((one) => ({ ...one, isHere: false }));
+    const [floor] = wordsThatStandOut([...others, ...elsewhere, ...repeated]) ?? [];
+    expect([floor?.here.of, floor?.elsewhere.of]).toEqual([13, 51]);
   });
 
   test('are compared within each language, without its stop words', () => {

@@ -65,11 +65,19 @@ export function wordsThatStandOut(comments: readonly WrittenComment[]): Standing
     .map(({ word, forms }) => ({ ...word, text: formOf(forms) }));
 }
 
-/** Counts the comments by language, and those that contain each word that is not a stop word. */
+/**
+ * Counts the comments by language, and those that contain each word that is not a stop word. Comments of the same words in the same order
+ * count once in the group and once elsewhere: a sentence that is repeated is no evidence that many people use its words.
+ */
 function countByLanguage(comments: readonly WrittenComment[]): Map<string, Language> {
-  const read = comments.map(({ text, language, isHere }) => {
+  const known = { here: new Set<string>(), elsewhere: new Set<string>() };
+  const read = comments.flatMap(({ text, language, isHere }) => {
     const words = commentWordsIn(text);
-    return { words, likely: likelyLanguages(words), ofQuestion: language, isHere };
+    const own = isHere ? known.here : known.elsewhere;
+    const sequence = words.map(({ key }) => key).join(' ') || text;
+    if (own.has(sequence)) return [];
+    own.add(sequence);
+    return [{ words, likely: likelyLanguages(words), ofQuestion: language, isHere }];
   });
   const choose = languageChooser(read.map(({ likely }) => likely));
   const languages = new Map<string, Language>();

@@ -55,6 +55,7 @@ export const testConfig: Omit<Parameters<typeof startApp>[0], 'answerKeys'> = {
   mailFrom: 'soundings@localhost',
   smtpConnections: 4,
   dkim: undefined,
+  bounces: undefined,
   metricsToken: undefined,
 };
 

@@ -16,7 +16,7 @@ export function ReportSheet({ report }: { report: PrintedReport }) {
         <div>
           <p className={css['note']}>{report.company}</p>
           <h2 className={css['title']}>{report.group.name}</h2>
-          <p className={css['note']}>{report.about}</p>
+          {report.about !== '' && <p className={css['note']}>{report.about}</p>}
         </div>
         <p className={css['period']}>
           <strong>{report.period.title}</strong>

@@ -75,6 +75,8 @@ function Content({ drivers }: { drivers: Drivers }) {
   const { percent } = useFormat();
   const { outcome, state, groups, minimumGroups, weeks, tree, leftOut } = drivers;
   if (!outcome) return <Empty title={t('drivers.none')} text={t('drivers.noneText')} />;
+  // The text of a question would run into the sentence.
+  const name = outcome.kind === 'question' ? t('drivers.quoted', { text: outcome.name }) : outcome.name;
   if (state === 'few') {
     const text = t('drivers.fewText', { count: groups, minimum: minimumGroups });
     return <Empty title={t('drivers.few')} text={text} />;
@@ -86,13 +88,13 @@ function Content({ drivers }: { drivers: Drivers }) {
         <Empty title={t('drivers.noKpis')} text={t('drivers.noKpisText')} />
       ) : (
         <Section
-          title={t('drivers.goesAlong', { name: outcome.name })}
+          title={t('drivers.goesAlong', { name })}
           description={<Basis groups={groups} weeks={weeks} tree={tree} />}
         >
           <p className={css['prose']}>
             {t('drivers.explained', {
               share: percent(drivers.explained ?? 0),
-              name: outcome.name,
+              name,
               file: 'docs/administrators/drivers.md',
             })}
           </p>
@@ -100,14 +102,14 @@ function Content({ drivers }: { drivers: Drivers }) {
           {drivers.handedOut && <p className={css['soft']}>{t('drivers.handedOut')}</p>}
         </Section>
       )}
-      {state === 'computed' && <Limits name={outcome.name} />}
+      {state === 'computed' && <Limits name={name} />}
       {leftOut.length > 0 && (
         <Section title={t('drivers.leftOut')}>
           <ul className={css['marks']}>
-            {leftOut.map(({ id, name, reason }) => (
+            {leftOut.map(({ id, name: kpi, reason }) => (
               <li key={id}>
                 <span>
-                  {name}: <span className={css['soft']}>{t(`drivers.reason.${reason}`)}</span>
+                  {kpi}: <span className={css['soft']}>{t(`drivers.reason.${reason}`)}</span>
                 </span>
               </li>
             ))}

@@ -208,7 +208,7 @@ describe('a cell of the heat map', () => {
   const cells = (isDifference: boolean, bounds: { low: number; high: number } | undefined) =>
     row.values.map((_, kpi) => heatFigure(row, kpi, { bounds, isDifference }));
 
-  test('is marked if the figure that its change or difference compares with is marked', () => {
+  test('is marked if the figure that the shown change or difference compares with is marked', () => {
     const bounds = { low: 0, high: 100 };
     const marksOf = (more: Partial<HeatRow>) =>
       [false, true].map((isDifference) => {
@@ -216,7 +216,7 @@ describe('a cell of the heat map', () => {
         return cell.kind === 'shown' && cell.isHandedOut;
       });
     expect(marksOf({})).toEqual([false, false]);
-    expect(marksOf({ changesHandedOut: [0] })).toEqual([true, true]);
+    expect(marksOf({ changesHandedOut: [0] })).toEqual([true, false]);
     expect(marksOf({ differencesHandedOut: [0] })).toEqual([false, true]);
   });
 
@@ -231,9 +231,9 @@ describe('a cell of the heat map', () => {
     expect(cells(false, undefined)[0]).toMatchObject({ value: 70, step: null });
   });
 
-  test('shows a difference in colour only if it is clear', () => {
+  test('shows a difference in colour only if it is clear, and never with the arrow of a change over time', () => {
     expect(cells(true, differenceBounds)).toEqual([
-      { kind: 'shown', value: 10, isDifference: true, step: 7, change: -0.05, isHandedOut: false },
+      { kind: 'shown', value: 10, isDifference: true, step: 7, change: null, isHandedOut: false },
       { kind: 'shown', value: 10, isDifference: true, step: null, change: null, isHandedOut: true },
       { kind: 'withheld' },
       { kind: 'none' },

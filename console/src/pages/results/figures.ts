@@ -123,8 +123,8 @@ export function colourBoundsOf(scores: number[]): { low: number; high: number } 
 }
 
 /**
- * What a cell of the heat map shows. `step`: its colour; null: no colour, because the difference is not clear. `change`: a clear
- * change, -1 to 1. `incomparable`: it has a value, but there is nothing to compare it with.
+ * What a cell of the heat map shows. `step`: its colour; null: no colour, because the difference is not clear. `change`: a clear change
+ * of a score, -1 to 1. `incomparable`: it has a value, but there is nothing to compare it with.
  */
 export type HeatFigure =
   | { kind: 'none' | 'withheld' | 'incomparable' }
@@ -152,9 +152,10 @@ export function heatFigure(
   const value = row.values[kpi];
   if (value === 'none' || value === undefined) return { kind: 'none' };
   if (value === null) return { kind: 'withheld' };
-  const marked = [row.handedOut, row.changesHandedOut, ...(isDifference ? [row.differencesHandedOut] : [])];
+  const marked = [row.handedOut, isDifference ? row.differencesHandedOut : row.changesHandedOut];
   const isHandedOut = marked.some((kpis) => (kpis as (number | 'rate')[]).includes(kpi));
-  const about = { change: row.changes[kpi] ?? null, isHandedOut };
+  // An arrow beside a difference would look like that of the difference.
+  const about = { change: isDifference ? null : (row.changes[kpi] ?? null), isHandedOut };
   const stepOf = (shown: number) => (bounds ? heatStep(shown, bounds.low, bounds.high) : null);
   if (!isDifference) {
     return { kind: 'shown', value: score(value), isDifference, step: stepOf(score(value)), ...about };

@@ -14,10 +14,10 @@ import { useWeekText } from '../../text/weeks.ts';
 import type { Point } from '../../ui/charts/scale.ts';
 import { intervalOf, score } from './figures.ts';
 
-/** Returns a difference with its sign, using a typographic minus: "+3", "−5", "±0". */
+/** Returns a difference with its sign, using a typographic minus: "+3", "−5", and "0", because "±0" would look like a margin. */
 export function useSigned(): (value: number) => string {
   const { signed } = useFormat();
-  return (value) => (value === 0 ? '±0' : signed(value).replace('-', '−'));
+  return (value) => signed(value).replace('-', '−');
 }
 
 /** Returns texts for weeks that may be outside the span of the page, by their Mondays. `than`: the newest week of the page. */

@@ -28,7 +28,7 @@ import {
 } from '../../results/data/statistics-shown.ts';
 import type { Readings } from '../../results/statistics/readings.ts';
 import type { Who } from '../core/console.ts';
-import { allowedComparisons, comparisonOf } from '../results/comparing.ts';
+import { allowedComparisons, comparisonOf, weeksShownIn, withFigures } from '../results/comparing.ts';
 import { findingsOf, mostChanged } from '../results/findings.ts';
 import {
   commentOf,
@@ -61,7 +61,8 @@ type Shared = {
   who: Who;
   company: string;
   groups: OpenGroups;
-  people: ReadonlyMap<number, number>;
+  /** The ids of all open groups, in the order of the tree. */
+  openIds: readonly number[];
   weeks: Weeks;
   period: Period;
   /** The last week of the period with results. */
@@ -84,7 +85,7 @@ export async function* readReports(
   wanted: ReportsWanted,
 ): AsyncGenerator<ReportData> {
   const shared = await readShared(pool, who, wanted);
-  const ids = groupIds ?? [...shared.people.keys()];
+  const ids = groupIds ?? shared.openIds;
   for (const id of ids) {
     if (!shared.groups.byId.has(id)) throw groupNotFound();
   }
@@ -108,7 +109,7 @@ export const asAdministrator = (accountId: AccountId, timezone: string): Who => 
 
 async function readShared(pool: Pool, who: Who, wanted: ReportsWanted): Promise<Shared> {
   const { accountId } = who;
-  const [account, groups, counted, weeks, questions, kpis, allowed] = await Promise.all([
+  const [account, groups, { rows }, weeks, questions, kpis, allowed] = await Promise.all([
     accountById(pool, accountId),
     readGroups(pool, who),
     readCountedGroups(pool, who, wanted.language),
@@ -122,7 +123,7 @@ async function readShared(pool: Pool, who: Who, wanted: ReportsWanted): Promise<
     who,
     company: account.name,
     groups,
-    people: new Map(counted.rows.map(({ id, people }) => [id, people])),
+    openIds: rows.map(({ id }) => id),
     weeks,
     period,
     week,
@@ -189,7 +190,9 @@ function reportIn(
   { rates, focus, comments }: Pick<ReportData, 'rates' | 'focus' | 'comments'>,
 ): ReportData {
   const { groups, period, week, weeks, wanted, statistics } = shared;
-  const comparison = comparisonOf(groups, groupId, shared.allowed, wanted.compare);
+  const compares = { first: statistics.windowOf(period.first).first, last: week };
+  const allowed = withFigures(shared.allowed, weeksShownIn(readings.get(groupId) ?? noReadings), compares);
+  const comparison = comparisonOf(groups, groupId, allowed, wanted.compare);
   const readingsOf = (id: number | undefined) => readings.get(id ?? 0) ?? noReadings;
   const compared: ComparedWith = { kind: comparison.kind, whole: readingsOf(comparison.group?.id) };
   const own = readingsOf(groupId);
@@ -199,7 +202,7 @@ function reportIn(
   const children = groups.children(groupId);
   return {
     company: shared.company,
-    group: { ...headOf(groups.byId.get(groupId) as ResultGroup), people: shared.people.get(groupId) ?? 0 },
+    group: headOf(groups.byId.get(groupId) as ResultGroup),
     path: groups.above(groupId),
     period,
     week,

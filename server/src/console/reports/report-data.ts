@@ -32,7 +32,7 @@ export type ReportQuestion = {
 
 export type ReportData = {
   company: string;
-  group: ResultGroup & { people: number };
+  group: ResultGroup;
   /** The groups above it that the reader may see, from the top. */
   path: ResultGroup[];
   period: Period;

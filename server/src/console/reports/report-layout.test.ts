@@ -30,7 +30,7 @@ const full = anyReport({
     outlook: 'needsHelp',
   })),
   company: long,
-  group: { id: 1, name: long, people: 12_345 },
+  group: { id: 1, name: long },
   path: Array.from({ length: 8 }, (_, id) => ({ id, name: long })),
   comparison: { kind: 'company', group: { id: 1, name: long }, available: [] },
   findings: Array.from({ length: 3 }, (_, id) => ({

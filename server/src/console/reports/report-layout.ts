@@ -69,14 +69,14 @@ function headOf({ company, group, about, period }: PrintedReport, sheet: Sheet):
   const width = wide - 200;
   const companyLine = set(company, styles.note, sheet, { width });
   const title = set(group.name, styles.title, sheet, { width, most: 2 });
-  const aboutLines = set(about, styles.note, sheet, { width: wide, most: 2 });
+  const aboutLines = about === '' ? [] : set(about, styles.note, sheet, { width: wide, most: 2 });
   sheet.y += 10;
   rule(sheet);
   sheet.y += 12;
   return [
     element('P', companyLine),
     element('H1', title),
-    element('P', aboutLines),
+    ...(about === '' ? [] : [element('P', aboutLines)]),
     element('P', periodLines),
   ];
 }

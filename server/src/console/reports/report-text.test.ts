@@ -154,6 +154,11 @@ describe('a report in words', () => {
     expect(of([{ ...old, value: null }], '2026-W38')).toBeNull();
   });
 
+  test('has no other number of people: that of today is not the one of a past week or quarter', () => {
+    expect(reportTextOf(anyReport(), 'en').about).toBe('Nordwind › Butiker');
+    expect(reportTextOf(anyReport({ path: [] }), 'sv').about).toBe('');
+  });
+
   test('never lists a question as both strong and weak', () => {
     for (const count of [0, 1, 2, 3, 5, 6, 7]) {
       const questions = Array.from({ length: count }, (_, i) => ({ ...anyQuestion(i), text: `Q${i}` }));

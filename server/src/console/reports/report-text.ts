@@ -48,7 +48,7 @@ export function reportTextOf(data: ReportData, language: string): PrintedReport 
     language,
     company: data.company,
     group: { id: data.group.id, name: data.group.name },
-    about: aboutOf(data, context),
+    about: data.path.map(({ name }) => name).join(' › '),
     period: periodOf(data, context),
     comparison,
     response: responseOf(data, context),
@@ -105,13 +105,6 @@ function comparedWith({ comparison, kpis, questions }: ReportData, t: Texts): st
   if ([...kpis, ...questions].every(({ difference }) => difference === null)) return '';
   return comparison.kind === 'halfYear' ? t('halfYear') : (comparison.group?.name ?? '');
 }
-
-/** "Nordwind AB › Retail · 474 people". */
-const aboutOf = ({ path, group }: ReportData, { t, locale }: TextContext) =>
-  [
-    ...(path.length > 0 ? [path.map(({ name }) => name).join(' › ')] : []),
-    t('people', { count: group.people, number: group.people.toLocaleString(locale) }),
-  ].join(' · ');
 
 /** "Week 38, 2026". */
 export function periodTitle({ kind, first, name }: Period, t: Texts): string {

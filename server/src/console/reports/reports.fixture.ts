@@ -69,7 +69,7 @@ export const anyQuestion = (index: number): ReportQuestion => ({
 
 export const anyReport = (more: Partial<ReportData> = {}): ReportData => ({
   company: 'Nordwind AB',
-  group: { id: 17, name: 'Kläder och skor, Malmö', people: 474 },
+  group: { id: 17, name: 'Kläder och skor, Malmö' },
   path: [
     { id: 1, name: 'Nordwind' },
     { id: 4, name: 'Butiker' },

@@ -50,7 +50,7 @@ beforeAll(async () => {
     with added as (
       insert into comments (account_id, week, question_id, position, text)
       select account_id, '2026-11-02', question_id, n,
-             case when n % 2 = 0 then 'The crane is old' else 'The days are long' end
+             case when n % 2 = 0 then 'The crane is old ' else 'The days are long ' end || n
       from   questions, generate_series(1, ${many}::integer) n
       where  account_id = ${account.id}
       returning account_id, week, question_id, position
@@ -89,7 +89,7 @@ test('of a single week with too many comments, the first ones in random order ar
   const [{ of, elsewhere, word } = { of: 0, elsewhere: null, word: '' }] = first.words;
   expect([of, elsewhere?.of, word]).toEqual([mostCompared / 2, mostCompared / 2, 'crane']);
   await world.pool`
-    update comments set text = 'The cable is old'
+    update comments set text = 'The cable is old ' || position
     where  account_id = ${account.id} and position % 2 = 0`;
   expect(await words()).toEqual(first);
   await world.pool`update accounts set version = version + 1 where account_id = ${account.id}`;

@@ -41,12 +41,14 @@ beforeAll(async () => {
   );
   // Four people answer a question that no one else is asked: their comments are withheld everywhere.
   const cellar = Object.fromEntries([0, 1, 2, 3].map((i) => [`cellar${i}`, ['cellar']]));
+  let count = 0;
   const lines = weeks.flatMap((week) => [
     round(week, 'company', ['mood', 'tools'], asked),
     ...Object.entries(asked).flatMap(([person, [group = '']]) =>
       ['mood', 'tools'].map((key) => {
         const i = Number(person.slice(group.length));
-        return answerLine(week, 'company', person, key, 1 + (i % 5), texts[group]!(i));
+        // The number makes all comments differ: those with the same words would count once.
+        return answerLine(week, 'company', person, key, 1 + (i % 5), `${texts[group]!(i)} ${count++}`);
       }),
     ),
     round(week, 'cellar', ['damp'], cellar),
@@ -205,7 +207,7 @@ test('the export has for each comment its week and group, and the numbers of com
     '2026-11-02',
     'company / harbour / dock',
     'Happy?',
-    'The CRANE is old, Hr. Ma\u030Al',
+    expect.stringMatching(/^The CRANE is old, Hr. Ma\u030Al \d+$/),
     '20',
     '20',
   ]);

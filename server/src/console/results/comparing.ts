@@ -1,6 +1,7 @@
 // What a results page compares its figures with: the comparisons the caller may choose, and the readings they need.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { ChosenComparison, ResultGroup } from '@soundings/contract/console/results/results.ts';
+import type { Week } from '@soundings/contract/weeks.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';
 import { accountById } from '../../accounts/accounts.ts';
@@ -9,13 +10,14 @@ import type { ShownQuestion } from '../../results/data/read-results.ts';
 import type { Window } from '../../results/data/window.ts';
 import {
   type ComparedWith,
+  halfYearBefore,
   neededFor,
   noReadings,
   readingsShown,
   type Statistics,
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
-import type { Readings } from '../../results/statistics/readings.ts';
+import { isShown, type Readings } from '../../results/statistics/readings.ts';
 import type { Who } from '../core/console.ts';
 import type { OpenGroups } from './reading.ts';
 
@@ -25,6 +27,28 @@ export async function allowedComparisons(pool: Pool, who: Who): Promise<Readonly
   const { managerComparisons } = await accountById(pool, who.accountId);
   return new Set([...managerComparisons, 'none']);
 }
+
+/**
+ * Returns what can be compared with. Half a year ago is left out unless one of the weeks that the figures of a window would be compared with
+ * is in `weeks`.
+ */
+export function withFigures(
+  allowed: ReadonlySet<Comparison>,
+  weeks: readonly Week[],
+  window: Window,
+): ReadonlySet<Comparison> {
+  const { first, last } = halfYearBefore(window);
+  return weeks.some((week) => week >= first && week <= last) ? allowed : withoutHalfYear(allowed);
+}
+
+/** Returns what can be compared with if there are no figures of half a year ago. */
+export const withoutHalfYear = (allowed: ReadonlySet<Comparison>): ReadonlySet<Comparison> =>
+  new Set([...allowed].filter((kind) => kind !== 'halfYear'));
+
+/** Returns the weeks in which a group has a figure that is shown. */
+export const weeksShownIn = (readings: Readings): Week[] => [
+  ...new Set([...readings.values()].flatMap((own) => own.filter(isShown).map(({ week }) => week))),
+];
 
 /** Returns the requested comparison if it is available, otherwise the first available one. */
 export const chosenOf = (available: readonly Comparison[], wanted: Comparison | undefined): Comparison =>
@@ -63,20 +87,29 @@ export async function readComparing(
     allowedComparisons(pool, who),
     statisticsShown(pool, who.accountId, window),
   ]);
-  const comparison = comparisonOf(groups, groupId, allowed, compare);
   const parent = parentFor(groups, groupId, allowed);
   const ids = [...questions].filter(({ type }) => isScaled(type)).map(({ id }) => id);
-  const groupIds = [groupId, comparison.group?.id, parent?.id].filter((id) => id !== undefined);
+  const groupIds = [groupId, groups.topOf(groupId)?.id, groups.parentOf(groupId)?.id].filter(
+    (id) => id !== undefined,
+  );
   const readings = await readingsShown(
     pool,
     who.accountId,
     { groupIds, questionIds: ids },
     neededFor(window),
   );
-  const of = (group: ResultGroup | null) => readings.get(group?.id ?? 0) ?? noReadings;
+  const of = (group: { id: number } | null) => readings.get(group?.id ?? 0) ?? noReadings;
+  const own = of({ id: groupId });
+  const compared = { first: statistics.windowOf(window.first).first, last: window.last };
+  const comparison = comparisonOf(
+    groups,
+    groupId,
+    withFigures(allowed, weeksShownIn(own), compared),
+    compare,
+  );
   return {
     statistics,
-    readings: readings.get(groupId) ?? noReadings,
+    readings: own,
     comparison,
     compared: { kind: comparison.kind, whole: of(comparison.group) },
     parent: parent ? of(parent) : undefined,

@@ -58,10 +58,15 @@ const verdict = (one: { verdict: Verdict } | null | undefined, t: Texts): CsvCel
   one ? t(`verdict.${one.verdict}`) : null;
 
 /**
- * Returns a row for each week of a group: its response rate, and for each KPI the rolling value and the value of the week alone.
+ * Returns a row for each week of a group: its response rate, and for each KPI the rolling value and the value of the week alone. The
+ * last rolling value of a KPI also has its difference from the comparison, if there is one.
  */
-export const groupTable = ({ weeks, kpis, rates }: GroupResults, t: Texts): string =>
-  tableOf([
+export function groupTable({ weeks, kpis, rates, comparison }: GroupResults, t: Texts): string {
+  const isCompared = comparison.kind !== 'none';
+  const from = t('difference', { name: comparison.group?.name ?? t(`comparison.${comparison.kind}`) });
+  const differenceIn = ({ rolling, difference }: GroupResults['kpis'][number], week: string) =>
+    rolling.findLast(({ value }) => value !== null)?.week === week ? difference : null;
+  return tableOf([
     [
       t('week'),
       t('monday'),
@@ -71,6 +76,7 @@ export const groupTable = ({ weeks, kpis, rates }: GroupResults, t: Texts): stri
       ...kpis.flatMap(({ name }) => [
         name,
         ...(['margin', 'change', 'isClear', 'weekOnly'] as const).map((key) => `${name}, ${t(key)}`),
+        ...(isCompared ? [`${name}, ${from}`, `${name}, ${from}, ${t('isClear')}`] : []),
       ]),
       t('handedOut'),
     ],
@@ -81,26 +87,35 @@ export const groupTable = ({ weeks, kpis, rates }: GroupResults, t: Texts): stri
         scoreIn(rates, week, t),
         rate?.answered ?? null,
         rate?.asked ?? null,
-        ...kpis.flatMap(({ values, rolling }): CsvCell[] => {
+        ...kpis.flatMap((kpi): CsvCell[] => {
+          const { values, rolling } = kpi;
           const own = rolling.find((one) => one.week === week);
+          const difference = differenceIn(kpi, week);
           return [
             scoreIn(rolling, week, t),
             points(own?.margin),
             points(own?.change?.by),
             verdict(own?.change, t),
             scoreIn(values, week, t),
+            ...(isCompared ? [points(difference?.by), verdict(difference, t)] : []),
           ];
         }),
         handedOutCell([
           { name: t('rate'), handedOut: rate?.handedOut },
-          ...kpis.map(({ name, values, rolling }) => ({
-            name,
-            handedOut: figureIn(values, week)?.handedOut || figureIn(rolling, week)?.handedOut,
-          })),
+          ...kpis.flatMap((kpi) => {
+            const { name, values, rolling } = kpi;
+            const own = rolling.find((one) => one.week === week);
+            return [
+              { name, handedOut: figureIn(values, week)?.handedOut || own?.handedOut },
+              { name: `${name}, ${t('change')}`, handedOut: own?.change?.handedOut },
+              { name: `${name}, ${from}`, handedOut: differenceIn(kpi, week)?.handedOut },
+            ];
+          }),
         ]),
       ];
     }),
   ]);
+}
 
 export type HeatTableFilters = HeatFilters & {
   isDifference: boolean;

@@ -13,10 +13,11 @@ import {
   neededForWeek,
   noReadings,
   readingsShown,
+  type Statistics,
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
-import { allowedComparisons, chosenOf } from './comparing.ts';
+import { allowedComparisons, chosenOf, withFigures, withoutHalfYear } from './comparing.ts';
 import { type CountedGroups, headOf, readCountedGroups, readWeeks, weekIn } from './reading.ts';
 
 type Wanted = { week: string | undefined; compare: Comparison | undefined; language: string };
@@ -29,12 +30,27 @@ export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise
     week === undefined ? [] : selectWeekRates(pool, who.accountId, week),
     allowedComparisons(pool, who),
   ]);
-  const comparison = comparisonIn(groups, allowed, wanted.compare);
+  const statistics =
+    week === undefined ? undefined : await statisticsShown(pool, who.accountId, { first: week, last: week });
+  const possible =
+    week === undefined || !statistics
+      ? withoutHalfYear(allowed)
+      : withFigures(
+          allowed,
+          weeks.shown.map((one) => one.week),
+          statistics.windowOf(week),
+        );
+  const comparison = comparisonIn(groups, possible, wanted.compare);
   const about = { companyId: groups.company?.id ?? null, comparison };
   const rateIn = new Map(rates.map((rate) => [rate.groupId, rateOf(rate)]));
-  if (week === undefined)
+  if (week === undefined || !statistics)
     return { ...about, week: null, firstWeek: null, kpis: [], rows: rowsOf(groups, new Map(), rateIn) };
-  const { kpis, cells, firstWeek } = await readCells(pool, who, week, groups, comparison.kind);
+  const { kpis, cells, firstWeek } = await readCells(
+    pool,
+    who,
+    { week, statistics, kind: comparison.kind },
+    groups,
+  );
   return {
     ...about,
     week: weeks.named(week),
@@ -44,9 +60,9 @@ export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise
   };
 }
 
-/** Returns what the rows are compared with. Each row is compared with its own company or parent. */
+/** Returns what the rows are compared with, each with its own company or parent. It has a name only if all rows share it. */
 function comparisonIn(
-  { rows, parents, top }: CountedGroups,
+  { rows, parents, tops }: CountedGroups,
   allowed: ReadonlySet<Comparison>,
   wanted: Comparison | undefined,
 ): ChosenComparison {
@@ -57,21 +73,19 @@ function comparisonIn(
     'none',
   ];
   const kind = chosenOf(available, wanted);
-  return { kind, group: kind === 'company' && top ? headOf(top) : null, available };
+  const topIds = new Set(rows.map(({ id }) => ancestorsOf(id, parents).at(-1)));
+  const shared = topIds.size === 1 ? tops.find(({ id }) => topIds.has(id)) : undefined;
+  return { kind, group: kind === 'company' && shared ? headOf(shared) : null, available };
 }
 
 /** Returns the KPIs that were asked in the window of a week, and their cells by group. */
 async function readCells(
   pool: Pool,
   { accountId }: Who,
-  week: Week,
+  { week, statistics, kind }: { week: Week; statistics: Statistics; kind: Comparison },
   { rows, parents }: CountedGroups,
-  kind: Comparison,
 ): Promise<{ kpis: KpiTexts[]; cells: ReadonlyMap<number, KpiCell[]>; firstWeek: Week }> {
-  const [valued, statistics] = await Promise.all([
-    selectValuedKpis(pool, accountId),
-    statisticsShown(pool, accountId, { first: week, last: week }),
-  ]);
+  const valued = await selectValuedKpis(pool, accountId);
   const ids = [...new Set(valued.flatMap(({ id }) => statistics.questionsOf(id, week)))];
   const window = neededForWeek(week, statistics, kind, ids);
   const readings = await readingsShown(pool, accountId, { groupIds: undefined, questionIds: ids }, window);

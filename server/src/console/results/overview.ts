@@ -28,7 +28,13 @@ import {
   rollingFigure,
 } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
-import { allowedComparisons, type Comparing, comparisonOf, readComparing } from './comparing.ts';
+import {
+  allowedComparisons,
+  type Comparing,
+  comparisonOf,
+  readComparing,
+  withoutHalfYear,
+} from './comparing.ts';
 import { findingsOf, mostChanged } from './findings.ts';
 import {
   commentOf,
@@ -81,7 +87,12 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
     comments: { total: 0, ofLastWeek: 0, newest: [] },
   };
   if (!window) {
-    const comparison = comparisonOf(groups, group.id, await allowedComparisons(pool, who), wanted.compare);
+    const comparison = comparisonOf(
+      groups,
+      group.id,
+      withoutHalfYear(await allowedComparisons(pool, who)),
+      wanted.compare,
+    );
     return { group: await people, ...about, comparison, ...nothing };
   }
   const { compare, language } = wanted;

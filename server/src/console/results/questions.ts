@@ -7,7 +7,7 @@ import { selectNewestComments } from '../../results/data/comments.sql.ts';
 import { allTime, readResults, shownQuestions } from '../../results/data/read-results.ts';
 import { questionMeasures } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
-import { allowedComparisons, comparisonOf, readComparing } from './comparing.ts';
+import { allowedComparisons, comparisonOf, readComparing, withoutHalfYear } from './comparing.ts';
 import {
   commentOf,
   figuresOf,
@@ -80,7 +80,7 @@ export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promis
     : [];
   const comparison =
     comparing?.comparison ??
-    comparisonOf(groups, group.id, await allowedComparisons(pool, who), wanted.compare);
+    comparisonOf(groups, group.id, withoutHalfYear(await allowedComparisons(pool, who)), wanted.compare);
   const chosen = week ?? figures.at(-1)?.week;
   const comments =
     chosen === undefined

@@ -79,8 +79,8 @@ export type CountedGroups = {
   rows: TreeGroup[];
   /** The parent of each group, open or not. */
   parents: ReadonlyMap<number, number | null>;
-  /** The largest top group of the account, open or not; null: there are no groups. */
-  top: ResultGroup | null;
+  /** The top groups of the account, open or not, the largest first. */
+  tops: ResultGroup[];
   /** The largest top group of the account, if the caller may see it. */
   company: TreeGroup | null;
 };
@@ -99,14 +99,14 @@ export async function readCountedGroups(pool: Pool, who: Who, language = 'en'): 
     language,
     open,
   );
-  const largest = groups
+  const tops = groups
     .filter(({ parentId }) => parentId === null)
-    .toSorted((a, b) => (people.get(b.id) ?? 0) - (people.get(a.id) ?? 0) || a.id - b.id)[0];
+    .toSorted((a, b) => (people.get(b.id) ?? 0) - (people.get(a.id) ?? 0) || a.id - b.id);
   return {
     rows,
     parents: parentsIn(groups),
-    top: largest ? headOf(largest) : null,
-    company: rows.find(({ id }) => id === largest?.id) ?? null,
+    tops: tops.map(headOf),
+    company: rows.find(({ id }) => id === tops[0]?.id) ?? null,
   };
 }
 

@@ -1,5 +1,6 @@
 // Results of the demo company in a browser: every figure equals the data interface, withheld figures have a text, arrows and colours
 // are only on clear changes, tables and their CSV agree, and a manager sees only their own groups.
+import type { Drivers } from '@soundings/contract/console/results/drivers.ts';
 import type {
   FigureChange,
   GroupResults,
@@ -89,7 +90,7 @@ const margin = (value: number | null) =>
 function points({ by, verdict }: Pick<FigureChange, 'by' | 'verdict'>): string {
   const whole = Math.abs(score(by));
   const shown = whole === 0 && verdict !== 'unclear' ? Math.abs(Math.round(by * 1000) / 10) : whole;
-  return shown === 0 ? '±0' : `${by > 0 ? '+' : '−'}${shown}`;
+  return shown === 0 ? '0' : `${by > 0 ? '+' : '−'}${shown}`;
 }
 /** Returns the words about a change; an empty text if there is none. */
 const wordsOf = (change: FigureChange | null): string =>
@@ -380,9 +381,15 @@ test.skipIf(!hasBrowser())(
       unsorted.filter((one) => one >= 0).toSorted((a, b) => a - b),
     );
 
-    // Differences from the company are in points. Only clear differences have a colour.
+    // Differences from the company are in points. Only clear differences have a colour, and no arrow of a change is beside them.
+    const arrows = page.locator('svg.lucide-arrow-up-right, svg.lucide-arrow-down-right');
+    const legend = page.getByText(
+      'Colours show high and low scores, not whether a change or difference is clear.',
+    );
+    expect([(await arrows.count()) > 1, await legend.count()]).toEqual([true, 1]);
     await page.getByRole('radio', { name: 'Difference' }).check();
     const compared = (await heatTable(page)).rows;
+    expect([await arrows.count(), await legend.count()]).toEqual([0, 0]);
     for (const cells of compared.slice(1)) {
       const row = rowOf.get(cells[0] as string)!;
       const differences = row.differences.map((by, kpi) =>
@@ -580,7 +587,7 @@ test.skipIf(!hasBrowser())(
     );
     const answered = page.getByRole('region', { name: 'Answers of week 46, 2026' });
     const facts = oneLine(await answered.innerText());
-    const { figures: byWeek } = await readAs<QuestionResults>(
+    const { figures: byWeek, comments: written } = await readAs<QuestionResults>(
       world.administrator.email,
       `/groups/${top.id}/questions/${question.id}`,
     );
@@ -588,6 +595,10 @@ test.skipIf(!hasBrowser())(
     expect(facts).toContain(oneLine(`Score ${score(figures?.value as number)} ${margin(figure.margin)}`));
     expect(facts).toContain(wordsOf(figure.change));
     expect(facts).toContain(`Answers ${figures?.answers}`);
+    // Its comments don't repeat the question.
+    expect(written.length).toBeGreaterThan(0);
+    const items = page.getByRole('region', { name: /^\d+ comments?$/ }).getByRole('listitem');
+    expect(await items.allInnerTexts()).toEqual(written.map(({ text }) => text));
 
     // Finds comments by a word of one of them.
     const comments = commentsIn(results);
@@ -605,6 +616,32 @@ test.skipIf(!hasBrowser())(
     const marks = await page.locator('main mark').allInnerTexts();
     expect(new Set(marks.map((text) => text.toUpperCase()))).toEqual(new Set([sought]));
     expect(await axeFaults(page)).toEqual([]);
+  },
+);
+
+test.skipIf(!hasBrowser())(
+  'drivers have a question as outcome in quotation marks, and a KPI as its name',
+  long,
+  async () => {
+    const { email } = world.administrator;
+    // The last weeks of the demo company asked no eNPS question.
+    const typed = (from: number, to: number) => world.pool`
+      update questions set type = ${to}
+      where  account_id = ${world.accountId} and type = ${from}
+        and  question_id in (select question_id from results where account_id = ${world.accountId})`;
+    await typed(1, 3);
+    const { outcomes } = await readAs<Drivers>(email, '/drivers');
+    const page = await openConsole(world, browser, email, { path: '/drivers' });
+    for (const kind of ['question', 'kpi'] as const) {
+      const { id, name } = outcomes.find((one) => one.kind === kind)!;
+      const written = kind === 'question' ? `“${name}”` : name;
+      await page.goto(`/drivers?outcome=${id}`);
+      await page.getByRole('heading', { name: `What goes along with ${written}`, exact: true }).waitFor();
+      const shown = oneLine(await page.getByRole('main').innerText());
+      expect(shown).toContain(` of the differences in ${written} between the groups`);
+      expect(shown).toContain(`A KPI that goes along with ${written} can be its cause`);
+    }
+    await typed(3, 1);
   },
 );
 

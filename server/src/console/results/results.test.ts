@@ -1,6 +1,7 @@
 // The console's results: every figure and everything that is withheld equals the data interface, nothing is read from
 // elsewhere, and users see only groups they have access to.
 import type {
+  ChosenComparison,
   GroupResults,
   HeatMap,
   QuestionResults,
@@ -25,6 +26,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomFrom } from '../../simulation/random.ts';
 import { type RandomHistory, randomHistory } from '../../testing/attacks/histories.ts';
 import { apply, unit } from '../../testing/organizations.ts';
+import { readCsv } from '../../testing/csv.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { answerLine, importLines, kpi, question, round, skip } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
@@ -469,7 +471,103 @@ describe('access to results', () => {
     expect((await read('none')).differences).toEqual(Array(4).fill(null));
   });
 
-  test('the nearest accessible ancestor is shown as the parent if the groups in between are not accessible', async () => {
+  test('with several trees, the comparison of the heat map has a name only if all its rows share it', async () => {
+    const other = await world.account();
+    await apply(other, {
+      groups: [
+        unit('large'),
+        unit('store', { parent: 'large' }),
+        unit('small'),
+        unit('dock', { parent: 'small' }),
+        unit('gate', { parent: 'small' }),
+      ],
+    });
+    await importLines(
+      world,
+      other.id,
+      [
+        question('mood', 1),
+        kpi('energy', ['mood'], { name: 'Energy' }),
+        ...['large', 'small'].map((top) =>
+          round('2026-W45', top, ['mood'], people(top === 'large' ? 'store' : 'dock')),
+        ),
+        ...['store', 'dock'].flatMap((team) =>
+          Object.keys(people(team)).map((name) =>
+            answerLine('2026-W45', team === 'store' ? 'large' : 'small', name, 'mood', 3),
+          ),
+        ),
+      ],
+      now,
+    );
+    const groups = await other.groups();
+    const idOf = (name: string) => groups.find(({ externalId }) => externalId === name)?.id as number;
+    const about = async (request: SendRequest) => [
+      (await get<HeatMap>(request, '/results/heat-map?compare=company')).comparison.group?.name ?? null,
+      (await request('GET /results/heat-map/csv?compare=company&by=difference')).text.split('\r\n')[0],
+    ];
+    const administrator = await signedIn(other, 'Administrator');
+    expect(await about(administrator)).toEqual([
+      null,
+      expect.stringContaining('"Energy, difference from the company"'),
+    ]);
+    const manager = await signedIn(
+      other,
+      'Manager',
+      ['dock', 'gate'].map((name) => ({ kind: 'adminOf', groupId: idOf(name) })),
+    );
+    expect(await about(manager)).toEqual([
+      'small',
+      expect.stringContaining('"Energy, difference from small"'),
+    ]);
+  });
+
+  test('half a year ago is offered only where there are figures from then', async () => {
+    const other = await world.account();
+    await apply(other, {
+      groups: [unit('all'), unit('store', { parent: 'all' }), unit('dock', { parent: 'all' })],
+    });
+    const everyone = { ...people('store'), ...people('dock') };
+    const asks = (week: string, to: string, asked: Record<string, string[]>) => [
+      round(week, to, ['mood'], asked),
+      ...Object.keys(asked).map((name, i) => answerLine(week, to, name, 'mood', 1 + (i % 5))),
+    ];
+    await importLines(
+      world,
+      other.id,
+      [
+        question('mood', 1),
+        kpi('energy', ['mood'], { name: 'Energy' }),
+        ...asks('2026-W19', 'store', people('store')),
+        ...asks('2026-W45', 'all', everyone),
+      ],
+      now,
+    );
+    const request = await signedIn(other, 'Administrator');
+    const idIn = new Map((await other.groups()).map(({ externalId, id }) => [externalId, id]));
+    const questionId = (
+      await get<ResultQuestion[]>(request, `/results/groups/${idIn.get('dock')}/questions`)
+    )[0]?.id;
+    const offers = async (path: string) =>
+      (await get<{ comparison: ChosenComparison }>(request, path)).comparison.available.includes('halfYear');
+    for (const [name, isOffered] of [
+      ['store', true],
+      ['dock', false],
+      ['all', true],
+    ] as const) {
+      const path = `/results/groups/${idIn.get(name)}`;
+      const pages = [path, `${path}/questions/${questionId}`, `${path}/report`];
+      expect([name, await Promise.all(pages.map(offers))]).toEqual([name, pages.map(() => isOffered)]);
+    }
+    const map = (week: string) => `/results/heat-map?week=${week}`;
+    expect([await offers(map('2026-11-02')), await offers(map('2026-05-04'))]).toEqual([true, false]);
+    const { comparison, kpis } = await get<GroupResults>(
+      request,
+      `/results/groups/${idIn.get('store')}?compare=halfYear`,
+    );
+    expect([comparison.kind, kpis[0]?.difference]).toEqual(['halfYear', expect.objectContaining({ by: 0 })]);
+  });
+
+  test('the next accessible ancestor is shown as the parent if the groups between are not accessible', async () => {
     const request = await signedIn(account, 'Manager', [
       { kind: 'adminOf', groupId: ids['company'] as number },
       { kind: 'adminOf', groupId: ids['north'] as number },
@@ -498,7 +596,7 @@ describe('access to results', () => {
       firstWeek: null,
       kpis: [],
       rows: [],
-      comparison: { kind: 'halfYear', group: null, available: ['halfYear', 'none'] },
+      comparison: { kind: 'none', group: null, available: ['none'] },
       companyId: null,
     });
   });
@@ -606,6 +704,27 @@ describe('access to results', () => {
     expect(lines.find((line) => line.startsWith('2026-W45'))).toBe('2026-W45,2026-11-02,100,6,6,100,18,18,');
   });
 
+  test('CSV of a group: the last rolling value has its difference from the comparison, and a mark if one of the two figures has one', async () => {
+    const request = await signedIn(account, 'Administrator');
+    const path = `/results/groups/${ids['north']}`;
+    const rowsOf = async (compare: string) =>
+      readCsv((await request(`GET ${path}/csv?compare=${compare}`)).text.replace('\uFEFF', ''));
+    const { kpis } = await get<GroupResults>(request, `${path}?compare=company`);
+    const by = Math.round((kpis[0]?.difference?.by as number) * 1000) / 10;
+    expect(by).not.toBe(0);
+    const names = ["'=Energy, difference from company", "'=Energy, difference from company, clear"];
+    const [head, ...rows] = await rowsOf('company');
+    expect(head?.slice(-3)).toEqual([...names, 'Based partly on handed-out links']);
+    expect(rows.map((row) => row.slice(-3))).toEqual([[String(by), 'no clear change', '']]);
+    expect((await rowsOf('none'))[0]).toEqual(head?.filter((one) => !names.includes(one)));
+    const mark = (handedOut: boolean) => world.pool`
+      update results set handed_out = ${handedOut}
+      where  account_id = ${account.id} and group_id = ${ids['company'] as number}`;
+    await mark(true);
+    expect((await rowsOf('company'))[1]?.at(-1)).toBe(names[0]);
+    await mark(false);
+  });
+
   test('CSV of the heat map: the filtered rows in their order, as values or as differences from the company', async () => {
     const request = await signedIn(account, 'Administrator');
     const fileOf = async (query: string) =>
@@ -694,7 +813,7 @@ describe('access to results', () => {
     expect(await read()).toEqual({
       pages: Array(7).fill(true),
       map: [['north', ['rate', 0]]],
-      files: [[` %; '=Energy"`], [` %; '=Energy"`], ['north'], ['Yes'], Array(6).fill('Yes')],
+      files: [[' difference from company"'], [` %; '=Energy"`], ['north'], ['Yes'], Array(6).fill('Yes')],
     });
     const compared = async () => {
       const { text } = await request('GET /results/heat-map/csv?by=difference');

@@ -2,7 +2,7 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Measured } from '../statistics/measures.ts';
 import { isShown, type Readings } from '../statistics/readings.ts';
-import { kpiChange, latestOf, questionChange, rollingOf, valueOf } from '../statistics/rolling.ts';
+import { kpiChange, latestOf, newestOf, questionChange, rollingOf, valueOf } from '../statistics/rolling.ts';
 import { type Statistics, verdictOf } from './statistics-shown.ts';
 
 /**
@@ -36,7 +36,7 @@ export function kpiFeedMeasures(
 ): FeedMeasures {
   const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
   if (latest.length === 0) return noMeasures;
-  const { factor, cutoffOf } = statistics.kpiAt(kpiId, week);
+  const { factor, cutoffOf } = statistics.kpiAt(kpiId, newestOf(latest));
   const { variationOf, asked } = statistics;
   const change = kpiChange(latest, readings, asked, { variationOf, factor });
   return {

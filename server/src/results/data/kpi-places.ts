@@ -3,10 +3,10 @@ import type { KpiPlaces, ResultGroup } from '@soundings/contract/console/results
 import type { Week } from '@soundings/contract/weeks.ts';
 import { marginOfMeasured, type Measured } from '../statistics/measures.ts';
 import type { Readings } from '../statistics/readings.ts';
-import { kpiChange, latestOf } from '../statistics/rolling.ts';
+import { kpiChange, latestOf, newestOf } from '../statistics/rolling.ts';
 import { type Statistics, verdictOf } from './statistics-shown.ts';
 
-type Place = { group: ResultGroup; change: Measured };
+type Place = { group: ResultGroup; change: Measured; isClear: boolean };
 
 /** Returns the subgroups in which a KPI has clearly changed in a direction, the clearest first. */
 export function kpiPlacesOf(
@@ -16,14 +16,15 @@ export function kpiPlacesOf(
   subgroups: readonly { group: ResultGroup; readings: Readings }[],
   statistics: Statistics,
 ): KpiPlaces {
-  const { factor, cutoffOf } = statistics.kpiAt(kpiId, week);
   const { variationOf, asked } = statistics;
   const all = subgroups.flatMap(({ group, readings }): Place[] => {
     const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
+    const { factor, cutoffOf } = statistics.kpiAt(kpiId, newestOf(latest));
     const change = kpiChange(latest, readings, asked, { variationOf, factor });
-    return change ? [{ group, change }] : [];
+    if (!change) return [];
+    return [{ group, change, isClear: verdictOf(change, cutoffOf('change')) === verdict }];
   });
-  const clear = all.filter(({ change }) => verdictOf(change, cutoffOf('change')) === verdict);
+  const clear = all.filter(({ isClear }) => isClear);
   return {
     clearIn: clear
       .toSorted((a, b) => certaintyOf(b.change) - certaintyOf(a.change))

@@ -11,16 +11,9 @@ import type { Comparison } from '@soundings/contract/comparisons.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { selectKpis } from '../../questions/questions.sql.ts';
+import { bestEstimate } from '../statistics/best-estimates.ts';
 import { type Cutoff, isClear, type Tested } from '../statistics/marks.ts';
-import {
-  marginOfMeasured,
-  marginOf,
-  type Measured,
-  meanVariance,
-  shrunk,
-  smallGroup,
-  testOf,
-} from '../statistics/measures.ts';
+import { marginOfMeasured, marginOf, type Measured, testOf } from '../statistics/measures.ts';
 import {
   type AskedWeeks,
   comparableWeeks,
@@ -28,7 +21,6 @@ import {
   isShown,
   type Reading,
   type Readings,
-  type ShownReading,
 } from '../statistics/readings.ts';
 import {
   type Compared,
@@ -42,6 +34,7 @@ import {
   type KpiWindow,
   type Latest,
   latestOf,
+  newestOf,
   questionChange,
   rollingOf,
   type VariationOf,
@@ -66,7 +59,8 @@ export type Statistics = {
   /** Returns the cutoff of a question; undefined if the statistics of the week are not computed yet. */
   questionCutoff: (questionId: number, week: Week, kind: Tested) => Cutoff | undefined;
   groupVarianceOf: (questionId: number, week: Week) => number | null;
-  kpiAt: (kpiId: string, week: Week) => KpiParameters;
+  /** Returns the parameters of a KPI's rolling value by the week of its newest figure: a value that stays the same keeps its verdict. */
+  kpiAt: (kpiId: string, newest: Week) => KpiParameters;
 };
 
 type KpiParameters = {
@@ -115,10 +109,10 @@ export async function statisticsShown(pool: Pool, accountId: AccountId, window: 
     questionCutoff: (id, week, kind) =>
       isDue.has(week) ? undefined : variations.get(id)?.get(week)?.cutoffs[kind],
     groupVarianceOf: (id, week) => variations.get(id)?.get(week)?.groupVariance ?? null,
-    kpiAt(kpiId, week) {
-      const row = ofKpi.get(kpiId)?.findLast((one) => one.week <= week);
-      // In a week that asked nothing, the verdicts of the last week before it stay.
-      const cutoffs = isDue.has(week) ? {} : (row?.cutoffs ?? {});
+    kpiAt(kpiId, newest) {
+      // A week that is not computed yet, or in which the KPI did not have the question, has no parameters.
+      const row = ofKpi.get(kpiId)?.findLast((one) => one.week <= newest);
+      const cutoffs = isDue.has(newest) ? {} : (row?.cutoffs ?? {});
       const cutoffOf = (kind: Tested) => cutoffs[kind];
       return { factor: row?.factor ?? 1, groupVariance: row?.groupVariance ?? null, cutoffOf };
     },
@@ -198,7 +192,7 @@ export function rollingFigure(
       change: null,
     };
   }
-  const { factor, cutoffOf } = statistics.kpiAt(kpiId, week);
+  const { factor, cutoffOf } = statistics.kpiAt(kpiId, newestOf(latest));
   const { variationOf, asked } = statistics;
   const weeks = latest.map(({ reading }) => reading.week).toSorted();
   const change = kpiChange(latest, readings, asked, { variationOf, factor });
@@ -247,7 +241,8 @@ export function kpiDifferenceShown(
 ): Difference | null {
   if (kind === 'none') return null;
   const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
-  const cutoff = statistics.kpiAt(kpiId, week).cutoffOf(kind);
+  if (latest.length === 0) return null;
+  const cutoff = statistics.kpiAt(kpiId, newestOf(latest)).cutoffOf(kind);
   return shownDifference(differenceIn(latest, { kind, whole }, readings, week, statistics), cutoff);
 }
 
@@ -259,11 +254,15 @@ function differenceIn(
   { variationOf, windowOf }: Statistics,
 ): Differing | undefined {
   if (kind !== 'halfYear') return kpiDifference(latest, whole, variationOf);
-  const { first, last } = windowOf(week);
-  const then = { first: addWeeks(first, -halfYear), last: addWeeks(last, -halfYear) };
   const ids = latest.map(({ questionId }) => questionId);
-  return kpiSinceHalfYear(latest, latestOf(readings, ids, then), variationOf);
+  return kpiSinceHalfYear(latest, latestOf(readings, ids, halfYearBefore(windowOf(week))), variationOf);
 }
+
+/** Returns the weeks that the weeks of a window are compared with. */
+export const halfYearBefore = ({ first, last }: Window): Window => ({
+  first: addWeeks(first, -halfYear),
+  last: addWeeks(last, -halfYear),
+});
 
 /** Returns the best estimate of a small group's rolling KPI value; null if the group is not small, or nothing is known about it. */
 export function kpiEstimate(
@@ -274,13 +273,8 @@ export function kpiEstimate(
   statistics: Statistics,
 ): BestEstimate | null {
   const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
-  const { factor, groupVariance } = statistics.kpiAt(kpiId, week);
-  if (latest.length === 0 || !latest.some(({ reading }) => reading.answers < smallGroup)) return null;
-  const above = kpiDifference(latest, parent, statistics.variationOf);
-  const { variance } = rollingOf(latest, statistics.variationOf, factor);
-  if (!above || groupVariance === null || !(variance > 0)) return null;
-  const value = valueOf(latest);
-  return shrunk(value, value - above.by, groupVariance, variance);
+  const { factor, groupVariance } = statistics.kpiAt(kpiId, newestOf(latest));
+  return bestEstimate(latest, parent, { variationOf: statistics.variationOf, factor }, groupVariance);
 }
 
 /** The interval, change, difference and best estimate of a question in a week. */
@@ -302,7 +296,7 @@ export function questionMeasures(
   const reading = readings.get(questionId)?.find((one) => one.week === week);
   if (!reading || !isShown(reading))
     return { margin: null, change: null, difference: null, bestEstimate: null };
-  const { asked, variationOf, questionCutoff } = statistics;
+  const { asked, variationOf, questionCutoff, groupVarianceOf } = statistics;
   const latest = { questionId, reading };
   const variation = variationOf(questionId, week);
   const change = questionChange(latest, readings, asked, variationOf);
@@ -317,21 +311,10 @@ export function questionMeasures(
             differenceIn([latest], compared, readings, week, statistics),
             questionCutoff(questionId, week, kind),
           ),
-    bestEstimate: questionEstimate(latest, parent?.get(questionId), statistics),
+    bestEstimate: parent
+      ? bestEstimate([latest], parent, { variationOf, factor: 1 }, groupVarianceOf(questionId, week))
+      : null,
   };
-}
-
-function questionEstimate(
-  { questionId, reading }: Latest,
-  parent: readonly Reading[] | undefined,
-  { variationOf, groupVarianceOf }: Statistics,
-): BestEstimate | null {
-  const above = parent?.find((one): one is ShownReading => one.week === reading.week && isShown(one));
-  const variation = variationOf(questionId, reading.week);
-  const groupVariance = groupVarianceOf(questionId, reading.week);
-  if (!above || !variation || groupVariance === null || reading.answers >= smallGroup) return null;
-  const error = variation.variance * meanVariance(reading, variation.presentShare);
-  return shrunk(reading.value, above.value, groupVariance, error);
 }
 
 /** The first and last week of the figures that rolling values of one week and their comparisons need, as few weeks as possible. */
@@ -347,7 +330,7 @@ export function neededForWeek(
     const inWindow = weeks?.find((one) => one >= first && one <= last);
     return inWindow === undefined ? first : earliestComparable(inWindow, weeks);
   });
-  const halfYearAgo = kind === 'halfYear' ? [addWeeks(first, -halfYear)] : [];
+  const halfYearAgo = kind === 'halfYear' ? [halfYearBefore({ first, last }).first] : [];
   return { first: [...starts, ...halfYearAgo].reduce((a, b) => (a < b ? a : b), first), last };
 }
 
@@ -377,7 +360,7 @@ export function kpiCell(
     const value = isAskedIn(readings, questionIds, window) ? null : 'none';
     return { value, handedOut: false, clearChange: null, changeHandedOut: false, difference: null };
   }
-  const { factor, cutoffOf } = statistics.kpiAt(kpiId, week);
+  const { factor, cutoffOf } = statistics.kpiAt(kpiId, newestOf(latest));
   const { variationOf, asked } = statistics;
   const cutoff = cutoffOf('change');
   const change = cutoff && kpiChange(latest, readings, asked, { variationOf, factor });

@@ -4,7 +4,12 @@ import { randomFrom } from '../../simulation/random.ts';
 import { randomSegmentWorld } from '../../testing/attacks/segment-worlds.ts';
 import { cases } from '../../testing/house/cases.ts';
 import { chooseCells, setsOf } from '../disclosure/disclosure.ts';
+import { revealsRemainder, slowlyChosen } from '../../testing/reference/segments.ts';
 import { chooseSegments, segmentsHandedOut, type SegmentSet } from './choose-segments.ts';
+import { inverseVariation } from './exchanges.ts';
+import { dividedBy, undivided } from './parts.ts';
+import { emptyInverse } from './positive-matrix.ts';
+import { hasRemainder } from './remainders.ts';
 
 /** A company in which everyone is in a team of this size. Teams are cells, and all of them are in group 1. */
 function company(teams: number, size: number) {
@@ -45,6 +50,14 @@ describe('a segment', () => {
     const { cells, people } = company(10, 8);
     const site = breakdownOf(people, (person) => (person < 40 ? 1 : 2));
     expect(chooseSegments(cells, [site], 5).get(1)).toEqual(people.slice(0, 40));
+  });
+
+  test('is withheld without computing for minutes if thousands of people in one cell all differ', () => {
+    const { cells, people } = company(1, 8_000);
+    const breakdowns = [1, 20, 400].map((divisor) =>
+      breakdownOf(people, (person) => 1_000 * divisor + (Math.floor(person / divisor) % 20)),
+    );
+    expect(chooseSegments(cells, breakdowns, 5)).toEqual(new Map());
   });
 
   test('of fewer people than the threshold is withheld', () => {
@@ -128,6 +141,51 @@ describe('breakdowns', () => {
       { segment: 11, people: people.filter((person) => person % 3 < 2) },
     ];
     expect([...chooseSegments(cells, [breakdown], 5).keys()]).toEqual([10, 11]);
+  });
+});
+
+describe('a plain and slow implementation of the same rules', () => {
+  test('chooses the same people', () => {
+    const shown = { all: 0, some: 0 };
+    for (let seed = 1; seed <= cases(30).numRuns; seed++) {
+      const { groups, count, threshold, breakdowns } = randomSegmentWorld(seed, [8, 60], [1, 6]);
+      const { cellOf } = chooseCells(groups, count, threshold);
+      const chosen = chooseSegments({ cellOf }, breakdowns, threshold);
+      expect([...chosen], `seed ${seed}`).toEqual([...slowlyChosen({ cellOf, breakdowns, threshold })]);
+      const people = [...chosen.values()].flat().length;
+      if (people === breakdowns.flat().flatMap((set) => set.people).length) shown.all++;
+      else if (people > 0) shown.some++;
+    }
+    expect(shown.all).toBeGreaterThan(0);
+    expect(shown.some).toBeGreaterThan(10);
+  });
+
+  test('finds remainders in the same sets', () => {
+    let found = 0;
+    const tried = cases(120).numRuns;
+    for (let seed = 1; seed <= tried; seed++) {
+      // Without protection, remainders of few people are frequent. In sets that overlap at random, some differences are independent for
+      // some of the primes only.
+      const { groups, count, threshold, breakdowns } = randomSegmentWorld(seed, [20, 90], [3, 8]);
+      const random = randomFrom(seed, 'sets that overlap');
+      const sets = breakdowns
+        .flat()
+        .map(({ segment, people }): [number, number[]] => [
+          segment,
+          seed % 2 === 0 ? [...people] : [...Array(count).keys()].filter(() => random.chance(0.5)),
+        ]);
+      const { cellOf } = chooseCells(groups, count, threshold);
+      const division = dividedBy(
+        undivided(cellOf),
+        sets.map(([, people]) => people),
+      );
+      const { rank } = inverseVariation(division, emptyInverse);
+      const isRevealing = revealsRemainder({ cellOf, threshold }, sets);
+      expect(hasRemainder(division, rank, threshold), `seed ${seed}`).toBe(isRevealing);
+      if (isRevealing) found++;
+    }
+    expect(found).toBeGreaterThan(tried / 10);
+    expect(found).toBeLessThan((9 * tried) / 10);
   });
 });
 

@@ -1,14 +1,16 @@
 // Decides which people the figures of segments are based on, after the disclosure procedure has chosen the cells of all groups
 // (disclosure.ts). Pure. It knows which people count in which cells and segments, but never what anyone answered (P3).
 import type { Cells } from '../disclosure/disclosure.ts';
-import { cellsWithoutExchange, type Part } from './exchanges.ts';
+import { areAllExchangeable, cellsWithoutExchange, inverseVariation } from './exchanges.ts';
+import { dividedBy, type Division, undivided } from './parts.ts';
+import { emptyInverse, type Inverse } from './positive-matrix.ts';
 import { hasRemainder } from './remainders.ts';
 
 /** The people who count in a segment, each once. A segment of a breakdown can have several sets, one for each question of a class. */
 export type SegmentSet = { segment: number; people: readonly number[] };
 
 /** The cells of the groups' figures. */
-type GroupCells = Pick<Cells, 'cellOf' | 'sizes'>;
+type GroupCells = Pick<Cells, 'cellOf'>;
 
 /** After this number of attempts, all cells that fail are left out at once; after twice as many, the breakdown is withheld. */
 const maxAttempts = 12;
@@ -22,105 +24,85 @@ const maxAttempts = 12;
  * People who are in no cell count in no segment. A breakdown with which whole-number answers would reveal a remainder is withheld.
  */
 export function chooseSegments(
-  cells: GroupCells,
+  { cellOf }: GroupCells,
   breakdowns: readonly (readonly SegmentSet[])[],
   threshold: number,
 ): Map<number, number[]> {
-  const all = chosenOf(cells, breakdowns, threshold, false);
+  const lists = breakdowns.map((breakdown) => breakdown.map(copyOf));
+  if (threshold === 1) return new Map(lists.flat());
+  const context = { cellOf, threshold };
+  const none: Chosen = { division: undivided(cellOf), inverse: emptyInverse, shown: [] };
+  const all = withBreakdowns(context, none, lists);
+  if (!hasRemainder(all.division, all.inverse.rank, threshold)) return new Map(all.shown);
   // Remainders don't occur by chance, only with attributes that were chosen for it. So each breakdown is checked only if all together
   // reveal one.
-  if (threshold === 1 || !all.isRevealing()) return all.shown;
-  return chosenOf(cells, breakdowns, threshold, true).shown;
+  const checked = lists.reduce((before, breakdown) => {
+    const after = withBreakdown(context, before, breakdown);
+    return hasRemainder(after.division, after.inverse.rank, threshold) ? before : after;
+  }, none);
+  return new Map(checked.shown);
 }
 
-/** Chooses the sets of one breakdown after another. `isChecked`: whether one is withheld that would reveal remainders (remainders.ts). */
-function chosenOf(
-  { cellOf, sizes }: GroupCells,
-  breakdowns: readonly (readonly SegmentSet[])[],
-  threshold: number,
-  isChecked: boolean,
-) {
-  const shown = new Map<number, number[]>();
-  const rowsOf: number[][] = Array.from(cellOf, () => []);
-  const breakdownOf: number[] = [];
-  const isRevealingWith = (sets: readonly [number, number[]][]) =>
-    hasRemainder(
-      partsOf({ cellOf, sizes, rowsOf, before: shown.size }, sets),
-      [...breakdownOf, ...sets.map(() => -1)],
-      threshold,
-    );
-  for (const [number, breakdown] of breakdowns.entries()) {
-    const sets =
-      threshold === 1
-        ? breakdown.map(({ segment, people }): [number, number[]] => [segment, [...people]])
-        : addedBreakdown({ cellOf, sizes, rowsOf, before: shown.size }, breakdown, threshold);
-    if (isChecked && isRevealingWith(sets)) continue;
-    for (const [segment, people] of sets) {
-      for (const person of people) rowsOf[person]?.push(shown.size);
-      breakdownOf.push(number);
-      shown.set(segment, people);
-    }
-  }
-  return { shown, isRevealing: () => isRevealingWith([]) };
+type Context = { cellOf: Int32Array; threshold: number };
+/** A segment and its people. */
+type Shown = [segment: number, people: number[]];
+/** The segments that were chosen so far, the people by their sets, and the inverse of the variation of these sets. */
+type Chosen = { division: Division; inverse: Inverse; shown: Shown[] };
+
+const copyOf = ({ segment, people }: SegmentSet): Shown => [segment, [...people]];
+
+/** Adds the segments of breakdowns one breakdown after another. If no cell has to be left out, all are added at once, with the same result. */
+function withBreakdowns(context: Context, before: Chosen, breakdowns: readonly Shown[][]): Chosen {
+  const { threshold } = context;
+  if (breakdowns.length === 1) return withBreakdown(context, before, breakdowns[0] as Shown[]);
+  const all = withSets(before, enough(breakdowns.flat(), context, new Set([0])));
+  if (areAllExchangeable(all.division, all.inverse, 1 / threshold)) return all;
+  const half = breakdowns.length >> 1;
+  return withBreakdowns(
+    context,
+    withBreakdowns(context, before, breakdowns.slice(0, half)),
+    breakdowns.slice(half),
+  );
 }
 
-type Before = GroupCells & { rowsOf: readonly (readonly number[])[]; before: number };
-
-/**
- * Returns the sets of one breakdown that can be published in addition to those of the breakdowns before it. `rowsOf`: the sets of each
- * person so far.
- */
-function addedBreakdown(
-  context: Before,
-  breakdown: readonly SegmentSet[],
-  threshold: number,
-): [number, number[]][] {
-  const { cellOf } = context;
-  const left = new Set<number>([0]);
-  let sets = breakdown.map(({ segment, people }): [number, number[]] => [segment, [...people]]);
+/** Adds the segments of one breakdown that can be published in addition to those before it. */
+function withBreakdown(context: Context, before: Chosen, breakdown: readonly Shown[]): Chosen {
+  const { cellOf, threshold } = context;
+  const left = new Set([0]);
+  let sets = [...breakdown];
   for (let attempt = 1; ; attempt++) {
-    sets = sets
-      .map(([segment, people]): [number, number[]] => [
-        segment,
-        people.filter((person) => !left.has(cellOf[person] as number)),
-      ])
-      .filter(([, people]) => people.length >= threshold);
-    if (sets.length === 0 || attempt > 2 * maxAttempts) return [];
-    const rowCount = context.before + sets.length;
-    const failing = cellsWithoutExchange(partsOf(context, sets), rowCount, 1 / threshold);
-    if (failing.size === 0) return sets;
+    sets = enough(sets, context, left);
+    if (sets.length === 0 || attempt > 2 * maxAttempts) return before;
+    const added = withSets(before, sets);
+    const failing = cellsWithoutExchange(added.division, added.inverse, 1 / threshold);
+    if (failing.size === 0) return added;
     const worst = Math.max(...failing.values());
-    const before = left.size;
+    const size = left.size;
     const counted = new Set(sets.flatMap(([, people]) => people.map((person) => cellOf[person])));
     for (const [cell, weight] of failing) {
       if (counted.has(cell) && (weight >= worst / 2 || attempt >= maxAttempts)) left.add(cell);
     }
     // The cells that fail worst are not in this breakdown. Its other cells use up their exchanges.
-    if (left.size === before)
+    if (left.size === size)
       sets = sets.toSorted((a, b) => b[1].length - a[1].length || a[0] - b[0]).slice(0, -1);
   }
 }
 
-/** Returns the people by cell and by the sets that they are in. */
-function partsOf(
-  { cellOf, rowsOf, before }: Before,
-  sets: readonly [number, number[]][],
-): Map<number, Part[]> {
-  const added: number[][] = [];
-  for (const [i, [, people]] of sets.entries())
-    for (const person of people) (added[person] ??= []).push(before + i);
-  const parts = new Map<number, Map<string, { rows: number[]; size: number }>>();
-  for (const [person, cell] of cellOf.entries()) {
-    if (cell === 0) continue;
-    const rows = [...(rowsOf[person] ?? []), ...(added[person] ?? [])];
-    const ofCell = parts.get(cell) ?? new Map<string, { rows: number[]; size: number }>();
-    parts.set(cell, ofCell);
-    const key = rows.join();
-    const part = ofCell.get(key);
-    if (part) part.size++;
-    else ofCell.set(key, { rows, size: 1 });
-  }
-  return new Map([...parts].map(([cell, list]) => [cell, [...list.values()]]));
+/** Returns the sets without the people of the cells that are left out, if enough people remain. */
+const enough = (sets: readonly Shown[], { cellOf, threshold }: Context, left: ReadonlySet<number>): Shown[] =>
+  sets
+    .map(([segment, people]): Shown => [
+      segment,
+      people.filter((person) => !left.has(cellOf[person] as number)),
+    ])
+    .filter(([, people]) => people.length >= threshold);
+
+function withSets({ division, inverse, shown }: Chosen, sets: readonly Shown[]): Chosen {
+  const after = dividedBy(
+    division,
+    sets.map(([, people]) => people),
+  );
+  return { division: after, inverse: inverseVariation(after, inverse), shown: [...shown, ...sets] };
 }
 
 /**
@@ -137,13 +119,11 @@ export function segmentsHandedOut(
   const ownCellOf = cellOf.map((cell, person) => (usedOwnLink[person] ? cell : 0));
   const ownSizes = new Map<number, number>();
   for (const cell of ownCellOf) ownSizes.set(cell, (ownSizes.get(cell) ?? 0) + 1);
-  const rowsOf: number[][] = Array.from(cellOf, () => []);
-  const sets = [...shown].map(([segment, people]): [number, number[]] => [segment, [...people]]);
-  const parts = partsOf({ cellOf: ownCellOf, sizes: [], rowsOf, before: 0 }, sets);
-  const failing = cellsWithoutExchange(parts, sets.length, 1 / threshold);
+  const division = dividedBy(undivided(ownCellOf), [...shown.values()]);
+  const failing = cellsWithoutExchange(division, inverseVariation(division, emptyInverse), 1 / threshold);
   const isUnsafe = (person: number) => {
     const cell = cellOf[person] as number;
     return failing.has(cell) || (ownSizes.get(cell) ?? 0) < threshold;
   };
-  return new Set(sets.filter(([, people]) => people.some(isUnsafe)).map(([segment]) => segment));
+  return new Set([...shown].filter(([, people]) => people.some(isUnsafe)).map(([segment]) => segment));
 }

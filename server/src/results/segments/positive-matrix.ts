@@ -1,59 +1,51 @@
 // Symmetric matrices without negative eigenvalues, as rows one after another. Pure.
 
-/** Pivots below this are rounding errors of a matrix that is singular. */
+/** Pivots below this share of their row's diagonal entry are rounding errors: the row depends on those before it. */
 const smallestPivot = 1e-9;
 
-/**
- * Returns the inverse of a symmetric matrix of `count` rows. Rows that depend on others are left out: their rows and columns of the
- * inverse are 0. The result solves `matrix · x = b` for every b that is a combination of the matrix's rows.
- */
-export function inverseOf(matrix: Float64Array, count: number): Float64Array {
-  const factor = new Float64Array(count * count);
-  const diagonal = Float64Array.from({ length: count }, (_, i) => at(matrix, i * count + i));
-  const largest = diagonal.reduce((max, value) => Math.max(max, value), 0);
-  const pivots: number[] = [];
-  const rest = new Set(diagonal.keys());
-  for (;;) {
-    let pivot = -1;
-    for (const i of rest) if (pivot < 0 || at(diagonal, i) > at(diagonal, pivot)) pivot = i;
-    if (pivot < 0 || at(diagonal, pivot) <= smallestPivot * largest) break;
-    const step = pivots.length;
-    const root = Math.sqrt(at(diagonal, pivot));
-    rest.delete(pivot);
-    pivots.push(pivot);
-    factor[pivot * count + step] = root;
-    for (const i of rest) {
-      let value = at(matrix, i * count + pivot);
-      for (let j = 0; j < step; j++) value -= at(factor, i * count + j) * at(factor, pivot * count + j);
-      value /= root;
-      factor[i * count + step] = value;
-      diagonal[i] = at(diagonal, i) - value * value;
-    }
-  }
-  return inverseOfFactor(factor, pivots, count);
-}
+/** `values`: `count` rows of `count` numbers. `rank`: how many of the rows don't depend on those before them. */
+export type Inverse = { count: number; rank: number; values: Float64Array };
 
-/** Returns the inverse of factor · factorᵀ. `pivots`: its rows, in the order in which the factor is triangular. */
-function inverseOfFactor(factor: Float64Array, pivots: readonly number[], count: number): Float64Array {
-  const inverse = new Float64Array(count * count);
-  const rank = pivots.length;
-  const solution = new Float64Array(rank);
-  const entry = (i: number, j: number) => at(factor, (pivots[i] as number) * count + j);
-  for (const [column, pivot] of pivots.entries()) {
-    solution.fill(0);
-    for (let i = column; i < rank; i++) {
-      let value = i === column ? 1 : 0;
-      for (let j = column; j < i; j++) value -= entry(i, j) * at(solution, j);
-      solution[i] = value / entry(i, i);
+export const emptyInverse: Inverse = { count: 0, rank: 0, values: new Float64Array(0) };
+
+/**
+ * Returns the inverse of a matrix with more rows. `added`: the new rows, of which only the entries up to the diagonal
+ * are read. Rows that depend on those before them are left out: their rows and columns of the inverse are 0. The inverse solves `matrix · x = b` for every b that
+ * is a combination of the matrix's rows.
+ */
+export function withRows(inverse: Inverse, added: readonly Float64Array[]): Inverse {
+  const count = inverse.count + added.length;
+  const values = new Float64Array(count * count);
+  let { rank } = inverse;
+  for (let i = 0; i < inverse.count; i++)
+    values.set(inverse.values.subarray(i * inverse.count, (i + 1) * inverse.count), i * count);
+  for (const [place, row] of added.entries()) {
+    const own = inverse.count + place;
+    // The row minus the combination of earlier rows that is closest to it, and what remains of its diagonal entry.
+    const rest = new Float64Array(own + 1);
+    for (let i = 0; i < own; i++) {
+      const value = at(row, i);
+      let sum = at(values, i * count + i) * value;
+      for (let j = 0; j < i; j++) {
+        const entry = at(values, i * count + j);
+        sum += entry * at(row, j);
+        rest[j] = at(rest, j) - entry * value;
+      }
+      rest[i] = at(rest, i) - sum;
     }
-    for (let i = rank - 1; i >= 0; i--) {
-      let value = at(solution, i);
-      for (let j = i + 1; j < rank; j++) value -= entry(j, i) * at(solution, j);
-      solution[i] = value / entry(i, i);
+    let pivot = at(row, own);
+    for (let i = 0; i < own; i++) pivot += at(rest, i) * at(row, i);
+    if (!(pivot > smallestPivot * at(row, own))) continue;
+    rank++;
+    rest[own] = 1;
+    for (let i = 0; i <= own; i++) {
+      const factor = at(rest, i) / pivot;
+      for (let j = 0; j <= i; j++) values[i * count + j] = at(values, i * count + j) + factor * at(rest, j);
     }
-    for (const [i, row] of pivots.entries()) inverse[row * count + pivot] = at(solution, i);
   }
-  return inverse;
+  for (let i = 0; i < count; i++)
+    for (let j = 0; j < i; j++) values[j * count + i] = at(values, i * count + j);
+  return { count, rank, values };
 }
 
 /** Returns a function that solves `matrix · x = b` for a symmetric matrix; undefined if it has an eigenvalue that isn't positive. */

@@ -5,177 +5,172 @@
 // People of one cell who are in the same sets form a part. All combinations modulo a prime are those of some independent rows, which
 // elimination finds, for all primes at the same time. In each of these rows, the weights that aren't multiples of the prime must belong to
 // at least `threshold` people. A combination of several rows could have fewer, which isn't searched for.
-import type { Part } from './exchanges.ts';
+import type { Division, MixedCell, Part } from './parts.ts';
 
 /** Larger ones need weights that eight breakdowns hardly allow. */
 export const primes = [2, 3, 5, 7, 11, 13] as const;
-
-type Cells = readonly (readonly Part[])[];
-
-/**
- * Returns whether a combination of figures reveals a remainder of the sum of the answers of fewer than `threshold` people. `parts`: by cell.
- * `breakdownOf`: the breakdown of each set.
- */
-export function hasRemainder(
-  parts: ReadonlyMap<number, readonly Part[]>,
-  breakdownOf: readonly number[],
-  threshold: number,
-): boolean {
-  const cells = [...parts.values()].filter((list) => list.length > 1);
-  const rank = mostIndependent(cells, breakdownOf);
-  const isRevealed = (among: readonly number[]) =>
-    hasSmallRow(cells, among, { rowCount: breakdownOf.length, rank, threshold });
-  // If a number to divide by has some of the primes in common, each is tried by itself.
-  return isRevealed(primes) ?? primes.some((prime) => isRevealed([prime]));
-}
-
-/** Returns a number that the number of independent combinations never exceeds. */
-function mostIndependent(cells: Cells, breakdownOf: readonly number[]): number {
-  const breakdowns = new Set(breakdownOf);
-  for (const list of cells) {
-    const counts = list.map(({ rows }) => Map.groupBy(rows, (row) => breakdownOf[row] as number));
-    for (const breakdown of breakdowns) {
-      const sizes = new Set(counts.map((one) => one.get(breakdown)?.length ?? 0));
-      if (sizes.size > 1) breakdowns.delete(breakdown);
-    }
-  }
-  // If everyone in a cell is in the same number of sets of a breakdown, all its sets together say nothing new.
-  return breakdownOf.length - breakdowns.size;
-}
-
-type Sizes = { rowCount: number; rank: number; threshold: number };
+/** The remainder of a division by this number stands for the remainders of divisions by all primes. */
+const modulus = primes.reduce((product, prime) => product * prime, 1);
 
 /**
- * Returns whether a row has weights that aren't multiples of one of the primes for fewer than `threshold` people only. Undefined if the
- * primes have to be tried one by one. A row gains people from cell to cell, so most rows are settled after a few cells.
+ * Returns whether a combination of figures reveals a remainder of the sum of the answers of fewer than `threshold` people. `rank`: the number of
+ * independent sets. There are at most as many modulo a prime.
  */
-function hasSmallRow(cells: Cells, among: readonly number[], sizes: Sizes): boolean | undefined {
-  const modulus = among.reduce((all, prime) => all * prime, 1);
-  const echelon = new Echelon(sizes.rowCount, modulus);
-  /** The rows that are not settled, with the people counted for each prime. */
+export function hasRemainder({ mixed, rowCount }: Division, rank: number, threshold: number): boolean {
+  const echelon = new Echelon(rowCount);
+  /** The rows that are not settled, with the people counted for each prime. A row gains people from cell to cell, so most are settled soon. */
   const open = new Map<number, number[]>();
-  for (const list of cells) {
-    if (open.size === 0 && echelon.size === sizes.rank) return false;
-    // The weights of the parts, minus that of the first. Those in front of a row's own part are 0.
-    const weights: (Int32Array | number)[] = [new Int32Array(0)];
-    for (const part of list.slice(1)) {
-      const found = echelon.add(differenceOf(list[0] as Part, part, sizes.rowCount));
-      if (found === 'not divisible') return undefined;
-      weights.push(found === 'independent' ? echelon.size - 1 : found);
-      if (found === 'independent')
-        open.set(
-          echelon.size - 1,
-          among.map(() => 0),
-        );
+  for (const cell of mixed) {
+    if (open.size === 0 && echelon.rank === rank * primes.length) return false;
+    const first = cell.parts[0] as Part;
+    for (const part of cell.parts) {
+      for (const [row, divisor] of part === first ? [] : echelon.add(part, first)) {
+        const counted = open.get(row) ?? primes.map(() => Infinity);
+        const people = primes.map((prime, i) => (divisor % prime === 0 ? 0 : (counted[i] as number)));
+        open.set(row, people);
+      }
     }
     for (const [row, people] of open) {
-      const own = weights.map((weight) =>
-        typeof weight === 'number' ? Number(weight === row) : (modulus - (weight[row] ?? 0)) % modulus,
-      );
-      if (own.every((weight) => weight === 0)) continue;
-      for (const [i, prime] of among.entries())
-        people[i] = (people[i] as number) + differingIn(list, own, prime);
-      if (people.every((count) => count >= sizes.threshold)) open.delete(row);
+      const weights = cell.parts.map((part) => echelon.weightOf(part, row));
+      if (weights.every((weight) => weight === weights[0])) continue;
+      for (const [i, prime] of primes.entries()) {
+        const counted = people[i] as number;
+        if (counted < threshold) people[i] = counted + differingIn(cell, weights, prime);
+      }
+      if (people.every((count) => count >= threshold)) open.delete(row);
     }
   }
   return open.size > 0;
 }
 
 /** Returns how many people of a cell keep a weight that isn't a multiple of the prime. The cell's own figure can be added at will. */
-function differingIn(list: readonly Part[], weights: readonly number[], prime: number): number {
-  const counts = new Map<number, number>();
-  let total = 0;
-  for (const [i, { size }] of list.entries()) {
+function differingIn({ parts, size }: MixedCell, weights: readonly number[], prime: number): number {
+  const counts = emptyCounts.slice(0, prime);
+  for (let i = 0; i < parts.length; i++) {
     const weight = (weights[i] as number) % prime;
-    counts.set(weight, (counts.get(weight) ?? 0) + size);
-    total += size;
+    counts[weight] = (counts[weight] as number) + (parts[i] as Part).size;
   }
-  return total - Math.max(...counts.values());
+  return size - Math.max(...counts);
 }
 
-/** Returns what changes in the sets if a person of one part is replaced by one of another: 1 or -1. */
-function differenceOf(first: Part, part: Part, rowCount: number): Int32Array {
-  const values = new Int32Array(rowCount);
-  for (const row of part.rows) values[row] = 1;
-  for (const row of first.rows) values[row] = (values[row] as number) - 1;
-  return values;
-}
+const emptyCounts: readonly number[] = Array.from({ length: Math.max(...primes) }, () => 0);
 
-/** Vectors in reduced echelon form, each with the amounts of the independent vectors that it consists of. */
-type Reduced = { values: Int32Array; amounts: Int32Array };
-
+/**
+ * The differences between two people of one cell: what changes in the sets if one is replaced by the other. For each prime, those that are
+ * independent of all before them are a basis. Elimination gives each of them a pivot: a set in which it is 1 and all others are 0.
+ *
+ * There is one vector for each pivot, with a number for each set. Modulo the primes for which the set isn't a pivot, it is the vector's value.
+ * Modulo the others, that is known. There, the number says how often the difference with that pivot is in the vector instead. All those
+ * amounts of one set are a row: a combination of figures in which the difference counts 1 and the rest of the basis 0.
+ *
+ * Numbers are sums of products of two numbers below the modulus, one for each vector that was added later. These sums are far below 2^51.
+ */
 class Echelon {
-  readonly #modulus: number;
-  readonly #rowCount: number;
-  /** By the place of the pivot, which is 1 there and 0 in all others. */
-  readonly #byPivot = new Map<number, Reduced>();
+  readonly #vectors: Float64Array[];
+  /** The product of the primes for which each set isn't a pivot. */
+  readonly #open: number[];
+  /** The sets that aren't a pivot for all primes. */
+  #openSets: number[];
+  readonly #allSets: readonly number[];
+  /** The number of pivots of all primes together. */
+  rank = 0;
 
-  constructor(rowCount: number, modulus: number) {
-    this.#rowCount = rowCount;
-    this.#modulus = modulus;
+  constructor(setCount: number) {
+    this.#allSets = Array.from({ length: setCount }, (_, set) => set);
+    this.#openSets = [...this.#allSets];
+    this.#open = this.#allSets.map(() => modulus);
+    this.#vectors = this.#allSets.map(() => new Float64Array(setCount));
   }
 
-  get size(): number {
-    return this.#byPivot.size;
+  /** Returns the weight of a part in a row, not yet divided by a prime. Only the differences within a cell have a meaning. */
+  weightOf({ rows }: Part, row: number): number {
+    let weight = 0;
+    for (const set of rows) weight += (this.#vectors[set] as Float64Array)[row] as number;
+    return weight;
   }
 
-  /** Adds a vector if it is independent. If not, returns amounts of the independent ones whose sum with the vector is 0. */
-  add(values: Int32Array): 'independent' | 'not divisible' | Int32Array {
-    const modulus = this.#modulus;
-    const amounts = new Int32Array(this.#rowCount);
-    const vector = { values, amounts };
-    const places: number[] = [];
-    for (let place = 0; place < values.length; place++) {
-      if (values[place] === 0) continue;
-      places.push(place);
-      values[place] = ((values[place] as number) + modulus) % modulus;
+  /** Adds the difference between two parts. Returns its pivots, each with the product of its primes. */
+  add(part: Part, other: Part): [pivot: number, divisor: number][] {
+    const values = this.#rest(part, other, this.#openSets);
+    if (this.#openSets.every((set) => (values[set] as number) % (this.#open[set] as number) === 0)) return [];
+    const vector = this.#rest(part, other, this.#allSets);
+    const pivots: [number, number][] = [];
+    for (let rest = modulus; ;) {
+      const [pivot, divisor] = this.#bestPivot(vector, rest);
+      if (divisor === 1) return pivots;
+      rest /= divisor;
+      this.#insert(vector, pivot, divisor);
+      pivots.push([pivot, divisor]);
     }
-    // Subtracting a vector changes no other pivot's place.
-    for (const place of places) {
-      const other = this.#byPivot.get(place);
-      if (other) this.#subtract(vector, other, values[place] as number);
-    }
-    let isZero = true;
-    let pivot = -1;
-    for (let place = 0; place < values.length && pivot === -1; place++) {
-      if (values[place] === 0) continue;
-      isZero = false;
-      if (greatestDivisor(values[place] as number, modulus) === 1) pivot = place;
-    }
-    if (isZero) return amounts;
-    if (pivot === -1) return 'not divisible';
-    amounts[this.#byPivot.size] = 1;
-    const inverse = inverseOf(values[pivot] as number, modulus);
-    for (const list of [values, amounts])
-      for (let i = 0; i < list.length; i++) list[i] = ((list[i] as number) * inverse) % modulus;
-    for (const other of this.#byPivot.values()) this.#subtract(other, vector, other.values[pivot] as number);
-    this.#byPivot.set(pivot, vector);
-    return 'independent';
   }
 
-  /** Subtracts a multiple. Products of two numbers below the product of all primes are less than 2^31. */
-  #subtract(from: Reduced, other: Reduced, factor: number): void {
-    if (factor === 0) return;
-    addMultiple(from.values, other.values, this.#modulus - factor, this.#modulus);
-    addMultiple(from.amounts, other.amounts, this.#modulus - factor, this.#modulus);
+  /** Returns a difference minus the vectors that make it 0 at all pivots, in these sets. */
+  #rest(part: Part, other: Part, sets: readonly number[]): Float64Array {
+    const rest = new Float64Array(this.#vectors.length);
+    for (const [{ rows }, sign] of [
+      [part, 1],
+      [other, -1],
+    ] as const) {
+      for (const row of rows) {
+        const vector = this.#vectors[row] as Float64Array;
+        rest[row] = (rest[row] as number) + sign * oneFor(this.#open[row] as number);
+        for (const set of sets) rest[set] = (rest[set] as number) - sign * (vector[set] as number);
+      }
+    }
+    for (const set of sets) rest[set] = remainderOf(rest[set] as number);
+    return rest;
+  }
+
+  /** Returns a pivot for as many as possible of the primes in `rest`, and the product of these. */
+  #bestPivot(vector: Float64Array, rest: number): [pivot: number, divisor: number] {
+    let best: [number, number] = [-1, 1];
+    for (const set of this.#openSets) {
+      const open = greatestDivisor(rest, this.#open[set] as number);
+      const divisor = open / greatestDivisor(open, vector[set] as number);
+      if (divisor > best[1]) best = [set, divisor];
+      if (divisor === rest) break;
+    }
+    return best;
+  }
+
+  /** Adds a vector for the primes in `divisor`, none of which divides its value at the pivot. */
+  #insert(vector: Float64Array, pivot: number, divisor: number): void {
+    const one = oneFor(divisor);
+    const factor = (one * inverseOf((vector[pivot] as number) % divisor, divisor)) % modulus;
+    const added = vector.map((value) => remainderOf(value * factor));
+    // Its value, which the others lose, and its amount, which they gain.
+    added[pivot] = one + factor;
+    for (const other of this.#vectors) {
+      const multiple = remainderOf(remainderOf(-(other[pivot] as number)) * one);
+      if (multiple !== 0) addMultiple(other, added, multiple);
+    }
+    added[pivot] = factor;
+    addMultiple(this.#vectors[pivot] as Float64Array, added, 1);
+    this.#open[pivot] = (this.#open[pivot] as number) / divisor;
+    if (this.#open[pivot] === 1) this.#openSets = this.#openSets.filter((set) => set !== pivot);
+    this.rank += primes.filter((prime) => divisor % prime === 0).length;
   }
 }
 
-function addMultiple(target: Int32Array, source: Int32Array, factor: number, modulus: number): void {
-  for (let i = 0; i < source.length; i++) {
-    const value = source[i] as number;
-    if (value !== 0) target[i] = ((target[i] as number) + factor * value) % modulus;
-  }
+function addMultiple(target: Float64Array, source: Float64Array, factor: number): void {
+  for (let i = 0; i < target.length; i++) target[i] = (target[i] as number) + factor * (source[i] as number);
 }
+
+/** Returns the number that is 1 modulo the primes in `divisor` and 0 modulo all others. */
+const oneFor = (divisor: number): number =>
+  (modulus / divisor) * inverseOf((modulus / divisor) % divisor, divisor);
+
+/** Exact for numbers below 2^51, also negative ones. Faster than `%`. */
+const remainderOf = (value: number): number => value - Math.floor(value / modulus) * modulus;
 
 const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
 
 /** Returns the number whose product with `value` has the remainder 1 (Euclid). */
-function inverseOf(value: number, modulus: number): number {
-  let [a, b, x, y] = [value, modulus, 1, 0];
+function inverseOf(value: number, divisor: number): number {
+  let [a, b, x, y] = [value, divisor, 1, 0];
   while (b !== 0) {
     const quotient = Math.floor(a / b);
     [a, b, x, y] = [b, a - quotient * b, y, x - quotient * y];
   }
-  return ((x % modulus) + modulus) % modulus;
+  return ((x % divisor) + divisor) % divisor;
 }

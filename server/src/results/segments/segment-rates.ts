@@ -24,12 +24,16 @@ export function segmentRates(
   const { breakdowns = [], thresholds } = turnout.data;
   if (breakdowns.length === 0) return [];
   const known = new Map<string, { segment: number; questionIds: readonly number[]; people: number[] }>();
+  // Most people are asked by one round and share its list of questions.
+  const names = new Map<readonly number[], string>();
   for (const [person, assignments] of assignmentsOf.entries()) {
     for (const { segment, questionIds } of askedInSegments(assignments, turnout)) {
-      const name = `${segment} ${questionIds.join()}`;
-      const set = known.get(name) ?? { segment, questionIds, people: [] };
-      known.set(name, set);
-      set.people.push(person);
+      const questions = names.get(questionIds) ?? questionIds.join();
+      names.set(questionIds, questions);
+      const name = `${segment} ${questions}`;
+      const set = known.get(name);
+      if (set) set.people.push(person);
+      else known.set(name, { segment, questionIds, people: [person] });
     }
   }
   const sets = [...known.keys()].toSorted().map((name) => known.get(name)!);

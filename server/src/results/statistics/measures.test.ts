@@ -3,7 +3,7 @@ import { addWeeks } from '@soundings/contract/weeks.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cutoffOf, isClear, type Test } from './marks.ts';
-import { changeOf, differenceOf, marginOf, meanOf, meanOfSteady, shrunk, testOf } from './measures.ts';
+import { changeOf, differenceOf, marginOf, meanOf, meanOfSteady, testOf } from './measures.ts';
 import { excessOf, quantile95, rootOf, twoSidedT } from './normal.ts';
 import { minimumAnswers, pooledVariance, varianceSumsOf } from './pooled-variance.ts';
 import { previousOf, type Reading, type ShownReading } from './readings.ts';
@@ -17,7 +17,6 @@ import {
   windowEnding,
 } from './rolling.ts';
 import { rotationWeeks } from './rotation.ts';
-import { varianceBetween } from './week-statistics.ts';
 
 const reading = (
   week: string,
@@ -297,28 +296,5 @@ describe('marks', () => {
     expect(isClear({ probability: 0, answers: 9 }, undefined)).toBe(false);
     expect(testOf({ by: 0.09, variance: 0.01, freedom: 40, answers: 10 }).probability).toBe(1);
     expect(testOf({ by: 0.09, variance: Number.NaN, freedom: 40, answers: 10 }).probability).toBe(1);
-  });
-});
-
-describe('best estimates', () => {
-  test('are between the group and the one above it, and their intervals are narrower', () => {
-    const figure = fc.double({ min: 0, max: 1, noNaN: true });
-    const variance = fc.double({ min: 1e-6, max: 0.1, noNaN: true });
-    fc.assert(
-      fc.property(figure, figure, variance, variance, (value, above, groupVariance, error) => {
-        const best = shrunk(value, above, groupVariance, error);
-        expect(best.value).toBeGreaterThanOrEqual(Math.min(value, above) - 1e-12);
-        expect(best.value).toBeLessThanOrEqual(Math.max(value, above) + 1e-12);
-        expect(best.margin).toBeLessThanOrEqual(1.96 * Math.sqrt(error));
-        expect(best.weight).toBeCloseTo(groupVariance / (groupVariance + error));
-      }),
-    );
-  });
-
-  test('the variance between groups is what their errors do not explain; unknown for fewer than ten', () => {
-    const groups = Array.from({ length: 20 }, (_, i) => ({ by: i % 2 === 0 ? 0.1 : -0.1, error: 0.004 }));
-    expect(varianceBetween(groups)).toBeCloseTo(0.006, 6);
-    expect(varianceBetween(groups.map((one) => ({ ...one, error: 0.02 })))).toBe(0);
-    expect(varianceBetween(groups.slice(0, 9))).toBeNull();
   });
 });

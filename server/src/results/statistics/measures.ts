@@ -107,19 +107,3 @@ export function testOf({ by, variance, freedom, answers }: Measured): Test {
 /** Returns half the width of the 95% interval of a quantity. */
 export const marginOfMeasured = ({ variance, freedom }: Measured): number =>
   quantile95(freedom) * Math.sqrt(variance);
-
-/** Figures with fewer answers than this get a best estimate. */
-export const smallGroup = 50;
-
-/**
- * Returns a figure moved towards its parent group's figure (Efron and Morris 1975). `groupVariance`: how much groups differ from
- * their parent group; `error`: the variance of the figure.
- */
-export function shrunk(value: number, above: number, groupVariance: number, error: number) {
-  const weight = groupVariance + error > 0 ? groupVariance / (groupVariance + error) : 0;
-  return {
-    value: above + weight * (value - above),
-    margin: 1.96 * Math.sqrt(weight * error),
-    weight,
-  };
-}

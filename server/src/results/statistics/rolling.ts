@@ -50,6 +50,10 @@ export function latestOf(readings: Readings, questionIds: readonly number[], win
 export const isAskedIn = (readings: Readings, questionIds: readonly number[], { first, last }: KpiWindow) =>
   questionIds.some((id) => readings.get(id)?.some(({ week }) => week >= first && week <= last) ?? false);
 
+/** Returns the week of the newest of the readings. */
+export const newestOf = (latest: readonly Latest[]): Week =>
+  latest.reduce((newest, { reading: { week } }) => (week > newest ? week : newest), '' as Week);
+
 /** Returns the mean of the latest readings. */
 export const valueOf = (latest: readonly Latest[]): number =>
   latest.reduce((sum, { reading }) => sum + reading.value, 0) / latest.length;

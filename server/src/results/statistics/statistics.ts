@@ -15,6 +15,7 @@ import {
   type PublishedWeek,
   selectAccountsDue,
   selectDistributions,
+  selectAsked,
   selectFigures,
   selectPublishedWeeks,
   selectRotations,
@@ -125,10 +126,11 @@ async function figuresOf(
   week: Week,
   withDistributions: boolean,
 ): Promise<WeekFigures> {
+  const asked = new Map((await selectAsked(db, accountId, week)).map((one) => [one.groupId, one.asked]));
   const readings = new Map<number, Map<number, Reading>>();
   for (const { groupId, questionId, ...figure } of await selectFigures(db, accountId, week)) {
     const own = readings.get(groupId) ?? new Map<number, Reading>();
-    readings.set(groupId, own.set(questionId, { week, ...figure }));
+    readings.set(groupId, own.set(questionId, { week, ...figure, asked: asked.get(groupId) ?? null }));
   }
   const rows = withDistributions ? await selectDistributions(db, accountId, week) : [];
   const parsed = rows.map(({ questionId, groupId, distribution }) => ({

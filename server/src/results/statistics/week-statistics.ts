@@ -20,7 +20,8 @@ import {
   variationsIn,
   topOf,
 } from './history.ts';
-import { type Measured, meanVariance, type Variation, testOf } from './measures.ts';
+import { type Apart, fromParent, varianceBetween } from './best-estimates.ts';
+import { type Measured, type Variation, testOf } from './measures.ts';
 import { excessOf, rootOf } from './normal.ts';
 import { pooledVariance, varianceSumsOf } from './pooled-variance.ts';
 import { comparableWeeks, isShown, type Reading, type Readings } from './readings.ts';
@@ -32,12 +33,8 @@ import {
   type Latest,
   latestOf,
   questionChange,
-  rollingOf,
   windowEnding,
 } from './rolling.ts';
-
-/** The minimum number of groups for estimating how much groups differ. */
-const enoughGroups = 10;
 
 /** Adds a week whose statistics were computed before. */
 export function recall(
@@ -96,6 +93,10 @@ function addTest(tests: Tests, kind: Tested, measured: Measured | undefined): vo
 }
 
 const noReadings: Readings = new Map();
+const readingsIn =
+  ({ readings }: History) =>
+  (groupId: number | null): Readings =>
+    (groupId === null ? undefined : readings.get(groupId)) ?? noReadings;
 
 /** Adds the cutoffs and the variance between groups. All questions of a week are looked at together. */
 function withCutoffs(
@@ -108,9 +109,8 @@ function withCutoffs(
   const variations = new Map(measured.map(({ questionId, ...variation }) => [questionId, variation]));
   const variationAt = variationIn(history);
   const then = windowEnding(addWeeks(week, -halfYear), kpiWeeks);
-  const around = new Map(
-    measured.map(({ questionId }) => [questionId, [] as { by: number; error: number }[]]),
-  );
+  const readingsOf = readingsIn(history);
+  const around = new Map(measured.map(({ questionId }) => [questionId, [] as Apart[]]));
   for (const [groupId, own] of readings) {
     const [top, parent] = [topOf(groupId, parentOf), parentOf(groupId)];
     const all = history.readings.get(groupId) as Map<number, Reading[]>;
@@ -120,15 +120,11 @@ function withCutoffs(
       const latest = [{ questionId, reading }];
       addTest(tests, 'change', questionChange(latest[0] as Latest, all, history.asked, variationAt));
       addTest(tests, 'halfYear', kpiSinceHalfYear(latest, latestOf(all, [questionId], then), variationAt));
-      const differs = (other: number | null) =>
-        other === null
-          ? undefined
-          : kpiDifference(latest, history.readings.get(other) ?? noReadings, variationAt);
+      const differs = (other: number | null) => kpiDifference(latest, readingsOf(other), variationAt);
       addTest(tests, 'company', differs(top));
-      const above = differs(parent);
-      addTest(tests, 'parent', above);
-      const error = variation.variance * meanVariance(reading, variation.presentShare);
-      if (above) around.get(questionId)?.push({ by: above.by, error });
+      addTest(tests, 'parent', differs(parent));
+      const apart = fromParent(latest, readingsOf(parent), { variationOf: variationAt, factor: 1 });
+      if (apart) around.get(questionId)?.push(apart);
     }
   }
   const cutoffs = cutoffsOf(tests);
@@ -139,21 +135,6 @@ function withCutoffs(
   }));
 }
 
-/** Returns how much groups differ from their parent group, beyond their errors (Paule and Mandel 1982); null if they are too few. */
-export function varianceBetween(groups: readonly { by: number; error: number }[]): number | null {
-  if (groups.length < enoughGroups) return null;
-  const excess = (variance: number) =>
-    groups.reduce((sum, { by, error }) => sum + by ** 2 / (variance + error), 0) - groups.length;
-  if (excess(0) <= 0) return 0;
-  let [low, high] = [0, 1];
-  for (let i = 0; i < 40; i++) {
-    const middle = (low + high) / 2;
-    if (excess(middle) > 0) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
-}
-
 /** The minimum number of groups from which a week's ratio is computed. */
 const enoughForRatio = 10;
 
@@ -161,13 +142,14 @@ function kpiStatistics(history: History, week: Week, setting: Setting): KpiStati
   const { kpis, kpiWeeks, parentOf } = setting;
   const window = windowEnding(week, kpiWeeks);
   const then = windowEnding(addWeeks(week, -halfYear), kpiWeeks);
+  const readingsOf = readingsIn(history);
   const variationAt = variationIn(history);
   const tests = noTests();
   const found = kpis.map(({ id, questionIds }) => {
     const factor = factorOf(history, id, addWeeks(week, -comparableWeeks));
     const how = { variationOf: variationAt, factor };
     const changes = new Map<number, { by: number; variance: number; isNew: boolean; shared: number }>();
-    const around: { by: number; error: number }[] = [];
+    const around: Apart[] = [];
     for (const [groupId, readings] of history.readings) {
       const latest = latestOf(readings, questionIds, window);
       if (latest.length === 0) continue;
@@ -196,15 +178,11 @@ function kpiStatistics(history: History, week: Week, setting: Setting): KpiStati
         'halfYear',
         kpiSinceHalfYear(latest, latestOf(readings, questionIds, then), variationAt),
       );
-      const differs = (other: number | null) =>
-        other === null
-          ? undefined
-          : kpiDifference(latest, history.readings.get(other) ?? noReadings, variationAt);
+      const differs = (other: number | null) => kpiDifference(latest, readingsOf(other), variationAt);
       addTest(tests, 'company', differs(topOf(groupId, parentOf)));
-      const parent = differs(parentOf(groupId));
-      addTest(tests, 'parent', parent);
-      const error = rollingOf(latest, variationAt, factor).variance;
-      if (parent && error > 0) around.push({ by: parent.by, error });
+      addTest(tests, 'parent', differs(parentOf(groupId)));
+      const apart = fromParent(latest, readingsOf(parentOf(groupId)), how);
+      if (apart) around.push(apart);
     }
     return { kpiId: id, factor, ...ratioOf(changes, parentOf), groupVariance: varianceBetween(around) };
   });

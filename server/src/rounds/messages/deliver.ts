@@ -61,6 +61,7 @@ export function openDelivery({
     const mail = {
       id: `asking ${accountId} ${userId} ${week} ${scheduleId} ${kind}`,
       to: address,
+      ...(kind === 'invitation' && { person: { accountId, userId } }),
       ...invitationOf({ ...message, questions }, answeringAddressOf(link, publicUrl), optOutUrl),
     };
     // If recording a step fails, the message stays in the state 'sending' and is not sent again.

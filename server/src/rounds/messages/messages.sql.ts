@@ -235,6 +235,21 @@ export async function insertRefusal(
     set    at = now(), address = excluded.address, reason = excluded.reason`;
 }
 
+/** Records that an email to a person was returned as undeliverable, if they still have that address. */
+export async function insertBounce(
+  db: Db,
+  { accountId, userId }: { accountId: AccountId; userId: number },
+  { address, reason }: { address: string; reason: string },
+): Promise<void> {
+  await db`
+    insert into mail_refusals (account_id, user_id, address, reason)
+    select account_id, user_id, email, ${reason}
+    from   users
+    where  account_id = ${accountId} and user_id = ${userId} and lower(email) = lower(${address})
+    on conflict (account_id, user_id) do update
+    set    at = now(), address = excluded.address, reason = excluded.reason`;
+}
+
 /** Records that the delivery status of a message is unknown. */
 export async function recordUnknown(db: Db, key: MessageKey): Promise<void> {
   await db`

@@ -21,7 +21,7 @@ import {
   takeDue,
 } from './messages.sql.ts';
 import { endOf, sendableAt } from '../send-times.ts';
-import { optOutTokensFor } from './opt-outs.ts';
+import { personTokensFor } from './person-tokens.ts';
 
 type SenderContext = { pool: Pool; keys: AnswerKeys; publicUrl: string; log: Log };
 
@@ -77,7 +77,7 @@ async function outgoingOf(context: SenderContext, due: DueMessage[], now: number
     pool,
     wanted.map(({ message }) => ({ ...message, sentTo: message.email })),
   );
-  const tokens = await optOutTokensFor(
+  const tokens = await personTokensFor(
     pool,
     'reminders',
     wanted.map(({ message }) => message),

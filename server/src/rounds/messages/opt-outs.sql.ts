@@ -26,6 +26,12 @@ export async function takeOptOutKey(db: Db, fresh: Buffer): Promise<Buffer> {
   return row!.key;
 }
 
+/** Returns all signing keys. */
+export async function selectOptOutKeys(db: Db): Promise<Buffer[]> {
+  const rows = await db<{ key: Buffer }[]>`select key from opt_out_keys`;
+  return rows.map(({ key }) => key);
+}
+
 /** Returns all signing keys, and the person if they exist. */
 export async function selectOptOut(
   db: Db,

@@ -4,7 +4,8 @@ import { createAccount } from '../../accounts/accounts.ts';
 import { inTransaction, openPool } from '../../db/db.ts';
 import { createUser } from '../../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
-import { openOptOut, optOutTokensFor } from './opt-outs.ts';
+import { openOptOut } from './opt-outs.ts';
+import { personTokensFor } from './person-tokens.ts';
 import { setDigests, setSurveyEmails } from './opt-outs.sql.ts';
 
 let database: TestDatabase;
@@ -33,8 +34,8 @@ async function people() {
 test("a person's token is always the same, and works only for that person", async () => {
   const [ada, bo] = await people();
   const [other] = await people();
-  const tokens = await optOutTokensFor(database.pool, 'reminders', [ada, bo, other]);
-  expect(await optOutTokensFor(database.pool, 'reminders', [other, ada])).toEqual([tokens[2], tokens[0]]);
+  const tokens = await personTokensFor(database.pool, 'reminders', [ada, bo, other]);
+  expect(await personTokensFor(database.pool, 'reminders', [other, ada])).toEqual([tokens[2], tokens[0]]);
   expect(new Set(tokens).size).toBe(3);
   for (const token of tokens) expect(token).toMatch(/^[\w-]{32}$/);
   const rest = { company: 'Nordwind', wanted: 'all' };
@@ -43,7 +44,7 @@ test("a person's token is always the same, and works only for that person", asyn
     { ...bo, language: 'sv', ...rest },
     { ...other, language: 'de', ...rest },
   ]);
-  expect(await optOutTokensFor(database.pool, 'reminders', [])).toEqual([]);
+  expect(await personTokensFor(database.pool, 'reminders', [])).toEqual([]);
 });
 
 test('creating tokens stores nothing', async () => {
@@ -53,15 +54,15 @@ test('creating tokens stores nothing', async () => {
       select tablename as name from pg_tables where schemaname = 'public' order by tablename`;
     return Promise.all(tables.map(({ name }) => database.pool`select t::text from ${database.pool(name)} t`));
   };
-  await optOutTokensFor(database.pool, 'reminders', [ada]);
+  await personTokensFor(database.pool, 'reminders', [ada]);
   const before = await dump();
-  await optOutTokensFor(database.pool, 'reminders', [ada, bo]);
+  await personTokensFor(database.pool, 'reminders', [ada, bo]);
   expect(await dump()).toEqual(before);
 });
 
 test('a token with any character changed does not work, and neither does one for an impossible ID', async () => {
   const [ada] = await people();
-  const [token] = (await optOutTokensFor(database.pool, 'reminders', [ada])) as [string];
+  const [token] = (await personTokensFor(database.pool, 'reminders', [ada])) as [string];
   const turned = [...token].map(
     (one, i) => `${token.slice(0, i)}${one === 'A' ? 'B' : 'A'}${token.slice(i + 1)}`,
   );
@@ -81,7 +82,7 @@ test('a token with any character changed does not work, and neither does one for
 
 test('reminders and all emails can be turned off and on again any number of times', async () => {
   const [ada, bo] = await people();
-  const tokens = await optOutTokensFor(database.pool, 'reminders', [ada, bo]);
+  const tokens = await personTokensFor(database.pool, 'reminders', [ada, bo]);
   const states = async () =>
     (await Promise.all(tokens.map((token) => openOptOut(database.pool, 'reminders', token)))).map(
       (one) => one?.wanted,
@@ -96,7 +97,7 @@ test('reminders and all emails can be turned off and on again any number of time
 test('a token for digests changes nothing about reminders, and the other way round', async () => {
   const [ada, bo] = await people();
   const [[reminders], [digests]] = (await Promise.all(
-    (['reminders', 'digests'] as const).map((kind) => optOutTokensFor(database.pool, kind, [ada])),
+    (['reminders', 'digests'] as const).map((kind) => personTokensFor(database.pool, kind, [ada])),
   )) as [[string], [string]];
   expect(await openOptOut(database.pool, 'reminders', digests)).toBeUndefined();
   expect(await openOptOut(database.pool, 'digests', reminders)).toBeUndefined();
@@ -116,7 +117,7 @@ test('a token for digests changes nothing about reminders, and the other way rou
 
 test('works for an inactive person, but not after the person is removed', async () => {
   const [ada] = await people();
-  const [token] = (await optOutTokensFor(database.pool, 'reminders', [ada])) as [string];
+  const [token] = (await personTokensFor(database.pool, 'reminders', [ada])) as [string];
   const { accountId, userId } = ada;
   await database.pool`update users set active = false where account_id = ${accountId} and user_id = ${userId}`;
   expect(await openOptOut(database.pool, 'reminders', token)).toMatchObject(ada);
@@ -137,20 +138,20 @@ test('two processes that start at the same time create tokens that stay valid', 
   const others = openPool(database.url, 2);
   const [first, second] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
   const open = inTransaction(database.pool, async (tx) => {
-    const [token] = (await optOutTokensFor(tx, 'reminders', [ada])) as [string];
+    const [token] = (await personTokensFor(tx, 'reminders', [ada])) as [string];
     first.resolve(token);
     await second.promise;
   });
   const early = await first.promise;
   // Not committed yet, so no other process sees its key.
-  const [late] = (await optOutTokensFor(others, 'reminders', [bo])) as [string];
+  const [late] = (await personTokensFor(others, 'reminders', [bo])) as [string];
   second.resolve();
   await open;
-  await optOutTokensFor(database.pool, 'reminders', [ada]);
+  await personTokensFor(database.pool, 'reminders', [ada]);
   expect(await openOptOut(database.pool, 'reminders', early)).toMatchObject(ada);
   expect(await openOptOut(others, 'reminders', late)).toMatchObject(bo);
-  expect(await optOutTokensFor(others, 'reminders', [ada, bo])).toEqual(
-    await optOutTokensFor(database.pool, 'reminders', [ada, bo]),
+  expect(await personTokensFor(others, 'reminders', [ada, bo])).toEqual(
+    await personTokensFor(database.pool, 'reminders', [ada, bo]),
   );
   await others.end();
 });

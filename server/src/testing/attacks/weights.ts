@@ -129,7 +129,7 @@ export function revealedRemainder(
 ): number[] | undefined {
   const classes = classesIn(sets);
   const rows = sets.map((_, set) => classes.map((one): number => (one.sets.includes(set) ? 1 : 0)));
-  reduce(rows, prime);
+  reduceModulo(rows, prime);
   for (const row of rows) {
     const places = [...row.keys()].filter((place) => row[place] !== 0);
     const people = places.flatMap((place) => (classes[place] as Class).people);
@@ -139,7 +139,7 @@ export function revealedRemainder(
 }
 
 /** Brings rows of whole numbers into reduced echelon form modulo a prime. */
-function reduce(rows: number[][], prime: number): void {
+export function reduceModulo(rows: number[][], prime: number): void {
   let next = 0;
   for (let column = 0; column < (rows[0]?.length ?? 0) && next < rows.length; column++) {
     const pivot = rows.findIndex((row, i) => i >= next && row[column] !== 0);

@@ -396,6 +396,7 @@ async function main(): Promise<void> {
     mailFrom: 'Soundings <soundings@lavmark.example>',
     smtpConnections: 4,
     dkim: undefined,
+    bounces: undefined,
     metricsToken: undefined,
   };
   const app = await startApp(config, Promise.resolve(embedded.url), log, now);

@@ -14,6 +14,7 @@ from datetime import date, timedelta
 from math import sqrt
 
 try:
+    import numpy as np
     from scipy.stats import norm
     from scipy.stats import t as student
 except ImportError:
@@ -127,10 +128,24 @@ def verdict(quantity, cutoff):
 
 
 def between_groups(parts):
-    """Paule and Mandel's variance. Each part: a difference from the group above, and the variance of its error."""
+    """The mean of the variance, weighted with itself and its likelihood. Each part: a difference from the parent group and its variance."""
     if len(parts) < 10:
         return None
-    return halved(lambda tau: len(parts) - sum(by**2 / (tau + error) for by, error in parts), 0, 1, 40)
+    by, error = np.array(parts).T
+
+    def log_likelihood(tau):
+        return -0.5 * np.sum(np.log(tau + error) + by**2 / (tau + error))
+
+    # The logarithm of the variance makes the integrand smooth. Gauss and Legendre's rule in narrow parts of the range.
+    at = np.linspace(-40, np.log(0.25), 401)
+    logs = np.array([log_likelihood(np.exp(x)) + x for x in at])
+    likely = np.flatnonzero(logs > logs.max() - 40)
+    bounds = np.linspace(at[max(likely[0] - 1, 0)], at[min(likely[-1] + 1, 400)], 41)
+    half = (bounds[1] - bounds[0]) / 2
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    points = np.add.outer(bounds[:-1] + half, half * nodes).ravel()
+    heights = np.exp([log_likelihood(np.exp(x)) + x - logs.max() for x in points]) * np.tile(weights, 40)
+    return np.sum(heights * np.exp(2 * points)) / np.sum(heights * np.exp(points))
 
 
 def steady(moves, enough):
@@ -157,6 +172,7 @@ class Account:
         self.variations = {}  # By question and week.
         self.moves = {}
         self.ratios = {}
+        self.kpi_rows = {}  # Parameters by KPI and week.
 
     # Groups and their figures
 
@@ -373,6 +389,13 @@ class Account:
             parts.append((week, Quantity(figure["value"], variance, 4 * figure["answers"], figure["answers"])))
         return mean_of(parts, factor)
 
+    def above(self, group, latest, factor):
+        """The variance of the parent group's value over the same questions and weeks."""
+        own = self.figures.get(self.parents.get(group), {})
+        found = [(question, at, own.get(question, {}).get(at)) for question, at, _ in latest]
+        found = [one for one in found if one[2] and one[2]["value"] is not None]
+        return self.rolling(found, factor).variance if found else None
+
     # Weeks
 
     def factor(self, kpi, week):
@@ -442,20 +465,21 @@ class Account:
                 quantities = {kind: self.difference(kind, group, latest, week, kpi_weeks) for kind in KINDS[1:]}
                 quantities["change"] = self.change(group, question, week, figure)
                 error = self.rolling(latest, 1)
-                found.append((group, question, figure["value"], figure["answers"] < 50, quantities, error))
+                small = figure["answers"] < 50
+                above = self.above(group, latest, 1)
+                found.append((group, question, figure["value"], small, quantities, error, above))
                 if question in measured:
                     for kind, one in quantities.items():
                         if one and one.is_tested():
                             tests[kind].append((one.probability(), one.answers))
-                    if quantities["parent"]:
-                        around[question].append((quantities["parent"].by, error.variance))
+                    if quantities["parent"] and small:
+                        around[question].append((quantities["parent"].by, error.variance - parents_part(error, above)))
         cutoffs = cutoffs_of(tests)
         between = {one: between_groups(parts) for one, parts in around.items()}
-        for group, question, value, small, quantities, error in found:
+        for group, question, value, small, quantities, error, above in found:
             own_cutoffs = cutoffs if question in measured else {}
-            groups[group]["questions"][question] = shown(
-                quantities, error, own_cutoffs, estimate(value, quantities["parent"], between.get(question), error, small)
-            )
+            best = estimate(value, quantities["parent"], between.get(question), error, above) if small else None
+            groups[group]["questions"][question] = shown(quantities, error, own_cutoffs, best)
         return {one: {**own, "groupVariance": between[one], "cutoffs": cutoffs} for one, own in measured.items()}
 
     def kpis_of(self, week, kpi_weeks, groups):
@@ -484,24 +508,40 @@ class Account:
                         "questions": change.more["questions"],
                         "isNew": any(at == week for _, at, _ in latest) and min(shares) > 0,
                     }
-                if quantities["parent"] and error.is_tested():
-                    around.append((quantities["parent"].by, error.variance))
+                small = any(figure["answers"] < 50 for _, _, figure in latest)
+                if quantities["parent"] and error.is_tested() and small:
+                    above = self.above(group, latest, factor)
+                    around.append((quantities["parent"].by, error.variance - parents_part(error, above)))
                 own.append((group, latest, quantities, error))
             rows[kpi] = {"factor": factor, **self.ratio(week, changes), "groupVariance": between_groups(around)}
             found += [(kpi, *one) for one in own]
         cutoffs = cutoffs_of(tests)
+        for kpi, row in rows.items():
+            row["cutoffs"] = cutoffs
+            self.kpi_rows.setdefault(kpi, {})[week] = row
         for kpi, group, latest, quantities, error in found:
+            # A value that stays the same keeps the parameters of the week of its newest figure.
+            newest = max(at for _, at, _ in latest)
+            known = [at for at in self.kpi_rows[kpi] if at <= newest]
+            unknown = {"factor": 1, "groupVariance": None, "cutoffs": {}}
+            row = self.kpi_rows[kpi][max(known)] if known else unknown
+            if newest != week:
+                error = self.rolling(latest, row["factor"])
+                change = self.kpi_change(group, latest, row["factor"])
+                if change:
+                    change.more = quantities["change"].more
+                quantities = {**quantities, "change": change}
             small = any(figure["answers"] < 50 for _, _, figure in latest)
-            best = estimate(error.by, quantities["parent"], rows[kpi]["groupVariance"], error, small)
+            above = self.above(group, latest, row["factor"])
+            best = estimate(error.by, quantities["parent"], row["groupVariance"], error, above) if small else None
             groups[group]["kpis"][kpi] = {
                 "value": error.by,
                 "questions": len(latest),
                 "firstWeek": min(at for _, at, _ in latest),
                 "lastWeek": max(at for _, at, _ in latest),
-                **shown(quantities, error, cutoffs, best),
+                **shown(quantities, error, row["cutoffs"], best),
             }
         for kpi, row in rows.items():
-            row["cutoffs"] = cutoffs
             if row["ratio"] is not None:
                 self.ratios.setdefault(kpi, []).append({"week": week, **row})
         return rows
@@ -512,11 +552,18 @@ def cutoffs_of(tests):
     return {kind: cutoff for kind, cutoff in cutoffs.items() if cutoff}
 
 
-def estimate(value, parent, between, error, small):
-    if not small or not parent or between is None or not error.is_tested():
+def parents_part(error, above):
+    """The variance of the parent group's value, which is a part of that of the group's own value."""
+    return min(above, 0.98 * error.variance)
+
+
+def estimate(value, parent, between, error, above):
+    if not parent or between is None or not error.is_tested():
         return None
-    weight = between / (between + error.variance)
-    return {"value": value - (1 - weight) * parent.by, "margin": 1.96 * sqrt(weight * error.variance), "weight": weight}
+    part = parents_part(error, above)
+    weight = between / (between + error.variance - part)
+    margin = quantile(error.freedom) * sqrt(part + weight * (error.variance - part))
+    return {"value": value - (1 - weight) * parent.by, "margin": margin, "weight": weight}
 
 
 def shown(quantities, error, cutoffs, best):

@@ -10,11 +10,14 @@ export function CommentList({
   comments,
   groupId,
   hideWeek,
+  hideQuestion,
 }: {
   comments: readonly ResultComment[];
   groupId: number;
   /** Hides the week, if it is shown above the list. */
   hideWeek?: boolean;
+  /** Hides the question and its link, on the page of the question. */
+  hideQuestion?: boolean;
 }) {
   return (
     <ul className={css['comments']}>
@@ -24,17 +27,21 @@ export function CommentList({
           <p className={css['commentText']} dir="auto">
             {comment.text}
           </p>
-          <p className={css['commentSource']}>
-            {!hideWeek && <CommentWeek comment={comment} />}
-            <Link
-              to="/results/questions/$questionId"
-              params={{ questionId: String(comment.questionId) } as never}
-              search={{ group: groupId, week: comment.week } as never}
-            >
-              {comment.question}
-            </Link>{' '}
-            {comment.handedOut && <HandedOut />}
-          </p>
+          {!(hideWeek && hideQuestion && !comment.handedOut) && (
+            <p className={css['commentSource']}>
+              {!hideWeek && <CommentWeek comment={comment} />}
+              {!hideQuestion && (
+                <Link
+                  to="/results/questions/$questionId"
+                  params={{ questionId: String(comment.questionId) } as never}
+                  search={{ group: groupId, week: comment.week } as never}
+                >
+                  {comment.question}
+                </Link>
+              )}{' '}
+              {comment.handedOut && <HandedOut />}
+            </p>
+          )}
         </li>
       ))}
     </ul>

@@ -147,7 +147,11 @@ export function Cell({ row, kpi }: { row: HeatRow; kpi: number }) {
     return (
       // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell isn't a control
       <td>
-        <ToggletipTrigger handle={toggletip} text={reason} className={cx(css['score'], css['hatch'])}>
+        <ToggletipTrigger
+          handle={toggletip}
+          text={reason}
+          className={cx(css['score'], css[figure.kind === 'withheld' ? 'hatch' : 'incomparable'])}
+        >
           <span aria-hidden>–</span>
           <span className="visually-hidden">{reason}</span>
         </ToggletipTrigger>

@@ -202,7 +202,11 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
         company={company}
         figureOf={(row, kpi) =>
           isDifference && !isComparable(map, row)
-            ? heatFigure(row, kpi, { bounds: undefined, isDifference: false })
+            ? // The score of the company, without an arrow, as in all other rows.
+              heatFigure({ ...row, changes: [], changesHandedOut: [] }, kpi, {
+                bounds: undefined,
+                isDifference: false,
+              })
             : heatFigure(row, kpi, { bounds, isDifference })
         }
         isTree={sort === 'tree' && address.level === undefined}

@@ -1,5 +1,5 @@
 // The texts above and below a heat map: its weeks, and the meaning of colours, arrows and hatching.
-import type { HeatMap, ResultWeek } from '@soundings/contract/console/results/results.ts';
+import type { HeatMap, HeatRow, ResultWeek } from '@soundings/contract/console/results/results.ts';
 import { ArrowDownRight, ArrowUpRight } from 'lucide-react';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
@@ -38,7 +38,8 @@ export function HeatNotes({ map, bounds, isDifference, isOfSegments = false, chi
         <span className={results['hatchSmall']} aria-hidden />
         {isOfSegments ? t('results.withheldSegments') : t('results.withheldEither')}
       </span>
-      {!isOfSegments && (
+      {!isDifference && <span className={css['note']}>{t('results.colourIsScore')}</span>}
+      {!isOfSegments && !isDifference && (
         <span className={css['note']}>
           <ArrowUpRight aria-hidden size={13} strokeWidth={2} />
           {t('results.clearUp')}
@@ -50,6 +51,12 @@ export function HeatNotes({ map, bounds, isDifference, isOfSegments = false, chi
         <span className={css['note']}>
           <span className={css['noColour']} aria-hidden />
           {t('results.noColour')}
+        </span>
+      )}
+      {isDifference && map.rows.some((row) => isIncomparable(map, row)) && (
+        <span className={css['note']}>
+          <span aria-hidden>–</span>
+          {t('results.nothingToCompare')}
         </span>
       )}
       {map.rows.some(({ handedOut }) => handedOut.length > 0) && (
@@ -65,6 +72,11 @@ export function HeatNotes({ map, bounds, isDifference, isOfSegments = false, chi
     </div>
   );
 }
+
+/** Whether a row has a value with nothing to compare it with. The company's row shows scores. */
+const isIncomparable = ({ companyId, comparison }: HeatMap, { id, values, differences }: HeatRow) =>
+  (id !== companyId || comparison.kind === 'halfYear') &&
+  values.some((value, i) => typeof value === 'number' && differences[i] === null);
 
 function HeatLegend({ low, high, isDifference }: { low: number; high: number; isDifference: boolean }) {
   const t = useText();

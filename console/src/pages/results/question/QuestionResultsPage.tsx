@@ -126,7 +126,7 @@ function Content({ results }: { results: QuestionResults }) {
       {results.company === null && <SegmentAnswersSection question={question} week={chosen} />}
       {comments.length > 0 ? (
         <Section title={t('results.commentsOf', { count: comments.length })}>
-          <CommentList comments={comments} groupId={group.id} hideWeek />
+          <CommentList comments={comments} groupId={group.id} hideWeek hideQuestion />
         </Section>
       ) : (
         <Section title={t('nav.comments')}>

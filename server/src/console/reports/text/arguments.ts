@@ -9,7 +9,6 @@ export type Arguments = {
     'weeksAcross': { first: string; last: string };
     'since': { week: string };
     'sinceAsked': { weeks: string };
-    'people': { count: number; number: string };
     'responseOfWeek': { answered: string; asked: string };
     'responseOfQuarter': { answered: string; asked: string; weeks: number };
     'findingKpi': { name: string; direction: 'other' | 'up'; points: number; since: string };
