@@ -16,6 +16,7 @@ import type { Work } from './jobs/jobs.ts';
 import { computationLimits, runOnThread, type ThreadLimits } from './jobs/threads.ts';
 import type { Mailer } from './mail/mail.ts';
 import { deleteEmailsBefore } from './people/users.sql.ts';
+import { translateLibraries } from './questions/translate-library.ts';
 import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { hasEndedWeeks } from './results/close-week.ts';
 import { hasLiveWeeks } from './results/live-week.ts';
@@ -129,6 +130,7 @@ function recurringWork({
       work: () => deleteOldSignInFailures(pool, now()),
     },
     { name: 'delete old files', cron: '27 * * * *', work: () => deleteOldFilesDue(pool, config.fileDays) },
+    { name: 'translate library', cron: '13 * * * *', work: () => translateLibraries(pool) },
     { name: 'resume files', cron: '* * * * *', work: () => addLostProcessing(pool) },
     { name: 'open rounds', cron: '* * * * *', work: toOpen },
     { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },

@@ -6,6 +6,7 @@ import { formatTexts } from '@soundings/contract/formats.ts';
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
 import { argumentTypes, catalogues, faultsOf, writtenArgumentTypes } from './testing/house/catalogues.ts';
+import { languageReports } from './testing/house/languages.ts';
 import { longestFirst, projectOf, testsByProject } from './testing/house/projects.ts';
 import { type Import, importedPath, parsedFile, parsedText } from './testing/house/sources.ts';
 
@@ -14,6 +15,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 // A part imports only parts before it. Files outside of these folders are at the top.
 const floors = [
   'base',
+  'languages',
   'db',
   'http',
   'jobs',
@@ -130,11 +132,13 @@ const publicFiles = [
   'sftp/server.ts',
   'files/store.ts',
   'files/upload-chunks.ts',
+  'languages/languages.ts',
   'questions/questions.ts',
   'questions/question-faults.ts',
   'questions/types.ts',
   'questions/library-texts.ts',
   'questions/templates.ts',
+  'questions/translate-library.ts',
   'questions/similar-wording.ts',
   'focus/focus-states.ts',
   'focus/focus.ts',
@@ -244,6 +248,7 @@ const publicFiles = [
 // own part.
 const writtenByOthers = [
   'accounts/accounts.sql.ts: raiseVersion',
+  'accounts/accounts.sql.ts: updateLibraryLanguages',
   'accounts/accounts.sql.ts: updateStartDismissed',
   'answers/imported.sql.ts: copyAnswerBatches',
   'auth/sessions.sql.ts: deleteSession',
@@ -304,6 +309,7 @@ const pureFiles = [
   'files/placed-findings.ts',
   'files/report-causes.ts',
   'files/report-texts.ts',
+  'languages/languages.ts',
   'questions/types.ts',
   'questions/library.ts',
   'questions/library-texts.ts',
@@ -794,6 +800,8 @@ describe('text catalogues', () => {
     if (folder.startsWith('console/')) return console;
     // The soundings command prints the texts of the privacy report, and the console shows them.
     if (folder.startsWith('contract/')) return [...contract, ...console];
+    // What people who answer see comes from several parts.
+    if (folder.startsWith('server/src/languages/')) return server;
     return server.filter(({ path }) => `server/src/${path}`.startsWith(dirname(folder)));
   };
   const usesOf = (folder: string) =>
@@ -819,6 +827,13 @@ describe('text catalogues', () => {
       }
     },
   );
+
+  test('of people who answer are complete in every language, fit, and are written in its direction (npm run languages)', () => {
+    const wrong = languageReports().flatMap(({ language, faults: found }) =>
+      found.map(({ text }) => `${language} ${text}`),
+    );
+    expect(wrong).toEqual([]);
+  });
 
   test('the types of the arguments match the English texts (npm run fix writes them)', () => {
     for (const [path, text] of Object.entries(argumentTypes())) expect(writtenArgumentTypes(path)).toBe(text);

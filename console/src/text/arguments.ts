@@ -32,6 +32,7 @@ export type Arguments = {
   asking: {
     'asking.librarySize': { count: number };
     'asking.found': { count: number };
+    'asking.language.many': { count: number };
     'asking.language.whole': { language: string };
     'asking.language.partly': { language: string };
     'asking.language.missing': { language: string };
@@ -477,6 +478,8 @@ export type Arguments = {
     'session.againText': { name: string; company: string };
     'session.sentText': { email: string };
     'session.setFor': { email: string; company: string };
+    'language.draft': { language: string };
+    'language.other': { language: string };
     'session.thresholdHint': { minimum: number };
     'profile.timezoneHint': { value: string };
     'profile.asCompany': { value: string };

@@ -3,10 +3,6 @@ import { isLanguage } from '@soundings/contract/formats.ts';
 import { onceForLanguage } from '@soundings/contract/texts.ts';
 import { useLanguage } from './text.tsx';
 
-/** The languages used at most workplaces, listed first. */
-const usual =
-  'sv en de nb nn da fi is fr nl es it pt pl cs sk hu ro bg el et lv lt uk ru tr ar fa he so ti ja ko zh vi th';
-
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
 /** All two-letter codes of ISO 639-1. */
 const codes = letters.flatMap((a) => letters.map((b) => a + b)).filter(isLanguage);
@@ -36,17 +32,17 @@ export const languageNamesIn = onceForLanguage((language) => {
     label: `${name} (${code})`,
     searchTerms: () => otherNames(code),
   });
-  const first = usual.split(' ');
-  /** The languages that have a name, the most common ones first. */
-  const all = [
-    ...sorted(first),
-    ...sorted(codes.filter((code) => names.of(code) !== code && !first.includes(code))),
-  ].map(optionOf);
-  /** The languages to choose from. Includes the current one even if it has no name. */
-  const options = (present?: string | null) =>
-    !present || all.some(({ value }) => value === present)
-      ? all
-      : [...all, optionOf({ code: present, name: nameOf(present) })];
+  /** The languages that have a name. */
+  const all = sorted(codes.filter((code) => names.of(code) !== code)).map(optionOf);
+  /** The languages to choose from, some of them first. Includes the current one even if it has no name. */
+  const options = (present?: string | null, first: readonly string[] = []) => {
+    const complete =
+      !present || all.some(({ value }) => value === present)
+        ? all
+        : [...all, optionOf({ code: present, name: nameOf(present) })];
+    const isFirst = ({ value }: { value: string }) => first.includes(value);
+    return [...complete.filter(isFirst), ...complete.filter((option) => !isFirst(option))];
+  };
   return { nameOf, sorted, options };
 });
 

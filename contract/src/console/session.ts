@@ -25,6 +25,18 @@ export type Session = {
   isStarting: boolean;
 };
 
+/**
+ * A language in which there are texts for people who answer: the answering page, invitations and the questions of the library.
+ */
+export type AnsweringLanguage = {
+  /** ISO 639-1. */
+  language: string;
+  /** The language of the texts: another one if it stands in for `language`, such as nb for nn. */
+  texts: string;
+  /** Whether a machine drafted the texts and no native speaker has read them yet. */
+  isDraft: boolean;
+};
+
 /** What the sign-in page needs to know. */
 export type SignInFacts = {
   /** The name of the company if the installation has exactly one. */
@@ -97,6 +109,7 @@ export const sessionOperations = {
   /** Returns the user who is signed in; 401 if no one is. */
   'GET /session': operation<Session>()({ minimumRole: 'User' }),
   'GET /sign-in': operation<SignInFacts>()({ minimumRole: 'anyone' }),
+  'GET /languages': operation<AnsweringLanguage[]>()({ minimumRole: 'anyone' }),
   /** Signs in, and ends the browser's previous session. */
   'POST /session': operation<SignInResponse>()({
     minimumRole: 'anyone',

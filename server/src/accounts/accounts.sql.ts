@@ -155,6 +155,33 @@ export async function updateStartDismissed(
   return rows.length > 0;
 }
 
+/** Returns the accounts that have not been given the texts of the library in all of these languages. */
+export async function selectLackingLanguages(db: Db, languages: readonly string[]): Promise<AccountId[]> {
+  const rows = await db<{ id: number }[]>`
+    select account_id as "id"
+    from   accounts
+    where  not library_languages @> ${languages as string[]}
+    order  by account_id`;
+  return rows.map(({ id }) => id);
+}
+
+/** Returns the languages in which an account has been given the texts of the library. */
+export async function selectLibraryLanguages(db: Db, accountId: AccountId): Promise<string[]> {
+  const [row] = await db<{ languages: string[] }[]>`
+    select library_languages as "languages" from accounts where account_id = ${accountId}`;
+  return row?.languages ?? [];
+}
+
+/** Notes that an account has been given the texts of the library in these languages. */
+export async function updateLibraryLanguages(
+  tx: Transaction,
+  accountId: AccountId,
+  languages: readonly string[],
+): Promise<void> {
+  await tx`
+    update accounts set library_languages = ${languages as string[]} where account_id = ${accountId}`;
+}
+
 /** Locks an account for writing its users or groups, until the transaction ends. Returns false if it doesn't exist. */
 export async function lockAccountRow(tx: Transaction, accountId: AccountId): Promise<boolean> {
   const rows = await tx`select 1 from accounts where account_id = ${accountId} for no key update`;

@@ -356,7 +356,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     });
     const page = await openPage(`/a/${one.link}?language=ar`);
     await next(page);
-    await page.getByText('2 of 7').waitFor();
+    await page.getByText('2 من 7').waitFor();
     const [first, second] = await page.locator('.card:visible .numbers label').all();
     const [at, then] = [await first?.boundingBox(), await second?.boundingBox()];
     expect(at?.x).toBeGreaterThan(then?.x as number);

@@ -9,23 +9,36 @@ import { type PageTexts, pageTexts } from './page-texts.ts';
 
 /**
  * Returns the languages offered on the page: those in which the page's own texts exist, and those into which all questions are
- * translated.
+ * translated. They are in the order of their own names.
  */
 export function languagesOf({ questions }: Pick<Asking, 'questions'>): string[] {
   const [first, ...others] = questions.map(
     ({ language, translations }) => new Set([language, ...Object.keys(translations)]),
   );
   const complete = [...(first ?? [])].filter((one) => others.every((texts) => texts.has(one)));
-  return [...new Set([...pageTexts.languages, ...complete.toSorted()])];
+  return [...new Set([...pageTexts.languages, ...complete])].toSorted((a, b) =>
+    byName.compare(nameOf(a), nameOf(b)),
+  );
 }
 
-/** Returns the requested language if it is offered, otherwise the person's language, otherwise English. */
+const byName = new Intl.Collator('en');
+
+/**
+ * Returns the requested language if it is offered, otherwise the person's language, otherwise English. Instead of a language that is
+ * not offered, the one that stands in for it is used.
+ */
 export function pageLanguage(asking: Pick<Asking, 'questions' | 'language'>, wanted: unknown): string {
   const offered = languagesOf(asking);
-  return (
-    [wanted, asking.language].map((one) => String(one).toLowerCase()).find((one) => offered.includes(one)) ??
-    'en'
-  );
+  const found = [wanted, asking.language]
+    .map((one) => String(one).toLowerCase())
+    .map((one) => (offered.includes(one) ? one : spokenFor(one)));
+  return found.find((one) => one !== undefined) ?? 'en';
+}
+
+/** Returns the language in which the page's own texts are for readers of a language. Undefined if they would get English instead. */
+function spokenFor(language: string): string | undefined {
+  const spoken = pageTexts.languageFor(language);
+  return spoken === 'en' && language !== 'en' ? undefined : spoken;
 }
 
 /** Returns the language for an unknown person, from the browser's Accept-Language header (RFC 9110 §12.5.4). */
@@ -38,11 +51,11 @@ export function spokenLanguage(acceptLanguage = ''): string {
       const [range = '', ...parameters] = entry.split(';').map((part) => part.trim());
       const quality = parameters.find((one) => one.startsWith('q='));
       return {
-        language: range.split('-')[0] as string,
+        language: spokenFor(range.split('-')[0] as string),
         quality: quality ? Number(quality.slice(2)) || 0 : 1,
       };
     })
-    .filter(({ language, quality }) => quality > 0 && pageTexts.languages.includes(language))
+    .filter(({ language, quality }) => quality > 0 && language !== undefined)
     .toSorted((a, b) => b.quality - a.quality);
   return preferred[0]?.language ?? 'en';
 }

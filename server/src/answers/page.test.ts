@@ -13,7 +13,7 @@ import { pageAssets } from './page-responses.ts';
 import { storedValuesIn, type SubmittedValue } from './form.ts';
 import { askingPage, optOutPage, plainPage, thanksPage } from './page.ts';
 import { languagesOf, pageLanguage, spokenLanguage } from './page-language.ts';
-import type { PlainKind } from './page-texts.ts';
+import { pageTexts, type PlainKind } from './page-texts.ts';
 
 const library = libraryFor('en').questions;
 const questionOf = (type: QuestionType, id: number): Question => ({
@@ -154,7 +154,7 @@ describe('foreign texts', () => {
 });
 
 describe('the size', () => {
-  test('is under 32 KB uncompressed for five questions of each type, even in a language with three bytes per letter', () => {
+  test('is under 33 KB uncompressed for five questions of each type, even in a language with three bytes per letter', () => {
     const long = 'அணியில் எனக்கு என்ன எதிர்பார்க்கப்படுகிறது என்பது தெளிவாக உள்ளதா';
     for (const type of questionTypes) {
       const questions = [1, 2, 3, 4, 5].map((id): Question => {
@@ -165,9 +165,9 @@ describe('the size', () => {
         }));
         return { ...question, translations: { ...question.translations, ta: long }, options };
       });
-      for (const language of ['en', 'sv', 'de', 'ta']) {
+      for (const language of [...pageTexts.languages, 'ta']) {
         const page = pageOf({ questions, company: 'Nordwind Aktiebolag', isLive: true }, language);
-        expect(Buffer.byteLength(page), `type ${type}, ${language}`).toBeLessThan(32_000);
+        expect(Buffer.byteLength(page), `type ${type}, ${language}`).toBeLessThan(33_000);
       }
     }
   });
@@ -182,7 +182,7 @@ describe('the size', () => {
         .join(' ');
       return { ...question, translations: { ...question.translations, ta } };
     });
-    for (const language of ['de', 'ta']) {
+    for (const language of ['de', 'ar', 'ta']) {
       const page = pageOf({ questions, company: 'Nordwind Aktiebolag', isLive: true }, language);
       for (const encoding of ['gzip', 'br'] as const) {
         const { length } = await compress(encoding, Buffer.from(page));
@@ -432,29 +432,42 @@ describe('errors', () => {
 });
 
 describe('languages', () => {
-  const arabic = (question: Question): Question => ({
+  const persian = (question: Question): Question => ({
     ...question,
-    translations: { ...question.translations, ar: 'سؤال' },
+    translations: { ...question.translations, fa: 'پرسش' },
   });
+  const own = pageTexts.languages;
 
   test('are those of the page, and those in which every question exists', () => {
     const { questions } = asking();
-    expect(languagesOf({ questions })).toEqual(['en', 'sv', 'de']);
-    expect(languagesOf({ questions: questions.map(arabic) })).toEqual(['en', 'sv', 'de', 'ar']);
+    expect(languagesOf({ questions }).toSorted()).toEqual(own.toSorted());
+    expect(languagesOf({ questions: questions.map(persian) }).toSorted()).toEqual([...own, 'fa'].toSorted());
     expect(
-      languagesOf({ questions: [...questions.slice(1).map(arabic), questions[0] as Question] }),
-    ).not.toContain('ar');
-    expect(languagesOf({ questions: [] })).toEqual(['en', 'sv', 'de']);
+      languagesOf({ questions: [...questions.slice(1).map(persian), questions[0] as Question] }),
+    ).not.toContain('fa');
+    expect(languagesOf({ questions: [] }).toSorted()).toEqual(own.toSorted());
+  });
+
+  test('are listed by their own names', () => {
+    const page = pageOf();
+    const listed = [...page.matchAll(/<li><a [^>]*>([^<]+)<\/a>/g)].map(([, name]) => name);
+    expect(listed.slice(0, 4)).toEqual(['Dansk', 'Deutsch', 'English', 'Español']);
+    expect(listed.slice(-3)).toEqual(['Suomi', 'Svenska', 'العربية']);
+    expect(page).toContain('<a href="?language=ar" lang="ar" dir="rtl">العربية</a>');
   });
 
   test("are chosen in this order: requested, the person's, English", () => {
     const one = asking({ language: 'sv' });
     expect(pageLanguage(one, 'de')).toBe('de');
     expect(pageLanguage(one, 'DE')).toBe('de');
-    for (const wanted of ['fr', undefined, ['de', 'en'], '__proto__', '"><b>']) {
+    for (const wanted of ['is', undefined, ['de', 'en'], '__proto__', '"><b>']) {
       expect(pageLanguage(one, wanted)).toBe('sv');
     }
-    expect(pageLanguage(asking({ language: 'fr' }), undefined)).toBe('en');
+    expect(pageLanguage(asking({ language: 'is' }), undefined)).toBe('en');
+    expect(pageLanguage(one, 'en')).toBe('en');
+    // Norwegian without saying which, and Nynorsk.
+    for (const norwegian of ['no', 'nn', 'NN']) expect(pageLanguage(one, norwegian)).toBe('nb');
+    expect(pageLanguage(asking({ language: 'no' }), undefined)).toBe('nb');
   });
 
   test('of a page for an unknown person follow the browser', () => {
@@ -462,7 +475,10 @@ describe('languages', () => {
       [undefined, 'en'],
       ['', 'en'],
       ['sv-SE,sv;q=0.9,en;q=0.8', 'sv'],
-      ['fr,en;q=0.5,de;q=0.7', 'de'],
+      ['is,en;q=0.5,de;q=0.7', 'de'],
+      ['no,en;q=0.9', 'nb'],
+      ['nn-NO,nn;q=0.9,en;q=0.8', 'nb'],
+      ['ar-EG,en;q=0.9', 'ar'],
       ['de;q=0,sv;q=0.1', 'sv'],
       ['constructor', 'en'],
       [';q=;;,,q', 'en'],
@@ -471,10 +487,23 @@ describe('languages', () => {
   });
 
   test('written right to left turn the whole page, and English parts are marked as English', () => {
-    const page = pageOf({ questions: asking().questions.map(arabic) }, 'ar');
-    expect(page).toContain('<html lang="ar" dir="rtl">');
+    const page = pageOf({ questions: asking().questions.map(persian) }, 'fa');
+    expect(page).toContain('<html lang="fa" dir="rtl">');
     expect(page).toContain('<h1><span lang="en" dir="ltr">Hi Karin</span></h1>');
-    expect(page).toContain('<span id="t101">سؤال</span>');
+    expect(page).toContain('<span id="t101">پرسش</span>');
+  });
+
+  test('of the page: every text is in the language, and so is the date', () => {
+    for (const language of own) {
+      const page = pageOf({}, language);
+      const direction = language === 'ar' ? 'rtl' : 'ltr';
+      expect(page).toContain(`<html lang="${language}" dir="${direction}">`);
+      const others = [...page.matchAll(/<(?!a )\w+[^>]* lang="(\w+)"/g)].map(([, other]) => other);
+      expect(others).toEqual([language]);
+      expect(textOf(page)).toContain(pageTexts.in(language)('privacy.heading'));
+    }
+    const until = { pl: 'niedziela, 22 listopada', fi: 'sunnuntai 22. marraskuuta', ar: 'الأحد، 22 نوفمبر' };
+    for (const [language, day] of Object.entries(until)) expect(textOf(pageOf({}, language))).toContain(day);
   });
 
   test("that a question has other than the page's are marked", () => {
@@ -596,12 +625,10 @@ describe('colours', () => {
 });
 
 describe('plain pages', () => {
-  test('are the same for everyone, in three languages', () => {
+  test('are the same for everyone, in every language', () => {
     const kinds: PlainKind[] = ['dead', 'foreign', 'away', 'tooLarge', 'defect'];
-    const pages = kinds.flatMap((kind) =>
-      (['en', 'sv', 'de'] as const).map((one) => plainPage(pageAssets, one, kind)),
-    );
-    expect(new Set(pages).size).toBe(15);
+    const pages = kinds.flatMap((kind) => pageTexts.languages.map((one) => plainPage(pageAssets, one, kind)));
+    expect(new Set(pages).size).toBe(5 * pageTexts.languages.length);
     for (const page of pages) expect(page).not.toMatch(/<script>|<form/);
   });
 });

@@ -234,8 +234,7 @@ function languageMenu(languages: readonly string[], language: string): string {
   const [t, html] = textsFor(language);
   const links = languages.map((one) => {
     const current = one === language ? ' aria-current="true"' : '';
-    const marks = `${foreign(one, language)} hreflang="${escaped(one)}"`;
-    return `<li><a href="?language=${escaped(one)}"${marks}${current}>${escaped(nameOf(one))}</a></li>`;
+    return `<li><a href="?language=${escaped(one)}"${foreign(one, language)}${current}>${escaped(nameOf(one))}</a>`;
   });
   return `<details id="languages"><summary><span class="unseen">${html(t('language'))}: </span>${escaped(nameOf(language))}</summary><ul>${links.join('')}</ul></details>`;
 }

@@ -7,6 +7,7 @@ import {
   scaleOf,
   yesNo,
 } from '@soundings/contract/question-types.ts';
+import { onceForLanguage } from '@soundings/contract/texts.ts';
 import { escaped } from '../base/html.ts';
 import { libraryLanguage, scaleTexts } from '../questions/library-texts.ts';
 import type { Question } from '../questions/questions.sql.ts';
@@ -96,6 +97,9 @@ function choices({ question, language, fields }: Card, kind: 'radio' | 'checkbox
   return `<div class="${type === yesNo ? 'list two' : 'list'}">${labels.join('')}</div>`;
 }
 
+/** Returns the function that writes a number with the digits of a language. */
+const digitsOf = onceForLanguage((language: string) => new Intl.NumberFormat(language).format);
+
 /** Returns the numbers of a scale, with labels at both ends. */
 function numberRow({ type }: Question, language: string, input: (value: string) => string): string {
   const [low, high] = scaleTexts(type, language) as [
@@ -103,11 +107,12 @@ function numberRow({ type }: Question, language: string, input: (value: string) 
     { value: number; text: string },
   ];
   const marks = foreign(libraryLanguage(language), language);
+  const digits = digitsOf(libraryLanguage(language));
   const cells = Array.from({ length: high.value - low.value + 1 }, (_, i) => {
     const value = low.value + i;
     const end = [low, high].find((one) => one.value === value);
     const texts = end ? `<i class="unseen"${marks}> ${escaped(end.text)}</i>` : '';
-    return `<label>${input(String(value))}<span>${value}${texts}</span></label>`;
+    return `<label>${input(String(value))}<span>${digits(value)}${texts}</span></label>`;
   });
   const ends = [low, high].map(({ text }) => `<span${marks}>${escaped(text)}</span>`).join('');
   return `<div class="numbers from${low.value}">${cells.join('')}</div><div class="ends" aria-hidden="true">${ends}</div>`;

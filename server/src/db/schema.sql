@@ -33,12 +33,15 @@ create table accounts (
   digest_days      smallint not null default 0 check (digest_days between 0 and 6),
   digest_hour      smallint not null default 8 check (digest_hour between 8 and 19),
   digest_comments  boolean  not null default true,
-  start_dismissed_at timestamptz
+  start_dismissed_at timestamptz,
+  library_languages text[] not null default '{de,en,sv}'
 );
 comment on table accounts is
   'One company. Writes to its users or groups lock this row first, so that they run one after another.';
 comment on column accounts.start_dismissed_at is
   'When an administrator dismissed the page with the first steps. Null: it is shown. The steps themselves are not stored.';
+comment on column accounts.library_languages is
+  'The languages in which the account has been given the texts of the library. Those that are added to the product later are still to come.';
 comment on column accounts.timezone is 'Time zone of the account''s weeks, and of users who have not set one.';
 comment on column accounts.language is 'Language of users who have not set one.';
 comment on column accounts.threshold is 'Minimum number of answers behind a published figure. 1: not anonymous.';

@@ -1,7 +1,6 @@
 // Suggestions for what a group can do about a KPI of the library, each with the publication that it is based on. The sentences were
 // written for Soundings. Pure.
 import type { FocusSuggestion } from '@soundings/contract/console/focus.ts';
-import { libraryLanguage, type TextByLanguage } from '../questions/library-texts.ts';
 
 type Source = FocusSuggestion['source'];
 const source = (title: string, publisher: string): Source => ({ title, publisher });
@@ -59,7 +58,7 @@ const sources = {
   significance: source('The significance of task significance', 'Grant, Journal of Applied Psychology, 2008'),
 };
 
-type Row = [kpiId: string, source: keyof typeof sources, text: TextByLanguage];
+type Row = [kpiId: string, source: keyof typeof sources, text: { en: string; sv: string; de: string }];
 
 const rows: readonly Row[] = [
   [
@@ -217,10 +216,10 @@ const rows: readonly Row[] = [
   ],
 ];
 
-/** Returns the suggestions in a language, or in English if the library lacks it, in the order of the library. */
+/** Returns the suggestions in a language, or in English if they are not translated into it, in the order of the library. */
 export const suggestionsIn = (language: string): FocusSuggestion[] =>
   rows.map(([kpiId, name, text]) => ({
     kpiId,
-    text: text[libraryLanguage(language)],
+    text: language === 'sv' || language === 'de' ? text[language] : text.en,
     source: sources[name],
   }));

@@ -122,11 +122,15 @@ describe('values', () => {
   test('reads languages by code, locale or name, and ignores others', () => {
     for (const [language, words] of [
       ['sv', ['sv', 'SV', 'sv-SE', 'sv_SE', 'swe', 'Swedish', 'svenska', 'SCHWEDISCH', 'Swedish (Sweden)']],
+      // In the languages that people answer in.
+      ['sv', ['ruotsi', 'szwedzki', 'suédois', 'sueco', 'Zweeds', 'السويدية']],
+      ['pl', ['polski', 'polsk', 'puola', 'Polish']],
+      ['ar', ['العربية', 'arabiska', 'Arabic', 'ara']],
       ['de', ['de', 'de-AT', 'German', 'tyska', 'Deutsch', 'deu']],
       ['en', ['en', 'en_GB', 'English', 'engelska', 'Englisch']],
       ['fi', ['Finnish', 'suomi', 'finska']],
-      ['nb', ['norsk bokmål']],
-      ['no', ['Norwegian', 'norska']],
+      ['nb', ['nb', 'nob', 'norsk bokmål', 'Norwegian Bokmål', 'nb-NO']],
+      ['no', ['no', 'Norwegian', 'norska', 'norsk', 'norja']],
       [undefined, ['Klingon', 'xx', 'tlh']],
     ] as const) {
       for (const word of words) {

@@ -3,6 +3,7 @@
 import { isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
 import type { ValueField, ValueMeaning } from '@soundings/contract/people/meanings.ts';
 import type { OrganizationRole } from '@soundings/contract/people/roles.ts';
+import { answeringLanguages } from '../languages/languages.ts';
 import type { Cell } from '../sheets/sheet.ts';
 
 /** The text that clears a value. An empty cell keeps the current value. */
@@ -266,12 +267,12 @@ let zonesByKey: Map<string, string> | undefined;
 
 let languagesByName: Map<string, string> | undefined;
 
-/** Returns the codes of all languages by their lower-case names in English, Swedish, German and the language itself. */
+/** Returns the codes of all languages by their lower-case names in the languages that people answer in, and in the language itself. */
 function namesOfLanguages(): Map<string, string> {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'];
   const codes = letters.flatMap((a) => letters.map((b) => a + b)).filter((code) => isLanguage(code));
   const names = new Map<string, string>();
-  const readers = ['en', 'sv', 'de'].map((one) => namesIn(one));
+  const readers = answeringLanguages.codes.map(namesIn);
   for (const code of codes) {
     for (const reader of [...readers, namesIn(code)]) {
       const name = reader.of(code)?.normalize('NFC').toLowerCase();

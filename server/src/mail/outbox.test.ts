@@ -115,7 +115,7 @@ describe('a sender', () => {
       [20, 36],
       [40, 56], // at most 16 minutes
     ] as const) {
-      due.push(...[201, 203, 205, 207, 209]);
+      due.push(201, 203, 205, 207, 209);
       await call(now * 60_000);
       expect(new Set(minutes())).toEqual(new Set([until]));
     }
@@ -124,7 +124,7 @@ describe('a sender', () => {
     await call(60 * 60_000);
     expect(sent).toEqual(expect.arrayContaining([301, 303, 305]));
     isThrottling = true;
-    due.push(...[401, 403, 405, 407, 409]);
+    due.push(401, 403, 405, 407, 409);
     await call(61 * 60_000);
     expect(new Set(minutes())).toEqual(new Set([62]));
   });

@@ -1,5 +1,6 @@
 // The email template: renders the content of an email as plain text and as HTML that works in mail programs, in light and dark
-// mode. Pure. All texts are escaped. Callers make texts from outside inert first (base/visible-text.ts).
+// mode, from left to right and from right to left. Pure. All texts are escaped. Callers make texts from outside inert first (base/visible-text.ts).
+import { writingDirectionOf } from '@soundings/contract/texts.ts';
 import { escaped } from '../base/html.ts';
 
 export type Block =
@@ -129,21 +130,25 @@ function styleSheet(tone: keyof typeof tones): string {
 }
 
 function asHtml({ language, about, label, tone, title, blocks, footer }: MailContent): string {
+  const isRightToLeft = writingDirectionOf(language) === 'rtl';
+  // Web mail drops the attributes of <html>, so the outer table has the direction as well.
+  const direction = isRightToLeft ? ' dir="rtl"' : '';
+  const sides: Sides = isRightToLeft ? { start: 'right', end: 'left' } : { start: 'left', end: 'right' };
   const [preview = title] = blocks.flatMap((block) => (block.kind === 'text' ? [block.text] : []));
   return [
-    `<!doctype html><html lang="${escaped(language)}"><head><meta charset="utf-8">`,
+    `<!doctype html><html lang="${escaped(language)}"${direction}><head><meta charset="utf-8">`,
     '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark">',
     '<meta name="supported-color-schemes" content="light dark"><meta name="format-detection" content="telephone=no,date=no,address=no,email=no">',
     `<title>${escaped(title)}</title><style>${styleSheet(tone)}</style></head>`,
     `<body class="p" style="margin:0;padding:0;background:#f1f4f3">`,
     `<div style="display:none;max-height:0;overflow:hidden">${escaped(preview)}</div>`,
-    `<table role="presentation" class="p" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#f1f4f3"><tr><td class="o" align="center" style="padding:24px 12px">`,
+    `<table role="presentation"${direction} class="p" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#f1f4f3"><tr><td class="o" align="center" style="padding:24px 12px">`,
     `<table role="presentation" width="640" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:640px;font:15px/22px ${fonts};color:#10242a">`,
     `<tr><td class="n f" style="padding:12px 24px;font-size:13px;line-height:20px;color:#4b6067">${pageHeader(about, label)}</td></tr>`,
     `<tr><td class="s i n" bgcolor="#ffffff" style="padding:24px;background:#fff;border:1px solid #e3e9e8;border-radius:12px;color:#10242a">`,
     ...(label === undefined ? [] : [chip(label, tone)]),
     heading(title, label === undefined),
-    ...blocks.map(blockAsHtml),
+    ...blocks.map((block) => blockAsHtml(block, sides)),
     `</td></tr><tr><td class="n f" style="padding:16px 24px;font-size:13px;line-height:20px;color:#4b6067">${footer.map(footLine).join('<br>')}</td></tr>`,
     '</table></td></tr></table></body></html>',
   ].join('\n');
@@ -171,7 +176,11 @@ const footLine = (one: MailContent['footer'][number]) =>
     ? escaped(one)
     : `<a class="f" href="${escaped(one.address)}" style="color:#4b6067;text-decoration:underline">${escaped(one.text)}</a>`;
 
-function blockAsHtml(block: Block): string {
+/** Where a line begins and ends. Mail programs don't know start and end. */
+type Sides = { start: 'left' | 'right'; end: 'left' | 'right' };
+
+function blockAsHtml(block: Block, sides: Sides): string {
+  const { start } = sides;
   switch (block.kind) {
     case 'text':
       return `<p class="i" style="margin:12px 0 0;color:#10242a;overflow-wrap:anywhere">${escaped(block.text)}</p>`;
@@ -182,26 +191,26 @@ function blockAsHtml(block: Block): string {
     case 'note':
       return `<p class="f" style="margin:20px 0 0;font-size:14px;line-height:21px;color:#4b6067;overflow-wrap:anywhere"><b>${escaped(block.lead)}</b> ${escaped(block.text)}</p>`;
     case 'button':
-      return button(block);
+      return button(block, sides);
     case 'points':
-      return `<ul class="i" style="margin:12px 0 0;padding-left:20px;color:#10242a;overflow-wrap:anywhere">${block.points.map((point) => `<li>${escaped(point)}</li>`).join('')}</ul>`;
+      return `<ul class="i" style="margin:12px 0 0;padding-${start}:20px;color:#10242a;overflow-wrap:anywhere">${block.points.map((point) => `<li>${escaped(point)}</li>`).join('')}</ul>`;
     case 'quote':
-      return `<p class="i l" style="margin:12px 0 0;padding:0 0 0 12px;border-left:3px solid #e3e9e8;color:#10242a;overflow-wrap:anywhere">${escaped(block.text)}<br><span class="f" style="font-size:13px;line-height:20px;color:#4b6067">${escaped(block.source)}</span></p>`;
+      return `<p class="i l" style="margin:12px 0 0;padding-${start}:12px;border-${start}:3px solid #e3e9e8;color:#10242a;overflow-wrap:anywhere">${escaped(block.text)}<br><span class="f" style="font-size:13px;line-height:20px;color:#4b6067">${escaped(block.source)}</span></p>`;
     case 'figures':
-      return figures(block.head, block.rows);
+      return figures(block.head, block.rows, sides);
     case 'table':
-      return table(block.head, block.rows, block.wide);
+      return table(block.head, block.rows, block.wide, sides);
   }
 }
 
 // The whole button can be clicked. The cell has the same colour, for programs that ignore the padding of links.
-function button({ text, address, hint }: Block & { kind: 'button' }): string {
+function button({ text, address, hint }: Block & { kind: 'button' }, { start }: Sides): string {
   const href = escaped(address);
   return (
     `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin-top:20px"><tr><td class="b" bgcolor="#0d5c6b" style="border-radius:10px;background:#0d5c6b">` +
     `<a class="b" href="${href}" style="display:inline-block;padding:14px 32px;border-radius:10px;background:#0d5c6b;color:#fff;font-size:16px;line-height:20px;font-weight:600;text-decoration:none">${escaped(text)}</a></td></tr></table>\n` +
     `<p class="f" style="margin:20px 0 0;font-size:13px;line-height:20px;color:#4b6067">${escaped(hint)}<br>` +
-    `<a class="a" href="${href}" style="color:#0d5c6b;text-decoration:underline;word-break:break-all">${href}</a></p>`
+    `<a class="a"${start === 'right' ? ' dir="ltr"' : ''} href="${href}" style="color:#0d5c6b;text-decoration:underline;word-break:break-all">${href}</a></p>`
   );
 }
 
@@ -209,28 +218,29 @@ const tableStart = (name: string) =>
   `<table class="${name} i" width="100%" cellpadding="8" cellspacing="0" border="0" style="margin-top:12px;font-size:14px;line-height:20px;color:#10242a;overflow-wrap:anywhere">`;
 
 /** Aligns the first and last column with the surrounding text. */
-const edge = (row: string[], i: number) =>
-  (i === 0 ? 'padding-left:0;' : '') + (i === row.length - 1 ? 'padding-right:0;' : '');
+const edge = (row: string[], i: number, { start, end }: Sides) =>
+  (i === 0 ? `padding-${start}:0;` : '') + (i === row.length - 1 ? `padding-${end}:0;` : '');
 
-const headRow = (head: string[], styleOf: (i: number) => string) =>
-  `<tr>${head.map((text, i) => `<th class="f" scope="col" style="${edge(head, i)}font-size:13px;font-weight:500;white-space:nowrap;color:#4b6067;${styleOf(i)}">${escaped(text)}</th>`).join('')}</tr>`;
+const headRow = (head: string[], styleOf: (i: number) => string, sides: Sides) =>
+  `<tr>${head.map((text, i) => `<th class="f" scope="col" style="${edge(head, i, sides)}font-size:13px;font-weight:500;white-space:nowrap;color:#4b6067;${styleOf(i)}">${escaped(text)}</th>`).join('')}</tr>`;
 
-const bodyRow = (cells: string[], style: (i: number) => string) =>
-  `<tr valign="top">${cells.map((cell, i) => `<td class="l" style="${edge(cells, i)}${style(i)}border-top:1px solid #e3e9e8">${cell}</td>`).join('')}</tr>`;
+const bodyRow = (cells: string[], style: (i: number) => string, sides: Sides) =>
+  `<tr valign="top">${cells.map((cell, i) => `<td class="l" style="${edge(cells, i, sides)}${style(i)}border-top:1px solid #e3e9e8">${cell}</td>`).join('')}</tr>`;
 
-function figures(head: string[], rows: string[][]): string {
-  const align = (i: number) => (i === 0 ? 'text-align:left;' : 'text-align:right;');
+function figures(head: string[], rows: string[][], sides: Sides): string {
+  const { start, end } = sides;
+  const align = (i: number) => `text-align:${i === 0 ? start : end};`;
   const style = (i: number) =>
-    i === 0 ? '' : 'text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums;';
-  return `${tableStart('d')}${headRow(head, align)}${rows.map((row) => bodyRow(row.map(escaped), style)).join('')}</table>`;
+    i === 0 ? '' : `text-align:${end};white-space:nowrap;font-variant-numeric:tabular-nums;`;
+  return `${tableStart('d')}${headRow(head, align, sides)}${rows.map((row) => bodyRow(row.map(escaped), style, sides)).join('')}</table>`;
 }
 
-function table(head: string[], rows: string[][], wide: number[]): string {
+function table(head: string[], rows: string[][], wide: number[], sides: Sides): string {
   // On narrow screens the table head is hidden, so numbers need their column name.
   const named = (cell: string, i: number) =>
     /^\d+([\s\u00a0]?%)?$/.test(cell)
       ? `<span class="h" style="display:none">${escaped(head[i] as string)} </span>${cell}`
       : escaped(cell);
-  const lines = rows.map((row) => bodyRow(row.map(named), () => ''));
-  return `${tableStart('d e')}${headRow(head, (i) => `text-align:left;width:${wide[i]}%`)}\n${lines.join('\n')}</table>`;
+  const lines = rows.map((row) => bodyRow(row.map(named), () => '', sides));
+  return `${tableStart('d e')}${headRow(head, (i) => `text-align:${sides.start};width:${wide[i]}%`, sides)}\n${lines.join('\n')}</table>`;
 }

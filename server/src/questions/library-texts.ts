@@ -9,50 +9,34 @@ import {
   tenStepScale,
   yesNo,
 } from '@soundings/contract/question-types.ts';
+import { type AnsweringKey, answeringLanguages } from '../languages/languages.ts';
 
-/** A text in each language of the library. */
-export type TextByLanguage = { en: string; sv: string; de: string };
-
-/** Returns `language` (ISO 639-1, any case) if there are texts in it, otherwise English. */
-export function libraryLanguage(language: string): keyof TextByLanguage {
-  const wanted = language.toLowerCase();
-  return wanted === 'sv' || wanted === 'de' ? wanted : 'en';
-}
+/** Returns the language of the library's texts for readers of `language` (ISO 639-1, any case): English if there are none. */
+export const libraryLanguage = (language: string): string => answeringLanguages.texts.languageFor(language);
 
 /**
  * Returns the labels of a scale in display order: those of all values, or of both ends; 1 is yes and 0 is no. Empty for other types:
  * the labels of options are part of the question.
  */
 export function scaleTexts(type: QuestionType, language: string): { value: number; text: string }[] {
-  const own = libraryLanguage(language);
-  const labels = isScaled(type) ? scales[type] : [];
-  return labels.map(([value, texts]) => ({ value, text: texts[own] }));
+  const t = answeringLanguages.texts.in(language);
+  const labels: readonly ScaleKey[] = isScaled(type) ? scales[type] : [];
+  return labels.map((key) => ({ value: Number(key.slice(key.lastIndexOf('.') + 1)), text: t(key) }));
 }
 
-const scales: Record<ScaledType, [value: number, texts: TextByLanguage][]> = {
+/** The text of a value, whose name ends with the value. */
+type ScaleKey = Extract<AnsweringKey, `scales.${string}`>;
+
+const scales: Record<ScaledType, readonly ScaleKey[]> = {
   [agreementScale]: [
-    [1, { en: 'Strongly disagree', sv: 'Håller inte alls med', de: 'Stimme gar nicht zu' }],
-    [2, { en: 'Disagree', sv: 'Håller inte med', de: 'Stimme nicht zu' }],
-    [3, { en: 'Neither agree nor disagree', sv: 'Varken eller', de: 'Weder noch' }],
-    [4, { en: 'Agree', sv: 'Håller med', de: 'Stimme zu' }],
-    [5, { en: 'Strongly agree', sv: 'Håller helt med', de: 'Stimme voll zu' }],
+    'scales.agreement.1',
+    'scales.agreement.2',
+    'scales.agreement.3',
+    'scales.agreement.4',
+    'scales.agreement.5',
   ],
-  [fourStepScale]: [
-    [1, { en: 'Strongly disagree', sv: 'Håller inte alls med', de: 'Stimme gar nicht zu' }],
-    [2, { en: 'Disagree', sv: 'Håller inte med', de: 'Stimme nicht zu' }],
-    [3, { en: 'Agree', sv: 'Håller med', de: 'Stimme zu' }],
-    [4, { en: 'Strongly agree', sv: 'Håller helt med', de: 'Stimme voll zu' }],
-  ],
-  [tenStepScale]: [
-    [1, { en: 'Not at all', sv: 'Inte alls', de: 'Gar nicht' }],
-    [10, { en: 'Very much', sv: 'I mycket hög grad', de: 'Sehr' }],
-  ],
-  [recommendation]: [
-    [0, { en: 'Definitely not', sv: 'Absolut inte', de: 'Auf keinen Fall' }],
-    [10, { en: 'Definitely', sv: 'Absolut', de: 'Auf jeden Fall' }],
-  ],
-  [yesNo]: [
-    [1, { en: 'Yes', sv: 'Ja', de: 'Ja' }],
-    [0, { en: 'No', sv: 'Nej', de: 'Nein' }],
-  ],
+  [fourStepScale]: ['scales.fourStep.1', 'scales.fourStep.2', 'scales.fourStep.3', 'scales.fourStep.4'],
+  [tenStepScale]: ['scales.tenStep.1', 'scales.tenStep.10'],
+  [recommendation]: ['scales.recommendation.0', 'scales.recommendation.10'],
+  [yesNo]: ['scales.yesNo.1', 'scales.yesNo.0'],
 };

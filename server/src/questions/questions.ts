@@ -2,10 +2,11 @@
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { freeText, isScaled, scaledTypes, typesText } from '@soundings/contract/question-types.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { raiseVersion } from '../accounts/accounts.sql.ts';
+import { raiseVersion, updateLibraryLanguages } from '../accounts/accounts.sql.ts';
 import { Fault, faultAtField } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
+import { answeringLanguages } from '../languages/languages.ts';
 import {
   insertQuestions,
   type Kpi,
@@ -134,6 +135,7 @@ export async function defineLibrary(tx: Transaction, accountId: AccountId, langu
     questionIds: keys.map((key) => ids.get(key) as number).toSorted((a, b) => a - b),
   }));
   await defineKpis(tx, accountId, withIds);
+  await updateLibraryLanguages(tx, accountId, answeringLanguages.codes);
 }
 
 /**

@@ -1,26 +1,27 @@
 // The templates are complete in every language of the library, and can be asked in the same week as the library and each other.
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { expect, test } from 'vitest';
+import { answeringLanguages } from '../languages/languages.ts';
 import { questionFaults } from './question-faults.ts';
 import { libraryKpis, libraryQuestions } from './library.ts';
 import { comparable } from './similar-wording.ts';
 import { templateQuestions, templates } from './templates.ts';
 
-const languages = ['en', 'sv', 'de'] as const;
+const languages = answeringLanguages.codes;
 
 test('keys and wordings differ from those of the library and of other templates, in every language', () => {
   const all = templates.flatMap((template) => template.questions);
   const keys = [...libraryQuestions, ...all].map(({ key }) => key);
   expect(new Set(keys).size).toBe(keys.length);
   for (const language of languages) {
-    const texts = [...libraryQuestions, ...all].map(({ text }) => comparable(text[language]));
+    const texts = [...libraryQuestions, ...all].map(({ text }) => comparable(text[language] ?? text.en));
     expect(new Set(texts).size).toBe(texts.length);
   }
 });
 
 test.each(languages)('every text is there in %s, and the account accepts it', (language) => {
   for (const template of templates) {
-    expect(template.name[language]).not.toBe('');
+    expect(template.name[language]).toMatch(/\p{L}/u);
     const questions = templateQuestions(template, language);
     for (const question of questions) {
       expect(Object.keys(question.translations).toSorted()).toEqual(

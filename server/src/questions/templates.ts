@@ -9,8 +9,9 @@ import {
   yesNo,
 } from '@soundings/contract/question-types.ts';
 import { type TemplateId, templateIds } from '@soundings/contract/template-ids.ts';
-import { libraryLanguage, type TextByLanguage } from './library-texts.ts';
-import { libraryKpis } from './library.ts';
+import { answeringLanguages, type TextByLanguage } from '../languages/languages.ts';
+import { libraryLanguage } from './library-texts.ts';
+import { libraryKpis, textsIn } from './library.ts';
 import type { NewQuestion } from './questions.sql.ts';
 
 type TemplateQuestion = { key: string; type: QuestionType; text: TextByLanguage };
@@ -32,17 +33,19 @@ export type Template = Rhythm & {
   everyWeeks: number | null;
 };
 
-type Row = [key: string, type: QuestionType, en: string, sv: string, de: string];
+type Row = [key: string, type: QuestionType];
+
+const { inAll } = answeringLanguages;
 
 const questionsOf = (...rows: Row[]): TemplateQuestion[] =>
-  rows.map(([key, type, en, sv, de]) => ({ key, type, text: { en, sv, de } }));
+  rows.map(([key, type]) => ({ key, type, text: inAll(`questions.${key}`) }));
 
 const nine = 9;
 const fixed = { kpiIds: [], perWeek: null, everyWeeks: null };
 
 const templatesById: Record<TemplateId, Omit<Template, 'id'>> = {
   pulse: {
-    name: { en: 'Weekly pulse', sv: 'Veckopuls', de: 'Wöchentliche Umfrage' },
+    name: inAll('templates.pulse'),
     questions: [],
     kpi: undefined,
     kpiIds: libraryKpis.map(({ id }) => id),
@@ -54,23 +57,8 @@ const templatesById: Record<TemplateId, Omit<Template, 'id'>> = {
     reminderDays: 2,
   },
   enps: {
-    name: { en: 'eNPS each quarter', sv: 'eNPS varje kvartal', de: 'eNPS im Quartal' },
-    questions: questionsOf(
-      [
-        'enps-recommend',
-        recommendation,
-        'Would you recommend working here to people you know?',
-        'Skulle du rekommendera människor du känner att arbeta här?',
-        'Würdest du Menschen, die du kennst, empfehlen, hier zu arbeiten?',
-      ],
-      [
-        'enps-reason',
-        freeText,
-        'What is the most important reason for your answer?',
-        'Vilket är det viktigaste skälet till ditt svar?',
-        'Was ist der wichtigste Grund für deine Antwort?',
-      ],
-    ),
+    name: inAll('templates.enps'),
+    questions: questionsOf(['enps-recommend', recommendation], ['enps-reason', freeText]),
     kpi: undefined,
     ...fixed,
     repeatWeeks: 13,
@@ -79,107 +67,25 @@ const templatesById: Record<TemplateId, Omit<Template, 'id'>> = {
     reminderDays: 2,
   },
   'work-environment': {
-    name: {
-      en: 'Work environment (OSA)',
-      sv: 'Organisatorisk och social arbetsmiljö (OSA)',
-      de: 'Arbeitsumgebung (OSA)',
-    },
+    name: inAll('templates.work-environment'),
     questions: questionsOf(
-      [
-        'osa-resources',
-        agreementScale,
-        'I have the resources that my work requires.',
-        'Jag har de resurser som mitt arbete kräver.',
-        'Ich habe die Mittel, die meine Arbeit verlangt.',
-      ],
-      [
-        'osa-results',
-        agreementScale,
-        'I know which results are expected of me.',
-        'Jag vet vilka resultat som förväntas av mig.',
-        'Ich weiß, welche Ergebnisse von mir erwartet werden.',
-      ],
-      [
-        'osa-priorities',
-        agreementScale,
-        'When there is not enough time, I get help to set priorities.',
-        'När tiden inte räcker till får jag hjälp att prioritera.',
-        'Wenn die Zeit nicht reicht, bekomme ich Hilfe beim Setzen von Prioritäten.',
-      ],
-      [
-        'osa-support',
-        agreementScale,
-        'I know who can help and support me in my work.',
-        'Jag vet vem jag kan vända mig till för att få hjälp och stöd i arbetet.',
-        'Ich weiß, wer mir bei der Arbeit hilft und mich unterstützt.',
-      ],
-      [
-        'osa-signals',
-        agreementScale,
-        'I can tell my manager when my workload is too high.',
-        'Jag kan säga till min närmaste chef när arbetsbelastningen är för hög.',
-        'Ich kann meiner Führungskraft sagen, wenn meine Arbeitsbelastung zu hoch ist.',
-      ],
-      [
-        'osa-measures',
-        agreementScale,
-        'When the workload is too high, something is done about it.',
-        'När arbetsbelastningen är för hög görs något åt det.',
-        'Wenn die Arbeitsbelastung zu hoch ist, wird etwas dagegen getan.',
-      ],
-      [
-        'osa-strain',
-        agreementScale,
-        'I get support when work is mentally demanding.',
-        'Jag får stöd när arbetet är psykiskt påfrestande.',
-        'Ich bekomme Unterstützung, wenn die Arbeit psychisch belastend ist.',
-      ],
-      [
-        'osa-rest',
-        agreementScale,
-        'My working hours leave me enough time to rest.',
-        'Mina arbetstider ger mig tillräckligt med tid för vila.',
-        'Meine Arbeitszeiten lassen mir genug Zeit, mich zu erholen.',
-      ],
-      [
-        'osa-reachable',
-        agreementScale,
-        'Outside my working hours I can be free from work.',
-        'Utanför min arbetstid kan jag vara ledig från jobbet.',
-        'Außerhalb meiner Arbeitszeit kann ich wirklich frei haben.',
-      ],
-      [
-        'osa-respect',
-        agreementScale,
-        'At my workplace we treat each other with respect.',
-        'På min arbetsplats behandlar vi varandra med respekt.',
-        'An meinem Arbeitsplatz behandeln wir einander mit Respekt.',
-      ],
-      [
-        'osa-action',
-        agreementScale,
-        'If someone is bullied here, it is dealt with.',
-        'Om någon utsätts för kränkande särbehandling här tas det om hand.',
-        'Wenn hier jemand gemobbt wird, wird etwas dagegen getan.',
-      ],
-      [
-        'osa-routine',
-        yesNo,
-        'Do you know what to do if you are bullied or harassed at work?',
-        'Vet du vad du ska göra om du utsätts för kränkande särbehandling eller trakasserier på jobbet?',
-        'Weißt du, was du tun kannst, wenn du bei der Arbeit gemobbt oder belästigt wirst?',
-      ],
-      [
-        'osa-first',
-        freeText,
-        'What should be improved first in our work environment?',
-        'Vad bör vi förbättra först i vår arbetsmiljö?',
-        'Was sollte in unserer Arbeitsumgebung zuerst besser werden?',
-      ],
+      ['osa-resources', agreementScale],
+      ['osa-results', agreementScale],
+      ['osa-priorities', agreementScale],
+      ['osa-support', agreementScale],
+      ['osa-signals', agreementScale],
+      ['osa-measures', agreementScale],
+      ['osa-strain', agreementScale],
+      ['osa-rest', agreementScale],
+      ['osa-reachable', agreementScale],
+      ['osa-respect', agreementScale],
+      ['osa-action', agreementScale],
+      ['osa-routine', yesNo],
+      ['osa-first', freeText],
     ),
     kpi: {
       id: 'work-environment',
-      name: { en: 'Work environment', sv: 'Arbetsmiljö', de: 'Arbeitsumgebung' },
+      name: inAll('kpis.work-environment'),
     },
     ...fixed,
     repeatWeeks: 26,
@@ -191,15 +97,18 @@ const templatesById: Record<TemplateId, Omit<Template, 'id'>> = {
 
 export const templates: readonly Template[] = templateIds.map((id) => ({ id, ...templatesById[id] }));
 
+/** Returns the name of a template in a language, or in English if the language lacks it. */
+export const nameOfTemplate = ({ name }: Template, language: string): string =>
+  textsIn(name, libraryLanguage(language)).text;
+
 /** Returns the questions of a template for an account: texts in its language, the others as translations. */
 export function templateQuestions({ questions }: Template, language: string): NewQuestion[] {
   const own = libraryLanguage(language);
-  return questions.map(({ key, type, text: { [own]: text, ...translations } }) => ({
+  return questions.map(({ key, type, text }) => ({
     key,
     type,
     language: own,
-    text,
-    translations,
+    ...textsIn(text, own),
     options: [],
   }));
 }

@@ -4,12 +4,10 @@ import { managerComparisons } from '@soundings/contract/comparisons.ts';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { useData, useRefresh } from '../../hooks/data.ts';
-import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { CountryField } from '../../ui/form/CountryField.tsx';
 import { CheckboxField, NumberField, RadioField, SwitchField, TextField } from '../../ui/form/Field.tsx';
-import { ComboboxField } from '../../ui/form/Combobox.tsx';
 import { Form, useForm } from '../../ui/form/Form.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
 import { Page } from '../../ui/page/Page.tsx';
@@ -20,6 +18,7 @@ import { TimezoneField } from '../session/TimezoneField.tsx';
 import { MailSettings } from './MailSettings.tsx';
 import type { SettingsForm, Values } from './settings-form.ts';
 import css from './access.module.css';
+import { LanguageField } from '../session/LanguageField.tsx';
 
 export function SettingsPage() {
   const response = useData('GET /settings');
@@ -106,11 +105,9 @@ function Company({ form }: { form: SettingsForm }) {
     <Section title={t('settings.company')}>
       <div className={css['fields']}>
         <TextField label={t('settings.name')} required maxLength={500} {...form.field('name')} />
-        <ComboboxField
-          search={t('select.searchLanguages')}
+        <LanguageField
           label={t('settings.language')}
           hint={t('settings.languageHint')}
-          options={useLanguageNames().options(form.values.language)}
           {...form.field('language')}
         />
         <TimezoneField

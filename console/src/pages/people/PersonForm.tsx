@@ -17,7 +17,6 @@ import { SelectField } from '../../ui/form/Select.tsx';
 import { FieldRow, Form, type FormState } from '../../ui/form/Form.tsx';
 import { GroupCombobox } from '../../ui/form/group-combobox/GroupCombobox.tsx';
 import { Locked } from '../../ui/Locked.tsx';
-import { ComboboxField } from '../../ui/form/Combobox.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { TimezoneField } from '../session/TimezoneField.tsx';
 import { Details } from './PersonProfile.tsx';
@@ -29,6 +28,7 @@ import {
   type PersonValues,
 } from './person-values.ts';
 import css from './people.module.css';
+import { LanguageField } from '../session/LanguageField.tsx';
 
 type PersonFormProps = {
   form: FormState<PersonValues>;
@@ -118,8 +118,7 @@ function Who({ form, person, isOwnAccount }: PartProps) {
 
 function Settings({ form, fields, person, isOwnAccount }: PartProps) {
   const t = useText();
-  const languages = useLanguageNames().options(form.values.language || fields.language);
-  const own = languages.find(({ value }) => value === fields.language)?.label ?? fields.language;
+  const { nameOf } = useLanguageNames();
   const isManaged = person?.managed === true;
   const isNewAdministrator =
     person !== undefined && person.role !== 'Administrator' && form.values.role === 'Administrator';
@@ -145,12 +144,12 @@ function Settings({ form, fields, person, isOwnAccount }: PartProps) {
           <Invite form={form} canSend={isInvitable(form.values, fields, person)} />
         )}
         <FieldRow>
-          <ComboboxField
-            search={t('select.searchLanguages')}
+          <LanguageField
             label={t('people.language')}
             {...form.field('language')}
             {...(isManaged && { hint: t('people.languageHintManaged') })}
-            options={[{ value: '', label: t('people.accountsOwn', { value: own }) }, ...languages]}
+            first={t('people.accountsOwn', { value: nameOf(fields.language) })}
+            inherited={fields.language}
           />
           {!isManaged && (
             <TimezoneField

@@ -3,11 +3,9 @@ import { defaultThreshold, minimumThreshold } from '@soundings/contract/limits.t
 import { useLocation } from '@tanstack/react-router';
 import { api } from '../../api.ts';
 import { useData } from '../../hooks/data.ts';
-import { useLanguageNames } from '../../text/languages.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { NumberField, TextField } from '../../ui/form/Field.tsx';
-import { ComboboxField } from '../../ui/form/Combobox.tsx';
 import { FieldRow, Form, type FormState, useForm } from '../../ui/form/Form.tsx';
 import { Failed, Skeleton } from '../../ui/page/States.tsx';
 import css from './Outside.module.css';
@@ -15,6 +13,7 @@ import { SignedOutLayout, Stacked } from './Outside.tsx';
 import { PasswordField } from './PasswordField.tsx';
 import { useSignedIn } from './signed-in.ts';
 import { ownTimezone, TimezoneField } from './TimezoneField.tsx';
+import { LanguageField } from './LanguageField.tsx';
 
 export function SetupPage() {
   const t = useText();
@@ -128,12 +127,10 @@ function CompanyFields({ form }: Fields) {
         autoFocus
       />
       <FieldRow>
-        <ComboboxField
-          search={t('select.searchLanguages')}
+        <LanguageField
           label={t('session.companyLanguage')}
           value={form.field('account/language').value}
           onChange={form.field('account/language').onChange}
-          options={useLanguageNames().options(form.values['account/language'])}
         />
         <TimezoneField {...form.field('account/timezone')} label={t('session.timezone')} required />
       </FieldRow>

@@ -15,7 +15,7 @@ import type { PageAssets } from '../page.ts';
 import { browserLanguage, entryAssets, kioskAssets, openPages, plain } from '../page-responses.ts';
 import type { Server } from '../../http/server.ts';
 import { type CodeFault, codePage } from './code-page.ts';
-import { entryTexts } from './entry-texts.ts';
+import { pageTexts } from '../page-texts.ts';
 import { kioskPage, pageVersionOf } from './kiosk-page.ts';
 
 /**
@@ -102,7 +102,7 @@ const showForm: Handler = async ({ request, reply }) =>
 function languageOf(request: FastifyRequest): string {
   const { language } = request.query as Record<string, unknown>;
   const chosen = String(language).toLowerCase();
-  return entryTexts.languages.includes(chosen) ? chosen : browserLanguage(request);
+  return pageTexts.languages.includes(chosen) ? chosen : browserLanguage(request);
 }
 
 /** Opens the answering page of a code, or shows what is wrong with the code. */

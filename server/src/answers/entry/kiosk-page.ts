@@ -8,10 +8,8 @@ import { codeCharacters } from '../../cards/card-code.ts';
 import type { Kiosk } from '../../cards/kiosks.sql.ts';
 import type { PageAssets } from '../page.ts';
 import { calm, nameOf } from '../page-language.ts';
+import { pageTexts } from '../page-texts.ts';
 import { codeField } from './code-page.ts';
-import { entryTexts } from './entry-texts.ts';
-
-type Key = Parameters<ReturnType<typeof entryTexts.in>>[0];
 
 /** The texts that the script shows, in the language of the person. */
 const keys = [
@@ -50,15 +48,16 @@ const keys = [
     'idleText',
   ] as const),
   ...(['stay', 'finish', 'off', 'offText'] as const),
-] satisfies Key[];
+];
 
 /** The place of the seconds in a text, until they are replaced by an element. It is no character of a text. */
 const place = '\u0001';
 
 /** Returns a text as HTML. The seconds of a countdown are in an element of their own. */
 function htmlOf(key: (typeof keys)[number], language: string): string {
-  const t = entryTexts.in(language);
-  const text = key === 'closes' || key === 'idleText' ? t(key, { seconds: place }) : t(key);
+  const t = pageTexts.in(language);
+  const text =
+    key === 'closes' || key === 'idleText' ? t(`entry.${key}`, { seconds: place }) : t(`entry.${key}`);
   return escaped(text).replace(place, '<b class="seconds"></b>');
 }
 
@@ -68,7 +67,7 @@ export const pageVersionOf = ({ style, script }: PageAssets): string =>
 
 /** Returns the page of a kiosk, in the language of the account until someone chooses another. */
 export function kioskPage(pageAssets: PageAssets, kiosk: Kiosk): string {
-  const language = entryTexts.languageFor(kiosk.language);
+  const language = pageTexts.languageFor(kiosk.language);
   const html = (key: (typeof keys)[number]) => htmlOf(key, language);
   /** Returns an element whose text the script replaces when the language changes. */
   const element = (tag: string, key: (typeof keys)[number], marks = '') =>
@@ -109,7 +108,7 @@ ${codeField(' inputmode="none" aria-describedby="code-state"')}
 </main>
 <dialog id="idle" aria-labelledby="idle-title">${element('h2', 'idle', ' id="idle-title"')}${element('p', 'idleText')}
 <div class="foot">${button('finish-now', 'finish', ' class="plain"')}${button('stay', 'stay', ' autofocus')}</div></dialog>
-${entryTexts.languages.map(textsIn).join('\n')}
+${pageTexts.languages.map(textsIn).join('\n')}
 <script>${pageAssets.script}</script>
 </body>
 </html>
@@ -127,7 +126,7 @@ const keyboard = (erase: string): string =>
 
 /** Returns the menu of languages. It has buttons, because choosing a language must not open another page. */
 function languageMenu(language: string): string {
-  const buttons = entryTexts.languages.map(
+  const buttons = pageTexts.languages.map(
     (one) =>
       `<li><button type="button" lang="${one}" data-language="${one}"${one === language ? ' aria-current="true"' : ''}>${escaped(nameOf(one))}</button></li>`,
   );

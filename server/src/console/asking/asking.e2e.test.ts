@@ -79,7 +79,9 @@ test.skipIf(!hasBrowser())(
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Preview page' }).click();
     await page.getByText(/Questions scheduled for .*\(week 48, 2026\)/).waitFor();
-    await page.getByRole('radio', { name: 'Swedish' }).check();
+    await page.getByRole('combobox', { name: 'Language of the preview' }).click();
+    await page.getByRole('option', { name: 'Arabic · machine-drafted' }).waitFor();
+    await page.getByRole('option', { name: 'Swedish' }).click();
     await page.getByText(swedish).waitFor();
 
     // The calendar of all schedules contains it.

@@ -112,7 +112,7 @@ describe('the library', () => {
     const { body } = await request<Library>('GET', '/library');
     expect(body.questions.find(({ key }) => key === 'workload-amount')).toMatchObject({
       kpiIds: ['workload'],
-      languages: ['en', 'de', 'sv'],
+      languages: ['en', 'ar', 'da', 'de', 'es', 'fi', 'fr', 'nb', 'nl', 'pl', 'sv'],
       weeks: 1,
       last: { week: '2026-11-16', name: '2026-W47', last: '2026-11-22' },
     });

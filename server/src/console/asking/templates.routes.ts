@@ -8,9 +8,8 @@ import { audit } from '../../accounts/audit.ts';
 import { Fault } from '../../base/errors.ts';
 import { type Db, inTransaction, type Transaction } from '../../db/db.ts';
 import { addQuestion, retireQuestions, saveKpi } from '../../questions/questions.ts';
-import { libraryLanguage } from '../../questions/library-texts.ts';
 import { type Kpi, type Question, selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
-import { type Template, templateQuestions, templates } from '../../questions/templates.ts';
+import { nameOfTemplate, type Template, templateQuestions, templates } from '../../questions/templates.ts';
 import { selectParents } from '../../rounds/rounds.sql.ts';
 import { audiencesOf, createSchedule } from '../../rounds/schedules.ts';
 import type { NewSchedule } from '../../rounds/schedules.sql.ts';
@@ -66,7 +65,7 @@ function templateView(template: Template, { language, present, kpis, from }: Pre
   const questions = templateQuestions(template, language);
   return {
     id,
-    name: template.name[libraryLanguage(language)],
+    name: nameOfTemplate(template, language),
     questions: questions.map(own),
     ...choiceOf(template, chosen),
     kpis: chosen.map(({ id: kpiId, name, translations }) => ({ id: kpiId, name, translations })),
@@ -103,7 +102,7 @@ async function createFrom(tx: Transaction, who: Who, template: Template, now: nu
   const kpis = (await selectKpis(tx, accountId)).filter(({ id }) => template.kpiIds.includes(id));
   const { weekday, hour, repeatWeeks, reminderDays } = template;
   const schedule: NewSchedule = {
-    name: template.name[libraryLanguage(language)],
+    name: nameOfTemplate(template, language),
     questionIds,
     kpiIds: kpis.map(({ id }) => id),
     ...choiceOf(template, kpis),

@@ -10,7 +10,8 @@ import type { Sealer } from '../../base/crypto/sealer.ts';
 import { Fault } from '../../base/errors.ts';
 import { type CardKey, cardKeyOf } from '../../cards/card-key.ts';
 import { printedCode } from '../../cards/card-code.ts';
-import { cardTexts, cardTextsIn } from '../../cards/card-texts.ts';
+import { cardTextsIn } from '../../cards/card-texts.ts';
+import { answeringLanguages } from '../../languages/languages.ts';
 import { createKiosk } from '../../cards/kiosks.ts';
 import { deleteKiosk } from '../../cards/kiosks.sql.ts';
 import { qrPathOf } from '../../cards/qr.ts';
@@ -179,7 +180,7 @@ async function sheetOf(
     cards.push({
       name: `${firstName} ${lastName}`.trim(),
       group,
-      language: cardTexts.languageFor(language),
+      language: answeringLanguages.texts.languageFor(language),
       code: printedCode(code),
       qr: await qrPathOf(`${publicUrl}/go#${code}`),
     });

@@ -30,6 +30,7 @@ import {
   turnOffTwoFactor,
 } from '../../auth/two-factor.ts';
 import { Fault } from '../../base/errors.ts';
+import { answeringLanguages } from '../../languages/languages.ts';
 import type { Log } from '../../base/log.ts';
 import type { Sealer } from '../../base/crypto/sealer.ts';
 import { inTransaction, type Pool } from '../../db/db.ts';
@@ -74,6 +75,8 @@ function serveSignIn(
     const { count, name } = await selectAccountsThere(await pool);
     return { company: count === 1 ? name : null, isEmpty: count === 0, canMail };
   });
+
+  console.serveAnyone('GET /languages', async () => [...answeringLanguages.list]);
 
   console.serveAnyone('POST /session', async ({ body, request, reply }) => {
     const dependencies = { pool: await pool, secrets: await secrets, throttle, now, log };

@@ -41,6 +41,13 @@ describe('the first start', () => {
 
   test('the newest link creates the account and its administrator, works once, and signs the administrator in', async () => {
     expect((await request('GET /sign-in')).body).toEqual({ company: null, isEmpty: true, canMail: true });
+    // The languages to choose from, and which of them no native speaker has read.
+    expect((await request('GET /languages')).body).toEqual(
+      expect.arrayContaining([
+        { language: 'sv', texts: 'sv', isDraft: false },
+        { language: 'no', texts: 'nb', isDraft: true },
+      ]),
+    );
     const links = [];
     for (let i = 0; i < 2; i++) links.push(await createFirstStartLink(world.pool, 'http://soundings.test'));
     const [older, newer] = links.map((link) => link!.split('#')[1] as string);

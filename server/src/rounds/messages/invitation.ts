@@ -1,14 +1,10 @@
 // Builds the invitation and reminder emails, and the notice to a previous address that its link was replaced. Pure. The emails
 // contain no colleagues' names and no results, and names written by others never become clickable.
-import { catalogue } from '../../base/texts.ts';
 import { inert } from '../../base/visible-text.ts';
+import { answeringLanguages } from '../../languages/languages.ts';
 import { type Block, renderMail } from '../../mail/template.ts';
-import type { Arguments } from './text/arguments.ts';
-import de from './text/de/invitation.json' with { type: 'json' };
-import en from './text/en/invitation.json' with { type: 'json' };
-import sv from './text/sv/invitation.json' with { type: 'json' };
 
-const texts = catalogue<typeof en, Arguments['invitation']>({ en, sv, de });
+const { texts } = answeringLanguages;
 type Texts = ReturnType<typeof texts.in>;
 
 /** What an invitation or a reminder contains. */
@@ -42,23 +38,23 @@ export function invitationOf(
   // With a threshold of 1, response rates can reveal who has answered, so the sentence about managers is left out.
   const reminder: Block =
     threshold === 1
-      ? { kind: 'text', text: t('reminder.text') }
-      : { kind: 'note', lead: t('reminder.lead'), text: t('reminder.text') };
+      ? { kind: 'text', text: t('mail.reminder.text') }
+      : { kind: 'note', lead: t('mail.reminder.lead'), text: t('mail.reminder.text') };
   const content = renderMail({
     language: texts.languageFor(language),
     about: company,
     tone: 'plain',
     title: greeting(t, names.firstName),
     blocks: [
-      { kind: 'text', text: t(isReminder ? 'stillAsks' : 'asks', about) },
-      { kind: 'button', text: t('button'), address, hint: t('address') },
+      { kind: 'text', text: t(isReminder ? 'mail.stillAsks' : 'mail.asks', about) },
+      { kind: 'button', text: t('mail.button'), address, hint: t('mail.address') },
       promise(t, threshold, isLive),
       ...(isReminder ? [reminder] : []),
     ],
-    footer: [t('personal'), t('why', { company }), { text: t('optOut'), address: optOutUrl }],
+    footer: [t('mail.personal'), t('mail.why', { company }), { text: t('mail.optOut'), address: optOutUrl }],
   });
   return {
-    subject: t(isReminder ? 'reminderSubject' : 'subject', about),
+    subject: t(isReminder ? 'mail.reminderSubject' : 'mail.subject', about),
     ...content,
     // RFC 2369 §3.2 and RFC 8058 §3.1: one click turns off all survey emails.
     headers: {
@@ -73,17 +69,17 @@ const minutesFor = (questions: number) => Math.ceil(questions / 4);
 
 function greeting(t: Texts, name: string): string {
   const firstName = inert(name, 60);
-  return firstName === '' ? t('greeting') : t('greetingNamed', { firstName });
+  return firstName === '' ? t('mail.greeting') : t('mail.greetingNamed', { firstName });
 }
 
 /** Returns who sees which results, and when: the privacy promise. */
 function promise(t: Texts, threshold: number, isLive: boolean): Block {
   const isOpen = threshold <= 1;
-  const text = isOpen ? t('open.text') : t('anonymous.text', { threshold });
-  const live = isOpen ? t('live') : t('liveBatches', { threshold });
+  const text = isOpen ? t('mail.open.text') : t('mail.anonymous.text', { threshold });
+  const live = isOpen ? t('mail.live') : t('mail.liveBatches', { threshold });
   return {
     kind: 'note',
-    lead: t(isOpen ? 'open.lead' : 'anonymous.lead'),
+    lead: t(isOpen ? 'mail.open.lead' : 'mail.anonymous.lead'),
     text: isLive ? `${text} ${live}` : text,
   };
 }
@@ -105,10 +101,10 @@ export function replacedNotice({
     tone: 'plain',
     title: greeting(t, names.firstName),
     blocks: [
-      { kind: 'text', text: t('replaced.text', { company }) },
-      { kind: 'note', lead: t('replaced.lead'), text: t('replaced.check') },
+      { kind: 'text', text: t('mail.replaced.text', { company }) },
+      { kind: 'note', lead: t('mail.replaced.lead'), text: t('mail.replaced.check') },
     ],
-    footer: [t('why', { company })],
+    footer: [t('mail.why', { company })],
   });
-  return { subject: t('replaced.subject'), ...content };
+  return { subject: t('mail.replaced.subject'), ...content };
 }

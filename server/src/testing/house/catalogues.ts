@@ -25,12 +25,16 @@ export function catalogues(): CatalogueFiles[] {
     const name = basename(file, '.json');
     const files = globSync(`${folder}/*/${name}.json`, { cwd: root }).toSorted();
     const textsOf = (path: string) =>
-      JSON.parse(readFileSync(join(root, path), 'utf8')) as Record<string, string>;
+      withoutHead(JSON.parse(readFileSync(join(root, path), 'utf8')) as Record<string, string>);
     const others = files.filter((path) => path !== file);
     const texts = [file, ...others].map((path) => [basename(dirname(path)), textsOf(path)] as const);
     return { folder, name, texts: Object.fromEntries(texts) };
   });
 }
+
+/** Returns the texts of a file without the entries that describe the file, such as @@locale. */
+export const withoutHead = (file: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(file).filter(([key]) => !key.startsWith('@@')));
 
 /**
  * Returns the arguments of a text and their kinds. Throws if the text is not valid ICU MessageFormat, uses a part of it that we don't
@@ -73,6 +77,25 @@ export function argumentsOf(text: string, language: string): Record<string, Argu
   };
   visit(parse(text));
   return found;
+}
+
+/** Returns what a text consists of apart from its arguments. Empty if it is not valid ICU MessageFormat. */
+export function literalsOf(text: string): string {
+  const literals = (elements: MessageFormatElement[]): string =>
+    elements
+      .map((element) => {
+        if (element.type === TYPE.literal) return element.value;
+        if (element.type !== TYPE.plural && element.type !== TYPE.select) return ' ';
+        return Object.values(element.options)
+          .map(({ value }) => literals(value))
+          .join(' ');
+      })
+      .join('');
+  try {
+    return literals(parse(text));
+  } catch {
+    return '';
+  }
 }
 
 /** Returns what is wrong with the texts of a language: empty, invalid, or with other arguments than the English ones. */

@@ -17,7 +17,7 @@ import { Form, type FormState, useForm } from '../../../ui/form/Form.tsx';
 import { Locked } from '../../../ui/Locked.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
-import { ToggleGroup } from '../../../ui/form/ToggleGroup.tsx';
+import { PreviewLanguage } from '../PreviewLanguage.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import { useToast } from '../../../ui/floating/Toast.tsx';
 import css from '../asking.module.css';
@@ -237,19 +237,13 @@ type PreviewProps = { form: FormState<Draft>; shape: DraftShape; type: QuestionT
 
 function Preview({ form, shape, type, texts }: PreviewProps) {
   const t = useText();
-  const { nameOf } = useLanguageNames();
   const [wanted, setWanted] = useState(shape.base);
   const language = shape.languages.includes(wanted) ? wanted : shape.base;
   return (
     <aside className={css['side']}>
       <div className={css['sticky']}>
         <Section title={t('asking.preview')} description={t('asking.previewText')}>
-          <ToggleGroup
-            label={t('asking.previewLanguage')}
-            value={language}
-            onChange={setWanted}
-            options={shape.languages.map((code) => ({ value: code, label: nameOf(code) }))}
-          />
+          <PreviewLanguage languages={shape.languages} value={language} onChange={setWanted} />
           <QuestionPreview
             question={previewOf(form.values, shape, type, language)}
             language={language}

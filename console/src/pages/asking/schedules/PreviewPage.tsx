@@ -11,12 +11,11 @@ import { Empty } from '../../../ui/page/Empty.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
 import { Padded } from '../../../ui/page/Section.tsx';
-import { ToggleGroup } from '../../../ui/form/ToggleGroup.tsx';
+import { PreviewLanguage } from '../PreviewLanguage.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import css from './PreviewPage.module.css';
 import { QuestionPreview } from '../questions/QuestionPreview.tsx';
 import { useDays } from '../texts.ts';
-import { useLanguageNames } from '../../../text/languages.ts';
 
 export function PreviewPage() {
   const { scheduleId } = useParams({ strict: false }) as { scheduleId: string };
@@ -39,7 +38,6 @@ function Preview({ preview }: { preview: SchedulePreview }) {
   const t = useText();
   const days = useDays();
   const { sentence } = useWeekText();
-  const { nameOf } = useLanguageNames();
   const { id, name, company, questions, next, isLate, texts: textsByLanguage } = preview;
   const [language, setLanguage] = useState(textsByLanguage[preview.language] ? preview.language : 'en');
   const texts = textsByLanguage[language]!;
@@ -59,12 +57,7 @@ function Preview({ preview }: { preview: SchedulePreview }) {
           : t('asking.previewLast')
       }
       toolbar={
-        <ToggleGroup
-          label={t('asking.previewLanguage')}
-          value={language}
-          onChange={setLanguage}
-          options={Object.keys(textsByLanguage).map((code) => ({ value: code, label: nameOf(code) }))}
-        />
+        <PreviewLanguage languages={Object.keys(textsByLanguage)} value={language} onChange={setLanguage} />
       }
     >
       {questions.length === 0 ? (

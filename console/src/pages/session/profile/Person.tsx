@@ -7,13 +7,13 @@ import { useLanguageNames } from '../../../text/languages.ts';
 import { useText } from '../../../text/text.tsx';
 import { Button } from '../../../ui/Button.tsx';
 import { DescriptionList } from '../../../ui/page/DescriptionList.tsx';
-import { ComboboxField } from '../../../ui/form/Combobox.tsx';
 import { FieldRow, Form, useForm } from '../../../ui/form/Form.tsx';
 import { Locked } from '../../../ui/Locked.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { useToast } from '../../../ui/floating/Toast.tsx';
 import css from './Profile.module.css';
 import { TimezoneField } from '../TimezoneField.tsx';
+import { LanguageField } from '../LanguageField.tsx';
 
 export function Person({ profile }: { profile: Profile }) {
   const t = useText();
@@ -60,7 +60,7 @@ function OwnForm({ profile: { language, timezone, managed, account } }: { profil
   const toast = useToast();
   const refresh = useRefresh();
   const queries = useQueryClient();
-  const { nameOf, options } = useLanguageNames();
+  const { nameOf } = useLanguageNames();
   const form = useForm({
     initial: { language: language ?? '', timezone: timezone ?? '' },
     submit: (values) =>
@@ -89,16 +89,13 @@ function OwnForm({ profile: { language, timezone, managed, account } }: { profil
       }
     >
       <FieldRow>
-        <ComboboxField
-          search={t('select.searchLanguages')}
+        <LanguageField
           {...languageField}
           {...(error !== undefined && { error })}
           label={t('profile.language')}
           hint={t('profile.languageHint')}
-          options={[
-            { value: '', label: t('profile.asCompany', { value: nameOf(account.language) }) },
-            ...options(language),
-          ]}
+          first={t('profile.asCompany', { value: nameOf(account.language) })}
+          inherited={account.language}
         />
         {!managed && (
           <TimezoneField
