@@ -94,7 +94,7 @@ ${element('p', 'lead', ' class="lead"')}
 <label for="code" data-t="code">${html('code')}</label>
 ${codeField(' inputmode="none" aria-describedby="code-state"')}
 <p id="code-state" role="status"></p>
-<div id="keys" role="group" data-label="keys" aria-label="${html('keys')}">${keyboard(html('erase'))}</div>
+<div id="keys" dir="ltr" role="group" data-label="keys" aria-label="${html('keys')}">${keyboard(html('erase'))}</div>
 <div class="foot">${button('scan', 'scan', ' class="plain" hidden')}${button('cancel', 'cancel', ' class="plain" hidden')}${element('button type="submit"', 'continue')}</div>
 </form>
 <div id="camera" hidden>${element('p', 'scanning')}<video muted playsinline></video>${button('scan-stop', 'cancel', ' class="plain"')}</div>
