@@ -59,6 +59,8 @@ export function limitText(limit: PrivacyLimit, tools: TextTools): string {
       return t('privacy.limitText.noAddress', { count: limit.people, all: limit.all });
     case 'linksHandedOut':
       return t('privacy.limitText.linksHandedOut', { count: limit.people, weeks: limit.weeks });
+    case 'cardsPrinted':
+      return t('privacy.limitText.cardsPrinted', { count: limit.people });
     case 'weekOpen':
       return t('privacy.limitText.weekOpen', { count: limit.people, weeks: weeksOf(limit.weeks, tools) });
     case 'colleagues':

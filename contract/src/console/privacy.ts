@@ -64,6 +64,7 @@ export type PrivacyLimit = { weight: 'broken' | 'weaker' | 'inherent' } & (
   | { code: 'noMail'; people: number }
   | { code: 'noAddress'; people: number; all: number }
   | { code: 'linksHandedOut'; people: number; weeks: number }
+  | { code: 'cardsPrinted'; people: number }
   | { code: 'plainHttp'; address: string }
   | { code: 'weekOpen'; weeks: string[]; people: number }
   | { code: 'unanimity'; threshold: number }

@@ -68,6 +68,7 @@ export type Arguments = {
     'privacy.limitText.noMail': { count: number };
     'privacy.limitText.noAddress': { count: number; all: number };
     'privacy.limitText.linksHandedOut': { count: number; weeks: number };
+    'privacy.limitText.cardsPrinted': { count: number };
     'privacy.limitText.plainHttp': { address: string };
     'privacy.limitText.weekOpen': { count: number; weeks: string };
     'privacy.limitText.unanimity': { threshold: number };

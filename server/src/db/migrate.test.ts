@@ -185,6 +185,7 @@ describe('every table', () => {
   // Their rows are unique in the whole service, or not part of an account.
   const notOfAnAccount = [
     'answer_keys',
+    'card_keys',
     'first_start_links',
     'job_workers',
     'key_processes',

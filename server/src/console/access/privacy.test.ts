@@ -151,6 +151,12 @@ describe('the report', () => {
       { week: null, origin: 'command', times: 1, people: null },
     ]);
     expect(limitOf(report, 'linksHandedOut')).toMatchObject({ people: 12, weeks: 8 });
+    expect(limitOf(report, 'cardsPrinted')).toBeUndefined();
+    await world.pool`
+      insert into cards (account_id, user_id, digest)
+      select account_id, user_id, convert_to(account_id || ' ' || user_id, 'UTF8') from users
+      where  account_id = ${own.id} and role = 'User'`;
+    expect(limitOf(await readReport(request), 'cardsPrinted')).toMatchObject({ people: 6 });
   });
 
   test('counts people by role and managers by their access to groups, and lists the tokens that can read results', async () => {

@@ -25,6 +25,7 @@ const facts: PrivacyFacts = {
     people: 500,
     manual: 3,
     withoutEmail: 0,
+    cards: 0,
     auditSince: new Date('2025-01-07T00:00:00Z'),
   },
   openWeeks: [],
@@ -329,6 +330,11 @@ describe('limits', () => {
         },
       },
       { weight: 'weaker', code: 'linksHandedOut', people: 120, weeks: 8 },
+    ],
+    [
+      'printed cards',
+      { facts: { account: { ...facts.account, cards: 40 } } },
+      { weight: 'weaker', code: 'cardsPrinted', people: 40 },
     ],
     [
       'plain HTTP',

@@ -224,7 +224,7 @@ function limitsOfKeys(
 }
 
 function limitsOfLinks(
-  { account: { people, withoutEmail }, exports }: PrivacyFacts,
+  { account: { people, withoutEmail, cards }, exports }: PrivacyFacts,
   { hasMail, publicUrl }: Installation,
 ): PrivacyLimit[] {
   const handedOut = exports.reduce((sum, one) => sum + (one.people ?? 0), 0);
@@ -234,6 +234,7 @@ function limitsOfLinks(
     limits.push({ weight: 'weaker', code: 'noAddress', people: withoutEmail, all: people });
   if (exports.length > 0)
     limits.push({ weight: 'weaker', code: 'linksHandedOut', people: handedOut, weeks: linkWeeks });
+  if (cards > 0) limits.push({ weight: 'weaker', code: 'cardsPrinted', people: cards });
   if (isPlain(publicUrl)) limits.push({ weight: 'weaker', code: 'plainHttp', address: publicUrl });
   return limits;
 }

@@ -22,6 +22,8 @@ export type AccountFacts = {
   people: number;
   manual: number;
   withoutEmail: number;
+  /** How many people have a printed card. */
+  cards: number;
   /** The oldest entry of the audit log. */
   auditSince: Date | null;
 };
@@ -61,6 +63,7 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
            a.noise                  as "noise",
            (select count(*)::integer from groups g where g.account_id = a.account_id) as "groups",
            u.*,
+           (select count(*)::integer from cards c where c.account_id = a.account_id)  as "cards",
            (select min(e.at) from audit_entries e where e.account_id = a.account_id)  as "auditSince"
     from   accounts a
     cross  join lateral (
@@ -71,8 +74,8 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
              where  u.account_id = a.account_id and u.active) u
     where  a.account_id = ${accountId}`;
   if (!row) return undefined;
-  const { id, name, timezone, groups, people, manual, withoutEmail, auditSince } = row;
-  return { id, name, timezone, rules: rulesOf(row), groups, people, manual, withoutEmail, auditSince };
+  const { id, name, timezone, groups, people, manual, withoutEmail, cards, auditSince } = row;
+  return { id, name, timezone, rules: rulesOf(row), groups, people, manual, withoutEmail, cards, auditSince };
 }
 
 /** Returns the open weeks, each with the rules under which it was opened and the number of people asked. */
