@@ -263,7 +263,7 @@ describe.skipIf(!hasBrowser())('at a kiosk (skipped: there is no Chromium on the
     );
     // Another language, in the middle.
     await page.locator('#languages summary').tap();
-    await page.locator('#languages a[hreflang=de]').tap();
+    await page.locator('#languages a[lang=de]').tap();
     await page.getByText('Hallo P1').waitFor();
     await answerAll(page, 2);
     await panel(page, 'thanks').waitFor();
