@@ -3,21 +3,10 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { askPeople, noon } from '../testing/asking.ts';
+import { askPeople, keysOfAllTypes, noon } from '../testing/asking.ts';
 import { hasBrowser, openBrowser } from '../testing/browser/browser.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type World } from '../testing/world.ts';
-
-/** One question of each type. */
-const keys = [
-  'workload-pace',
-  'workload-rested',
-  'engagement-recommend',
-  'clarity-contact',
-  'help-most',
-  'energy-givers',
-  'works-well',
-];
 
 let world: World;
 let browser: Browser;
@@ -27,7 +16,7 @@ beforeAll(async () => {
   if (!hasBrowser()) return;
   world = await openWorld(undefined, {}, () => noon);
   browser = await openBrowser();
-  ({ links } = await askPeople(world, (await world.account()).id, { count: 12, keys }));
+  ({ links } = await askPeople(world, (await world.account()).id, { count: 12, keys: keysOfAllTypes }));
 });
 afterAll(async () => {
   await browser?.close();

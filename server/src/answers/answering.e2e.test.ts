@@ -7,7 +7,7 @@ import { inTransaction } from '../db/db.ts';
 import { exportLinks } from '../rounds/links.ts';
 import { personTokensFor } from '../rounds/messages/person-tokens.ts';
 import { encodeAnswers } from '../sealing/person-answers.ts';
-import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
+import { askPeople, type AskedAccount, keysOfAllTypes, noon } from '../testing/asking.ts';
 import { hasBrowser, openBrowser } from '../testing/browser/browser.ts';
 import { answersOfPerson, keptAnswers } from '../testing/kept-answers.ts';
 import { until } from '../testing/until.ts';
@@ -15,17 +15,6 @@ import { openWorld, type World } from '../testing/world.ts';
 import { type Asking, openLink } from './answering.ts';
 import { pageAssets } from './page-responses.ts';
 import { askingPage } from './page.ts';
-
-/** One question of each type, in the order of the types. */
-const keys = [
-  'workload-pace',
-  'workload-rested',
-  'engagement-recommend',
-  'clarity-contact',
-  'help-most',
-  'energy-givers',
-  'works-well',
-];
 
 let world: World;
 let browser: Browser;
@@ -47,8 +36,8 @@ async function asked(
 ): Promise<Asked> {
   const { id } = await world.account();
   await world.pool`update accounts set publication = ${publication} where account_id = ${id}`;
-  const one = await askPeople(world, id, { count: 1, keys, ...settings });
-  const ids = keys.map((key) => one.questionIds.get(key) as number);
+  const one = await askPeople(world, id, { count: 1, keys: keysOfAllTypes, ...settings });
+  const ids = keysOfAllTypes.map((key) => one.questionIds.get(key) as number);
   return { ...one, link: one.links[0] as string, ids };
 }
 

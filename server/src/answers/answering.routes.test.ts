@@ -14,7 +14,7 @@ import { libraryFor } from '../questions/library.ts';
 import { exportLinks } from '../rounds/links.ts';
 import { personTokensFor } from '../rounds/messages/person-tokens.ts';
 import { closeWeekNow } from '../results/close-week.ts';
-import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
+import { askPeople, type AskedAccount, keysOfAllTypes, noon } from '../testing/asking.ts';
 import { keptAnswers } from '../testing/kept-answers.ts';
 import { openWorld, testConfig, type World } from '../testing/world.ts';
 
@@ -26,23 +26,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** One question of each type, in the order of the types. */
-const keys = [
-  'workload-pace',
-  'workload-rested',
-  'engagement-recommend',
-  'clarity-contact',
-  'help-most',
-  'energy-givers',
-  'works-well',
-];
-
 type Asked = AskedAccount & { link: string; ids: number[] };
 
 async function asked(settings: Parameters<typeof askPeople>[2] = {}): Promise<Asked> {
   const { id } = await world.account();
-  const one = await askPeople(world, id, { count: 1, keys, ...settings });
-  const ids = keys.map((key) => one.questionIds.get(key) as number);
+  const one = await askPeople(world, id, { count: 1, keys: keysOfAllTypes, ...settings });
+  const ids = keysOfAllTypes.map((key) => one.questionIds.get(key) as number);
   return { ...one, link: one.links[0] as string, ids };
 }
 

@@ -2,6 +2,7 @@
 // outside the database. So someone who has only the database or a backup can neither try codes nor compute links.
 import { randomBytes } from 'node:crypto';
 import { keyedHash } from '../base/crypto/keyed.ts';
+import { inBase62 } from '../base/crypto/secrets.ts';
 import type { Sealer } from '../base/crypto/sealer.ts';
 import { Fault } from '../base/errors.ts';
 import type { Db, Transaction } from '../db/db.ts';
@@ -54,17 +55,4 @@ export async function resealCardKey(
   const before = await selectCardKey(tx);
   const sealed = before && reseal(context, { sealed: before });
   if (sealed) await updateCardKey(tx, sealed);
-}
-
-const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-
-/** Returns bytes as a text of base-62 digits. The text should need fewer bits than there are, so that it is evenly distributed. */
-function inBase62(bytes: Buffer, length: number): string {
-  let rest = BigInt(`0x${bytes.toString('hex')}`);
-  let text = '';
-  for (let i = 0; i < length; i++) {
-    text += digits[Number(rest % 62n)];
-    rest /= 62n;
-  }
-  return text;
 }

@@ -15,6 +15,8 @@ import {
 export type Pool = postgres.Sql;
 /** Anything that can run a statement: the pool or a transaction. */
 export type Db = postgres.ISql;
+/** A part of a statement. */
+export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 /** Only a transaction, for statements that belong together. */
 export type Transaction = postgres.TransactionSql;
 export type AccountId = number;

@@ -2,17 +2,15 @@
 import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
 import { addWeeks, type Week, weekName } from '@soundings/contract/weeks.ts';
-import { Writable } from 'node:stream';
-import pino from 'pino';
 import { onTestFinished } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
-import type { Log } from '../base/log.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { openMailer } from '../mail/mailer.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/users.ts';
 import { closeWeekNow } from '../results/close-week.ts';
 import { computeStatistics } from '../results/statistics/statistics.ts';
+import { openLogLines } from '../testing/log-lines.ts';
 import type { TestData } from '../testing/database.ts';
 import { answerLine, importLines, kpi, question, round } from '../testing/surveys.ts';
 import { openDigestSender } from './digests.ts';
@@ -147,12 +145,7 @@ export const newPerson = async (
 
 /** Opens a sender, and returns its log too. */
 export function senderOf(pool: Pool, smtpUrl: string, response = 10_000) {
-  const lines: ({ msg: string } & Record<string, unknown>)[] = [];
-  const write = (chunk: Buffer, _: string, done: () => void) => {
-    lines.push(JSON.parse(String(chunk)) as (typeof lines)[number]);
-    done();
-  };
-  const log = pino({ level: 'info' }, new Writable({ write })) as Log;
+  const { log, lines } = openLogLines();
   const mailer = openMailer(smtpUrl, 'hr@example.com', { connect: 2000, response });
   onTestFinished(() => mailer.close());
   return { send: openDigestSender({ pool, mailer, publicUrl, log }), lines };

@@ -49,6 +49,17 @@ export const mondays = (values: Partial<NewSchedule> & Pick<NewSchedule, 'groupI
 });
 
 /** Changes to the default. `keys`: the keys of the questions to ask. `language`: the people's language. */
+/** The keys of one question of each type, in the order of the types. */
+export const keysOfAllTypes = [
+  'workload-pace',
+  'workload-rested',
+  'engagement-recommend',
+  'clarity-contact',
+  'help-most',
+  'energy-givers',
+  'works-well',
+];
+
 export type AskingOptions = { count?: number; keys?: string[]; language?: string } & Partial<NewSchedule>;
 
 /**

@@ -72,6 +72,18 @@ export function randomText(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
+/** Returns bytes as `length` base-62 characters. That should be fewer bits than there are, so that the text is evenly distributed. */
+export function inBase62(bytes: Buffer, length: number): string {
+  const base = BigInt(alphabet.length);
+  let rest = BigInt(`0x${bytes.toString('hex')}`);
+  let text = '';
+  for (let i = 0; i < length; i++) {
+    text += alphabet[Number(rest % base)];
+    rest /= base;
+  }
+  return text;
+}
+
 function checksum(body: string): string {
   let rest = crc32(body);
   let text = '';

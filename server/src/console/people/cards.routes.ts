@@ -39,21 +39,18 @@ export function serveCards(console: Console, dependencies: CardsDependencies): v
   console.serve('GET /cards', async (who) => cardsView(await pool, who, canMail));
   console.serve('POST /cards', async (who, { body: { chosen, isReplacing, isPreview } }) => {
     if (!isPreview) requireProof(who);
-    const key = await cardKeyOf(await pool, await secrets);
-    const created = await inTransaction(await pool, async (tx) => {
-      if (!isPreview) await lockAccount(tx, who.accountId);
+    const key = isPreview ? undefined : await cardKeyOf(await pool, await secrets);
+    const { plan, cards } = await inTransaction(await pool, async (tx) => {
+      if (key) await lockAccount(tx, who.accountId);
       const people = await selectCardPeople(tx, who.accountId, await idsOf(tx, who, chosen), canMail);
-      const plan = planOf(people, isReplacing);
-      const { company, codes } = isPreview
-        ? { company: '', codes: [] }
-        : await createFor(tx, who, key, { people: plan.creating, isReplacing });
-      return { plan, company, codes };
+      const wanted = planOf(people, isReplacing);
+      const created = key && (await createFor(tx, who, key, { people: wanted.creating, isReplacing }));
+      return { plan: wanted, cards: created };
     });
-    const { plan, company, codes } = created;
-    const counts = { ...plan, creating: plan.creating.length, most: mostCards, sheet: null };
-    return isPreview
-      ? counts
-      : { ...counts, sheet: await sheetOf(plan.creating, codes, { company, publicUrl }) };
+    const sheet = cards
+      ? await sheetOf(plan.creating, cards.codes, { company: cards.company, publicUrl })
+      : null;
+    return { ...plan, creating: plan.creating.length, most: mostCards, sheet };
   });
   console.serve('POST /cards/removal', async (who, { body: { chosen, isPreview } }) =>
     inTransaction(await pool, async (tx) => {

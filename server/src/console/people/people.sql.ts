@@ -3,13 +3,11 @@ import type { Person, PersonFilters, PersonRow, PersonRun } from '@soundings/con
 import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
 import type { SignInState } from '@soundings/contract/people/sign-in-states.ts';
 import type { PersonSort } from '@soundings/contract/console/person-sorts.ts';
-import type { PendingQuery, Row } from 'postgres';
 import { linkHours } from '../../auth/sign-in-links.ts';
 import { selectCurrentInvitation } from '../../auth/sign-in-invitations.sql.ts';
-import type { AccountId, Db } from '../../db/db.ts';
+import type { AccountId, Db, Fragment } from '../../db/db.ts';
 
 export type Sorting = { sort: PersonSort; isDown: boolean };
-type Fragment = PendingQuery<Row[]>;
 
 /** The condition for people `u` who match filters. */
 function foundBy(db: Db, accountId: AccountId, filters: PersonFilters): Fragment {

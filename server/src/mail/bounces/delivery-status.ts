@@ -1,7 +1,6 @@
 // Reads the reports with which mail servers return undeliverable emails (RFC 3464), and says who the returned email was sent to. The
 // Message-ID of our emails contains a token for that, because servers return it even if they return nothing else.
-import PostalMime from 'postal-mime';
-import { oneLine, withoutAddresses } from '../reasons.ts';
+import { withoutAddresses } from '../reasons.ts';
 
 /** A returned email. `to`: the address it was sent to. `reason`: what the mail server said, without addresses. */
 export type Bounce = { token: string; to: string; reason: string };
@@ -16,6 +15,8 @@ const messageId = /^<[0-9a-f-]+\.([\w-]{32})@[^<>@\s]+>$/i;
  * of ours with a token. The report may come from anyone, so the caller checks the token.
  */
 export async function bounceIn(report: Uint8Array): Promise<Bounce | undefined> {
+  // Loaded here, because most installations read no reports.
+  const { default: PostalMime } = await import('postal-mime');
   const parsed = await PostalMime.parse(report, {
     forceRfc822Attachments: true,
     attachmentEncoding: 'utf8',
@@ -37,7 +38,7 @@ export async function bounceIn(report: Uint8Array): Promise<Bounce | undefined> 
   const to = addressIn(headers.get('to') ?? '');
   if (!failed || token === undefined || to === undefined) return undefined;
   const said = failed.get('diagnostic-code')?.replace(/^[^;]*;/, '') || failed.get('status')!;
-  return { token, to, reason: withoutAddresses(oneLine(said), to) };
+  return { token, to, reason: withoutAddresses(said, to) };
 }
 
 /** Returns the groups of fields of a text, which are separated by empty lines. */

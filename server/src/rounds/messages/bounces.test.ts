@@ -1,13 +1,11 @@
 // Emails that are returned as undeliverable are recorded at their person: once, only for the address that the person still has, never
 // for reminders, and never because of what others write to the mailbox.
-import { Writable } from 'node:stream';
-import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { Log } from '../../base/log.ts';
 import { imapFolderOf } from '../../base/smtp.ts';
 import { formNames, reportOf } from '../../mail/bounces/delivery-reports.fixture.ts';
 import { openMailbox } from '../../mail/bounces/dovecot.fixture.ts';
 import { openMailer } from '../../mail/mailer.ts';
+import { openLogLines } from '../../testing/log-lines.ts';
 import { askPeople, type AskedAccount, noon } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { needs } from '../../testing/processes/programs.ts';
@@ -24,16 +22,6 @@ beforeAll(async () => {
   database = await openTestDatabase();
 });
 afterAll(() => database.close());
-
-/** A log that keeps its lines. */
-function openLines() {
-  const lines: { msg: string; cause?: string }[] = [];
-  const write = (chunk: Buffer, _: string, done: () => void) => (
-    lines.push(JSON.parse(String(chunk))),
-    done()
-  );
-  return { lines, log: pino(new Writable({ write })) as Log };
-}
 
 let account: AskedAccount;
 /** What the mail server has received for p1, p2 and p3: an invitation each, and a reminder each. */
@@ -55,7 +43,7 @@ beforeEach(async () => {
     keys,
     mailer,
     publicUrl: 'https://soundings.example',
-    log: openLines().log,
+    log: openLogLines().log,
   });
   await send(noon);
   const byAddress = (one: ReceivedMail, other: ReceivedMail) => (one.to[0]! < other.to[0]! ? -1 : 1);
@@ -144,7 +132,7 @@ describe('the mailbox', () => {
       returned(reminders![1]!),
       returned(invitations![2]!, 'Gmail'),
     ]);
-    const { log, lines } = openLines();
+    const { log, lines } = openLogLines();
     await readBounces(pool, imapFolderOf(mailbox.url)!, log);
     expect(lines).toEqual([]);
     expect((await refusals()).map(({ person }) => person)).toEqual([1, 3]);
@@ -167,7 +155,7 @@ describe('the mailbox', () => {
   test('that cannot be opened is logged without the password, and nothing fails', async (context) => {
     needs(context, 'dovecot', 'dovecot-imapd');
     const mailbox = await openMailbox();
-    const { log, lines } = openLines();
+    const { log, lines } = openLogLines();
     await readBounces(database.pool, imapFolderOf(mailbox.url.replace('sec%2Fret', 'hunter2'))!, log);
     await readBounces(database.pool, imapFolderOf(`${mailbox.url}/Missing`)!, log);
     await mailbox.close();

@@ -5,7 +5,7 @@ import type { ImapFolder } from '../../base/smtp.ts';
 import type { Pool } from '../../db/db.ts';
 import { bounceIn } from '../../mail/bounces/delivery-status.ts';
 import { readMailbox } from '../../mail/bounces/mailbox.ts';
-import { insertBounce } from './messages.sql.ts';
+import { insertRefusal } from './messages.sql.ts';
 import { selectOptOutKeys } from './opt-outs.sql.ts';
 import { readPersonToken } from './person-tokens.ts';
 
@@ -29,6 +29,10 @@ export async function recordBounce(pool: Pool, report: Uint8Array): Promise<bool
   if (!bounce) return false;
   const { accountId, userId, isSignedBy } = readPersonToken('bounces', bounce.token);
   if (!isSignedBy(await selectOptOutKeys(pool))) return false;
-  await insertBounce(pool, { accountId, userId }, { address: bounce.to, reason: bounce.reason });
+  await insertRefusal(
+    pool,
+    { accountId, userId },
+    { address: bounce.to, reason: bounce.reason, isReturned: true },
+  );
   return true;
 }

@@ -1,6 +1,6 @@
 // SQL of invitations and reminders, of all accounts. Writers: messages.ts, opening.ts; closing a week deletes them.
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { AccountId, Db } from '../../db/db.ts';
+import type { AccountId, Db, Fragment } from '../../db/db.ts';
 
 /** Identifies a message. */
 export type MessageKey = {
@@ -196,12 +196,7 @@ export async function recordRefused(
     with refused as (update messages m
                      set    state = 'refused'
                      where  m.account_id = ${key.accountId} and ${isKey(db, key)} and m.state in ('waiting', 'sending'))
-    insert into mail_refusals (account_id, user_id, address, reason)
-    select account_id, user_id, ${address}, ${reason}
-    from   users
-    where  account_id = ${key.accountId} and user_id = ${key.userId} and ${key.kind} = 'invitation'
-    on conflict (account_id, user_id) do update
-    set    at = now(), address = excluded.address, reason = excluded.reason`;
+    ${refusalInsert(db, key, { address, reason }, db`${key.kind} = 'invitation'`)}`;
 }
 
 /**
@@ -220,35 +215,32 @@ export async function retryLater(
     where  m.account_id = ${key.accountId} and ${isKey(db, key)} and m.state = ${hasBegun ? 'sending' : 'waiting'}`;
 }
 
-/** Records that the mail server rejected another kind of mail to a person. */
+/**
+ * Records that the mail server rejected another kind of mail to a person. `isReturned`: it accepted an email of any kind and returned it
+ * later, which is recorded only if the person still has that address.
+ */
 export async function insertRefusal(
   db: Db,
-  { accountId, userId }: { accountId: AccountId; userId: number },
-  { address, reason }: { address: string; reason: string },
+  person: { accountId: AccountId; userId: number },
+  { address, reason, isReturned = false }: { address: string; reason: string; isReturned?: boolean },
 ): Promise<void> {
-  await db`
-    insert into mail_refusals (account_id, user_id, address, reason)
-    select account_id, user_id, ${address}, ${reason}
-    from   users
-    where  account_id = ${accountId} and user_id = ${userId}
-    on conflict (account_id, user_id) do update
-    set    at = now(), address = excluded.address, reason = excluded.reason`;
+  if (!isReturned) await refusalInsert(db, person, { address, reason });
+  else await refusalInsert(db, person, { address: db`email`, reason }, db`lower(email) = lower(${address})`);
 }
 
-/** Records that an email to a person was returned as undeliverable, if they still have that address. */
-export async function insertBounce(
+/** The statement that stores a refusal instead of an earlier one of the person. `condition`: on the person. */
+const refusalInsert = (
   db: Db,
   { accountId, userId }: { accountId: AccountId; userId: number },
-  { address, reason }: { address: string; reason: string },
-): Promise<void> {
-  await db`
-    insert into mail_refusals (account_id, user_id, address, reason)
-    select account_id, user_id, email, ${reason}
-    from   users
-    where  account_id = ${accountId} and user_id = ${userId} and lower(email) = lower(${address})
-    on conflict (account_id, user_id) do update
-    set    at = now(), address = excluded.address, reason = excluded.reason`;
-}
+  { address, reason }: { address: string | Fragment; reason: string },
+  condition: Fragment = db`true`,
+) => db`
+  insert into mail_refusals (account_id, user_id, address, reason)
+  select account_id, user_id, ${address}, ${reason}
+  from   users
+  where  account_id = ${accountId} and user_id = ${userId} and ${condition}
+  on conflict (account_id, user_id) do update
+  set    at = now(), address = excluded.address, reason = excluded.reason`;
 
 /** Records that the delivery status of a message is unknown. */
 export async function recordUnknown(db: Db, key: MessageKey): Promise<void> {

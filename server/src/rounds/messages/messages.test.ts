@@ -1,15 +1,13 @@
 // Messages to the people asked: each is sent once and at a suitable hour, whatever stops, fails or runs twice.
-import { Writable } from 'node:stream';
-import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../../accounts/accounts.ts';
 import { weekCommands } from '../../cli/weeks.ts';
 import { saveAnswers, openLink } from '../../answers/answering.ts';
-import type { Log } from '../../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../../db/db.ts';
 import { type SmtpBehaviour, openSilentSmtp } from '../../mail/silent-smtp.fixture.ts';
 import { openMailer } from '../../mail/mailer.ts';
 import { closeWeekNow } from '../../results/close-week.ts';
+import { openLogLines } from '../../testing/log-lines.ts';
 import { askPeople, mondays, noon, planAsking } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { openSmtp, type SmtpOptions } from '../../testing/smtp.ts';
@@ -59,16 +57,9 @@ async function newSilentServer(behaviour: SmtpBehaviour) {
   return smtp;
 }
 
-type Line = { level: number; msg: string } & Record<string, unknown>;
-
 /** Creates a sender, and returns its log too. Without an address it has no mail server. */
 function senderOf(pool: Pool, smtpUrl: string | undefined, response = 10_000) {
-  const lines: Line[] = [];
-  const write = (chunk: Buffer, _: string, done: () => void) => {
-    lines.push(JSON.parse(String(chunk)) as Line);
-    done();
-  };
-  const log = pino({ level: 'info' }, new Writable({ write })) as Log;
+  const { log, lines } = openLogLines();
   const mailer =
     smtpUrl === undefined ? undefined : openMailer(smtpUrl, 'hr@example.com', { connect: 2000, response });
   onTestFinished(() => mailer?.close());
