@@ -54,6 +54,4 @@ const alsoFor = (file: Readonly<Record<string, string>>): string[] => file['@@x-
 /** Whether a file says that its texts were drafted by a machine and no native speaker has read them. */
 const isDraft = (texts: Readonly<Record<string, string>>): boolean => texts['@@x-draft'] === 'machine';
 
-export const answeringLanguages: AnsweringLanguages = readAnsweringLanguages(
-  assetAt('languages/text/'),
-);
+export const answeringLanguages: AnsweringLanguages = readAnsweringLanguages(assetAt('languages/text/'));
