@@ -38,7 +38,7 @@ export async function defineQuestions(
   const changed: (NewQuestion & { id: number })[] = [];
   for (const question of questions) {
     const before = present.get(question.key);
-    if (!before || hasSameTexts(before, question)) continue;
+    if (!before || isUnchanged(before, question)) continue;
     const fault = changeFault(before, question);
     if (fault) throw questionChanged(fault);
     changed.push({ ...question, id: before.id });
@@ -64,7 +64,9 @@ export function changeFault(before: NewQuestion, after: NewQuestion): string | u
   return `Question ${quote(before.key)} already exists with ${kind}. Use another key for the new question.`;
 }
 
-function hasSameTexts(before: NewQuestion, after: NewQuestion): boolean {
+function isUnchanged(before: Question, after: NewQuestion): boolean {
+  const { allowsNotApplicable = before.allowsNotApplicable } = after;
+  if (allowsNotApplicable !== before.allowsNotApplicable) return false;
   const textsOf = ({ type, text, language, translations, options }: NewQuestion) =>
     JSON.stringify([
       type,
@@ -205,23 +207,23 @@ export async function addQuestion(
 }
 
 /**
- * Changes the texts of a question, and returns whether anything changed. Throws a Fault that lists every invalid field, or if
+ * Changes the texts of a question, or whether it allows "not applicable", and returns whether anything changed. Throws a Fault that lists every invalid field, or if
  * the ids of its options would change, which would make it a different question. The caller holds the account's lock.
  */
 export async function changeQuestion(
   tx: Transaction,
   accountId: AccountId,
   questionId: number,
-  texts: Pick<NewQuestion, 'text' | 'translations' | 'options'>,
+  changes: Pick<NewQuestion, 'text' | 'translations' | 'options' | 'allowsNotApplicable'>,
 ): Promise<boolean> {
   const before = await questionById(tx, accountId, questionId);
-  const after = { ...before, ...texts };
+  const after = { ...before, ...changes };
   refuse(questionFaults(after));
   const fault = changeFault(before, after);
   if (fault) {
     throw questionChanged(fault, '/options');
   }
-  if (hasSameTexts(before, after)) return false;
+  if (isUnchanged(before, after)) return false;
   await refuseWhileAsked(tx, accountId, [{ before, after }]);
   await updateQuestions(tx, accountId, [after]);
   await raiseVersion(tx, accountId);
