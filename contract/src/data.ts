@@ -211,6 +211,21 @@ export const AnswerData = Type.Object(
         description: `With granularData, types ${scaled}: the individual answers on their own scale (yes 1, no 0), in ascending order.`,
       }),
     ),
+    notApplicable: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'How many people answered “not applicable”. Their answers are in no other field. Omitted if it is withheld, or if ' +
+          'people could not choose it.',
+      }),
+    ),
+    notApplicableOf: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'Of how many people who answered, with or without a value. Their share is `notApplicable` ÷ `notApplicableOf`.',
+      }),
+    ),
   },
   { title: 'AnswerData' },
 );

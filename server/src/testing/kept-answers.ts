@@ -4,7 +4,7 @@ import { decodeAnswers, type PersonAnswer } from '../sealing/person-answers.ts';
 import type { TestData } from './database.ts';
 
 /** A stored answer without how it was given. `respondent`: a number that only the week's key leads to. */
-export type KeptRow = Pick<PersonAnswer, 'value' | 'choices' | 'comment' | 'skipped'> & {
+export type KeptRow = Pick<PersonAnswer, 'value' | 'choices' | 'comment' | 'skipped' | 'notApplicable'> & {
   questionId: number;
 };
 
@@ -36,7 +36,7 @@ export async function storedAnswers(
 /** Returns the same answers as storedAnswers, without their respondents and how they were given. */
 export async function keptAnswers(data: TestData, accountId: number, week: Week): Promise<KeptRow[]> {
   return (await storedAnswers(data, accountId, week)).map(
-    ({ questionId, value, choices, comment, skipped }) => ({ questionId, value, choices, comment, skipped }),
+    ({ respondent: _, giving: __, counted: ___, ...answer }) => answer,
   );
 }
 

@@ -101,6 +101,8 @@ export type QuestionFigures = {
   answers: number | null;
   /** How often each value of the scale (or yes and no), or each option, was chosen, in the order of the scale or the options. */
   distribution: { key: string; count: number }[] | null;
+  /** How many people chose "not applicable", and of how many who answered; null: withheld, or no one could. */
+  notApplicable: { count: number; of: number } | null;
   /** For recommendation questions: the eNPS, -100 to 100. */
   enps: number | null;
   /** Whether the figures are partly based on links or cards that the employer handed out. */

@@ -190,7 +190,7 @@ export function figuresOf(
   { week, data, handedOut }: { week: string; data: AnswerData; handedOut: boolean },
   measures: QuestionMeasures,
 ): QuestionFigures {
-  const { value, answers, distribution, enps } = data;
+  const { value, answers, distribution, enps, notApplicable: count, notApplicableOf: of } = data;
   const keys = Object.keys(distribution ?? {});
   const ordered = isScaled(type) ? keys : optionIds.filter((id) => keys.includes(id));
   return {
@@ -198,6 +198,7 @@ export function figuresOf(
     value,
     answers,
     distribution: distribution ? ordered.map((key) => ({ key, count: distribution[key] as number })) : null,
+    notApplicable: count === undefined || of === undefined ? null : { count, of },
     enps: enps ?? null,
     handedOut,
     ...measures,
