@@ -115,10 +115,16 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
     breakdowns,
     focus,
     questions,
-    answers: new Map(own.map(([id, { giving: _, counted: __, ...answer }]) => [id, answer])),
+    answers: new Map(own.map(([id, answer]) => [id, givenIn(answer)])),
     fixed: new Map(fixed),
   };
 }
+
+/** Returns an answer without how it was given. */
+const givenIn = ({ value, choices, comment, skipped, notApplicable }: PersonAnswer) => ({
+  ...{ value, choices, comment, skipped },
+  ...(notApplicable && { notApplicable }),
+});
 
 /** Returns hashes of the link and the session, as secrets are never stored. 60 bits of a link distinguish it from a person's other links. */
 const givingOf = (

@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
-import { changeQuestion } from '../questions/questions.ts';
-import { selectQuestions } from '../questions/questions.sql.ts';
+import { allowNotApplicable } from '../questions/questions.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { newLinks } from '../rounds/links.ts';
 import { keysOfAllTypes, noon, planAsking } from '../testing/asking.ts';
@@ -35,12 +34,7 @@ async function asked(allowing: string[]) {
 }
 
 async function allow(accountId: number, keys: string[], allowsNotApplicable: boolean): Promise<void> {
-  await inTransaction(world.pool, async (tx) => {
-    for (const { id, key, text, translations, options } of await selectQuestions(tx, accountId)) {
-      if (keys.includes(key))
-        await changeQuestion(tx, accountId, id, { text, translations, options, allowsNotApplicable });
-    }
-  });
+  await inTransaction(world.pool, (tx) => allowNotApplicable(tx, accountId, keys, allowsNotApplicable));
 }
 
 async function send(path: string, body?: string | object): Promise<{ status: number; text: string }> {

@@ -159,6 +159,26 @@ export async function retireQuestions(
   await updateRetired(tx, accountId, wanted, isRetired);
 }
 
+/**
+ * Sets whether people can answer questions with "not applicable", in rounds that open from now on. Throws a Fault for an unknown key or
+ * a question for free text. The caller holds the account's lock.
+ */
+export async function allowNotApplicable(
+  tx: Transaction,
+  accountId: AccountId,
+  keys: string[],
+  allowsNotApplicable: boolean,
+): Promise<void> {
+  const present = new Map((await selectQuestions(tx, accountId)).map((question) => [question.key, question]));
+  for (const key of keys) {
+    const before = present.get(key);
+    if (!before) throw questionNotFound(key);
+    await changeQuestion(tx, accountId, before.id, { ...textsOf(before), allowsNotApplicable });
+  }
+}
+
+const textsOf = ({ text, translations, options }: Question) => ({ text, translations, options });
+
 /** Throws a Fault with these details, if there are any. */
 function refuse(details: Detail[]): void {
   const [first] = details;

@@ -36,7 +36,10 @@ export async function storedAnswers(
 /** Returns the same answers as storedAnswers, without their respondents and how they were given. */
 export async function keptAnswers(data: TestData, accountId: number, week: Week): Promise<KeptRow[]> {
   return (await storedAnswers(data, accountId, week)).map(
-    ({ respondent: _, giving: __, counted: ___, ...answer }) => answer,
+    ({ questionId, value, choices, comment, skipped, notApplicable }) => ({
+      ...{ questionId, value, choices, comment, skipped },
+      ...(notApplicable && { notApplicable }),
+    }),
   );
 }
 
