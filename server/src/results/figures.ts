@@ -282,15 +282,15 @@ export function resultOf(
   const counted = notApplicable && { notApplicable };
   if (!answers) {
     const isHandedOut = handedOut && counted !== undefined;
-    return ({
-	groupId,
-	value: null,
-	answers: null,
-	distribution: null,
-	handedOut: isHandedOut,
-	noise: 0,
-	...counted
-});
+    return {
+      groupId,
+      value: null,
+      answers: null,
+      distribution: null,
+      handedOut: isHandedOut,
+      noise: 0,
+      ...counted,
+    };
   }
   return {
     groupId,
