@@ -122,7 +122,10 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
 
 /** Returns an answer without how it was given. */
 const givenIn = ({ value, choices, comment, skipped, notApplicable }: PersonAnswer) => ({
-  ...{ value, choices, comment, skipped },
+  value,
+  choices,
+  comment,
+  skipped,
   ...(notApplicable && { notApplicable }),
 });
 

@@ -37,7 +37,11 @@ export async function storedAnswers(
 export async function keptAnswers(data: TestData, accountId: number, week: Week): Promise<KeptRow[]> {
   return (await storedAnswers(data, accountId, week)).map(
     ({ questionId, value, choices, comment, skipped, notApplicable }) => ({
-      ...{ questionId, value, choices, comment, skipped },
+      questionId,
+      value,
+      choices,
+      comment,
+      skipped,
       ...(notApplicable && { notApplicable }),
     }),
   );

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { unit } from '../../testing/organizations.ts';
 import { question, round } from '../../testing/surveys.ts';
 import {
-  world,
   allWeeks,
   answersOf,
   asked,
@@ -193,13 +192,11 @@ describe('GET /v1/results', () => {
           2646: { value: 1, answers: 6, distribution, notApplicable: 0, notApplicableOf: 6 },
         },
       });
-      const feed = await world.request<string>('GET', '/v1/feed?metrics=question&format=ndjson', {
-        headers: { authorization: account.token },
-      });
-      const rows = feed.body
+      const feed = await getBody<string>(account, '/v1/feed?metric=question&format=ndjson');
+      const rows = feed
         .trim()
         .split('\n')
-        .map((line) => JSON.parse(line) as Record<string, unknown>);
+        .map((line) => JSON.parse(line) as object);
       expect(rows).toMatchObject([
         { groupId: group['all'], answers: 11, ...counts },
         { groupId: group['one'], answers: 5, notApplicable: 1, notApplicableOf: 6 },
