@@ -133,6 +133,10 @@ describe('question set', () => {
 
   test('lets people answer questions with “not applicable”, or no longer', async () => {
     const id = await newAccount();
+    const lines = ['workload-pace', 'clarity-tasks', 'works-well'].map((key, i) => ({
+      question: { key, type: i === 2 ? 7 : 1, text: `${key}?`, language: 'en' },
+    }));
+    await json(['history', 'import', '--account', id, await historyFile(lines)]);
     const keys = ['--key', 'workload-pace', '--key', 'clarity-tasks'];
     const allowed = async () => {
       const questions = (await json(['question', 'list', '--account', id])) as Record<string, unknown>[];

@@ -22,6 +22,7 @@ import {
   w46,
   withSurvey,
   useService,
+  world,
 } from './data.fixture.ts';
 
 useService();
@@ -192,8 +193,11 @@ describe('GET /v1/results', () => {
           2646: { value: 1, answers: 6, distribution, notApplicable: 0, notApplicableOf: 6 },
         },
       });
-      const feed = await getBody<string>(account, '/v1/feed?metric=question&format=ndjson');
-      const rows = feed
+      const path = '/v1/feed?metric=question&format=ndjson';
+      const { body } = await world.request<string>('GET', path, {
+        headers: { authorization: account.token },
+      });
+      const rows = body
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as object);
