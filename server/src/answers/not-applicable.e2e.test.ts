@@ -6,7 +6,7 @@ import { inTransaction } from '../db/db.ts';
 import { allowNotApplicable } from '../questions/questions.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
-import { keysOfAllTypes, noon, planAsking } from '../testing/asking.ts';
+import { noon, planAsking } from '../testing/asking.ts';
 import { hasBrowser, openBrowser } from '../testing/browser/browser.ts';
 import { keptAnswers } from '../testing/kept-answers.ts';
 import { until } from '../testing/until.ts';
