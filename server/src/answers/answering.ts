@@ -8,7 +8,7 @@ import { Batching } from '../base/batching.ts';
 import { tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
 import type { Question } from '../questions/questions.sql.ts';
-import { type KeptAnswer, readAnswer } from '../questions/types.ts';
+import { readAnswer } from '../questions/types.ts';
 import { announcedDays } from '../focus/focus-states.ts';
 import { type AnnouncedFocus, selectAnnouncedFocus } from '../focus/focus.sql.ts';
 import { isLinkShaped } from '../rounds/links.ts';
@@ -32,9 +32,10 @@ import {
 import {
   decodeAnswers,
   encodeAnswers,
+  type GivenAnswer,
+  givenIn,
   type Giving,
   isOwn,
-  type PersonAnswer,
   type PersonAnswers,
   type Refusal,
   changeRefusalOf,
@@ -72,12 +73,10 @@ export type Asking = {
   /** Copies of the key to the answers that could still decrypt them after the week has closed. */
   copies: KeyCopies;
   /** Answers given with this link in this browser session, by question. `value`: yes is 1, no is 0. Empty if the link was handed out. */
-  answers: Map<number, Pick<PersonAnswer, AnswerField>>;
+  answers: Map<number, GivenAnswer>;
   /** Questions that can't be answered here any more, because they were answered elsewhere or the answer is already counted. */
   fixed: Map<number, Refusal>;
 };
-
-type AnswerField = keyof KeptAnswer | 'comment' | 'skipped' | 'notApplicable';
 
 /** A personal link and the secret of the browser session in which it is used; null if there is none. */
 export type Visit = { link: string; visit: string | null };
@@ -120,15 +119,6 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
   };
 }
 
-/** Returns an answer without how it was given. */
-const givenIn = ({ value, choices, comment, skipped, notApplicable }: PersonAnswer) => ({
-  value,
-  choices,
-  comment,
-  skipped,
-  ...(notApplicable && { notApplicable }),
-});
-
 /** Returns hashes of the link and the session, as secrets are never stored. 60 bits of a link distinguish it from a person's other links. */
 const givingOf = (
   { link, visit }: Visit,
@@ -158,7 +148,7 @@ export type SubmittedAnswer = {
   notApplicable?: boolean;
 };
 
-type GivenRow = Pick<PersonAnswer, AnswerField> & { questionId: number };
+type GivenRow = GivenAnswer & { questionId: number };
 
 /**
  * Saves answers, all or none. Each replaces an earlier answer given with the same link in the same browser session. Returns 'closed'

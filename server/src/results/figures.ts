@@ -17,7 +17,7 @@ import {
   type Valued,
   valuedOf,
   withEnoughValues,
-  withValues,
+  valuedAmong,
 } from './disclosure/not-applicable.ts';
 import {
   groupsOf,
@@ -206,7 +206,7 @@ export function companyOf(asked: readonly QuestionWithAnswers[], turnout: Turnou
     treeOf,
     isValued,
     answersOf,
-    valuesOf: (people, number) => answersOf(people && withValues(people, isValued), number),
+    valuesOf: (people, number) => answersOf(people && valuedAmong(people, isValued), number),
   };
 }
 

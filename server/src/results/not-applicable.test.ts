@@ -7,7 +7,7 @@ import { heaviestPerson } from '../testing/attacks/weights.ts';
 import {
   asked,
   close,
-  type Company as Acme,
+  type Company,
   database,
   everyone,
   figuresOf,
@@ -39,7 +39,7 @@ const noneLine = (person: string, key: string) => ({
 });
 
 /** Returns how many people chose it, by group; null where it is withheld. */
-async function countsOf({ id, groups }: Acme, key = 'scale') {
+async function countsOf({ id, groups }: Company, key = 'scale') {
   const rows = await pool<{ groupId: number; count: number | null; of: number | null }[]>`
     select group_id as "groupId", not_applicable as count, not_applicable_of as of
     from   results join questions using (account_id, question_id)

@@ -18,6 +18,17 @@ export type PersonAnswer = KeptAnswer & {
   giving: Giving;
 };
 
+/** An answer without how it was given. */
+export type GivenAnswer = Omit<PersonAnswer, 'giving' | 'counted'>;
+
+export const givenIn = ({ value, choices, comment, skipped, notApplicable }: PersonAnswer): GivenAnswer => (({
+	value,
+	choices,
+	comment,
+	skipped,
+	...notApplicable && { notApplicable }
+}));
+
 /** Answers by question id. */
 export type PersonAnswers = Map<number, PersonAnswer>;
 

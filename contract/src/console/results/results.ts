@@ -293,14 +293,7 @@ const compare = Type.Optional(
   }),
 );
 const groupQuery = Type.Object({ weeks: weeksSpan, compare, language }, closed);
-const heatQuery = Type.Object(
-  {
-    week: Type.Optional(weekText),
-    compare,
-    language,
-  },
-  closed,
-);
+const heatQuery = Type.Object({ week: Type.Optional(weekText), compare, language }, closed);
 /** The query of the CSV file, which contains the rows that the page's filters select, in the page's order. */
 const heatFileQuery = Type.Object(
   {

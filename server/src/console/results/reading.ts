@@ -7,7 +7,7 @@ import type {
   ResultGroup,
   ResultQuestion,
 } from '@soundings/contract/console/results/results.ts';
-import type { AnswerData } from '@soundings/contract/data.ts';
+import type { AnswerData } from '@soundings/contract/answer-data.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';

@@ -116,7 +116,7 @@ function askedCountOf(
 /** Returns a result with the batch added to it. */
 function sumOf(type: QuestionType, before: Result | undefined, batch: Result): Result {
   if (!before) return batch;
-  const notApplicable = sumOfCounts(before, batch);
+  const notApplicable = sumOfCounts(before.notApplicable, batch.notApplicable);
   const counted = notApplicable && { notApplicable };
   // One cell in which too few used their own links is enough.
   const handedOut = before.handedOut || batch.handedOut;

@@ -55,17 +55,17 @@ function withNotApplicable(world: World): World {
 const worlds = Array.from({ length: count }, (_, i) => withNotApplicable(randomWorld(i + 1)));
 
 /** Questions with the same wording, which are published together. */
-const alikeIn = (questions: WorldQuestion[]) => {
+const sameTextIn = (questions: WorldQuestion[]) => {
   const classOf = classesOf(questions.map((one) => ({ ...one, translations: {} })));
   return [...Map.groupBy(questions, ({ id }) => classOf.get(id)).values()];
 };
 
 type Figures = { results: Result[]; comments: ShownComment[] }[];
-type PublishClass = (alike: { question: WorldQuestion; answers: WeekAnswer[] }[], data: WeekData) => Figures;
+type PublishClass = (sameText: { question: WorldQuestion; answers: WeekAnswer[] }[], data: WeekData) => Figures;
 
-const service: PublishClass = (alike, data) =>
+const service: PublishClass = (sameText, data) =>
   classFigures(
-    alike.map(({ question, answers }) => ({ question: { ...question, allowsNotApplicable: true }, answers })),
+    sameText.map(({ question, answers }) => ({ question: { ...question, allowsNotApplicable: true }, answers })),
     turnoutOf(data),
   );
 
@@ -74,20 +74,20 @@ const publishing =
   (data, questions, answers) => {
     const results = new Map<number, Result[]>();
     const comments = new Map<number, ShownComment[]>();
-    for (const alike of alikeIn(questions.filter(({ id }) => answers.has(id)))) {
-      const asked = alike.map((question) => ({ question, answers: answers.get(question.id)! }));
+    for (const sameText of sameTextIn(questions.filter(({ id }) => answers.has(id)))) {
+      const asked = sameText.map((question) => ({ question, answers: answers.get(question.id)! }));
       for (const [i, figures] of by(asked, data).entries()) {
-        results.set(alike[i]!.id, figures.results);
-        comments.set(alike[i]!.id, figures.comments);
+        results.set(sameText[i]!.id, figures.results);
+        comments.set(sameText[i]!.id, figures.comments);
       }
     }
     return { results, comments, kpis: [], rates: [] };
   };
 
 /** Decides by the people who gave a value alone, as if all others had skipped the question. Counts everyone in large enough groups. */
-const likeSkipping: PublishClass = (alike, data) =>
+const likeSkipping: PublishClass = (sameText, data) =>
   service(
-    alike.map(({ question, answers }) => ({
+    sameText.map(({ question, answers }) => ({
       question,
       answers: answers.filter(({ notApplicable }) => !notApplicable),
     })),
@@ -95,9 +95,9 @@ const likeSkipping: PublishClass = (alike, data) =>
   );
 
 /** Publishes the count of each group with enough people. */
-const countedByThreshold: PublishClass = (alike, data) =>
-  service(alike, data).map((figures, number) => {
-    const { question, answers } = alike[number]!;
+const countedByThreshold: PublishClass = (sameText, data) =>
+  service(sameText, data).map((figures, number) => {
+    const { question, answers } = sameText[number]!;
     const results = figures.results.map((result): Result => {
       const groups = new Map(data.assignments.map((one) => [`${one.respondent} ${one.roundId}`, one]));
       const own = answers.filter(
@@ -160,11 +160,11 @@ function searchIn(world: World, by: PublishClass, perClass: number): Search {
   const search: Search = { people: 0, found: [] };
   for (const [place, week] of world.weeks.entries()) {
     const data = weekData(world, week);
-    for (const alike of alikeIn(world.questions.filter(({ id }) => week.answers.has(id)))) {
-      const asked = alike.map((question) => ({ question, answers: week.answers.get(question.id)! }));
-      const random = randomFrom(world.seed, `${place} ${alike[0]!.id}`);
+    for (const sameText of sameTextIn(world.questions.filter(({ id }) => week.answers.has(id)))) {
+      const asked = sameText.map((question) => ({ question, answers: week.answers.get(question.id)! }));
+      const random = randomFrom(world.seed, `${place} ${sameText[0]!.id}`);
       for (const person of recognized(asked, data, by, { random, perClass, search }))
-        search.found.push(`week ${place}, question ${alike[0]!.id}, ${person}`);
+        search.found.push(`week ${place}, question ${sameText[0]!.id}, ${person}`);
     }
   }
   return search;

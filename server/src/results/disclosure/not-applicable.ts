@@ -2,7 +2,6 @@
 // its own. Whether someone chose it must be as safe as any other answer, although the number of values reveals it of everyone
 // together. So both kinds of figures are based on the cells of everyone who answered, which never depend on who chose it, and are
 // withheld by how many people of a whole cell chose it (rules.md P21). Pure.
-import type { Result } from '../figures.ts';
 import type { WeekAnswer } from '../turnout.ts';
 import { type Cells, chooseDistributions } from './disclosure.ts';
 
@@ -25,7 +24,7 @@ export function valuedOf(count: number, given: readonly (readonly (WeekAnswer | 
 }
 
 /** Returns the people whose answers have a value. */
-export const withValues = (people: readonly number[], isValued: Valued): readonly number[] =>
+export const valuedAmong = (people: readonly number[], isValued: Valued): readonly number[] =>
   isValued ? people.filter((person) => isValued[person]) : people;
 
 /**
@@ -49,12 +48,12 @@ export function withEnoughValues(
 
 /** Returns how many of these people chose "not applicable"; undefined if `people` is undefined. */
 export const countIn = (people: readonly number[] | undefined, isValued: Valued): NotApplicable | undefined =>
-  people && { count: people.length - withValues(people, isValued).length, of: people.length };
+  people && { count: people.length - valuedAmong(people, isValued).length, of: people.length };
 
 /** Returns the counts of a live week's figure with those of a batch. Each is undefined if withheld. */
 export function sumOfCounts(
-  { notApplicable: one }: Pick<Result, 'notApplicable'>,
-  { notApplicable: other }: Pick<Result, 'notApplicable'>,
+  one: NotApplicable | undefined,
+  other: NotApplicable | undefined,
 ): NotApplicable | undefined {
   if (!one || !other) return one ?? other;
   return { count: one.count + other.count, of: one.of + other.of };

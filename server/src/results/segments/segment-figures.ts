@@ -1,7 +1,7 @@
 // Computes the figures of segments of a week from the cells that were chosen for its groups (choose-segments.ts). Pure. Groups come
 // first, so segments never change what a group shows.
 import { freeText, isDistributionOnly, type QuestionType } from '@soundings/contract/question-types.ts';
-import { withValues } from '../disclosure/not-applicable.ts';
+import { valuedAmong } from '../disclosure/not-applicable.ts';
 import {
   type Company,
   type ChosenCells,
@@ -75,7 +75,7 @@ function shownSegments(
   const setsOfValues = sets.map((list) =>
     list.flatMap(({ segment }): SegmentSet[] => {
       const people = ofAll.get(segment);
-      return people ? [{ segment, people: withValues(people, isValued) }] : [];
+      return people ? [{ segment, people: valuedAmong(people, isValued) }] : [];
     }),
   );
   const ofValues = chosenOnce(turnout, { cells: { cellOf: valued }, sets: setsOfValues, threshold });
