@@ -1,7 +1,13 @@
 // The promise of privacy.md, over HTTP: what the attacker learns from everything that the data interface returns, and what
 // remains of people and answers after a week has closed.
 import type { AnswerData } from '@soundings/contract/answer-data.ts';
-import type { AskedQuestionsValues, KpiValues, ResponseRateValues, ResultsValues, Value } from '@soundings/contract/data.ts';
+import type {
+  AskedQuestionsValues,
+  KpiValues,
+  ResponseRateValues,
+  ResultsValues,
+  Value,
+} from '@soundings/contract/data.ts';
 import type { QuestionType } from '@soundings/contract/question-types.ts';
 import { addWeeks, fourDigits, lastDay, sixDigits, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { readFile } from 'node:fs/promises';

@@ -21,13 +21,13 @@ export type PersonAnswer = KeptAnswer & {
 /** An answer without how it was given. */
 export type GivenAnswer = Omit<PersonAnswer, 'giving' | 'counted'>;
 
-export const givenIn = ({ value, choices, comment, skipped, notApplicable }: PersonAnswer): GivenAnswer => (({
-	value,
-	choices,
-	comment,
-	skipped,
-	...notApplicable && { notApplicable }
-}));
+export const givenIn = ({ value, choices, comment, skipped, notApplicable }: PersonAnswer): GivenAnswer => ({
+  value,
+  choices,
+  comment,
+  skipped,
+  ...(notApplicable && { notApplicable }),
+});
 
 /** Answers by question id. */
 export type PersonAnswers = Map<number, PersonAnswer>;

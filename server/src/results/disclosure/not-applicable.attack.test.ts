@@ -61,11 +61,17 @@ const sameTextIn = (questions: WorldQuestion[]) => {
 };
 
 type Figures = { results: Result[]; comments: ShownComment[] }[];
-type PublishClass = (sameText: { question: WorldQuestion; answers: WeekAnswer[] }[], data: WeekData) => Figures;
+type PublishClass = (
+  sameText: { question: WorldQuestion; answers: WeekAnswer[] }[],
+  data: WeekData,
+) => Figures;
 
 const service: PublishClass = (sameText, data) =>
   classFigures(
-    sameText.map(({ question, answers }) => ({ question: { ...question, allowsNotApplicable: true }, answers })),
+    sameText.map(({ question, answers }) => ({
+      question: { ...question, allowsNotApplicable: true },
+      answers,
+    })),
     turnoutOf(data),
   );
 
