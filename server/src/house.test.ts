@@ -345,6 +345,7 @@ const pureFiles = [
   'results/segments/remainders.ts',
   'results/turnout.ts',
   'results/disclosure/noise.ts',
+  'results/disclosure/not-applicable.ts',
   'results/privacy/privacy-promises.ts',
   'results/comment-text.ts',
   'results/stop-words.ts',
