@@ -17,7 +17,6 @@ import { marginOfMeasured, marginOf, type Measured, testOf } from '../statistics
 import {
   type AskedWeeks,
   comparableWeeks,
-  earliestComparable,
   isShown,
   type Reading,
   type Readings,
@@ -315,23 +314,6 @@ export function questionMeasures(
       ? bestEstimate([latest], parent, { variationOf, factor: 1 }, groupVarianceOf(questionId, week))
       : null,
   };
-}
-
-/** The first and last week of the figures that rolling values of one week and their comparisons need, as few weeks as possible. */
-export function neededForWeek(
-  week: Week,
-  { asked, windowOf }: Statistics,
-  kind: Comparison,
-  ids: readonly number[],
-): Window {
-  const { first, last } = windowOf(week);
-  const starts = ids.map((id) => {
-    const weeks = asked.get(id);
-    const inWindow = weeks?.find((one) => one >= first && one <= last);
-    return inWindow === undefined ? first : earliestComparable(inWindow, weeks);
-  });
-  const halfYearAgo = kind === 'halfYear' ? [halfYearBefore({ first, last }).first] : [];
-  return { first: [...starts, ...halfYearAgo].reduce((a, b) => (a < b ? a : b), first), last };
 }
 
 /** A rolling value with the details that are shown next to other values. `value`: 'none' if it was not asked in the window. */
