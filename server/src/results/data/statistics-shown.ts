@@ -96,15 +96,19 @@ export async function statisticsShown(pool: Pool, accountId: AccountId, window: 
   }
   const ofKpi = Map.groupBy(kpiRows, ({ kpiId }) => kpiId);
   const isDue = new Set(weeks.filter(({ isComputed }) => !isComputed).map(({ week }) => week));
+  const kpiWeeksIn = (week: Week) =>
+    weeks.findLast((one) => one.week <= week && one.kpiWeeks !== null)?.kpiWeeks ?? currentWeeks;
+  const windows = new Map<Week, KpiWindow>();
   return {
     questionsOf: questionsIn(weeks, kpis),
     asked,
     variationOf: variationIn({ variations }),
-    windowOf: (week) =>
-      windowEnding(
-        week,
-        weeks.findLast((one) => one.week <= week && one.kpiWeeks !== null)?.kpiWeeks ?? currentWeeks,
-      ),
+    windowOf(week) {
+      // A heat map asks for the same window for each of its cells.
+      const known = windows.get(week) ?? windowEnding(week, kpiWeeksIn(week));
+      windows.set(week, known);
+      return known;
+    },
     questionCutoff: (id, week, kind) =>
       isDue.has(week) ? undefined : variations.get(id)?.get(week)?.cutoffs[kind],
     groupVarianceOf: (id, week) => variations.get(id)?.get(week)?.groupVariance ?? null,
