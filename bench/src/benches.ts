@@ -8,7 +8,7 @@ import { benchHostile, hostilePlans } from './hostile.ts';
 import { type Bench, inBothSizes, type Plans } from './measuring/plans.ts';
 import { benchMail, mailPlans } from './mail.ts';
 import { benchReports, reportsPlans } from './reports.ts';
-import { benchResults, resultsPlans } from './results.ts';
+import { benchResults, resultsPlans } from './pages/results.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';
 import { benchSheets, sheetsPlans } from './sheets.ts';
 import { benchStatistics, statisticsPlans } from './statistics.ts';

@@ -1,17 +1,17 @@
 // Fills an account for benchmarks that read results: a year of weeks, segments, focuses, and a manager of many groups. The figures of
-// segments are made of those of the company: only weeks that a round opened have real ones, and opening and closing a year of weeks
+// segments are derived from those of the company: only weeks that a round opened have real ones, and opening and closing a year of weeks
 // would take an hour.
 import { raiseVersion } from '@soundings/server/src/accounts/accounts.sql.ts';
 import { beginSession } from '@soundings/server/src/auth/sessions.ts';
 import { inTransaction, type Pool } from '@soundings/server/src/db/db.ts';
 import { addWeeks, dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import { join } from 'node:path';
-import { attribute, type Company, makeCompany } from './company.ts';
-import { writeHistory } from './history.ts';
-import { time } from './measuring/measure.ts';
-import type { Say } from './measuring/plans.ts';
-import type { Service } from './measuring/service.ts';
-import { pushBodyOf, push } from './push.ts';
+import { attribute, type Company, makeCompany } from '../company.ts';
+import { writeHistory } from '../history.ts';
+import { time } from '../measuring/measure.ts';
+import type { Say } from '../measuring/plans.ts';
+import type { Service } from '../measuring/service.ts';
+import { pushBodyOf, push } from '../push.ts';
 
 /** The size of the account. `segments`: of each breakdown. */
 export type ResultsPlan = {
@@ -98,12 +98,12 @@ export async function fillResults(service: Service, plan: ResultsPlan, say: Say)
   };
 }
 
-const words = 'meetings customers schedule break room manager tools training shift noise lunch parking'.split(
+const topics = 'meetings customers schedule break room manager tools training shift noise lunch parking'.split(
   ' ',
 );
 
 const remarkOf = (random: () => number): string =>
-  `There should be more ${words[Math.floor(words.length * random() ** 2)]} and less ${words[Math.floor(words.length * random())]}.`;
+  `There should be more ${topics[Math.floor(topics.length * random() ** 2)]} and less ${topics[Math.floor(topics.length * random())]}.`;
 
 /** Returns the external id of the group directly below the top one that has the most subgroups. */
 function largestBelowTop({ groups }: Company): string {

@@ -10,9 +10,9 @@ import {
 import { maxBreakdowns, maxSegmentsOfBreakdown } from '@soundings/contract/limits.ts';
 import { loadavg } from 'node:os';
 import type { BrowserContext, Page, Request } from 'playwright-core';
-import { median, ratioText, type BenchRow, time, timed } from './measuring/measure.ts';
-import type { Plans, Say, Sized } from './measuring/plans.ts';
-import { type Filled, fillResults, type ResultsPlan } from './results.account.ts';
+import { median, ratioText, type BenchRow, time, timed } from '../measuring/measure.ts';
+import type { Plans, Say, Sized } from '../measuring/plans.ts';
+import { type Filled, fillResults, type ResultsPlan } from './account.ts';
 
 /**
  * The sizes of a run. The first `warmUps` loads of each page fill the browser's cache and are not counted. `every`: 4: only every fourth
