@@ -48,7 +48,12 @@ export async function fillResults(service: Service, plan: ResultsPlan, say: Say)
   const id = account.id;
   await push(service, account, pushBodyOf(company), { created: company.users.length });
   await service.command(
-    ...['account', 'set', '--account', String(id), '--manager-comparisons', 'company,parent,halfYear'],
+    'account',
+    'set',
+    '--account',
+    String(id),
+    '--manager-comparisons',
+    'company,parent,halfYear',
   );
   say(`${plan.users.toLocaleString('en')} people created`);
   const path = join(service.dataDir, 'results.ndjson');
@@ -98,9 +103,8 @@ export async function fillResults(service: Service, plan: ResultsPlan, say: Say)
   };
 }
 
-const topics = 'meetings customers schedule break room manager tools training shift noise lunch parking'.split(
-  ' ',
-);
+const topics =
+  'meetings customers schedule break room manager tools training shift noise lunch parking'.split(' ');
 
 const remarkOf = (random: () => number): string =>
   `There should be more ${topics[Math.floor(topics.length * random() ** 2)]} and less ${topics[Math.floor(topics.length * random())]}.`;
