@@ -191,6 +191,7 @@ const publicFiles = [
   'results/data/words-thread.ts',
   'results/data/read-results.ts',
   'results/data/statistics-shown.ts',
+  'results/data/week-readings.ts',
   'results/data/kpi-places.ts',
   'results/statistics/readings.ts',
   'results/statistics/statistics.ts',

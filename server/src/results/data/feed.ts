@@ -16,13 +16,8 @@ import {
   type StoredFeedRow,
 } from './feed.sql.ts';
 import { findScope, type Pools, type Reader, type ResultsQuery, streamedResponse } from './results.ts';
-import {
-  neededForWeek,
-  noReadings,
-  readingsShown,
-  type Statistics,
-  statisticsShown,
-} from './statistics-shown.ts';
+import { noReadings, readingsShown, type Statistics, statisticsShown } from './statistics-shown.ts';
+import { neededForWeek } from './week-readings.ts';
 import { type FeedMeasures, kpiFeedMeasures, noMeasures, questionFeedMeasures } from './feed-measures.ts';
 import { translatedQuestion } from './shape.ts';
 
