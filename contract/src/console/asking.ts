@@ -129,6 +129,22 @@ export const NewKpiBody = Type.Object(
 );
 
 const count = (maximum: number) => Type.Integer({ minimum: 0, maximum });
+/**
+ * Chooses people by a date, such as 30 to 59 days after the date in the attribute `start date`. Each person is asked once for a date, and
+ * only together with enough others: a round opens when at least `minPeople` people of a group that is asked are waiting.
+ */
+export const ByDate = Type.Object(
+  {
+    attribute: Type.String({ minLength: 1, maxLength: maxNameLength }),
+    side: Type.Enum(['after', 'before']),
+    fromDays: count(10_000),
+    untilDays: count(10_000),
+    minPeople: count(100_000),
+  },
+  closed,
+);
+export type ByDate = Static<typeof ByDate>;
+
 /** Which questions are sent to which groups, how often and when. Days: YYYY-MM-DD; hours: in each person's own time zone. */
 export const ScheduleBody = Type.Object(
   {
@@ -148,13 +164,18 @@ export const ScheduleBody = Type.Object(
     reminderHour: nullable(count(24)),
     fromDay: Type.String({ minLength: 1, maxLength: 20 }),
     untilDay: nullable(Type.String({ maxLength: 20 })),
+    /** Null: everyone in the groups. */
+    byDate: Type.Union([ByDate, Type.Null()]),
   },
   closed,
 );
 export type ScheduleBody = Static<typeof ScheduleBody>;
 export const ScheduleChange = Type.Object({ ...ScheduleBody.properties, version }, closed);
 
-/** How many active people a schedule would ask today, and how many of them have an email address. */
+/**
+ * How many active people a schedule would ask today, and how many of them have an email address. If it chooses people by a date, these are
+ * the people who are waiting, even if they are too few to be asked.
+ */
 export type Audience = { people: number; withEmail: number };
 
 /** Why a week was missed. `other`: it was missed in an earlier version that stored the reason as a text. */
@@ -168,6 +189,7 @@ export type MissedReason =
   | 'lost'
   | 'sameText'
   | 'nearlySame'
+  | 'tooFewDue'
   | 'other';
 
 /** One week of a schedule, past or upcoming. */
@@ -218,8 +240,21 @@ export type ScheduleCheck = {
   faults: { path: string; type: string; message: string }[];
   audience: Audience;
   coming: { week: WeekName; day: string; questionIds: number[] }[];
+  /** Null: the schedule doesn't choose people by a date, or has faults. */
+  expected: ExpectedByDate | null;
   /** Whether the schedule sends at the next allowed hour once it is saved, because its day in this week has already come. */
   isAtOnce: boolean;
+};
+
+/** What a schedule that chooses people by a date can be expected to ask, by the dates that people have now. Only counts. */
+export type ExpectedByDate = {
+  /** Active people of its groups with a date in the attribute, and those with a value that is not a date. */
+  dates: number;
+  notDates: number;
+  /** The next rounds. `people`: how many are asked, or 0 if too few are waiting. `waiting`: how many are still waiting after it. */
+  coming: { day: string; people: number; waiting: number }[];
+  /** What it would have asked in the last 52 weeks, including people who have been deactivated since. */
+  lastYear: { rounds: number; people: number };
 };
 
 export type SchedulePreview = {

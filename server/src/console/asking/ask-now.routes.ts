@@ -40,9 +40,10 @@ async function planOf(
   { now, hasMail }: { now: number; hasMail: boolean },
 ): Promise<AskNow> {
   const schedule = await scheduleById(db, accountId, scheduleId);
-  const week = weekOf(dayIn(timezone, now));
+  const today = dayIn(timezone, now);
+  const week = weekOf(today);
   const [[audience], questions, weeks, names] = await Promise.all([
-    audiencesOf(db, accountId, [schedule]),
+    audiencesOf(db, accountId, [schedule], today),
     questionsFor(db, schedule, week),
     selectScheduleWeeks(db, accountId, scheduleId),
     selectGroupNames(db, accountId, [...schedule.groupIds, ...schedule.withoutGroupIds]),
