@@ -178,6 +178,8 @@ export const detailTypes = {
   'too few at a time':
     'The schedule asks too few questions per round to ask every question of its KPIs within the chosen number of weeks.',
   'no groups': 'The schedule has no groups.',
+  'date attribute not found':
+    'The schedule chooses people by the date in an attribute that the account does not have.',
   'invalid date range':
     'The range of days in which a schedule asks people by a date is reversed, too long, or shorter than the time between two rounds.',
   'too few people':

@@ -1,6 +1,7 @@
 // The console: questions, KPIs, schedules, and open weeks, for administrators only. The service sends the names and days of weeks
 // as text, so that no browser computes them.
 import { Type, type Static } from 'typebox';
+import { ByDate, type ExpectedByDate } from './by-date.ts';
 import { operation } from './operation.ts';
 import { maxCommentLength, maxNameLength } from '../limits.ts';
 import { type QuestionType, typeNumbers } from '../question-types.ts';
@@ -129,22 +130,6 @@ export const NewKpiBody = Type.Object(
 );
 
 const count = (maximum: number) => Type.Integer({ minimum: 0, maximum });
-/**
- * Chooses people by a date, such as 30 to 59 days after the date in the attribute `start date`. Each person is asked once for a date, and
- * only together with enough others: a round opens when at least `minPeople` people of a group that is asked are waiting.
- */
-export const ByDate = Type.Object(
-  {
-    attribute: Type.String({ minLength: 1, maxLength: maxNameLength }),
-    side: Type.Enum(['after', 'before']),
-    fromDays: count(10_000),
-    untilDays: count(10_000),
-    minPeople: count(100_000),
-  },
-  closed,
-);
-export type ByDate = Static<typeof ByDate>;
-
 /** Which questions are sent to which groups, how often and when. Days: YYYY-MM-DD; hours: in each person's own time zone. */
 export const ScheduleBody = Type.Object(
   {
@@ -244,17 +229,6 @@ export type ScheduleCheck = {
   expected: ExpectedByDate | null;
   /** Whether the schedule sends at the next allowed hour once it is saved, because its day in this week has already come. */
   isAtOnce: boolean;
-};
-
-/** What a schedule that chooses people by a date can be expected to ask, by the dates that people have now. Only counts. */
-export type ExpectedByDate = {
-  /** Active people of its groups with a date in the attribute, and those with a value that is not a date. */
-  dates: number;
-  notDates: number;
-  /** The next rounds. `people`: how many are asked, or 0 if too few are waiting. `waiting`: how many are still waiting after it. */
-  coming: { day: string; people: number; waiting: number }[];
-  /** What it would have asked in the last 52 weeks, including people who have been deactivated since. */
-  lastYear: { rounds: number; people: number };
 };
 
 export type SchedulePreview = {

@@ -1,7 +1,8 @@
 // The console: getting started. Templates of schedules, asking at once, and the steps from an empty account to a first answer, computed
 // from the account's data. For administrators only.
 import { Type } from 'typebox';
-import type { ByDate, QuestionTexts, WeekName } from './asking.ts';
+import type { ByDate } from './by-date.ts';
+import type { QuestionTexts, WeekName } from './asking.ts';
 import { operation } from './operation.ts';
 import { maxNameLength } from '../limits.ts';
 import type { TemplateId } from '../template-ids.ts';
@@ -50,6 +51,8 @@ export type AskNow = {
   endsAt: string;
   people: number;
   withEmail: number;
+  /** How many people must be due, for a schedule that chooses them by a date; null: everyone is asked. */
+  minPeople: number | null;
   /** The names of the groups that are asked, and of those that are left out. */
   groups: string[];
   without: string[];

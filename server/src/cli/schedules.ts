@@ -1,5 +1,5 @@
 // The commands for schedules.
-import type { ExpectedByDate } from '@soundings/contract/console/asking.ts';
+import type { ExpectedByDate } from '@soundings/contract/console/by-date.ts';
 import { dayIn, weekName } from '@soundings/contract/weeks.ts';
 import { accountById } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
@@ -48,7 +48,7 @@ export const scheduleCommands: Record<string, Command> = {
       '    --question       Asks these questions each time.\n' +
       '    --kpi            Asks N questions of these KPIs each time, and none of them again before M weeks have passed.\n' +
       '    --weekday        1 is Monday. Weekday and hour are in each person’s own time zone.\n' +
-      '    --date           Asks only people whose date in this attribute was so many days ago (--days 30-59), or is so many days ahead\n' +
+      '    --date           Asks only people whose date in this attribute was 30 to 59 days ago (--days 30-59), or is 0 to 60 days ahead\n' +
       '                     (--days before:0-60). Each person is asked once, when at least N people (--min-people) are waiting.\n' +
       '    --any-hour       Allows emails at night (before 8:00, from 20:00) and on weekends.\n' +
       '    Default: weekly, Mondays at 9:00, with a reminder two days later at the same hour.',
@@ -221,11 +221,11 @@ function byDateOf(values: OptionValues, threshold: number): NewSchedule['byDate'
     if (stray !== undefined) throw new UsageError(`--${stray} requires --date.`);
     return null;
   }
-  const days = required(values, 'days');
-  const [, before, from, until] = /^(before:)?(\d{1,4})-(\d{1,4})$/.exec(days) ?? [];
+  const range = required(values, 'days');
+  const [, before, from, until] = /^(before:)?(\d{1,4})-(\d{1,4})$/.exec(range) ?? [];
   if (from === undefined || until === undefined)
     throw new UsageError(
-      `Invalid value "${days}" for --days. Use FROM-UNTIL or before:FROM-UNTIL, such as 30-59.`,
+      `Invalid value "${range}" for --days. Use FROM-UNTIL or before:FROM-UNTIL, such as 30-59.`,
     );
   return {
     attribute: String(values['date']),
@@ -279,8 +279,10 @@ async function calendar(pool: Pool, schedule: Schedule, count: number) {
   const keys = new Map((await selectQuestions(pool, schedule.accountId)).map(({ id, key }) => [id, key]));
   const today = dayIn(timezone, Date.now());
   const entries = await calendarOf(pool, schedule, today, count);
-  const days = entries.map(({ day }) => day);
-  const expected = await expectedByDate(pool, schedule.accountId, schedule, { days, today });
+  const expected = await expectedByDate(pool, schedule.accountId, schedule, {
+    days: entries.map(({ day }) => day),
+    today,
+  });
   return entries.map(({ week, day, questionIds }, i) => ({
     week: weekName(week),
     day,

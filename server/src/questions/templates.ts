@@ -22,7 +22,7 @@ type TemplateQuestion = {
   options: { id: string; text: TextByLanguage }[];
 };
 
-/** Whom a template asks by a date. The administrator says which attribute contains it. */
+/** Which people a template asks by a date. The administrator says which attribute contains it. */
 export type TemplateDates = { side: 'after' | 'before'; fromDays: number; untilDays: number };
 
 /** How often and when a template asks. `weekday`: 1 is Monday. The reminder comes `reminderDays` later, at the same hour. */

@@ -6,7 +6,7 @@ import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { datesDue } from './by-date/due-days.ts';
-import { deleteAskedInWeek, insertAskedByDate, selectDue, selectThreshold } from './by-date/due.sql.ts';
+import { deleteAskedInWeek, insertAskedByDate, selectPeopleDue, selectThreshold } from './by-date/due.sql.ts';
 import { addDays, dayDue, endOf, sendTimeOf, sendableAt } from './send-times.ts';
 import {
   insertMessages,
@@ -226,7 +226,7 @@ type Audience = {
 
 /**
  * Returns the people to ask, and those of each group. A schedule that chooses people by a date asks a group only if enough of its people
- * are due: answers of fewer people could never be shown, and whoever knows who started alone would know whose they are.
+ * are due: answers of fewer people could never be shown, and anyone who knows who started alone would know whose they are.
  */
 async function audienceOf(
   tx: Transaction,
@@ -243,7 +243,7 @@ async function audienceOf(
   const within = [...new Set(asked.flatMap(({ subtree }) => [...subtree]))];
   const { attribute = '' } = byDate ?? {};
   const range = byDate && datesDue(byDate, day);
-  const due = range && (await selectDue(tx, accountId, { scheduleId, attribute, range, day }));
+  const due = range && (await selectPeopleDue(tx, accountId, { scheduleId, attribute, range, day }));
   const minimum = byDate ? Math.max(byDate.minPeople, await selectThreshold(tx, accountId, week)) : 1;
   const all = (await selectPeopleToAsk(tx, accountId, within)).filter(
     ({ userId, memberOf }) => (due?.has(userId) ?? true) && !memberOf.some((id) => without.has(id)),

@@ -1,5 +1,6 @@
 // SQL of schedules and of the weeks in which they were due. Writers: schedules.ts, opening.ts.
-import type { ByDate, MissedReason } from '@soundings/contract/console/asking.ts';
+import type { ByDate } from '@soundings/contract/console/by-date.ts';
+import type { MissedReason } from '@soundings/contract/console/asking.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { datePattern } from './by-date/due.sql.ts';

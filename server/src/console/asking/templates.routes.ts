@@ -5,7 +5,8 @@ import { isScaled } from '@soundings/contract/question-types.ts';
 import { addWeeks, dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit.ts';
-import { Fault, faultAtField } from '../../base/errors.ts';
+import { Fault } from '../../base/errors.ts';
+import { missing, refuseField } from '../../base/field-faults.ts';
 import { type Db, inTransaction, type Transaction } from '../../db/db.ts';
 import { addQuestion, retireQuestions, saveKpi } from '../../questions/questions.ts';
 import { type Kpi, type Question, selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
@@ -152,11 +153,8 @@ function byDateOf(
   threshold: number,
 ): NewSchedule['byDate'] {
   if (!byDate) return null;
-  if (attribute === undefined) {
-    const message = 'Choose the attribute that contains the date.';
-    throw faultAtField('invalid', 'missing field', '/attribute', message);
-  }
-  return { ...byDate, attribute, minPeople: usualMinimum(threshold) };
+  if (attribute === undefined) refuseField('/attribute', missing('attribute'));
+  return { ...byDate, attribute: attribute ?? '', minPeople: usualMinimum(threshold) };
 }
 
 /** Creates the template's questions that are missing, brings back those that are retired, and returns the ids of all. */

@@ -1,5 +1,5 @@
 // What is wrong with how a schedule chooses people by a date. Pure.
-import type { ByDate } from '@soundings/contract/console/asking.ts';
+import type { ByDate } from '@soundings/contract/console/by-date.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { quote } from '../../base/text.ts';
 import type { Repetition } from '../send-times.ts';
@@ -24,7 +24,7 @@ export function dateFaults(
     details.push({ type: 'invalid date range', message, path: 'dateRange' });
   if (!attributes.has(attribute)) {
     const message = `The attribute ${quote(attribute)} does not exist. Choose an attribute that contains dates.`;
-    details.push({ type: 'attribute not found', message, path: 'dateAttribute' });
+    details.push({ type: 'date attribute not found', message, path: 'dateAttribute' });
   }
   if (untilDays > farthestDays)
     inRange(`The range must end at most ${farthestDays} days before or after the date.`);

@@ -1,5 +1,5 @@
-// People whom a schedule chooses by a date: which dates are due on a day, and which rounds can be expected. Pure.
-import type { ByDate } from '@soundings/contract/console/asking.ts';
+// People that a schedule chooses by a date: which dates are due on a day, and which rounds can be expected. Pure.
+import type { ByDate } from '@soundings/contract/console/by-date.ts';
 import { addDays } from '../send-times.ts';
 
 /** The first and the last date that are due on a day (YYYY-MM-DD). */

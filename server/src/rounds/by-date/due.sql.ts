@@ -1,4 +1,4 @@
-// SQL of people whom schedules choose by a date. Writers: opening.ts.
+// SQL of people that schedules choose by a date. Writers: opening.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 import { addDays } from '../send-times.ts';
@@ -11,7 +11,7 @@ export const datePattern = '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$';
 export type DueOn = { scheduleId: number | null; attribute: string; range: DateRange; day: string };
 
 /** Returns the active people with a date in the range that the schedule has not asked within about a year. */
-export async function selectDue(
+export async function selectPeopleDue(
   db: Db,
   accountId: AccountId,
   { scheduleId, attribute, range, day }: DueOn,
@@ -41,7 +41,7 @@ export async function selectThreshold(db: Db, accountId: AccountId, week: Week):
   return row!.threshold;
 }
 
-/** Records whom a schedule has asked by their date, and deletes older records. */
+/** Records the people that a schedule has asked by their date, and deletes older records. */
 export async function insertAskedByDate(
   tx: Transaction,
   accountId: AccountId,
@@ -58,7 +58,7 @@ export async function insertAskedByDate(
     on     conflict (account_id, schedule_id, user_id) do update set week = excluded.week`;
 }
 
-/** Forgets whom schedules asked in a week whose answers were lost, so that they can ask these people again. */
+/** Forgets the people that schedules asked in a week whose answers were lost, so that they can ask these people again. */
 export async function deleteAskedInWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   await tx`delete from asked_by_date where account_id = ${accountId} and week = ${week}`;
 }
@@ -67,7 +67,7 @@ export async function deleteAskedInWeek(tx: Transaction, accountId: AccountId, w
 export type GroupToAsk = { groupId: number; askedGroupId: number; isWithout: boolean };
 
 /**
- * Returns how many people have each date, with the asked groups that they are in. People whom the schedule has asked are left out.
+ * Returns how many people have each date, with the asked groups that they are in. People that the schedule has asked are left out.
  * `isActive` false: includes people who were deactivated, and people who were asked.
  */
 export async function selectPeopleByDate(

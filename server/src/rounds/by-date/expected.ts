@@ -1,5 +1,5 @@
 // What a schedule that chooses people by a date can be expected to ask, by the dates that people have now. Only counts leave this file.
-import type { ExpectedByDate } from '@soundings/contract/console/asking.ts';
+import type { ExpectedByDate } from '@soundings/contract/console/by-date.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 import { descendantsOf, outermost } from '../rounds.ts';
