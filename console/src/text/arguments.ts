@@ -222,6 +222,8 @@ export type Arguments = {
   people: {
     'people.inAccount': { count: number };
     'people.found': { count: number };
+    'people.severalAdded': { count: number };
+    'people.row': { number: number };
     'people.chooseOne': { name: string };
     'people.chosen': { count: number };
     'people.chooseAll': { count: number };
