@@ -104,6 +104,7 @@ const publicFiles = [
   'people/faults.ts',
   'people/groups.ts',
   'people/handover.ts',
+  'people/several.ts',
   'people/tree.ts',
   'people/users.ts',
   'sync/sync.ts',

@@ -9,6 +9,7 @@ import { type DkimSigning, domainOf, mailboxOf, type SmtpServer, smtpServerOf } 
 import { composeEmail } from './compose.ts';
 import { bounceMessageId } from './bounces/delivery-status.ts';
 import {
+  type Mail,
   type MailedPerson,
   MailDeferred,
   type Mailer,
@@ -91,22 +92,8 @@ export function openMailer(
       if (!isEmail(to)) throw new MailRejected('The recipient has no valid email address.');
       const progress: Progress = { isSent: false, beforeEnd, withdrawn: undefined };
       const recipient = { name: '', address: to };
-      const composed = composeEmail({
-        headers: [
-          ['Auto-Submitted', 'auto-generated'], // RFC 3834 §5
-          ['X-Auto-Response-Suppress', 'OOF, AutoReply'], // the same for Exchange
-          ...Object.entries(headers).map(([header, value]) => [header, oneLine(value)] as const),
-          ['From', sender],
-          ['To', recipient],
-          ['Subject', oneLine(subject)],
-          ['Message-ID', `<${await messageNameOf({ id, person }, bounces)}@${host}>`],
-        ],
-        text,
-        html,
-        date: new Date(),
-        // No line of quoted-printable text begins like this: "=" and "_" never follow each other.
-        boundary: `--=_${randomUUID()}`,
-      });
+      const messageId = `<${await messageNameOf({ id, person }, bounces)}@${host}>`;
+      const composed = written({ sender, recipient, subject, text, html, headers, messageId });
       const mail = {
         progress,
         raw: composed,
@@ -122,6 +109,37 @@ export function openMailer(
     close: () => transport.close(),
   };
 }
+
+/** Returns an email as it is sent, before it is signed. */
+const written = ({
+  sender,
+  recipient,
+  subject,
+  text,
+  html,
+  headers,
+  messageId,
+}: Required<Pick<Mail, 'subject' | 'text' | 'html' | 'headers'>> & {
+  sender: string | { name: string; address: string };
+  recipient: { name: string; address: string };
+  messageId: string;
+}): Buffer =>
+  composeEmail({
+    headers: [
+      ['Auto-Submitted', 'auto-generated'], // RFC 3834 §5
+      ['X-Auto-Response-Suppress', 'OOF, AutoReply'], // the same for Exchange
+      ...Object.entries(headers).map(([header, value]) => [header, oneLine(value)] as const),
+      ['From', sender],
+      ['To', recipient],
+      ['Subject', oneLine(subject)],
+      ['Message-ID', messageId],
+    ],
+    text,
+    html,
+    date: new Date(),
+    // No line of quoted-printable text begins like this: "=" and "_" never follow each other.
+    boundary: `--=_${randomUUID()}`,
+  });
 
 /** Returns the part of the Message-ID before "@". It names the person if a bounce is to be recorded for them. */
 async function messageNameOf(

@@ -11,7 +11,7 @@ import { Page } from '../../ui/page/Page.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import { usePeopleRefresh } from './actions.ts';
-import { emptyRows, rowKeys, rowsOf, type PeopleRows } from './people-rows.ts';
+import { emptyRows, rowKeys, peopleOfRows, type PeopleRows } from './people-rows.ts';
 
 export function NewPeoplePage() {
   const t = useText();
@@ -21,7 +21,7 @@ export function NewPeoplePage() {
   const refresh = useRefresh();
   const form = useForm<PeopleRows, { ids: number[] }>({
     initial: emptyRows,
-    submit: (values) => api('POST /users/several', { body: { people: rowsOf(values) } }),
+    submit: (values) => api('POST /users/several', { body: { people: peopleOfRows(values) } }),
     onDone: async ({ ids }) => {
       await Promise.all([refreshPeople(), refresh('GET /start')]);
       await navigate({ to: '/people' });

@@ -26,7 +26,7 @@ export const emptyRows = Object.fromEntries(
 ) as PeopleRows;
 
 /** Returns the rows for the service. Null: nothing but perhaps a group is entered. */
-export const rowsOf = (values: PeopleRows) =>
+export const peopleOfRows = (values: PeopleRows) =>
   rowKeys.map((keys) => {
     const row: Row = {
       firstName: values[keys.firstName].trim(),
