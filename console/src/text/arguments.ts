@@ -354,6 +354,7 @@ export type Arguments = {
     'results.groupsShown': { count: number; shown: string };
     'results.neverAskedThisText': { name: string };
     'results.answeredIn': { week: string };
+    'results.notApplicableOf': { percent: number; count: number; of: number };
     'results.commentsOf': { count: number };
     'results.noCommentsShown': { minimum: number };
     'results.commentsText': { minimum: number };

@@ -24,6 +24,8 @@ export type QuestionTexts = {
   language: string;
   translations: Record<string, string>;
   options: QuestionOption[];
+  /** Whether people can answer it with "not applicable", in rounds that open from now on. */
+  allowsNotApplicable: boolean;
   isRetired: boolean;
 };
 
@@ -73,6 +75,7 @@ export type AnsweringPageTexts = {
   addComment: string;
   commentHint: string;
   skip: string;
+  notApplicable: string;
 };
 
 const text = Type.String({ minLength: 1, maxLength: maxCommentLength });
@@ -90,6 +93,12 @@ const textFields = {
       closed,
     ),
     { maxItems: 100 },
+  ),
+  allowsNotApplicable: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether people can answer it with “not applicable”. If omitted: as it is, or false for a new question.',
+    }),
   ),
 };
 /** The version that was shown. The change is refused with `changed since` if someone else has made a change in the meantime. */

@@ -7,7 +7,7 @@ import { compress } from '../http/responses/encoding.ts';
 import { libraryFor } from '../questions/library.ts';
 import type { NewQuestion, Question } from '../questions/questions.sql.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
-import { cases } from '../testing/house/cases.ts';
+import { anyCharacter, cases } from '../testing/house/cases.ts';
 import type { Asking } from './answering.ts';
 import { pageAssets } from './page-responses.ts';
 import { storedValuesIn, type SubmittedValue } from './form.ts';
@@ -20,6 +20,7 @@ const questionOf = (type: QuestionType, id: number): Question => ({
   // The library need not have questions of every type.
   ...(library.find((one) => one.type === type) ?? { ...(library[0] as NewQuestion), type }),
   id,
+  allowsNotApplicable: false,
   retiredAt: null,
 });
 
@@ -80,7 +81,7 @@ describe('foreign texts', () => {
       '</style><style>*{display:none}',
       '$& $1 $` ${link}',
     ),
-    fc.string({ unit: 'binary', maxLength: 40 }),
+    fc.string({ unit: anyCharacter, maxLength: 40 }),
     fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', '=', '/', '\n', '`', '-', '!', 'a', ' ') }),
   );
   /** Returns every page with `text` in place of each foreign text. */
@@ -95,6 +96,7 @@ describe('foreign texts', () => {
         language: 'en',
         translations: { sv: text },
         options,
+        allowsNotApplicable: false,
         retiredAt: null,
       };
     });

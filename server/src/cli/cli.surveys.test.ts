@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { bareEnvironment } from '../testing/processes/environment.ts';
+import { builtProgram } from '../testing/service-build.ts';
 import { until } from '../testing/until.ts';
 import {
   ahead,
@@ -18,7 +19,6 @@ import {
   newAccount,
   pool,
   refused,
-  root,
   soundings,
   useDatabase,
 } from './cli.fixture.ts';
@@ -93,7 +93,7 @@ describe('history import', () => {
       throw new Error('rolled back');
     });
     await ready.promise;
-    const cli = join(root, 'server/src/command.ts'); // the process that the command starts, which would outlive it
+    const cli = builtProgram('command'); // the process that the command starts, which would outlive it
     const child = spawn(process.execPath, [cli, ...importFrom(id, file)], {
       env: { ...bareEnvironment, DATA_DIR: dataDir },
       stdio: 'ignore',
@@ -125,6 +125,35 @@ describe('keys remove-process', () => {
     ).toEqual([{ action: 'key process removed', subject: 'gone:/keys/answers' }]);
     expect(await refused(forget)).toContain('Process "gone:/keys/answers" does not exist');
     expect(await refused(['keys', 'remove-process'], 2)).toContain('--name');
+  });
+});
+
+describe('question set', () => {
+  const set = (id: string, ...options: string[]) => ['question', 'set', '--account', id, ...options];
+
+  test('lets people answer questions with “not applicable”, or no longer', async () => {
+    const id = await newAccount();
+    const lines = ['workload-pace', 'clarity-tasks', 'works-well'].map((key, i) => ({
+      question: { key, type: i === 2 ? 7 : 1, text: `${key}?`, language: 'en' },
+    }));
+    await json(['history', 'import', '--account', id, await historyFile(lines)]);
+    const keys = ['--key', 'workload-pace', '--key', 'clarity-tasks'];
+    const allowed = async () => {
+      const questions = (await json(['question', 'list', '--account', id])) as Record<string, unknown>[];
+      return questions.flatMap(({ key, allowsNotApplicable }) => (allowsNotApplicable ? [key] : []));
+    };
+    expect(await allowed()).toEqual([]);
+    expect(await json(set(id, ...keys, '--not-applicable', 'on'))).toEqual({
+      keys: ['workload-pace', 'clarity-tasks'],
+      notApplicable: true,
+    });
+    expect(await allowed()).toEqual(['workload-pace', 'clarity-tasks']);
+    await json(set(id, '--key', 'clarity-tasks', '--not-applicable', 'off'));
+    expect(await allowed()).toEqual(['workload-pace']);
+    expect(await refused(set(id, '--key', 'works-well', '--not-applicable', 'on'))).toContain('free text');
+    expect(await refused(set(id, '--key', 'absent', '--not-applicable', 'on'))).toContain('does not exist');
+    expect(await refused(set(id, '--key', 'works-well'), 2)).toContain('--not-applicable');
+    expect(await allowed()).toEqual(['workload-pace']);
   });
 });
 

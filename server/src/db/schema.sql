@@ -315,7 +315,9 @@ create table questions (
   options       json        not null default '[]',
   created_at    timestamptz not null default now(),
   retired_at    timestamptz,
-  primary key (account_id, question_id)
+  allows_not_applicable boolean not null default false,
+  primary key (account_id, question_id),
+  constraint questions_not_applicable_check check (not (allows_not_applicable and type = 7))
 );
 create unique index questions_by_key on questions (account_id, key) where key <> '';
 comment on table questions is 'The questions of an account. A question that was asked keeps its type and options.';
@@ -326,6 +328,8 @@ comment on column questions.type is
 comment on column questions.language is 'The language of the text.';
 comment on column questions.translations is 'Translated texts by language.';
 comment on column questions.retired_at is 'When the question was retired. Schedules no longer choose it. Null: it is in use.';
+comment on column questions.allows_not_applicable is
+  'Whether people can answer it with "not applicable", in rounds that open from now on.';
 comment on column questions.options is
   'The options of types 5 and 6, in order: [{"id", "text", "translations": {language: text}}].';
 
@@ -495,6 +499,7 @@ create table rounds (
   question_ids  integer[]   not null,
   above_ids     integer[]   not null,
   schedule_id   integer,
+  not_applicable_ids integer[] not null default '{}',
   primary key (account_id, round_id),
   foreign key (account_id, week) references weeks
 );
@@ -502,6 +507,8 @@ create unique index rounds_by_week on rounds (week, account_id, group_id, coales
 comment on table rounds is 'A set of questions for everyone in a group, in one week.';
 comment on column rounds.group_id is 'The group for which the round was opened. It may have been removed since.';
 comment on column rounds.schedule_id is 'The schedule that opened the round. Null: imported from a history file.';
+comment on column rounds.not_applicable_ids is
+  'Those of its questions that people can answer with "not applicable". Never changed.';
 comment on column rounds.above_ids is
   'The ancestors of the group when the round was opened, from its parent to the top.';
 
@@ -612,12 +619,18 @@ create table results (
   distribution       text,
   handed_out   boolean not null default false,
   noise        smallint not null default 0,
+  not_applicable     integer,
+  not_applicable_of  integer,
   primary key (account_id, group_id, week, question_id)
 );
 comment on table results is 'The published figures of questions. Never changed. Null: withheld.';
 comment on column results.value is 'From 0 to 1.';
 comment on column results.answers is 'The number of answers behind the figure.';
 comment on column results.distribution is 'The distribution as JSON: {value or option id: count}.';
+comment on column results.not_applicable is
+  'How many people answered with "not applicable". Null: withheld, or no one could.';
+comment on column results.not_applicable_of is
+  'Of how many people who answered, with a value or "not applicable".';
 comment on column results.noise is 'The noise with which the figure was published.';
 comment on column results.handed_out is
   'Whether fewer people than the threshold answered with a link that was mailed to them, rather than handed out by the employer. Counts only the people behind the figure.';

@@ -74,7 +74,9 @@ function templateView(
   const chosen = kpis.filter((kpi) => kpiIds.includes(kpi.id));
   const own = (question: (typeof questions)[number]): QuestionTexts => {
     const known = present.get(question.key);
-    return known ? questionTextsOf(known) : { ...question, id: 0, isRetired: false };
+    return known
+      ? questionTextsOf(known)
+      : { ...question, id: 0, allowsNotApplicable: false, isRetired: false };
   };
   const questions = templateQuestions(template, language);
   return {

@@ -1,5 +1,5 @@
 -- breaking: older code would ask everyone in the groups of such a schedule.
--- A schedule can choose people by a date, such as those who started 30 to 59 days ago (docs/decisions/0033-people-by-a-date.md).
+-- A schedule can choose people by a date, such as those who started 30 to 59 days ago (docs/decisions/0035-people-by-a-date.md).
 alter table schedules
   add column date_attribute text,
   add column date_side      text,
