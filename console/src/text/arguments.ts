@@ -53,6 +53,8 @@ export type Arguments = {
     'asking.chosen': { count: number };
     'asking.up': { text: string };
     'asking.leaveOut': { text: string };
+    'templates.byDate': { minimum: number };
+    'templates.dates': { name: string; count: number };
     'templates.from': { day: string };
     'templates.choice': { count: number; weeks: number };
     'templates.created': { name: string };
@@ -71,6 +73,10 @@ export type Arguments = {
     'asking.onDay': { day: string; hour: string };
     'asking.fromKpis': { kpis: string };
     'asking.daysLater': { count: number };
+    'asking.noDates': { attribute: string };
+    'asking.notDates': { count: number; attribute: string };
+    'asking.lastYear': { count: number; people: number };
+    'asking.waiting': { count: number };
     'asking.withoutEmail': { count: number };
     'asking.atOnceText': { day: string };
     'asking.isPaused': { name: string };
@@ -139,6 +145,7 @@ export type Arguments = {
     'ask.until': { time: string };
     'ask.withoutEmail': { count: number };
     'ask.noMail': { count: number };
+    'ask.tooFewDue': { count: number; minimum: number };
     'ask.confirm': { count: number };
     'ask.done': { count: number };
   };
@@ -215,6 +222,8 @@ export type Arguments = {
   people: {
     'people.inAccount': { count: number };
     'people.found': { count: number };
+    'people.severalAdded': { count: number };
+    'people.row': { number: number };
     'people.chooseOne': { name: string };
     'people.chosen': { count: number };
     'people.chooseAll': { count: number };

@@ -897,7 +897,14 @@ create table schedules (
   until_day          date,
   paused_at          timestamptz,
   created_at         timestamptz not null default now(),
+  date_attribute     text,
+  date_side          text        check (date_side in ('after', 'before')),
+  date_from          smallint    check (date_from >= 0),
+  date_until         smallint,
+  min_people         smallint    check (min_people >= 1),
   primary key (account_id, schedule_id),
+  constraint schedules_date_until_check check (date_until between date_from and date_from + 364),
+  constraint schedules_by_date_check check (num_nulls(date_attribute, date_side, date_from, date_until, min_people) in (0, 5)),
   check ((question_ids = '{}') <> (kpi_ids = '{}')),
   check ((kpi_ids = '{}') = (per_week is null) and (per_week is null) = (every_weeks is null)),
   check ((reminder_days is null) = (reminder_hour is null))
@@ -912,6 +919,12 @@ comment on column schedules.weekday is '1: Monday. The hour is in each person''s
 comment on column schedules.any_hour is 'Whether messages can be sent at night and on weekends.';
 comment on column schedules.reminder_days is
   'How many days after the invitation the reminder is sent, at reminder_hour. Null: no reminder.';
+comment on column schedules.date_attribute is
+  'The attribute with the date by which people are chosen. Null: everyone in the groups is asked.';
+comment on column schedules.date_side is
+  'after: people are asked date_from to date_until days after their date; before: as many days before it.';
+comment on column schedules.min_people is
+  'A round by date opens only if it asks at least as many people, and at least as many as the threshold.';
 
 create table schedule_weeks (
   account_id    integer     not null,
@@ -919,7 +932,7 @@ create table schedule_weeks (
   week          date        not null check (extract(isodow from week) = 1),
   outcome       text        not null check (outcome in ('opened', 'missed')),
   reason        text        check (reason in ('late', 'noQuestion', 'noGroup', 'noPeople', 'closed', 'imported', 'lost', 'sameText',
-                                               'nearlySame', 'other')),
+                                               'nearlySame', 'tooFewDue', 'other')),
   question_ids  integer[]   not null,
   people        integer     not null,
   at            timestamptz not null default now(),
@@ -940,6 +953,19 @@ create table participants (
 );
 comment on table participants is
   'The people who are asked in an open week. Only the key of the week reveals who has answered. Deleted when the week closes.';
+
+create table asked_by_date (
+  account_id   integer not null,
+  schedule_id  integer not null,
+  user_id      integer not null,
+  week         date    not null,
+  primary key (account_id, schedule_id, user_id),
+  foreign key (account_id, schedule_id) references schedules on delete cascade,
+  foreign key (account_id, user_id) references users on delete cascade
+);
+create index asked_by_date_by_user on asked_by_date (account_id, user_id);
+comment on table asked_by_date is
+  'The people that a schedule by date has asked within about a year, so that it asks no one twice for the same date.';
 
 create table links (
   hash         bytea   primary key,

@@ -85,6 +85,9 @@ const fields: Record<string, string> = {
   from: '/fromDay',
   until: '/untilDay',
   reminder: '/reminderDays',
+  dateAttribute: '/byDate/attribute',
+  dateRange: '/byDate/untilDays',
+  minPeople: '/byDate/minPeople',
 };
 
 export const withQuestionPaths = (details: Detail[]): (Detail & { path: string })[] =>

@@ -1,6 +1,7 @@
 // Gives one message to the mail server, and records each step so that no one gets it twice. A message counts as given to
 // the mail server from just before its end is sent. Earlier, the server can't have accepted it, so the message is sent
 // again if the process stops. What happens to several messages at the same time is recorded in one statement.
+import { setTimeout } from 'node:timers/promises';
 import { Batching } from '../../base/batching.ts';
 import type { Log } from '../../base/log.ts';
 import type { Pool } from '../../db/db.ts';
@@ -33,6 +34,12 @@ type Context = { pool: Pool; mailer: Mailer; publicUrl: string; log: Log };
 /** The most messages recorded in one statement. */
 const mostAtOnce = 50;
 
+/**
+ * How long sent messages are collected before they are recorded, in ms. If the process is killed in the meantime, their delivery status is
+ * unknown.
+ */
+const endingPause = 20;
+
 /** Returns the function that gives messages to the mail server. `now`: ms since 1970. */
 export function openDelivery({
   pool,
@@ -42,6 +49,8 @@ export function openDelivery({
 }: Context): (outgoing: Outgoing, now: number) => Promise<Sent> {
   const beginnings = batched((items: Decided[]) => beginSending(pool, items));
   const endings = batched(async (items: { key: MessageKey; address: string }[]) => {
+    // No email waits for this, and the database then has fewer statements to run while the next emails wait for it.
+    await setTimeout(endingPause);
     await replaceLinks(
       pool,
       items.map(({ key, address }) => ({ ...key, address })),
