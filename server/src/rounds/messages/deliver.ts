@@ -5,7 +5,7 @@ import { Batching } from '../../base/batching.ts';
 import type { Log } from '../../base/log.ts';
 import type { Pool } from '../../db/db.ts';
 import type { Mailer } from '../../mail/mail.ts';
-import { deliver, type DeliveryRecords, type Sent } from '../../mail/outbox.ts';
+import { deliver, type DeliveryRecords, type Send, type Sent } from '../../sending/outbox.ts';
 import { answeringAddressOf } from '../links.ts';
 import { invitationOf } from './invitation.ts';
 import { replaceLinks } from './link-notices.ts';
@@ -82,7 +82,8 @@ export function openDelivery({
         log.warn({ ...about, cause }, 'A message could not be sent and will be retried');
       },
     };
-    return deliver(mailer, mail, { now, attempts }, records);
+    const send: Send = (beforeEnd) => mailer.send({ ...mail, ...(beforeEnd && { beforeEnd }) });
+    return deliver(send, { now, attempts }, records);
   };
 }
 

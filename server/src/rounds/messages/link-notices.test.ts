@@ -5,7 +5,7 @@ import { openLink } from '../../answers/answering.ts';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';
 import { openSilentSmtp } from '../../mail/silent-smtp.fixture.ts';
-import { MailDeferred } from '../../mail/mail.ts';
+import { Deferred } from '../../sending/outcomes.ts';
 import { openMailer } from '../../mail/mailer.ts';
 import { askPeople, noon } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
@@ -114,9 +114,7 @@ describe('the notice', () => {
   test('is retried if the mail server defers it, and not if it refuses the address', async () => {
     const one = await moved();
     const later = mailerTo((await newMailServer({ refuseRecipient: () => '451 later' })).url);
-    await expect(mailLinkNotice(database.pool, later, noticeOf(one), log)).rejects.toBeInstanceOf(
-      MailDeferred,
-    );
+    await expect(mailLinkNotice(database.pool, later, noticeOf(one), log)).rejects.toBeInstanceOf(Deferred);
     const never = mailerTo((await newMailServer({ refuseRecipient: () => '550 no such user' })).url);
     await mailLinkNotice(database.pool, never, noticeOf(one), log);
     await mailLinkNotice(database.pool, undefined, noticeOf(one), log);

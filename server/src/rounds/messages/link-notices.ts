@@ -3,7 +3,8 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Log } from '../../base/log.ts';
 import { type AccountId, inTransaction, type Pool } from '../../db/db.ts';
-import { type Mailer, MailRejected } from '../../mail/mail.ts';
+import type { Mailer } from '../../mail/mail.ts';
+import { Rejected } from '../../sending/outcomes.ts';
 import { replacedNotice } from './invitation.ts';
 import { addNotices, selectNoticeReader } from './link-notices.sql.ts';
 import { deleteLinksElsewhere } from '../links.sql.ts';
@@ -45,7 +46,7 @@ export async function mailLinkNotice(
       ...replacedNotice(reader),
     });
   } catch (error) {
-    if (!(error instanceof MailRejected)) throw error;
+    if (!(error instanceof Rejected)) throw error;
     log.warn({ ...about, cause: error.message }, 'The mail server rejected a replaced-link notice');
   }
 }

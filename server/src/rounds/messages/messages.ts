@@ -2,9 +2,10 @@
 // in the person's time zone. If it is unknown whether the mail server accepted a message, it counts as sent: a missing reminder is
 // better than a duplicate email (deliver.ts).
 import type { Log } from '../../base/log.ts';
+import { domainOf } from '../../base/smtp.ts';
 import type { Pool } from '../../db/db.ts';
 import type { Mailer } from '../../mail/mail.ts';
-import { openOutbox, type Queue } from '../../mail/outbox.ts';
+import { openOutbox, type Queue } from '../../sending/outbox.ts';
 import type { AnswerKeys } from '../../sealing/answer-keys.ts';
 import { decodeAnswers } from '../../sealing/person-answers.ts';
 import { openDelivery, type Outgoing, type Unanswered } from './deliver.ts';
@@ -26,7 +27,7 @@ import { personTokensFor } from './person-tokens.ts';
 type SenderContext = { pool: Pool; keys: AnswerKeys; publicUrl: string; log: Log };
 
 /**
- * Opens the sender of this process. Returns a function that sends all due messages (mail/outbox.ts). `now`: the time at the start of
+ * Opens the sender of this process. Returns a function that sends all due messages (sending/outbox.ts). `now`: the time at the start of
  * the call, in ms since 1970. Without a mail server, messages wait, and a warning is logged.
  */
 export function openSender({
@@ -56,7 +57,7 @@ function queueOf(context: SenderContext, mailer: Mailer): Queue<DueMessage, Outg
     take: (now, count) => takeDue(context.pool, now, count),
     prepare: (due, now) => outgoingOf(context, due, now),
     send: openDelivery({ ...context, mailer }),
-    addressOf: ({ message }) => message.email as string,
+    laneOf: ({ message }) => domainOf(message.email as string),
     putBack: (rest, until) =>
       postpone(
         context.pool,
