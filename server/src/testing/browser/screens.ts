@@ -403,6 +403,7 @@ async function main(): Promise<void> {
     smtpConnections: 4,
     dkim: undefined,
     bounces: undefined,
+  sms: undefined,
     metricsToken: undefined,
   };
   const app = await startApp(config, Promise.resolve(embedded.url), log, now);
