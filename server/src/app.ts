@@ -15,6 +15,7 @@ import { limitConcurrency } from './http/concurrency.ts';
 import { type Jobs, startJobs } from './jobs/jobs.ts';
 import type { Mailer } from './mail/mail.ts';
 import { openMailer } from './mail/mailer.ts';
+import { openGateway } from './sms/gateway.ts';
 import { openBounceTokens } from './rounds/messages/person-tokens.ts';
 import { closeLostWeeks } from './results/lost-weeks.ts';
 import { updateLostRuns } from './sync/runs.sql.ts';
@@ -62,6 +63,7 @@ export async function startApp(
   const connections = connect(config, databaseUrl, log, () => isStopping);
   const { pool, reached, reads, answers, keys, pushes } = connections;
   const mailer = mailerOf(config, pool);
+  const gateway = config.sms && openGateway(config.sms);
 
   const server = openServer({ config, pool, log, now, isStarted: () => isStarted });
   const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
@@ -88,7 +90,7 @@ export async function startApp(
     keyTimer = keepKeysMoving(await keys, log);
     const url = await databaseUrl;
     const dependencies = { config, pool: await pool, keys: await keys, databaseUrl: url };
-    const work = workOf({ ...dependencies, log, now, clockOfDatabase, mailer, onWeeks });
+    const work = workOf({ ...dependencies, log, now, clockOfDatabase, mailer, gateway, onWeeks });
     await updateLostRuns(await pool);
     jobs = await startJobs(url, work, log);
     if (sftpPort !== 0 && hasSecrets) {
@@ -111,7 +113,9 @@ export async function startApp(
       const secondsLeft = () => Math.max(0, (deadline - Date.now()) / 1000);
       const sftpClosed = started.catch(() => {}).then(() => sftp?.close(secondsLeft()));
       await Promise.all([server.shutDown(seconds), sftpClosed]);
-      mailer?.close(); // Finishes the current email only. Otherwise the jobs would wait for all emails.
+      // They finish the current messages only. Otherwise the jobs would wait for all messages.
+      mailer?.close();
+      gateway?.close();
       await jobs?.stop();
       await disconnect(connections, secondsLeft());
     },

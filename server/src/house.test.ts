@@ -239,7 +239,7 @@ const publicFiles = [
   'results/data/window.ts',
   'results/privacy/privacy-promises.ts',
   'rounds/links.sql.ts',
-  'rounds/mailable.sql.ts',
+  'rounds/reach.sql.ts',
   'rounds/messages/message-counts.sql.ts',
   'rounds/messages/messages.sql.ts',
   'rounds/messages/opt-outs.sql.ts',

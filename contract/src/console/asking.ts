@@ -155,7 +155,8 @@ export type ScheduleBody = Static<typeof ScheduleBody>;
 export const ScheduleChange = Type.Object({ ...ScheduleBody.properties, version }, closed);
 
 /** How many active people a schedule would ask today, and how many of them have an email address. */
-export type Audience = { people: number; withEmail: number };
+/** How many active people are asked, and how many of them get messages by email or text message. */
+export type Audience = { people: number; reachable: number };
 
 /** Why a week was missed. `other`: it was missed in an earlier version that stored the reason as a text. */
 export type MissedReason =
@@ -271,7 +272,7 @@ export type OpenWeek = WeekName & {
    * Only whether and when reminders are sent is shown. Their number is withheld, because they go to people who haven't answered.
    */
   reminders: { state: 'none' | 'waiting' | 'sent'; from: string | null; until: string | null };
-  withoutEmail: number;
+  unreachable: number;
   /** How many people can be handed a link: only those the service can't email. */
   linkable: number;
   /** Set while the week is being closed. `isFailing`: an attempt to close it has failed and is being retried. */

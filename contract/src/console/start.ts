@@ -44,14 +44,14 @@ export type AskNow = {
   /** Until when people can answer (ISO 8601). */
   endsAt: string;
   people: number;
-  withEmail: number;
+  reachable: number;
   /** The names of the groups that are asked, and of those that are left out. */
   groups: string[];
   without: string[];
   questions: number;
   /** Whether the schedule has already asked in this week. */
   isAsked: boolean;
-  /** Whether emails can be sent. */
+  /** Whether emails or text messages can be sent. */
   hasMail: boolean;
 };
 

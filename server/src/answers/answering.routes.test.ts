@@ -186,7 +186,7 @@ describe('GET /a/:link', () => {
   test('with a handed-out link, no one sees what was answered or whether anything was, or changes it', async () => {
     const one = await asked();
     const { links } = await inTransaction(world.pool, (tx) =>
-      exportLinks(tx, one.accountId, '', { canMail: false, by: null }),
+      exportLinks(tx, one.accountId, '', { channels: { mail: false, sms: false }, by: null }),
     );
     const path = links[0]?.link as string;
     const seen = () =>
@@ -451,7 +451,11 @@ describe("a link that doesn't work", () => {
     const [replaced, closed, alive] = [await asked(), await asked(), await asked()];
     const handOut = () =>
       inTransaction(world.pool, (tx) =>
-        exportLinks(tx, replaced.accountId, '', { isReplacing: true, canMail: false, by: null }),
+        exportLinks(tx, replaced.accountId, '', {
+          isReplacing: true,
+          channels: { mail: false, sms: false },
+          by: null,
+        }),
       );
     const { links: handedOut } = await handOut();
     await handOut();

@@ -91,12 +91,12 @@ export function scheduleNotFound(scheduleId: number): Fault {
   return new Fault('not_found', 'schedule not found', `Schedule ${scheduleId} does not exist.`);
 }
 
-/** Returns how many active people each schedule would ask today, and how many of them have an email address, in the given order. */
+/** Returns how many active people each schedule would ask today, and how many of them get messages, in the given order. */
 export async function audiencesOf(
   db: Db,
   accountId: AccountId,
   schedules: Pick<NewSchedule, 'groupIds' | 'withoutGroupIds'>[],
-): Promise<{ people: number; withEmail: number }[]> {
+): Promise<{ people: number; reachable: number }[]> {
   const parents = await selectParents(db, accountId);
   const withDescendants = (ids: number[]) => {
     const wanted = new Set(ids);

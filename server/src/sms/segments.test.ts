@@ -26,8 +26,8 @@ test('never fewer than the length needs, and never more than one more', () => {
     fc.property(fc.string({ unit: 'grapheme', maxLength: 700 }), (text) => {
       const { encoding, length, segments } = segmentsOf(text);
       const [single, each] = encoding === 'GSM-7' ? [160, 153] : [70, 67];
-      if (length <= single) return segments === 1;
-      return segments >= Math.ceil(length / each) && segments <= Math.ceil(length / (each - 1));
+      expect(segments).toBeGreaterThanOrEqual(length <= single ? 1 : Math.ceil(length / each));
+      expect(segments).toBeLessThanOrEqual(length <= single ? 1 : Math.ceil(length / (each - 1)));
     }),
   );
 });

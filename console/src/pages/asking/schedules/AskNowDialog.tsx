@@ -45,11 +45,11 @@ const canAsk = ({ isAsked, people, questions }: AskNow) => !isAsked && people > 
 function Plan({ plan }: { plan: AskNow }) {
   const t = useText();
   const { time } = useFormat();
-  const { people, withEmail, questions, groups, without, endsAt, hasMail, isAsked } = plan;
+  const { people, reachable, questions, groups, without, endsAt, hasMail, isAsked } = plan;
   if (isAsked) return <p>{t('ask.isAsked')}</p>;
   if (people === 0) return <p>{t('ask.noPeople')}</p>;
   if (questions === 0) return <p>{t('ask.noQuestions')}</p>;
-  const withoutEmail = hasMail ? people - withEmail : people;
+  const unreachable = hasMail ? people - reachable : people;
   return (
     <>
       <p>{t('ask.text', { count: people, questions: t('ask.questions', { count: questions }) })}</p>
@@ -58,8 +58,8 @@ function Plan({ plan }: { plan: AskNow }) {
         {without.length > 0 && ` ${t('ask.without', { groups: without.join(', ') })}`}
       </p>
       <p>{t('ask.until', { time: time(endsAt) })}</p>
-      {withoutEmail > 0 && (
-        <Notice tone="warn">{t(hasMail ? 'ask.withoutEmail' : 'ask.noMail', { count: withoutEmail })}</Notice>
+      {unreachable > 0 && (
+        <Notice tone="warn">{t(hasMail ? 'ask.unreachable' : 'ask.noMail', { count: unreachable })}</Notice>
       )}
     </>
   );

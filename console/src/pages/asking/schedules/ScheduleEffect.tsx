@@ -52,9 +52,9 @@ export function ScheduleEffect({ draft, scheduleId, library, isPaused = false }:
             <>
               <div>
                 <p className={css['figure']}>{t('asking.people', { count: check.audience.people })}</p>
-                {check.audience.people > check.audience.withEmail && (
+                {check.audience.people > check.audience.reachable && (
                   <p className={css['small']}>
-                    {t('asking.withoutEmail', { count: check.audience.people - check.audience.withEmail })}
+                    {t('asking.unreachable', { count: check.audience.people - check.audience.reachable })}
                   </p>
                 )}
               </div>
