@@ -394,11 +394,11 @@ describe('/r/:token', () => {
   const buttonsOf = (text: string) =>
     [...text.matchAll(/action="([^"]*)"><button[^>]*>([^<]*)/g)].map(([, action, label]) => [action, label]);
 
-  test('GET changes nothing, POST turns off reminders or all survey emails and says so, and one more button turns them on', async () => {
+  test('GET changes nothing, POST turns off reminders or all survey messages and says so, and one more button turns them on', async () => {
     const one = await asked({ language: 'de' });
     const path = await optOutPath(one);
     const shown = await send('GET', path);
-    const none = ['?none', 'Alle Umfrage-E-Mails abbestellen'];
+    const none = ['?none', 'Alle Umfrage-Nachrichten abbestellen'];
     expect(buttonsOf(shown.text)).toEqual([['?stop', 'Erinnerungen abbestellen'], none]);
     for (const query of ['', '?none', '?stop']) await send('GET', `${path}${query}`);
     expect(await optOuts(one)).toBe(0);
