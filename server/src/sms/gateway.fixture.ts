@@ -53,7 +53,7 @@ export const signingSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 /** Opens a gateway. `manner` says what it does with each request, by what it has read, or by the connection if it reads nothing. */
 export async function openTestGateway(
-  manner: (request: ReceivedRequest | undefined) => Manner = () => 'takes',
+  manner: (request: ReceivedRequest | undefined) => Manner | Promise<Manner> = () => 'takes',
   { port = 0, tls }: { port?: number; tls?: { cert: string; key: string } } = {},
 ): Promise<TestGateway> {
   const got: ReceivedRequest[] = [];
@@ -64,7 +64,7 @@ export async function openTestGateway(
       const body = (await request.toArray()).join('');
       const one = readRequest(request, body);
       got.push(one);
-      await respond(manner(one), response, (bytes) => (written += bytes));
+      await respond(await manner(one), response, (bytes) => (written += bytes));
     })().catch(() => response.destroy());
   };
   const server = tls ? createTlsServer(tls, handle) : createServer(handle);

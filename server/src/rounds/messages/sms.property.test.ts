@@ -15,7 +15,8 @@ import { newLinks } from '../links.ts';
 import { takeDue } from './messages.sql.ts';
 import { askByPhone, friday, minute, phoneOf, smsSenderOf, type TextedAccount } from './sms.fixture.ts';
 
-const people = 3;
+/** More than the gateway gets at the same time, so that a process can hold messages that it has not begun to send. */
+const people = 5;
 
 let database: TestDatabase;
 let mail: TestSmtp;
@@ -43,6 +44,8 @@ type Step =
   | { kind: 'send'; gateway: keyof typeof manners; processes: 1 | 2 }
   /** A process is killed after it has taken messages, or while the gateway has one. */
   | { kind: 'killed'; after: 'taking' | 'sending' }
+  /** A process waits for a gateway that accepts messages only after a while, and then continues. */
+  | { kind: 'stalled' | 'resumed' }
   | { kind: 'answer' | 'new number' | 'email' | 'no email'; person: number }
   | { kind: 'switch' };
 
@@ -74,6 +77,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       person,
     }),
   },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('stalled' as const, 'resumed' as const) }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'switch' as const }) },
 );
 
@@ -83,6 +87,7 @@ class Run {
   readonly #links: string[];
   readonly #gateways: { gateway: TestGateway; canAccept: boolean }[] = [];
   readonly #killed: Promise<unknown>[] = [];
+  #stalled: (() => Promise<unknown>)[] = [];
   now = noon;
 
   constructor(account: TextedAccount, links: string[]) {
@@ -118,6 +123,10 @@ class Run {
         if (one.after === 'sending') return this.#killWhileSending();
         await takeDue(pool, { channel: 'sms', channels: { mail: true, sms: true } }, this.now, 2);
         return;
+      case 'stalled':
+        return this.#stall();
+      case 'resumed':
+        return this.#resume();
       case 'answer': {
         const given = [{ questionId: questionIds.get('workload-amount') as number, value: 3 }];
         await saveAnswers(
@@ -166,8 +175,29 @@ class Run {
     await pool.end({ timeout: 0 });
   }
 
+  async #stall(): Promise<void> {
+    const released = Promise.withResolvers<Manner>();
+    const gateway = await openTestGateway((request) => (request ? released.promise : 'takes'));
+    this.#gateways.push({ gateway, canAccept: true });
+    let isDone = false;
+    const sending = smsSenderOf(database, gateway.url, { response: 60_000 })
+      .send(this.now)
+      .finally(() => (isDone = true));
+    this.#stalled.push(() => (released.resolve('takes'), sending));
+    const { connections } = smsSenderOf(database, gateway.url).gateway;
+    await until(async () => isDone || gateway.got.length > 0);
+    expect(gateway.got.length).toBeLessThanOrEqual(connections);
+  }
+
+  async #resume(): Promise<void> {
+    const stalled = this.#stalled;
+    this.#stalled = [];
+    for (const resume of stalled) await resume();
+  }
+
   /** Lets enough time pass for everything to be sent. */
   async drain(): Promise<void> {
+    await this.#resume();
     const { accountId } = this.account;
     await database.pool`update accounts set sms = true where account_id = ${accountId}`;
     for (let i = 0; i < 3; i++) {
@@ -182,6 +212,7 @@ class Run {
   }
 
   async end(): Promise<void> {
+    await this.#resume();
     for (const { gateway } of this.#gateways) await gateway.close();
     await Promise.all(this.#killed);
   }
