@@ -7,6 +7,7 @@ import { meterTokens } from './accounts/usage.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
 import { serveEntry } from './answers/entry/entry.routes.ts';
 import { serveAccess } from './console/access/access.routes.ts';
+import { serveSmsSettings } from './console/access/sms.routes.ts';
 import { openConsole } from './console/core/console.ts';
 import { serveConsoleGroups } from './console/groups/groups.routes.ts';
 import type { AskOnThread } from './rounds/ask-now.ts';
@@ -152,8 +153,9 @@ export function serveConsole(
   const canMail = mailer !== undefined;
   const channels = channelsOf(config);
   serveAccess(console, { ...config, pool, secrets, mailer, log, now });
+  serveSmsSettings(console, { pool, publicUrl: config.publicUrl, sms: config.sms, channels });
   serveSession(console, { pool, secrets, now, log, canMail });
-  serveSystem(console, { pool, keys, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
+  serveSystem(console, { pool, keys, now, deadJobs, channels, forgottenProxy: server.forgottenProxy });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveInvitations(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveCards(console, { pool, secrets, publicUrl: config.publicUrl, channels });

@@ -125,6 +125,7 @@ describe('account set', () => {
       digestDays: 0,
       digestHour: 8,
       digestComments: true,
+      sms: false,
       publication: 'weekly',
       allow: [],
       applyFiles: true,
