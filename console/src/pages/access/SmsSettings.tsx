@@ -2,13 +2,14 @@
 import type { SmsSettingsView } from '@soundings/contract/console/access.ts';
 import { useState } from 'react';
 import { useData } from '../../hooks/data.ts';
+import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { SwitchField } from '../../ui/form/Field.tsx';
+import { SelectField } from '../../ui/form/Select.tsx';
 import { DescriptionList } from '../../ui/page/DescriptionList.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import { Loaded } from '../../ui/page/States.tsx';
-import { PreviewLanguage } from '../asking/PreviewLanguage.tsx';
 import css from './access.module.css';
 import type { SettingsForm } from './settings-form.ts';
 
@@ -28,6 +29,7 @@ type FieldsProps = { form: SettingsForm; sms: SmsSettingsView; accountLanguage: 
 
 function Fields({ form, sms: { gateway, people, previews }, accountLanguage }: FieldsProps) {
   const t = useText();
+  const { nameOf } = useLanguageNames();
   const field = form.field('sms');
   const languages = [...new Set(previews.map((one) => one.language))];
   const [language, setLanguage] = useState(languages.includes(accountLanguage) ? accountLanguage : 'en');
@@ -47,7 +49,12 @@ function Fields({ form, sms: { gateway, people, previews }, accountLanguage }: F
       />
       {gateway !== null && (
         <div className={css['smsPreview']}>
-          <PreviewLanguage languages={languages} value={language} onChange={setLanguage} />
+          <SelectField
+            label={t('settings.smsLanguage')}
+            options={languages.map((value) => ({ value, label: nameOf(value) }))}
+            value={language}
+            onChange={setLanguage}
+          />
           {previews
             .filter((one) => one.language === language)
             .map(({ kind, text, length, segments, encoding }) => (

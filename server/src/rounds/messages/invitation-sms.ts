@@ -9,13 +9,17 @@ const { texts } = answeringLanguages;
 /** How many characters of a company's name a text message contains. */
 const nameLength = 30;
 
-/** Returns the text message. `link`: the address of the person's answering page. */
+/**
+ * Returns the text message. `link`: the address of the person's answering page. It is not part of the text of a language, because
+ * some languages need invisible characters around it, which a phone could take for a part of the link.
+ */
 export function invitationSms(
   { kind, language, company, questions }: Pick<Invitation, 'kind' | 'language' | 'company' | 'questions'>,
   link: string,
 ): string {
-  const about = { company: inertInSms(company, nameLength), minutes: minutesFor(questions), link };
-  return texts.in(language)(kind === 'reminder' ? 'sms.reminder' : 'sms.invitation', about);
+  const about = { company: inertInSms(company, nameLength), minutes: minutesFor(questions) };
+  const text = texts.in(language)(kind === 'reminder' ? 'sms.reminder' : 'sms.invitation', about);
+  return `${text} ${link}`;
 }
 
 /** Returns the notice to a person's previous number. It contains neither a link nor the new address. */

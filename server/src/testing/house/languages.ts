@@ -132,13 +132,9 @@ const limits: readonly [keys: RegExp, most: number][] = [
   [/^(kpis|templates)\./, 50],
 ];
 /** Values that are long, but usual. */
-const examples = {
-  company: 'Nordwind Logistik',
-  firstName: 'Karin',
-  questions: 12,
-  minutes: 3,
-  link: `https://surveys.nordwind.example/a/${'x'.repeat(27)}`,
-};
+const examples = { company: 'Nordwind Logistik', firstName: 'Karin', questions: 12, minutes: 3 };
+/** What follows the text of an invitation or a reminder in a text message. */
+const link = ` https://surveys.nordwind.example/a/${'x'.repeat(27)}`;
 
 function lengthFaults({ texts }: AnsweringLanguages, language: string, key: string): LanguageFault[] {
   const most = limits.find(([keys]) => keys.test(key))?.[1];
@@ -157,7 +153,9 @@ function segmentFaults({ texts }: AnsweringLanguages, language: string, key: str
   if (!key.startsWith('sms.')) return [];
   const t = texts.in(language) as (name: string, values: object) => string;
   try {
-    const { encoding, length, segments } = segmentsOf(t(key, examples));
+    const { encoding, length, segments } = segmentsOf(
+      t(key, examples) + (key === 'sms.replaced' ? '' : link),
+    );
     const most = encoding === 'GSM-7' ? 1 : 2;
     const text = `${key}: needs ${segments} segments of a text message (${length} characters of ${encoding}), at most ${most} are sent`;
     return faultsIf(segments > most, 'length', text);
