@@ -35,7 +35,11 @@ const tests = testsByProject();
 const timeouts = { testTimeout: 120_000, hookTimeout: 120_000 };
 /** A worker loads each module once, for all its test files. So what a module keeps stays from one file to the next. */
 const shared = { isolate: false };
-const withDatabase = { globalSetup: ['server/src/testing/postgres.ts'], env: { TMPDIR: folderOfRun() } };
+const withDatabase = {
+  globalSetup: ['server/src/testing/postgres.ts', 'server/src/testing/service-build.ts'],
+  setupFiles: ['server/src/testing/service-build.setup.ts'],
+  env: { TMPDIR: folderOfRun() },
+};
 
 const project = <T extends object>(name: ProjectName, more: T) => ({
   test: { name, include: tests[name], ...more },
@@ -61,8 +65,9 @@ export default defineConfig({
       project('browser', {
         ...timeouts,
         ...shared,
+        setupFiles: withDatabase.setupFiles,
         globalSetup: [
-          'server/src/testing/postgres.ts',
+          ...withDatabase.globalSetup,
           'server/src/testing/browser/browser.ts',
           'server/src/testing/browser/console-build.ts',
         ],

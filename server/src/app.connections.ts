@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
+import { moduleAt } from './base/places.ts';
 import { asFault, longestTransaction, openPool, type Pool } from './db/db.ts';
 import { checkSessions } from './db/own-sessions.ts';
 import { openPushes, type Pushes } from './sync/pushes.ts';
@@ -41,9 +42,7 @@ export function connect(
   // While a week opens or closes, people who answer are asked to try again, so that they don't occupy connections.
   const answers = databaseUrl.then((url) => openPool(url, 6, { settings: { lock_timeout: '2s' } }));
   const keys = pool.then((one) => new AnswerKeys(one, config.answerKeys));
-  const pushes = databaseUrl.then((url) =>
-    openPushes(new URL('pushes.thread.ts', import.meta.url), url, log),
-  );
+  const pushes = databaseUrl.then((url) => openPushes(moduleAt('pushes.thread'), url, log));
   for (const opening of [pool, reached, reads, answers, keys, pushes]) opening.catch(() => {}); // Reported by start().
   return { pool, reached, reads, answers, keys, pushes };
 }

@@ -1,6 +1,7 @@
 // All work that does not run in a request: recurring jobs, tasks by job, and what runs on threads.
 import type { LogLevel } from './base/config.ts';
 import type { Log } from './base/log.ts';
+import { moduleAt } from './base/places.ts';
 import { mailAccountNotice } from './accounts/account-notices.ts';
 import type { AccountNotice } from './accounts/noticed-changes.ts';
 import { notifyExpiringTokens } from './accounts/expiring-tokens.ts';
@@ -47,7 +48,7 @@ const onThread = <Result = void>(
   name: string,
   data: FilesWork | WeeksWork,
   limits?: ThreadLimits,
-): Promise<Result> => runOnThread<Result>(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
+): Promise<Result> => runOnThread<Result>(moduleAt(`${name}.thread`), data, limits);
 
 /** The keys of open weeks must not stay in the memory of a thread. */
 const weeksLimits = { isKept: false };

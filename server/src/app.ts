@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
+import { moduleAt } from './base/places.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
 import { serveDevelopment } from './console/core/dev.ts';
 import { servePages } from './console/core/pages.ts';
@@ -69,11 +70,11 @@ export async function startApp(
   const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
   serveInterfaces(server, { config, pool, reads, answers, keys, pushes, now, deadJobs });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
-  const approve = openApprover(new URL('files.thread.ts', import.meta.url), databaseUrl);
-  const createReports = openReports(new URL('reports.thread.ts', import.meta.url), databaseUrl);
-  const drivers = openDrivers(new URL('drivers.thread.ts', import.meta.url));
-  const simulateBreakdown = openSimulations(new URL('segments.thread.ts', import.meta.url));
-  const words = openWords(new URL('words.thread.ts', import.meta.url));
+  const approve = openApprover(moduleAt('files.thread'), databaseUrl);
+  const createReports = openReports(moduleAt('reports.thread'), databaseUrl);
+  const drivers = openDrivers(moduleAt('drivers.thread'));
+  const simulateBreakdown = openSimulations(moduleAt('segments.thread'));
+  const words = openWords(moduleAt('words.thread'));
   const ask = askOn(config, databaseUrl, log, now);
   const computing = { approve, ask, createReports, drivers, simulateBreakdown, words };
   serveConsole(server, { config, pool, keys, mailer, ...computing, log, now, deadJobs });

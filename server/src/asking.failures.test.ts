@@ -55,7 +55,12 @@ describe('while people answer', () => {
     ['the service', async ({ child }: Service) => void child.kill('SIGKILL')],
     [
       'PostgreSQL',
-      async ({ dataDir }: Service) => void process.kill((await databaseOf(dataDir))!.pid, 'SIGKILL'),
+      async ({ dataDir }: Service) => {
+        const { pid } = (await databaseOf(dataDir))!;
+        process.kill(pid, 'SIGKILL');
+        // The service may not have noticed yet, and then it still says that it is ready.
+        await until(async () => ((await databaseOf(dataDir)) ?? { pid }).pid !== pid);
+      },
     ],
   ])('%s is killed: every acknowledged answer is kept', async (who, kill) => {
     const first = await started(await newDataDir());

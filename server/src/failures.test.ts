@@ -440,7 +440,7 @@ describe('the thread for organization requests runs out of memory', () => {
       NODE_OPTIONS: '--max-old-space-size=64',
     });
     const user = JSON.stringify({ externalId: 'x', firstName: 'First', lastName: 'Last', accessInfo: {} });
-    const huge = `{"data":{"users":[${`${user},`.repeat(400_000)}${user}]}}`;
+    const huge = `{"data":{"users":[${`${user},`.repeat(600_000)}${user}]}}`;
     const responses = await Promise.all([
       push(service.address, account.token, huge),
       push(service.address, account.token, huge),

@@ -146,7 +146,7 @@ async function startProcess(
   environment: NodeJS.ProcessEnv,
 ): Promise<{ address: string; child: ChildProcess; errors: () => string[] }> {
   const port = await freePort();
-  const main = fileURLToPath(import.meta.resolve('@soundings/server/src/main.ts'));
+  const main = fileURLToPath(import.meta.resolve('@soundings/server/dist/main.js'));
   // In its own process group, so that Ctrl-C reaches only the benchmark, which stops the service properly.
   const child = spawn(process.execPath, ['--max-semi-space-size=8', main], {
     // as npm start does

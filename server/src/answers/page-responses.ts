@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../base/errors.ts';
+import { assetAt } from '../base/places.ts';
 import { asFault } from '../db/db.ts';
 import { acceptedEncoding, compress } from '../http/responses/encoding.ts';
 import { retryAfter } from '../http/responses/problems.ts';
@@ -14,7 +15,7 @@ import { type PlainKind, pageTexts } from './page-texts.ts';
 
 /** Returns the lines of a file without indentation and comments, to keep the page small. */
 const linesOf = (name: string) =>
-  readFileSync(new URL(name, import.meta.url), 'utf8')
+  readFileSync(assetAt(`answers/${name}`), 'utf8')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !/^\/\/|^\/\*.*\*\/$/.test(line));

@@ -5,7 +5,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -19,8 +18,9 @@ import { storedAnswers } from '../testing/kept-answers.ts';
 import { databaseAt } from '../testing/postgres.ts';
 import { saveAnswers, openLink } from './answering.ts';
 import { migrationSteps } from './seal-open-weeks.ts';
+import { builtProgram } from '../testing/service-build.ts';
 
-const cli = fileURLToPath(new URL('../command.ts', import.meta.url));
+const cli = builtProgram('command');
 const [week, imported]: Week[] = ['2026-11-16', '2026-11-23'] as const;
 const linkOf = (i: number) => String(i).padStart(27, 'L');
 

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sharedData } from '../testing/shared.ts';
 import { parseJson, type JsonValue } from './json.ts';
-import { cases } from '../testing/house/cases.ts';
+import { anyCharacter, cases } from '../testing/house/cases.ts';
 
 function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
@@ -107,14 +107,18 @@ function agrees(bytes: Uint8Array): boolean {
 describe('an accepted text', () => {
   test('has the value that JSON.parse returns, for any JSON value', () => {
     fc.assert(
-      fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom('', ' ', '\t'), (value, indent) => {
-        const text = JSON.stringify(value, null, indent);
-        fc.pre(!text.includes('\\u0000'));
-        const read = valueOf(text);
-        expect(isDeepStrictEqual(read, JSON.parse(text))).toBe(true);
-        expect(isDeepStrictEqual(read, JSON.parse(JSON.stringify(value)))).toBe(true);
-        expect(JSON.stringify(read)).toBe(JSON.stringify(value));
-      }),
+      fc.property(
+        fc.jsonValue({ stringUnit: anyCharacter }),
+        fc.constantFrom('', ' ', '\t'),
+        (value, indent) => {
+          const text = JSON.stringify(value, null, indent);
+          fc.pre(!text.includes('\\u0000'));
+          const read = valueOf(text);
+          expect(isDeepStrictEqual(read, JSON.parse(text))).toBe(true);
+          expect(isDeepStrictEqual(read, JSON.parse(JSON.stringify(value)))).toBe(true);
+          expect(JSON.stringify(read)).toBe(JSON.stringify(value));
+        },
+      ),
       cases(250),
     );
   });
@@ -301,7 +305,7 @@ function decodes(bytes: Uint8Array): boolean {
 }
 
 /** A body of as many MB as can be sent takes seconds to build. The smaller one is large enough to notice quadratic time. */
-const million = cases(500_000).numRuns;
+const million = cases(250_000).numRuns;
 
 describe('a hostile body', () => {
   test.each([

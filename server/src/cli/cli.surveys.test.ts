@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { bareEnvironment } from '../testing/processes/environment.ts';
+import { builtProgram } from '../testing/service-build.ts';
 import { until } from '../testing/until.ts';
 import {
   ahead,
@@ -18,7 +19,6 @@ import {
   newAccount,
   pool,
   refused,
-  root,
   soundings,
   useDatabase,
 } from './cli.fixture.ts';
@@ -93,7 +93,7 @@ describe('history import', () => {
       throw new Error('rolled back');
     });
     await ready.promise;
-    const cli = join(root, 'server/src/command.ts'); // the process that the command starts, which would outlive it
+    const cli = builtProgram('command'); // the process that the command starts, which would outlive it
     const child = spawn(process.execPath, [cli, ...importFrom(id, file)], {
       env: { ...bareEnvironment, DATA_DIR: dataDir },
       stdio: 'ignore',

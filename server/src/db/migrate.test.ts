@@ -6,7 +6,6 @@ import { existsSync } from 'node:fs';
 import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { createToken } from '../accounts/tokens.ts';
@@ -21,6 +20,7 @@ import { testConfig } from '../testing/world.ts';
 import { inTransaction, openPool, type Pool } from './db.ts';
 import { isMigrated, migrate, migrations } from './migrate.ts';
 import { until } from '../testing/until.ts';
+import { builtProgram } from '../testing/service-build.ts';
 
 const names = migrations().map(({ name }) => name);
 const migrationLock = 5_017_301; // as in migrate.ts
@@ -45,7 +45,7 @@ function connect(url: string): Pool {
 
 /** Runs the migrate command in a separate process. */
 async function migrateElsewhere(url: string): Promise<{ status: number; err: string }> {
-  const cli = fileURLToPath(new URL('../command.ts', import.meta.url));
+  const cli = builtProgram('command');
   const env = { ...bareEnvironment, DATABASE_URL: url };
   const child = spawn(process.execPath, [cli, 'migrate', '--json'], {
     env,

@@ -2,11 +2,12 @@
 // several processes start at the same time, each file is still applied only once.
 import { readdirSync, readFileSync } from 'node:fs';
 import { Fault } from '../base/errors.ts';
+import { assetAt } from '../base/places.ts';
 import { inTransaction, type Pool, type Transaction } from './db.ts';
 
 export type Migration = { version: number; name: string; breaking: boolean; sql: string };
 
-const directory = new URL('migrations/', import.meta.url);
+const directory = assetAt('db/migrations/');
 const lockKey = 5_017_301; // any number, the same in every process
 
 /** Returns the migrations of this version, in order. A first line `-- breaking` means that older versions can't run with it. */

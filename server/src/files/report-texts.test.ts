@@ -4,7 +4,7 @@ import { type Detail, detailTypes } from '@soundings/contract/problem.ts';
 import { fileOutcomes } from '@soundings/contract/storage.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../testing/house/cases.ts';
+import { anyCharacter, cases } from '../testing/house/cases.ts';
 import { remedyOf } from './catalogue.ts';
 import { type ReportAccount, mailOf, reportMessageOf, type MailedFileReport } from './report-texts.ts';
 
@@ -326,7 +326,7 @@ describe('the language of the account', () => {
 
 describe('text from users and files', () => {
   const hostile = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.string({ unit: anyCharacter, maxLength: 60 }),
     fc.constantFrom(
       '<script>alert(1)</script>',
       '"><img src=x onerror=alert(1)>',
@@ -390,8 +390,8 @@ describe('text from users and files', () => {
   test.each(['<', '"', '🙂', 'ש', 'a.b', '\u202e', 'x '])(
     'keeps an email under 20 KB, however often it contains %j',
     (text) => {
-      const long = text.repeat(1_000);
-      const details = Array.from({ length: 1_000 }, (_, row) => ({
+      const long = text.repeat(300);
+      const details = Array.from({ length: 300 }, (_, row) => ({
         type: 'invalid value',
         message: long,
         sheet: long,

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { bareEnvironment } from '../testing/processes/environment.ts';
@@ -28,6 +27,7 @@ import {
   openRequest,
   useStorage,
 } from './storage.fixture.ts';
+import { builtProgram } from '../testing/service-build.ts';
 
 useStorage();
 
@@ -116,7 +116,7 @@ describe('the service in its own process', () => {
       LOG_LEVEL: 'warn',
       NODE_OPTIONS: '--max-old-space-size=64',
     };
-    const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+    const main = builtProgram('main');
     const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     for (const stream of [child.stdout, child.stderr])

@@ -192,7 +192,7 @@ describe('a large file', () => {
     };
     const before = used();
     let most = 0;
-    const timer = setInterval(() => (most = Math.max(most, used() - before)), 500);
+    const timer = setInterval(() => (most = Math.max(most, used() - before)), 2_000);
     const imported = await importHistory(database.pool, database.keys, acme.id, path, later).finally(() =>
       clearInterval(timer),
     );

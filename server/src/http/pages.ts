@@ -4,6 +4,7 @@ import { interfaceNames, openApiDocument } from '@soundings/contract/openapi.ts'
 import type { InterfaceName } from '@soundings/contract/operation.ts';
 import type { FastifyInstance } from 'fastify';
 import { readFileSync } from 'node:fs';
+import { assetAt } from '../base/places.ts';
 import { escaped } from '../base/html.ts';
 
 type Schema = {
@@ -44,7 +45,7 @@ export function serveDocuments(app: FastifyInstance, publicUrl: string): void {
     );
   }
   const page = documentsPage(documents as unknown as Parameters<typeof documentsPage>[0], publicUrl);
-  const style = readFileSync(new URL('pages.css', import.meta.url), 'utf8');
+  const style = readFileSync(assetAt('http/pages.css'), 'utf8');
   app.get('/docs', async (_request, reply) =>
     reply
       .headers({

@@ -282,7 +282,10 @@ test('HEAD takes no snapshot', async () => {
   place.lines.length = 0;
   open(place).write(requestFor(place, feed, '', '1.1', 'HEAD'));
   await until(async () => place.lines.some(({ msg }) => msg === 'request completed'));
-  expect(await snapshots(place)).toBe(0);
+  // The service's own background work may have a snapshot for a moment. One of this request would last until its client,
+  // which reads nothing, is disconnected.
+  await none(place);
+  expect(warnings(place)).toEqual([]);
 });
 
 test('a client that does not read a short response is disconnected as well', async () => {

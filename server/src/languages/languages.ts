@@ -1,6 +1,7 @@
 // The languages of what people who answer see: the answering page, invitations and reminders, the ready-made questions and the scales.
 // Each language is a file, text/<language>/answering.json, and nothing else has to be changed to add one (docs/translating.md). Pure.
 import type { AnsweringLanguage } from '@soundings/contract/console/session.ts';
+import { assetAt } from '../base/places.ts';
 import { type Catalogue, catalogue, readCatalogueFiles } from '../base/texts.ts';
 import type { Arguments } from './text/arguments.ts';
 import type en from './text/en/answering.json';
@@ -53,6 +54,4 @@ const alsoFor = (file: Readonly<Record<string, string>>): string[] => file['@@x-
 /** Whether a file says that its texts were drafted by a machine and no native speaker has read them. */
 const isDraft = (texts: Readonly<Record<string, string>>): boolean => texts['@@x-draft'] === 'machine';
 
-export const answeringLanguages: AnsweringLanguages = readAnsweringLanguages(
-  new URL('text/', import.meta.url),
-);
+export const answeringLanguages: AnsweringLanguages = readAnsweringLanguages(assetAt('languages/text/'));

@@ -19,7 +19,7 @@ import {
   parentAliases,
   userAliases,
 } from './header-aliases.ts';
-import { cases } from '../testing/house/cases.ts';
+import { anyCharacter, cases } from '../testing/house/cases.ts';
 import { tableOf, sheet, lay, layValid, only } from './layout.fixture.ts';
 
 describe('kinds of sheets', () => {
@@ -392,7 +392,7 @@ describe('for any table', () => {
       null,
       '',
     ),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.string({ unit: fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code)) }),
     fc.double(),
     fc.boolean(),

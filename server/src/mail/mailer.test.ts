@@ -9,6 +9,7 @@ import { openSilentSmtp } from './silent-smtp.fixture.ts';
 import type { Mail, Mailer } from './mail.ts';
 import { Deferred, Rejected, Throttled, Unconfirmed } from '../sending/outcomes.ts';
 import { openMailer } from './mailer.ts';
+import { anyCharacter } from '../testing/house/cases.ts';
 
 const from = 'Soundings <soundings@example.com>';
 const mail: Mail = { to: 'anna@example.org', subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
@@ -61,7 +62,7 @@ describe('an email', () => {
   test('goes only to its recipient with its own headers, whatever its parts contain', async () => {
     const { smtp, mailer } = await openBoth();
     const hostile = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
       fc.constantFrom(
         'a\r\nBcc: evil@example.com',
         'a\nX-Evil: 1',

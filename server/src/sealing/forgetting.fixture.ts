@@ -3,7 +3,6 @@
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { tokenHash } from '../base/crypto/secrets.ts';
 import { addClosing } from '../console/asking/asking.sql.ts';
@@ -29,6 +28,7 @@ import { answerLine, importLines, question, round } from '../testing/surveys.ts'
 import { until } from '../testing/until.ts';
 import { derived } from './epoch-keys.ts';
 import { keyText, readKeyFile } from './key-file.ts';
+import { builtProgram } from '../testing/service-build.ts';
 
 /** What the attacker takes while a week is open, and what only the test knows. */
 export type Before = {
@@ -180,7 +180,7 @@ export const untilBlocked = (pool: Pool, statement: string, user = 'soundings') 
     return rows.length > 0;
   });
 
-const cli = fileURLToPath(new URL('../command.ts', import.meta.url));
+const cli = builtProgram('command');
 
 /** Runs a soundings command and returns its output. */
 export async function command(args: string[], env: Record<string, string>, input = ''): Promise<string> {

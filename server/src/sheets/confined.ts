@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { codeFolder, moduleAt, projectFolder } from '../base/places.ts';
 
 export type Limits = {
   /** Total memory in bytes. Only enforced on Linux; elsewhere only the heap is limited. */
@@ -37,12 +38,10 @@ const ends: Partial<Record<NodeJS.Signals, 'memory' | 'crash'>> = {
 /** The maximum length of the error output to keep, in characters. */
 const maxErrorOutput = 4_000;
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
-/** The paths that the process may read. Leaves out the rest of the checkout, which may contain DATA_DIR. */
-const readable = ['package.json', 'server/package.json', 'server/src', 'contract', 'node_modules']
-  .map((path) => join(root, path))
-  .flatMap((path) => [path, realpathSync(path)]);
+/** The paths that the process may read besides its own code. Leaves out the rest of the checkout, which may contain DATA_DIR. */
+const readable = ['package.json', 'server/package.json', 'contract', 'node_modules'].map((path) =>
+  join(projectFolder, path),
+);
 
 /**
  * Runs a module as a process that gets `input` on stdin. Throws if the process can't be started, or if it exits with a status
@@ -54,14 +53,15 @@ export async function runConfined(
   input: Buffer,
   limits: Limits,
 ): Promise<Ended> {
+  const paths = [...readable, ...[codeFolder(), new URL('.', module)].map((folder) => fileURLToPath(folder))];
   const flags = [
     `--max-old-space-size=${Math.floor(limits.heap / 2 ** 20)}`,
     '--max-semi-space-size=4', // Saves a third of the memory and costs a fifth more time.
     '--disallow-code-generation-from-strings',
     '--permission', // No writing, no child processes.
-    ...readable.map((path) => `--allow-fs-read=${path}`),
+    ...paths.flatMap((path) => [path, realpathSync(path)]).map((path) => `--allow-fs-read=${path}`),
     '--allow-worker', // For the watchdog of confined.start.ts.
-    `--import=${new URL(`confined.start.ts?milliseconds=${limits.milliseconds}`, import.meta.url).href}`,
+    `--import=${moduleAt('sheets/confined.start').href}?milliseconds=${limits.milliseconds}`,
   ];
   const child = spawn(process.execPath, [...flags, fileURLToPath(module), ...args], {
     cwd: '/',

@@ -2,6 +2,7 @@
 // the service, exhaust its memory or block it.
 import type { Detail } from '@soundings/contract/problem.ts';
 import { Fault } from '../base/errors.ts';
+import { moduleAt } from '../base/places.ts';
 import { type Ended, type Limits, runConfined } from './confined.ts';
 import { unread, unreadable } from './faults.ts';
 import type { FileKind } from './file-names.ts';
@@ -36,7 +37,7 @@ export type SheetLine =
  * outside, so that a retry may succeed.
  */
 export async function readSheets(bytes: Buffer, kind: FileKind, within = readingLimits): Promise<Sheet[]> {
-  const module = new URL('sheet.child.ts', import.meta.url);
+  const module = moduleAt('sheets/sheet.child');
   const ended = await runConfined(module, [kind], bytes, within);
   if ('end' in ended) throw faultOf(ended.end);
   return sheetsOf(ended.output);

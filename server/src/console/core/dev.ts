@@ -1,11 +1,12 @@
 // Serves the console's sources during development, with Vite inside the service: one command, one port, the same cookies.
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { consolePages } from '@soundings/contract/console/pages.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { projectFolder } from '../../base/places.ts';
 import type { Server } from '../../http/server.ts';
 
-const root = fileURLToPath(new URL('../../../../console', import.meta.url));
+const root = join(projectFolder, 'console');
 
 /** Serves the pages with Vite, which compiles each file on request. */
 export async function serveDevelopment(server: Server): Promise<void> {

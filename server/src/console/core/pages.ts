@@ -2,9 +2,9 @@
 // permanently. Every path of the console gets the same HTML page.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { consolePages } from '@soundings/contract/console/pages.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { projectFolder } from '../../base/places.ts';
 import { acceptedEncoding } from '../../http/responses/encoding.ts';
 import type { Server } from '../../http/server.ts';
 
@@ -38,7 +38,7 @@ export const pageHeaders = {
 };
 
 /** The folder that `npm run build -w console` writes to. */
-export const builtConsole: string = fileURLToPath(new URL('../../../../console/dist', import.meta.url));
+export const builtConsole: string = join(projectFolder, 'console/dist');
 
 type Asset = { type: string; plain: Buffer; br: Buffer | undefined; gzip: Buffer | undefined };
 

@@ -2,7 +2,6 @@
 // end while a user works.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -20,9 +19,10 @@ import { bareEnvironment } from '../../testing/processes/environment.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { openSmtp, type TestSmtp } from '../../testing/smtp.ts';
 import { until } from '../../testing/until.ts';
+import { builtProgram } from '../../testing/service-build.ts';
 
 const good = 'nine quiet harbours';
-const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const main = builtProgram('main');
 
 let world: DemoWorld;
 let browser: Browser;

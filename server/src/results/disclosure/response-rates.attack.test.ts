@@ -7,7 +7,7 @@ import type { Cells, chooseCells } from './disclosure.ts';
 import { type Rate, responseRates } from './response-rates.ts';
 import { groupsOf, type Turnout, turnoutOf, type WeekData } from '../turnout.ts';
 
-const attacks = Number(process.env['ADDED_ATTACKS'] ?? 75);
+const attacks = Number(process.env['ADDED_ATTACKS'] ?? 40);
 const timeouts = { timeout: 120_000 + attacks * 20 };
 
 // The cells of the last decision, to know which people are in the same cell of the rates.

@@ -20,7 +20,7 @@ import { type OpenWeek, twinOf } from '../../testing/attacks/twins.ts';
 import { boundsOf } from '../../testing/attacks/second-worlds.ts';
 import type { WeekAnswer } from '../turnout.ts';
 
-const attacks = Number(process.env['ADDED_ATTACKS'] ?? 75);
+const attacks = Number(process.env['ADDED_ATTACKS'] ?? 40);
 const timeouts = { timeout: 120_000 + attacks * 60 };
 
 const closedWeeks = ({ organization }: RandomCompany, weeks: readonly OpenWeek[]): ClosedWeek[] =>

@@ -4,16 +4,16 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
 import { openPool, type Pool } from '../../db/db.ts';
 import { bareEnvironment } from './environment.ts';
 import { freePort } from './free-port.ts';
 import { until } from '../until.ts';
+import { builtProgram } from '../service-build.ts';
 
 export const exec = promisify(execFile);
-const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const main = builtProgram('main');
 /** A directory for all files of a test file. */
 export let home: string;
 
