@@ -1,5 +1,5 @@
 // The HTTP server and every route: the interfaces, the answering pages and the console.
-import { channelsOf } from './base/channels.ts';
+import { channelsOf } from './base/messages/channels.ts';
 import type { Log } from './base/log.ts';
 import { version } from './base/version.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';

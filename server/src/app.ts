@@ -63,8 +63,7 @@ export async function startApp(
   let isStopping = false;
   const connections = connect(config, databaseUrl, log, () => isStopping);
   const { pool, reached, reads, answers, keys, pushes } = connections;
-  const mailer = mailerOf(config, pool);
-  const gateway = config.sms && openGateway(config.sms);
+  const { mailer, gateway, closeSenders } = sendersOf(config, pool);
 
   const server = openServer({ config, pool, log, now, isStarted: () => isStarted });
   const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
@@ -114,13 +113,22 @@ export async function startApp(
       const secondsLeft = () => Math.max(0, (deadline - Date.now()) / 1000);
       const sftpClosed = started.catch(() => {}).then(() => sftp?.close(secondsLeft()));
       await Promise.all([server.shutDown(seconds), sftpClosed]);
-      // They finish the current messages only. Otherwise the jobs would wait for all messages.
-      mailer?.close();
-      gateway?.close();
+      closeSenders(); // They finish the current messages only. Otherwise the jobs would wait for all messages.
       await jobs?.stop();
       await disconnect(connections, secondsLeft());
     },
   };
+}
+
+/** Opens what sends messages over each channel that is configured. */
+function sendersOf(config: AppConfig, pool: Promise<Pool>) {
+  const mailer = mailerOf(config, pool);
+  const gateway = config.sms && openGateway(config.sms);
+  const closeSenders = () => {
+    mailer?.close();
+    gateway?.close();
+  };
+  return { mailer, gateway, closeSenders };
 }
 
 function mailerOf(config: AppConfig, pool: Promise<Pool>): Mailer | undefined {

@@ -282,6 +282,7 @@ const writtenByOthers = [
 
 // Files whose functions depend only on their arguments: no database, clock or network.
 const pureFiles = [
+  'sending/reasons.ts',
   'mail/template.ts',
   'mail/test-mail.ts',
   'mail/check/findings.ts',

@@ -16,7 +16,14 @@ import {
   mailboxOf,
   smtpServerOf,
 } from './smtp.ts';
-import { signingKeyOf, type SmsGateway, smsGatewayOf, smsRequestOf, smsTemplates, smsUrlOf } from './sms.ts';
+import {
+  signingKeyOf,
+  type SmsGateway,
+  smsGatewayOf,
+  smsRequestOf,
+  smsTemplates,
+  smsUrlOf,
+} from './messages/sms.ts';
 
 /** Settings that have been renamed: the old names still work, and `settingWarnings` says so. */
 const newNames: Record<string, (typeof settings)[number]['name']> = { ANSWER_CACHE_MB: 'RESPONSE_CACHE_MB' };

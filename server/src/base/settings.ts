@@ -178,7 +178,7 @@ export const settings = [
     kind: 'smsProvider',
     fallback: '',
     sentence:
-      'The gateway for text messages: `twilio`, `vonage`, `messagebird`, `46elks`, `sinch`, `webhook` (a gateway of your own, also for chats) or `custom` (described by SMS_REQUEST). See [text-messages.md](text-messages.md). Default: no text messages are sent.',
+      'The gateway for text messages: `twilio`, `vonage`, `messagebird`, `46elks`, `sinch`, `webhook` (a gateway that you run, also for chats) or `custom` (described by SMS_REQUEST). See [text-messages.md](text-messages.md). Default: no text messages are sent.',
   },
   {
     name: 'SMS_URL',

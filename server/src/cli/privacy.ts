@@ -18,7 +18,7 @@ import {
 import en from '@soundings/contract/text/en/privacy.json' with { type: 'json' };
 import { copyText } from './keys.ts';
 import { account, accountOf, type Command, table } from './options.ts';
-import { channelsOf } from '../base/channels.ts';
+import { channelsOf } from '../base/messages/channels.ts';
 import type { Config } from '../base/config.ts';
 import { catalogue } from '../base/texts.ts';
 import { version } from '../base/version.ts';

@@ -2,7 +2,7 @@
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { audit } from '../accounts/audit.ts';
 import { csvRow } from '../base/csv.ts';
-import { channelsOf } from '../base/channels.ts';
+import { channelsOf } from '../base/messages/channels.ts';
 import type { Config } from '../base/config.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { closeWeekNow } from '../results/close-week.ts';

@@ -1,6 +1,6 @@
 // SQL of the links of cards. Writer: card-links.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { Channels } from '../base/channels.ts';
+import type { Channels } from '../base/messages/channels.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { canWriteTo } from './links.sql.ts';
 

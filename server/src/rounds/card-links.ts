@@ -6,7 +6,7 @@
 // its log would show who has used a card.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Channels } from '../base/channels.ts';
+import type { Channels } from '../base/messages/channels.ts';
 import { tokenHash } from '../base/crypto/secrets.ts';
 import type { Sealer } from '../base/crypto/sealer.ts';
 import { codeIn } from '../cards/card-code.ts';

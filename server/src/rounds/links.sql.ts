@@ -1,9 +1,9 @@
 // SQL of personal links. Writers: links.ts, link-notices.ts, and card-links.sql.ts for cards; closing deletes them
 // (results/close-week.sql.ts).
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { Channels } from '../base/channels.ts';
+import type { Channels } from '../base/messages/channels.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { channelOf, isReachable } from './reach.sql.ts';
+import { channelOf, canBeReached } from './reach.sql.ts';
 
 /** Stores the hashes of links, each for an existing participant. */
 export async function insertLinks(
@@ -67,7 +67,7 @@ export async function deleteLinksElsewhere(
  * asked before can still answer with their cards.
  */
 export const canWriteTo = (db: Db, channels: Channels) => db`
-  (${isReachable(db, channels)}
+  (${canBeReached(db, channels)}
    and (${channelOf(db, channels)} = 'mail'
         or exists (select 1 from messages m
                    where  m.account_id = p.account_id and m.user_id = p.user_id and m.week = p.week))

@@ -1,7 +1,7 @@
 // Personal links, with which people answer in a week. They can't be guessed, and only their hashes are stored. A link stops working
 // when the week closes, the person becomes inactive or is removed, or the link is replaced.
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
-import type { Channels } from '../base/channels.ts';
+import type { Channels } from '../base/messages/channels.ts';
 import { Fault } from '../base/errors.ts';
 import { randomText, tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';

@@ -1,12 +1,9 @@
 // SQL that decides who gets invitations and reminders, and over which channel: reading only. Everyone gets them over one channel only:
 // by email if they have an address, else by text message if they have a phone number and their account has turned text messages on.
-import type { Channels } from '../base/channels.ts';
+import { allChannels, type Channels } from '../base/messages/channels.ts';
 import type { Db } from '../db/db.ts';
 
 export type Channel = keyof Channels;
-
-/** Every channel, for what doesn't depend on what is configured. */
-export const allChannels: Channels = { mail: true, sms: true };
 
 const smsIsOn = (db: Db) => db`(select s.sms from accounts s where s.account_id = u.account_id)`;
 
@@ -23,7 +20,7 @@ export const intendedChannelOf = (db: Db, channels: Channels) => db`
 export const addressOn = (db: Db, channel: Channel) => (channel === 'mail' ? db`u.email` : db`u.phone`);
 
 /** Condition: user u gets invitations over one of the channels. Others can be given a link by their employer (P14). */
-export const isReachable = (db: Db, channels: Channels) => db`
+export const canBeReached = (db: Db, channels: Channels) => db`
   (${channelOf(db, channels)} is not null
    and not exists (select 1 from reminder_opt_outs o
                    where  o.account_id = u.account_id and o.user_id = u.user_id and o.all_emails))`;

@@ -1,9 +1,10 @@
 // SQL of schedules and of the weeks in which they were due. Writers: schedules.ts, opening.ts.
+import { allChannels } from '../base/messages/channels.ts';
 import type { MissedReason } from '@soundings/contract/console/asking.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Repetition } from './send-times.ts';
-import { allChannels, isReachable } from './reach.sql.ts';
+import { canBeReached } from './reach.sql.ts';
 
 /** What is asked, which groups are asked, how often and when. Days are YYYY-MM-DD; hours are in each person's time zone. */
 export type NewSchedule = Repetition & {
@@ -225,7 +226,7 @@ export async function selectAudiences(
     select place                                    as "place",
            count(*)::integer                        as "people",
            count(*) filter (where is_reachable)::integer as "reachable"
-    from   (select w.place, u.user_id, bool_and(${isReachable(db, allChannels)}) as is_reachable
+    from   (select w.place, u.user_id, bool_and(${canBeReached(db, allChannels)}) as is_reachable
             from   jsonb_to_recordset(${db.json(rows)}) as w(place integer, "group" integer, out boolean)
             join   memberships m on m.account_id = ${accountId} and m.kind = 'memberOf' and m.group_id = w."group"
             join   users u on u.account_id = ${accountId} and u.user_id = m.user_id and u.active

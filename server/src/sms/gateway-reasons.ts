@@ -1,6 +1,6 @@
 // What a gateway says about a message, in a form that can be logged and shown: gateways quote the number, the text with its secret link,
 // and sometimes the login. Pure.
-import type { SmsGateway } from '../base/sms.ts';
+import type { SmsGateway } from '../base/messages/sms.ts';
 import { withoutAddresses } from '../sending/reasons.ts';
 import type { Sms } from './sms.ts';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { signingKeyOf, type SmsGateway, smsGatewayOf } from '../base/sms.ts';
+import { signingKeyOf, type SmsGateway, smsGatewayOf } from '../base/messages/sms.ts';
 import { until } from '../testing/until.ts';
 
 /** What the gateway does with a request. */

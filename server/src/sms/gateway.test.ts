@@ -1,6 +1,6 @@
 // The gateway for text messages, against a real receiver: what it gets, and what each of its responses and failures means.
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { smsTemplates } from '../base/sms.ts';
+import { smsTemplates } from '../base/messages/sms.ts';
 import { certificate } from '../mail/certificate.fixture.ts';
 import { Deferred, Rejected, Throttled, Unconfirmed } from '../sending/outcomes.ts';
 import { openGateway } from './gateway.ts';

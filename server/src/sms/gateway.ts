@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { type RequestOptions, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
-import { filled, filledJson, type SmsGateway, type Values } from '../base/sms.ts';
+import { filled, filledJson, type SmsGateway, type Values } from '../base/messages/sms.ts';
 import { version } from '../base/version.ts';
 import { Deferred, Rejected, Throttled, Unconfirmed } from '../sending/outcomes.ts';
 import { withoutSecrets } from './gateway-reasons.ts';

@@ -6,7 +6,7 @@ const basic = new Set(
 );
 const extended = new Set('^{}\\[~]|€');
 
-/** How many places a single segment has, and each of several, which begin with a header (3GPP TS 23.040 §9.2.3.24). */
+/** How many places a single segment has, and each of several, which begin with a header (3GPP TS 23.040, clause 9.2.3.24). */
 const places = { 'GSM-7': { single: 160, each: 153 }, 'UCS-2': { single: 70, each: 67 } } as const;
 
 /** `length`: in places of the encoding. */

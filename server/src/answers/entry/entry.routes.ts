@@ -2,7 +2,7 @@
 // answering page (rounds/card-links.ts). Codes and the addresses of kiosks are secrets: they are never logged, and every code that opens
 // nothing gets the same response.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Channels } from '../../base/channels.ts';
+import type { Channels } from '../../base/messages/channels.ts';
 import { parseJson } from '../../base/json.ts';
 import { networkOf } from '../../base/network.ts';
 import { openThrottle, retryAfterOf, type Throttle } from '../../base/throttle.ts';

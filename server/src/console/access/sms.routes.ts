@@ -1,8 +1,8 @@
 // The console: what people get as text messages, and how many segments that takes.
 import type { SmsSettingsView } from '@soundings/contract/console/access.ts';
 import { accountById } from '../../accounts/accounts.ts';
-import type { Channels } from '../../base/channels.ts';
-import type { SmsGateway } from '../../base/sms.ts';
+import type { Channels } from '../../base/messages/channels.ts';
+import type { SmsGateway } from '../../base/messages/sms.ts';
 import type { Pool } from '../../db/db.ts';
 import { answeringLanguages } from '../../languages/languages.ts';
 import { answeringAddressOf } from '../../rounds/links.ts';

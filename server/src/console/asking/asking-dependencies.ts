@@ -1,5 +1,5 @@
 // What the routes of questions, schedules and weeks need to serve their operations.
-import type { Channels } from '../../base/channels.ts';
+import type { Channels } from '../../base/messages/channels.ts';
 import type { Pool } from '../../db/db.ts';
 import type { Mailer } from '../../mail/mail.ts';
 

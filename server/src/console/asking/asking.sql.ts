@@ -1,9 +1,9 @@
 // SQL of the console's survey pages: reading, and queueing the closing of a week.
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { Channels } from '../../base/channels.ts';
+import type { Channels } from '../../base/messages/channels.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 import { canWriteTo } from '../../rounds/links.sql.ts';
-import { isReachable } from '../../rounds/reach.sql.ts';
+import { canBeReached } from '../../rounds/reach.sql.ts';
 
 /** Returns for each question how many weeks asked it, and the last of these weeks. */
 export async function selectAskedWeekCounts(
@@ -117,7 +117,7 @@ export async function selectOpenWeekRows(
             where  j.key = 'close week ' || ${accountId}::integer || ' ' || w.week) as "isFailing"
     from   weeks w
     cross  join lateral (select count(*)::integer                                  as asked,
-                                count(*) filter (where not ${isReachable(db, channels)})::integer as unreachable,
+                                count(*) filter (where not ${canBeReached(db, channels)})::integer as unreachable,
                                 count(*) filter (where not ${canWriteTo(db, channels)})::integer as linkable
                          from   participants p
                          join   users u on u.account_id = p.account_id and u.user_id = p.user_id

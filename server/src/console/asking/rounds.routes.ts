@@ -2,7 +2,7 @@
 import type { OpenWeek, Participation, Rounds } from '@soundings/contract/console/asking.ts';
 import { addWeeks, dayIn, isDay, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { audit } from '../../accounts/audit.ts';
-import type { Channels } from '../../base/channels.ts';
+import type { Channels } from '../../base/messages/channels.ts';
 import { csvRow } from '../../base/csv.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
 import { selectQuestions } from '../../questions/questions.sql.ts';

@@ -1,5 +1,5 @@
 // The console: warnings about the installation.
-import type { Channels } from '../../base/channels.ts';
+import type { Channels } from '../../base/messages/channels.ts';
 import type { SystemWarning } from '@soundings/contract/console/system.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';

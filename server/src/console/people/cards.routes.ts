@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { localeOf } from '@soundings/contract/texts.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit.ts';
-import type { Channels } from '../../base/channels.ts';
+import type { Channels } from '../../base/messages/channels.ts';
 import type { Sealer } from '../../base/crypto/sealer.ts';
 import { Fault } from '../../base/errors.ts';
 import { type CardKey, cardKeyOf } from '../../cards/card-key.ts';

@@ -1,7 +1,7 @@
 // The console's SQL of cards and kiosks: reading only.
-import type { Channels } from '../../base/channels.ts';
+import type { Channels } from '../../base/messages/channels.ts';
 import type { AccountId, Db } from '../../db/db.ts';
-import { isReachable } from '../../rounds/reach.sql.ts';
+import { canBeReached } from '../../rounds/reach.sql.ts';
 
 export type CardPerson = {
   userId: number;
@@ -35,7 +35,7 @@ export async function selectCardPeople(
             where  m.account_id = u.account_id and m.user_id = u.user_id and m.kind = 'memberOf') as "group",
            u.active                         as "isActive",
            c.user_id is not null            as "hasCard",
-           ${isReachable(db, channels)}   as "isReachable"
+           ${canBeReached(db, channels)}   as "isReachable"
     from   users u
     join   accounts a on a.account_id = u.account_id
     left   join cards c on c.account_id = u.account_id and c.user_id = u.user_id
@@ -53,7 +53,7 @@ export async function selectCardCounts(
     select count(*) filter (where not w.is_reachable)::integer                as "people",
            count(*) filter (where not w.is_reachable and w.has_card)::integer as "withCard",
            count(*) filter (where w.is_reachable and w.has_card)::integer     as "resting"
-    from   (select c.user_id is not null as has_card, ${isReachable(db, channels)} as is_reachable
+    from   (select c.user_id is not null as has_card, ${canBeReached(db, channels)} as is_reachable
             from   users u
             left   join cards c on c.account_id = u.account_id and c.user_id = u.user_id
             where  u.account_id = ${accountId} and u.active) w`;

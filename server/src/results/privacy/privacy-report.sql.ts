@@ -1,4 +1,5 @@
 // SQL of the privacy report, read-only. It reads settings and counts, never people's names or answers.
+import { allChannels } from '../../base/messages/channels.ts';
 import type {
   DataToken,
   LinkExport,
@@ -10,7 +11,7 @@ import type {
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
 import type { AccountId, Db } from '../../db/db.ts';
-import { allChannels, isReachable } from '../../rounds/reach.sql.ts';
+import { canBeReached } from '../../rounds/reach.sql.ts';
 
 export type AccountFacts = {
   id: number;
@@ -69,7 +70,7 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
     cross  join lateral (
              select count(*)::integer                                  as "people",
                     (count(*) filter (where not managed))::integer     as "manual",
-                    (count(*) filter (where not ${isReachable(db, allChannels)}))::integer as "unreachable"
+                    (count(*) filter (where not ${canBeReached(db, allChannels)}))::integer as "unreachable"
              from   users u
              where  u.account_id = a.account_id and u.active) u
     where  a.account_id = ${accountId}`;

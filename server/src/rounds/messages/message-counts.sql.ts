@@ -1,6 +1,6 @@
 // SQL that counts the invitations and reminders of open weeks, for the console, the command and the metrics: reading only.
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { Channels } from '../../base/channels.ts';
+import type { Channels } from '../../base/messages/channels.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 import { type Channel, intendedChannelOf } from '../reach.sql.ts';
 

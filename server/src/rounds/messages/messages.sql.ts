@@ -1,8 +1,8 @@
 // SQL of invitations and reminders, of all accounts. Writers: messages.ts, opening.ts; closing a week deletes them.
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { Channels } from '../../base/channels.ts';
+import { allChannels, type Channels } from '../../base/messages/channels.ts';
 import type { AccountId, Db, Fragment } from '../../db/db.ts';
-import { addressOn, allChannels, type Channel, channelOf } from '../reach.sql.ts';
+import { addressOn, type Channel, channelOf } from '../reach.sql.ts';
 
 /** Identifies a message. */
 export type MessageKey = {

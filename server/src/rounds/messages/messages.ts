@@ -1,7 +1,7 @@
 // Decides which invitations and reminders are sent now. Each message is sent once, by one of the processes, at an hour that is allowed
 // in the person's time zone. If it is unknown whether it was accepted, it counts as sent: a missing reminder is better than a duplicate
 // (deliver.ts). Emails and text messages have a queue each, so that neither waits for the other; a person is in one of them (reach.sql.ts).
-import { type Channels } from '../../base/channels.ts';
+import { type Channels } from '../../base/messages/channels.ts';
 import type { Log } from '../../base/log.ts';
 import type { Pool } from '../../db/db.ts';
 import type { Mailer } from '../../mail/mail.ts';

@@ -1,4 +1,4 @@
-// Whatever the gateway does, whoever is killed when, and whatever changes about the people: each person gets at most one message of a kind
+// Whatever the gateway does, which process is killed when, and whatever changes about the people: each person gets at most one message of a kind
 // over all channels, and none is lost unless its status is unknown or the gateway rejected it.
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
