@@ -217,7 +217,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await next(page);
     expect(await page.locator('h1').innerText()).toBe('Die Erinnerungen sind abbestellt');
     await next(page);
-    expect(await page.locator('h1').innerText()).toBe('Du bekommst wieder Umfrage-E-Mails');
+    expect(await page.locator('h1').innerText()).toBe('Du bekommst wieder Umfrage-Nachrichten');
     expect(page.complaints.filter((text) => !text.includes('400'))).toEqual([]);
   });
 

@@ -413,11 +413,14 @@ describe('/r/:token', () => {
       expect([await optOuts(one), await stopped(one)]).toEqual([1, 0]);
     }
     const all = await send('POST', `${path}?none`, { body: new URLSearchParams() });
-    expect([all.status, all.text.includes('Die Umfrage-E-Mails sind abbestellt')]).toEqual([200, true]);
-    expect(buttonsOf(all.text)).toEqual([['?again', 'Umfrage-E-Mails wieder erhalten']]);
+    expect([all.status, all.text.includes('Die Umfrage-Nachrichten sind abbestellt')]).toEqual([200, true]);
+    expect(buttonsOf(all.text)).toEqual([['?again', 'Umfrage-Nachrichten wieder erhalten']]);
     expect(await stopped(one)).toBe(1);
     const again = await send('POST', `${path}?again`, { body: new URLSearchParams() });
-    expect([again.status, again.text.includes('Du bekommst wieder Umfrage-E-Mails')]).toEqual([200, true]);
+    expect([again.status, again.text.includes('Du bekommst wieder Umfrage-Nachrichten')]).toEqual([
+      200,
+      true,
+    ]);
     expect(buttonsOf(again.text)).toEqual([['?stop', 'Erinnerungen abbestellen'], none]);
     expect(await optOuts(one)).toBe(0);
   });

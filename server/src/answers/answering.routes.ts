@@ -1,4 +1,4 @@
-// HTTP routes of the answering page, with and without JavaScript, and of the pages on which people turn survey emails or digests off.
+// HTTP routes of the answering page, with and without JavaScript, and of the pages on which people turn survey messages or digests off.
 // The work is done in answering.ts and rounds/messages/opt-outs.ts. A link is a secret: it is never logged, and every invalid link
 // gets the same response.
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -269,7 +269,7 @@ function pageFor(kind: OptOutKind, wanted: WantedEmails, isResumed = false): Opt
 }
 
 /**
- * Turns emails of a kind off, or on again with ?again. With ?none, a link about reminders turns off all survey emails. A mail program's
+ * Turns emails of a kind off, or on again with ?again. With ?none, a link about reminders turns off all survey messages. A mail program's
  * one-click request (RFC 8058) turns them off, and its address says what, so the body is ignored.
  */
 const changeOptOut =

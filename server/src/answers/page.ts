@@ -145,10 +145,10 @@ ${checkMark}
 function optOut({ optOutToken }: Asking, language: string): string {
   if (optOutToken === undefined) return '';
   const [t, html] = textsFor(language);
-  return `\n<p class="hint"><a href="../r/${escaped(optOutToken)}">${html(t('optOut.link'))}</a></p>\n`;
+  return `\n<p class="hint stop"><a href="../r/${escaped(optOutToken)}">${html(t('optOut.link'))}</a></p>\n`;
 }
 
-/** Returns the page on which people turn reminders, all survey emails or digests off or back on. */
+/** Returns the page on which people turn reminders, all survey messages or digests off or back on. */
 export function optOutPage(
   pageAssets: PageAssets,
   shown: OptOutPageKind,

@@ -73,7 +73,7 @@ const refusal = (db: Db) => db`
    from   mail_refusals r
    where  r.account_id = u.account_id and r.user_id = u.user_id and r.address in (u.email, u.phone))`;
 
-/** Joins the wish of people `u` to get no survey emails. */
+/** Joins the wish of people `u` to get no survey messages. */
 const stopped = (db: Db) => db`
   (select 1
    from   reminder_opt_outs o
