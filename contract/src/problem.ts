@@ -200,6 +200,7 @@ export const detailTypes = {
   'by email only':
     'Sign-in links for administrators are sent by email and not shown, because this installation can send email.',
   'no mail server': 'No mail server is configured: `SMTP_URL` is empty.',
+  'no gateway': 'No gateway for text messages is configured: `SMS_PROVIDER` is empty.',
   'mail rejected': 'The mail server did not accept the email. The message contains its response.',
   'simulation not possible': 'The account or its schedules don’t allow a simulation. The message says why.',
   'invalid history': 'A line of a history file is invalid. The message says which one.',

@@ -24,7 +24,7 @@ import { hasLiveWeeks } from './results/live-week.ts';
 import { areStatisticsDue } from './results/statistics/statistics.ts';
 import type { AskedNow, AskOnThread } from './rounds/ask-now.ts';
 import { readBounces } from './rounds/messages/bounces.ts';
-import { type LinkNotice, mailLinkNotice } from './rounds/messages/link-notices.ts';
+import { type LinkNotice, sendLinkNotice } from './rounds/messages/link-notices.ts';
 import { openSender } from './rounds/messages/messages.ts';
 import { insertRefusal } from './rounds/messages/messages.sql.ts';
 import { dueSchedules } from './rounds/opening.ts';
@@ -34,6 +34,7 @@ import { updateLostRuns } from './sync/runs.sql.ts';
 import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
+import type { Gateway } from './sms/sms.ts';
 import { type MailedReport, mailReport } from './files/report-mails.ts';
 import { processInTurn } from './files/queue.ts';
 import { deleteOldFilesDue } from './files/store.ts';
@@ -83,6 +84,7 @@ type JobDependencies = {
   now: () => number;
   clockOfDatabase: (pool: Pool) => Promise<number>;
   mailer: Mailer | undefined;
+  gateway: Gateway | undefined;
   onWeeks: OnWeeks;
 };
 
@@ -100,6 +102,7 @@ function recurringWork({
   now,
   clockOfDatabase,
   mailer,
+  gateway,
   onWeeks,
 }: JobDependencies): Work['recurring'] {
   const { bounces } = config;
@@ -107,7 +110,7 @@ function recurringWork({
   const whenDue = (work: WeeksWork['work'], isDue: () => Promise<boolean>) => async () => {
     if ((await isDue()) && (await areClocksRight())) await onWeeks(work);
   };
-  const sendDue = openSender({ pool, keys, mailer, publicUrl: config.publicUrl, log });
+  const sendDue = openSender({ pool, keys, mailer, gateway, publicUrl: config.publicUrl, log });
   const sendDigests = openDigestSender({ pool, mailer, publicUrl: config.publicUrl, log });
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
   const toShow = whenDue('show', () => hasLiveWeeks(pool));
@@ -146,7 +149,15 @@ function recurringWork({
   ];
 }
 
-function tasksOf({ config, pool, databaseUrl, log, mailer, onWeeks }: JobDependencies): Work['tasks'] {
+function tasksOf({
+  config,
+  pool,
+  databaseUrl,
+  log,
+  mailer,
+  gateway,
+  onWeeks,
+}: JobDependencies): Work['tasks'] {
   const { publicUrl } = config;
   return {
     'process files': async (payload) => {
@@ -169,6 +180,6 @@ function tasksOf({ config, pool, databaseUrl, log, mailer, onWeeks }: JobDepende
       mailPendingAdministrators({ pool, mailer, publicUrl, log }, payload as PendingNotice),
     'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
     'mail account notice': (payload) => mailAccountNotice(mailer, payload as AccountNotice, log),
-    'mail link notice': (payload) => mailLinkNotice(pool, mailer, payload as LinkNotice, log),
+    'mail link notice': (payload) => sendLinkNotice(pool, { mailer, gateway }, payload as LinkNotice, log),
   };
 }

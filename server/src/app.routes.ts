@@ -1,4 +1,5 @@
 // The HTTP server and every route: the interfaces, the answering pages and the console.
+import { channelsOf } from './base/messages/channels.ts';
 import type { Log } from './base/log.ts';
 import { version } from './base/version.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
@@ -6,6 +7,7 @@ import { meterTokens } from './accounts/usage.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
 import { serveEntry } from './answers/entry/entry.routes.ts';
 import { serveAccess } from './console/access/access.routes.ts';
+import { serveSmsSettings } from './console/access/sms.routes.ts';
 import { openConsole } from './console/core/console.ts';
 import { serveConsoleGroups } from './console/groups/groups.routes.ts';
 import type { AskOnThread } from './rounds/ask-now.ts';
@@ -98,14 +100,14 @@ export function serveInterfaces(
   serveOrganization(server, pushes);
   serveStorage(server, pool);
   serveAnswering(server, { pool: answers, keys, isSecure: isSecure(config), now });
-  serveEntry(server, { pool: answers, keys, canMail: config.smtpUrl !== undefined, now });
+  serveEntry(server, { pool: answers, keys, channels: channelsOf(config), now });
   serveMetrics(server.app, {
     token: config.metricsToken,
     isProxied: () => config.trustProxy.length > 0 || server.forgottenProxy() !== undefined,
-    waiting: async () => ({
-      files: await countWaiting(await pool),
-      messages: await selectDue(await pool, now()),
-    }),
+    waiting: async () => {
+      const due = await selectDue(await pool, channelsOf(config), now());
+      return { files: await countWaiting(await pool), messages: due.mail, 'text messages': due.sms };
+    },
     deadJobs,
   });
   serveDocuments(server.app, config.publicUrl);
@@ -149,12 +151,14 @@ export function serveConsole(
   const console = openConsole(server, pool, isSecure(config));
   const secrets = keys.then((one) => one.secrets);
   const canMail = mailer !== undefined;
+  const channels = channelsOf(config);
   serveAccess(console, { ...config, pool, secrets, mailer, log, now });
+  serveSmsSettings(console, { pool, publicUrl: config.publicUrl, sms: config.sms, channels });
   serveSession(console, { pool, secrets, now, log, canMail });
-  serveSystem(console, { pool, keys, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
+  serveSystem(console, { pool, keys, now, deadJobs, channels, forgottenProxy: server.forgottenProxy });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveInvitations(console, { pool, publicUrl: config.publicUrl, canMail, now });
-  serveCards(console, { pool, secrets, publicUrl: config.publicUrl, canMail });
+  serveCards(console, { pool, secrets, publicUrl: config.publicUrl, channels });
   serveConsoleGroups(console, pool);
   serveBreakdowns(console, pool, simulateBreakdown, now);
   serveRuns(console, pool, approve);
@@ -164,7 +168,7 @@ export function serveConsole(
   serveReports(console, { pool, createReports, now });
   serveDrivers(console, pool, drivers);
   serveFocus(console, pool, now);
-  const askingDependencies = { pool, mailer, publicUrl: config.publicUrl, now };
+  const askingDependencies = { pool, mailer, channels, publicUrl: config.publicUrl, now };
   serveLibrary(console, pool);
   serveSchedules(console, askingDependencies);
   serveAskNow(console, askingDependencies, ask);
@@ -175,7 +179,7 @@ export function serveConsole(
     keys: await (await keys).chain.state(),
     version,
     fileDays: config.fileDays,
-    hasMail: mailer !== undefined,
+    hasMail: channels.mail || channels.sms,
     publicUrl: config.publicUrl,
     now: now(),
   }));

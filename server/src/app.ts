@@ -16,6 +16,7 @@ import { limitConcurrency } from './http/concurrency.ts';
 import { type Jobs, startJobs } from './jobs/jobs.ts';
 import type { Mailer } from './mail/mail.ts';
 import { openMailer } from './mail/mailer.ts';
+import { openGateway } from './sms/gateway.ts';
 import { openBounceTokens } from './rounds/messages/person-tokens.ts';
 import { closeLostWeeks } from './results/lost-weeks.ts';
 import { updateLostRuns } from './sync/runs.sql.ts';
@@ -62,7 +63,7 @@ export async function startApp(
   let isStopping = false;
   const connections = connect(config, databaseUrl, log, () => isStopping);
   const { pool, reached, reads, answers, keys, pushes } = connections;
-  const mailer = mailerOf(config, pool);
+  const { mailer, gateway, closeSenders } = sendersOf(config, pool);
 
   const server = openServer({ config, pool, log, now, isStarted: () => isStarted });
   const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
@@ -89,7 +90,7 @@ export async function startApp(
     keyTimer = keepKeysMoving(await keys, log);
     const url = await databaseUrl;
     const dependencies = { config, pool: await pool, keys: await keys, databaseUrl: url };
-    const work = workOf({ ...dependencies, log, now, clockOfDatabase, mailer, onWeeks });
+    const work = workOf({ ...dependencies, log, now, clockOfDatabase, mailer, gateway, onWeeks });
     await updateLostRuns(await pool);
     jobs = await startJobs(url, work, log);
     if (sftpPort !== 0 && hasSecrets) {
@@ -112,11 +113,22 @@ export async function startApp(
       const secondsLeft = () => Math.max(0, (deadline - Date.now()) / 1000);
       const sftpClosed = started.catch(() => {}).then(() => sftp?.close(secondsLeft()));
       await Promise.all([server.shutDown(seconds), sftpClosed]);
-      mailer?.close(); // Finishes the current email only. Otherwise the jobs would wait for all emails.
+      closeSenders(); // They finish the current messages only. Otherwise the jobs would wait for all messages.
       await jobs?.stop();
       await disconnect(connections, secondsLeft());
     },
   };
+}
+
+/** Opens what sends messages over each channel that is configured. */
+function sendersOf(config: AppConfig, pool: Promise<Pool>) {
+  const mailer = mailerOf(config, pool);
+  const gateway = config.sms && openGateway(config.sms);
+  const closeSenders = () => {
+    mailer?.close();
+    gateway?.close();
+  };
+  return { mailer, gateway, closeSenders };
 }
 
 function mailerOf(config: AppConfig, pool: Promise<Pool>): Mailer | undefined {

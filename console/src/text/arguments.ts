@@ -19,6 +19,8 @@ export type Arguments = {
     'settings.commentThresholdHint': { value: number };
     'settings.testMailSent': { to: string };
     'settings.testMailNotes': { to: string };
+    'settings.smsOnHint': { count: number };
+    'settings.smsSegments': { count: number; length: number; encoding: string };
     'audit.count': { count: number };
     'audit.removedUser': { id: string };
     'audit.zone': { zone: string };
@@ -77,7 +79,7 @@ export type Arguments = {
     'asking.notDates': { count: number; attribute: string };
     'asking.lastYear': { count: number; people: number };
     'asking.waiting': { count: number };
-    'asking.withoutEmail': { count: number };
+    'asking.unreachable': { count: number };
     'asking.atOnceText': { day: string };
     'asking.isPaused': { name: string };
     'asking.isResumed': { name: string };
@@ -143,7 +145,7 @@ export type Arguments = {
     'ask.groups': { groups: string };
     'ask.without': { groups: string };
     'ask.until': { time: string };
-    'ask.withoutEmail': { count: number };
+    'ask.unreachable': { count: number };
     'ask.noMail': { count: number };
     'ask.tooFewDue': { count: number; minimum: number };
     'ask.confirm': { count: number };

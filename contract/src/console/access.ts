@@ -76,6 +76,8 @@ export type AccountSettingsView = {
   digestHour: number;
   /** Whether digests contain comments. */
   digestComments: boolean;
+  /** Whether people who have a phone number and no email address get invitations and reminders as text messages. */
+  sms: boolean;
   applyFiles: boolean;
   filesPartial: boolean;
   createGroupsFromUsers: boolean;
@@ -86,6 +88,23 @@ export type AccountSettingsView = {
   /** The sender address of emails; null: no mail server is configured. */
   mailFrom: string | null;
 } & Record<LimitName, number>;
+
+export type SmsSettingsView = {
+  /** The template of the gateway, such as twilio; null: no gateway is configured. */
+  gateway: string | null;
+  /** How many active people get text messages if they are on. */
+  people: number;
+  /** What people get in each language, with a link that doesn't work. Providers charge for each segment. */
+  previews: {
+    language: string;
+    kind: 'invitation' | 'reminder';
+    text: string;
+    encoding: 'GSM-7' | 'UCS-2';
+    /** In characters of the encoding. */
+    length: number;
+    segments: number;
+  }[];
+};
 
 const limit = Type.Integer({ minimum: 0, maximum: maxChangesCeiling });
 const ownThreshold = Type.Union([Type.Integer({ minimum: 1, maximum: 2000 }), Type.Null()]);
@@ -107,6 +126,7 @@ const settings = Type.Partial(
       digestDays: Type.Integer({ minimum: 0, maximum: 6 }),
       digestHour: Type.Integer({ minimum: workingHours.first, maximum: workingHours.last }),
       digestComments: Type.Boolean(),
+      sms: Type.Boolean(),
       applyFiles: Type.Boolean(),
       filesPartial: Type.Boolean(),
       createGroupsFromUsers: Type.Boolean(),
@@ -185,6 +205,7 @@ export const accessOperations = {
 
   'GET /settings': operation<AccountSettingsView>()({ minimumRole: 'Administrator' }),
   'PATCH /settings': operation<AccountSettingsView>()({ minimumRole: 'Administrator', body: settings }),
+  'GET /settings/sms': operation<SmsSettingsView>()({ minimumRole: 'Administrator' }),
   /**
    * Tests the email settings step by step, and sends a test email to the caller unless a step fails. 429 after a few tests within a
    * few minutes.

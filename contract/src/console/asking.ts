@@ -167,10 +167,10 @@ export type ScheduleBody = Static<typeof ScheduleBody>;
 export const ScheduleChange = Type.Object({ ...ScheduleBody.properties, version }, closed);
 
 /**
- * How many active people a schedule would ask today, and how many of them have an email address. If it chooses people by a date, these are
+ * How many active people a schedule would ask today, and how many of them get messages by email or text message. If it chooses people by a date, these are
  * the people who are waiting, even if they are too few to be asked.
  */
-export type Audience = { people: number; withEmail: number };
+export type Audience = { people: number; reachable: number };
 
 /** Why a week was missed. `other`: it was missed in an earlier version that stored the reason as a text. */
 export type MissedReason =
@@ -289,7 +289,7 @@ export type OpenWeek = WeekName & {
    * Only whether and when reminders are sent is shown. Their number is withheld, because they go to people who haven't answered.
    */
   reminders: { state: 'none' | 'waiting' | 'sent'; from: string | null; until: string | null };
-  withoutEmail: number;
+  unreachable: number;
   /** How many people can be handed a link: only those the service can't email. */
   linkable: number;
   /** Set while the week is being closed. `isFailing`: an attempt to close it has failed and is being retried. */

@@ -15,12 +15,13 @@ export type KioskRow = {
 };
 
 export type Cards = {
-  /** Active people who can have a card: those who have no email address, want no survey emails, or everyone without a mail server. */
+  /** Active people who can have a card: those who get no messages, because they have no address or want none. */
   people: number;
   /** How many of them have one. */
   withCard: number;
-  /** Cards of people who now get the questions by email. They don't work. */
+  /** Cards of people who now get the questions by email or text message. They don't work. */
   resting: number;
+  /** Whether emails or text messages can be sent. */
   hasMail: boolean;
   kiosks: KioskRow[];
 };
@@ -54,8 +55,8 @@ export type CardPlan = {
   replacing: number;
   /** Chosen people with a card, which stays as it is unless cards are replaced. */
   withCard: number;
-  /** Chosen people who can't have a card, because they get the questions by email. */
-  withEmail: number;
+  /** Chosen people who can't have a card, because they get the questions by email or text message. */
+  reachable: number;
   inactive: number;
   /** How many cards can be created at a time. */
   most: number;

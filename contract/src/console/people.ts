@@ -86,7 +86,7 @@ export type Person = {
   /** Which survey emails the person wants: all, no reminders, or none. */
   surveyEmails: 'all' | 'invitations' | 'none';
   /** Why, and when last, the mail server rejected mail to the current address. */
-  mailRejected: { at: string; reason: string } | null;
+  mailRejected: { at: string; reason: string; isSms: boolean } | null;
   /** The latest runs that changed the person, newest first. */
   runs: PersonRun[];
 };

@@ -50,7 +50,7 @@ export type AskNow = {
   /** Until when people can answer (ISO 8601). */
   endsAt: string;
   people: number;
-  withEmail: number;
+  reachable: number;
   /** How many people must be due, for a schedule that chooses them by a date; null: everyone is asked. */
   minPeople: number | null;
   /** The names of the groups that are asked, and of those that are left out. */
@@ -59,7 +59,7 @@ export type AskNow = {
   questions: number;
   /** Whether the schedule has already asked in this week. */
   isAsked: boolean;
-  /** Whether emails can be sent. */
+  /** Whether emails or text messages can be sent. */
   hasMail: boolean;
 };
 

@@ -3,7 +3,8 @@
 // test compares the list with this code.
 import type { Log } from '../base/log.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
-import { type Mailer, MailRejected } from '../mail/mail.ts';
+import type { Mailer } from '../mail/mail.ts';
+import { Rejected } from '../sending/outcomes.ts';
 import {
   addNoticesTo,
   selectAdministratorsToNotify,
@@ -53,7 +54,7 @@ export async function mailAccountNotice(
   try {
     await mailer.send({ to, ...accountNoticeMail(notice, noticedChanges[change]) });
   } catch (error) {
-    if (!(error instanceof MailRejected)) throw error;
+    if (!(error instanceof Rejected)) throw error;
     log.warn(
       { ...about, cause: error.message },
       'The mail server rejected a notice about a change to a person’s sign-in',

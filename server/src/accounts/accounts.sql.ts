@@ -41,6 +41,8 @@ export type Account = {
   digestHour: number;
   /** Whether digests contain comments. */
   digestComments: boolean;
+  /** Whether people who have a phone number and no email address get text messages. */
+  sms: boolean;
 };
 
 export type AccountSettings = Omit<Account, 'id' | 'sftpUsername'>;
@@ -97,7 +99,8 @@ export async function selectAccount(db: Db, accountId: AccountId): Promise<Accou
            a.digest              as "digest",
            a.digest_days         as "digestDays",
            a.digest_hour         as "digestHour",
-           a.digest_comments     as "digestComments"
+           a.digest_comments     as "digestComments",
+           a.sms                 as "sms"
     from   accounts a
     join   sftp_usernames s using (account_id)
     where  a.account_id = ${accountId}`;
@@ -138,7 +141,8 @@ export async function updateAccount(
            digest             = ${account.digest},
            digest_days        = ${account.digestDays},
            digest_hour        = ${account.digestHour},
-           digest_comments    = ${account.digestComments}
+           digest_comments    = ${account.digestComments},
+           sms                = ${account.sms}
     where  account_id = ${accountId}`;
 }
 

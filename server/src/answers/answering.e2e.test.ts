@@ -217,7 +217,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await next(page);
     expect(await page.locator('h1').innerText()).toBe('Die Erinnerungen sind abbestellt');
     await next(page);
-    expect(await page.locator('h1').innerText()).toBe('Du bekommst wieder Umfrage-E-Mails');
+    expect(await page.locator('h1').innerText()).toBe('Du bekommst wieder Umfrage-Nachrichten');
     expect(page.complaints.filter((text) => !text.includes('400'))).toEqual([]);
   });
 
@@ -530,7 +530,10 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const { links } = await inTransaction(world.pool, async (tx) => {
       const [ada] = await tx<{ id: number }[]>`
         select user_id as id from users where account_id = ${one.accountId} and role = 'Administrator'`;
-      return exportLinks(tx, one.accountId, '', { canMail: false, by: ada?.id ?? null });
+      return exportLinks(tx, one.accountId, '', {
+        channels: { mail: false, sms: false },
+        by: ada?.id ?? null,
+      });
     });
     const page = await openPage(links[0]?.link as string);
     expect(await page.locator('#privacy').innerText()).toContain('This link was handed out by Ada Admin');

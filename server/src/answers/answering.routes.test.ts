@@ -186,7 +186,7 @@ describe('GET /a/:link', () => {
   test('with a handed-out link, no one sees what was answered or whether anything was, or changes it', async () => {
     const one = await asked();
     const { links } = await inTransaction(world.pool, (tx) =>
-      exportLinks(tx, one.accountId, '', { canMail: false, by: null }),
+      exportLinks(tx, one.accountId, '', { channels: { mail: false, sms: false }, by: null }),
     );
     const path = links[0]?.link as string;
     const seen = () =>
@@ -394,11 +394,11 @@ describe('/r/:token', () => {
   const buttonsOf = (text: string) =>
     [...text.matchAll(/action="([^"]*)"><button[^>]*>([^<]*)/g)].map(([, action, label]) => [action, label]);
 
-  test('GET changes nothing, POST turns off reminders or all survey emails and says so, and one more button turns them on', async () => {
+  test('GET changes nothing, POST turns off reminders or all survey messages and says so, and one more button turns them on', async () => {
     const one = await asked({ language: 'de' });
     const path = await optOutPath(one);
     const shown = await send('GET', path);
-    const none = ['?none', 'Alle Umfrage-E-Mails abbestellen'];
+    const none = ['?none', 'Alle Umfrage-Nachrichten abbestellen'];
     expect(buttonsOf(shown.text)).toEqual([['?stop', 'Erinnerungen abbestellen'], none]);
     for (const query of ['', '?none', '?stop']) await send('GET', `${path}${query}`);
     expect(await optOuts(one)).toBe(0);
@@ -413,11 +413,14 @@ describe('/r/:token', () => {
       expect([await optOuts(one), await stopped(one)]).toEqual([1, 0]);
     }
     const all = await send('POST', `${path}?none`, { body: new URLSearchParams() });
-    expect([all.status, all.text.includes('Die Umfrage-E-Mails sind abbestellt')]).toEqual([200, true]);
-    expect(buttonsOf(all.text)).toEqual([['?again', 'Umfrage-E-Mails wieder erhalten']]);
+    expect([all.status, all.text.includes('Die Umfrage-Nachrichten sind abbestellt')]).toEqual([200, true]);
+    expect(buttonsOf(all.text)).toEqual([['?again', 'Umfrage-Nachrichten wieder erhalten']]);
     expect(await stopped(one)).toBe(1);
     const again = await send('POST', `${path}?again`, { body: new URLSearchParams() });
-    expect([again.status, again.text.includes('Du bekommst wieder Umfrage-E-Mails')]).toEqual([200, true]);
+    expect([again.status, again.text.includes('Du bekommst wieder Umfrage-Nachrichten')]).toEqual([
+      200,
+      true,
+    ]);
     expect(buttonsOf(again.text)).toEqual([['?stop', 'Erinnerungen abbestellen'], none]);
     expect(await optOuts(one)).toBe(0);
   });
@@ -451,7 +454,11 @@ describe("a link that doesn't work", () => {
     const [replaced, closed, alive] = [await asked(), await asked(), await asked()];
     const handOut = () =>
       inTransaction(world.pool, (tx) =>
-        exportLinks(tx, replaced.accountId, '', { isReplacing: true, canMail: false, by: null }),
+        exportLinks(tx, replaced.accountId, '', {
+          isReplacing: true,
+          channels: { mail: false, sms: false },
+          by: null,
+        }),
       );
     const { links: handedOut } = await handOut();
     await handOut();

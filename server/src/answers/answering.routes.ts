@@ -1,4 +1,4 @@
-// HTTP routes of the answering page, with and without JavaScript, and of the pages on which people turn survey emails or digests off.
+// HTTP routes of the answering page, with and without JavaScript, and of the pages on which people turn survey messages or digests off.
 // The work is done in answering.ts and rounds/messages/opt-outs.ts. A link is a secret: it is never logged, and every invalid link
 // gets the same response.
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -12,6 +12,7 @@ import type { Pool } from '../db/db.ts';
 import { cookieOf } from '../http/cookies.ts';
 import type { Server } from '../http/server.ts';
 import { openOptOut, type OptOutKind } from '../rounds/messages/opt-outs.ts';
+import { personTokensFor } from '../rounds/messages/person-tokens.ts';
 import { setDigests, setSurveyEmails, type WantedEmails } from '../rounds/messages/opt-outs.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type Asking, type SubmittedAnswer, saveAnswers, openLink } from './answering.ts';
@@ -143,14 +144,22 @@ async function showPage(context: HandlerContext, link: string, request: FastifyR
     );
   }
   beginVisit(request, reply, link, context.isSecure);
+  const shown = { ...asking, optOutToken: await optOutTokenOf(context.pool, asking) };
   const isSent = saved !== undefined || empty !== undefined;
   // A handed-out link does not show whether there are answers. A browser without cookies finds its own answers in `fixed`.
   const hasAnswers =
     asking.answers.size > 0 || (saved !== undefined && (asking.isExported || asking.fixed.size > 0));
-  if (isSent && hasAnswers) return reply.send(thanksPage(pageAssets, asking, language));
+  if (isSent && hasAnswers) return reply.send(thanksPage(pageAssets, shown, language));
   return reply.send(
-    askingPage(pageAssets, asking, language, storedValuesIn(asking), isSent ? 'empty' : undefined),
+    askingPage(pageAssets, shown, language, storedValuesIn(asking), isSent ? 'empty' : undefined),
   );
+}
+
+/** Returns the token with which a person turns survey messages off, if the link was sent to them. Links that are handed out have none. */
+async function optOutTokenOf(pool: Pool, asking: Asking): Promise<string | undefined> {
+  if (asking.isExported) return undefined;
+  const [token] = await personTokensFor(pool, 'reminders', [asking]);
+  return token;
 }
 
 /** Saves the whole form, sent without JavaScript: all answers or none. */
@@ -261,7 +270,7 @@ function pageFor(kind: OptOutKind, wanted: WantedEmails, isResumed = false): Opt
 }
 
 /**
- * Turns emails of a kind off, or on again with ?again. With ?none, a link about reminders turns off all survey emails. A mail program's
+ * Turns emails of a kind off, or on again with ?again. With ?none, a link about reminders turns off all survey messages. A mail program's
  * one-click request (RFC 8058) turns them off, and its address says what, so the body is ignored.
  */
 const changeOptOut =

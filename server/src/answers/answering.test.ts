@@ -40,7 +40,7 @@ const give = (link: string, questionId: number, value: unknown, more: object = {
 const open = (link: string, by: string | null = visit) =>
   openLink(database.pool, database.keys, { link, visit: by });
 const handOut = async (accountId: number, isReplacing = false) => {
-  const options = { isReplacing, canMail: false, by: null };
+  const options = { isReplacing, channels: { mail: false, sms: false }, by: null };
   const { links } = await inTransaction(database.pool, (tx) => exportLinks(tx, accountId, '', options));
   return links.map(({ link }) => link.slice(3));
 };

@@ -68,6 +68,8 @@ export type Asking = {
   isFromCard: boolean;
   /** Whether it is shown at a kiosk. */
   isAtKiosk?: boolean;
+  /** The token of the page on which the person turns survey messages off. Undefined: the link was not sent to them. */
+  optOutToken?: string | undefined;
   /** The name of the person who handed it out, if known. */
   handedBy: string | null;
   /** Copies of the key to the answers that could still decrypt them after the week has closed. */

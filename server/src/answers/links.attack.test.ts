@@ -324,8 +324,8 @@ describe('links that an administrator hands out', () => {
     expect(await refused()).toEqual([409, 'no links to hand out']);
     expect((await one.request(`PATCH /users/${without}`, { email: null })).status).toBe(200);
     expect(await refused()).toEqual([409, 'no links to hand out']);
-    const { body } = await one.request<{ open: { withoutEmail: number; linkable: number }[] }>('GET /rounds');
-    expect(body.open).toMatchObject([{ withoutEmail: 1, linkable: 0 }]);
+    const { body } = await one.request<{ open: { unreachable: number; linkable: number }[] }>('GET /rounds');
+    expect(body.open).toMatchObject([{ unreachable: 1, linkable: 0 }]);
   });
 
   test('exist whether or not the person had answered when a reminder was due', async () => {

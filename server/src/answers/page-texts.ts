@@ -3,7 +3,7 @@ import { answeringLanguages } from '../languages/languages.ts';
 
 /**
  * Whether the page asks about stopping emails of a kind, or the person has just stopped or resumed them. `stopped`: for reminders, the
- * person has stopped all survey emails.
+ * person has stopped all survey messages.
  */
 export type OptOutState = 'asked' | 'optedOut' | 'resumed';
 export type OptOutPageKind =

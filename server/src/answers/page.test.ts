@@ -68,6 +68,18 @@ const textOf = (html: string) =>
     ' ',
   );
 
+test('a page behind a link that was sent has a link to turn survey messages off; one that was handed out has none', () => {
+  const optOutToken = 'A'.repeat(32);
+  const pages = (over: Partial<Asking>) => [
+    pageOf(over),
+    pageOf({ ...over, fixed: allFixed(asking(), 'elsewhere') }),
+    thanksPage(pageAssets, asking(over), 'en'),
+  ];
+  for (const page of pages({ optOutToken }))
+    expect(page).toContain(`<a href="../r/${optOutToken}">Stop reminders or all survey messages</a>`);
+  for (const page of pages({ isExported: true })) expect(page).not.toContain('/r/');
+});
+
 describe('foreign texts', () => {
   const hostile = fc.oneof(
     fc.constantFrom(

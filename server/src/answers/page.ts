@@ -43,7 +43,7 @@ export function askingPage(
   const refusals = questions.map(({ id }) => refusalIn(asking, wrong, id));
   if (questions.length > 0 && !refusals.includes(undefined)) {
     const notes = faultList(asking, language, wrong);
-    const body = `${notes}${allAnswered(asking, language, refusals)}\n${privacy(asking, language, false)}`;
+    const body = `${notes}${allAnswered(asking, language, refusals)}\n${privacy(asking, language, false)}${optOut(asking, language)}`;
     return whole(pageAssets, { language, company: asking.company, body, languages: languagesOf(asking) });
   }
   const progress = `<progress id="progress" max="${questions.length}" value="1" aria-hidden="true" hidden></progress>`;
@@ -60,7 +60,7 @@ ${cards.join('\n')}
 <p id="state" role="status"></p>
 <template id="texts">${scriptTexts.map((key) => `<p data-text="${key}">${html(t(key === 'saved' && asking.isExported ? 'received' : key))}</p>`).join('')}<p data-text="choose">${html(t('faults.choose'))}</p></template>
 </form>
-<script>${pageAssets.script}</script>`;
+${optOut(asking, language)}<script>${pageAssets.script}</script>`;
   return whole(pageAssets, {
     language,
     company: asking.company,
@@ -137,11 +137,18 @@ ${checkMark}
 <h1>${html(firstName === '' ? t('thanks.heading') : t('thanks.headingNamed', { firstName }))}</h1>
 <p>${html(t(asking.isExported ? 'thanks.received' : 'thanks.text'))}${open > 0 ? ` ${html(t('thanks.open', { questions: open }))}` : ''}</p>
 <p class="lead">${html(`${rest} ${afterwards(asking, t)}`.trim())}</p>${back ?? ''}
-</div>`;
+</div>${optOut(asking, language)}`;
   return whole(pageAssets, { language, company: asking.company, body });
 }
 
-/** Returns the page on which people turn reminders, all survey emails or digests off or back on. */
+/** Returns the link to the page on which a person turns survey messages off. Text messages have no room for it. */
+function optOut({ optOutToken }: Asking, language: string): string {
+  if (optOutToken === undefined) return '';
+  const [t, html] = textsFor(language);
+  return `\n<p class="hint stop"><a href="../r/${escaped(optOutToken)}">${html(t('optOut.link'))}</a></p>\n`;
+}
+
+/** Returns the page on which people turn reminders, all survey messages or digests off or back on. */
 export function optOutPage(
   pageAssets: PageAssets,
   shown: OptOutPageKind,

@@ -6,7 +6,8 @@ import { inert } from '../base/visible-text.ts';
 import type { Log } from '../base/log.ts';
 import type { AccountId, Pool, Transaction } from '../db/db.ts';
 import { type MailContent, renderMail } from '../mail/template.ts';
-import { type Mailer, MailRejected } from '../mail/mail.ts';
+import type { Mailer } from '../mail/mail.ts';
+import { Rejected } from '../sending/outcomes.ts';
 import { notifyMoved } from '../accounts/account-notices.ts';
 import { audit } from '../accounts/audit.ts';
 import {
@@ -53,7 +54,7 @@ export async function mailPendingAdministrators(
   try {
     await mailer.send({ to: found.to, subject, ...renderMail(content) });
   } catch (error) {
-    if (!(error instanceof MailRejected)) throw error;
+    if (!(error instanceof Rejected)) throw error;
     log.warn(
       { accountId, userId, cause: error.message },
       'The mail server rejected an email about pending administrators',

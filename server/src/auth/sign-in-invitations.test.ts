@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLog } from '../base/log.ts';
 import { inTransaction, type Transaction } from '../db/db.ts';
-import { MailDeferred, type Mailer, MailRejected, MailUnknown } from '../mail/mail.ts';
+import type { Mailer } from '../mail/mail.ts';
+import { Deferred, Rejected, Unconfirmed } from '../sending/outcomes.ts';
 import { openMailer } from '../mail/mailer.ts';
 import { changeUser, createUser } from '../people/users.ts';
 import { cases } from '../testing/house/cases.ts';
@@ -74,11 +75,11 @@ async function run(job: MailedInvitation, fate: Fate): Promise<void> {
       dead();
       return new Promise(() => {});
     }
-    if (fate === 'rejected') throw new MailRejected('550');
-    if (fate === 'deferred') throw new MailDeferred('451');
+    if (fate === 'rejected') throw new Rejected('550');
+    if (fate === 'deferred') throw new Deferred('451');
     if (fate === 'down') throw new Error('no connection');
     await mailer.send(mail);
-    if (fate === 'unknown') throw new MailUnknown('connection lost');
+    if (fate === 'unknown') throw new Unconfirmed('connection lost');
   };
   const ran = mailInvitation(
     {

@@ -4,7 +4,7 @@ import { newId } from '../base/ids.ts';
 import { tokenHash } from '../base/crypto/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Transaction } from '../db/db.ts';
 import { notifyPerson } from '../accounts/account-notices.ts';
-import { MailRejected, MailUnknown } from '../mail/mail.ts';
+import { Rejected, Unconfirmed } from '../sending/outcomes.ts';
 import {
   addInvitationMails,
   deleteInvitation,
@@ -161,12 +161,12 @@ export async function mailInvitation(
     return;
   }
   const cause = error instanceof Error ? error.message : String(error);
-  if (error instanceof MailUnknown) {
+  if (error instanceof Unconfirmed) {
     log.warn({ ...about, cause }, 'Delivery status unknown for an invitation to sign in');
     return record('unknown');
   }
   await deleteLink(pool, tokenHash(secret));
-  if (!(error instanceof MailRejected)) {
+  if (!(error instanceof Rejected)) {
     await record('waiting');
     throw error;
   }

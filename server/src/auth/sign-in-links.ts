@@ -7,7 +7,8 @@ import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { tokenHash } from '../base/crypto/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
-import { type Mailer, MailRejected } from '../mail/mail.ts';
+import type { Mailer } from '../mail/mail.ts';
+import { Rejected } from '../sending/outcomes.ts';
 import { notifyPerson } from '../accounts/account-notices.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
 import { deleteSessionsOf } from './sessions.sql.ts';
@@ -148,7 +149,7 @@ export async function mailSignInLink(
     }
   } catch (error) {
     await deleteLink(pool, tokenHash(secret)).catch(() => {});
-    if (!(error instanceof MailRejected)) throw error;
+    if (!(error instanceof Rejected)) throw error;
     log.warn(
       { accountId, userId, cause: error.message },
       'The mail server rejected an email with a sign-in link',

@@ -64,6 +64,7 @@ describe('the defaults', () => {
     smtpConnections: 8,
     dkim: undefined,
     bounces: undefined,
+    sms: undefined,
     metricsToken: undefined,
     logLevel: 'info',
     drainSeconds: 5,
@@ -296,6 +297,14 @@ describe('NAME_FILE', () => {
       DKIM_SELECTOR: 's1',
       DKIM_KEY: signingKey,
       DKIM_DOMAIN: 'example.com',
+      SMS_PROVIDER: 'custom',
+      SMS_URL: 'https://sms.example.com/{user}',
+      SMS_USER: 'u',
+      SMS_PASSWORD: 'p',
+      SMS_FROM: 'Nordwind',
+      SMS_REQUEST: '{"form": {"text": "{text}"}}',
+      SMS_SIGNING_SECRET: `whsec_${'A'.repeat(32)}`,
+      SMS_IDEMPOTENT: '1',
       METRICS_TOKEN: 'm',
       LOG_LEVEL: 'warn',
       DRAIN_SECONDS: '8',
@@ -319,6 +328,99 @@ describe('NAME_FILE', () => {
   test('follows the same rules, and a secret in it is not repeated either', () => {
     expect(faultsOf({ PORT_FILE: file('x') })).toEqual([expect.stringMatching(/^PORT must be .*"x"/)]);
     expect(faultsOf({ DATABASE_URL_FILE: file('hunter2') })[0]).not.toContain('hunter2');
+  });
+});
+
+describe('the gateway for text messages', () => {
+  const twilio = {
+    SMS_PROVIDER: 'twilio',
+    SMS_USER: 'AC/1',
+    SMS_PASSWORD: 'hunter2',
+    SMS_FROM: '+46700000000',
+    PUBLIC_URL: 'https://p',
+  };
+
+  test('has the address of its provider, or its own', () => {
+    const address = (env: Environment) => readConfig(env).sms?.url.href;
+    expect(address(twilio)).toBe('https://api.twilio.com/2010-04-01/Accounts/AC%2F1/Messages.json');
+    expect(address({ ...twilio, SMS_URL: 'https://sms.example.com/x?user={user}' })).toBe(
+      'https://sms.example.com/x?user=AC%2F1',
+    );
+    const local = readConfig({ SMS_PROVIDER: 'webhook', SMS_URL: 'http://127.0.0.1:9000/' }).sms;
+    expect([local?.isTrusted, local?.url.href]).toEqual([true, 'http://127.0.0.1:9000/']);
+    const inside = {
+      SMS_PROVIDER: 'webhook',
+      SMS_URL: 'http://gateway.internal/?insecure',
+      PUBLIC_URL: 'https://p',
+    };
+    expect(readConfig(inside).sms).toMatchObject({
+      isTrusted: true,
+      url: new URL('http://gateway.internal/'),
+    });
+  });
+
+  test('needs everything that its provider needs, and a public address for the links', () => {
+    expect(faultsOf({ ...twilio, SMS_USER: '', SMS_FROM: '' })).toEqual([
+      'SMS_PROVIDER=twilio needs SMS_USER, SMS_FROM.',
+    ]);
+    expect(faultsOf({ ...twilio, PUBLIC_URL: '' })).toEqual([
+      expect.stringContaining('the links in text messages would not work'),
+    ]);
+    expect(faultsOf({ SMS_PROVIDER: 'webhook' })).toEqual(['SMS_PROVIDER=webhook needs SMS_URL.']);
+    expect(faultsOf({ SMS_PROVIDER: 'custom', SMS_URL: 'http://localhost/' })).toEqual([
+      'SMS_PROVIDER=custom needs SMS_REQUEST.',
+    ]);
+    expect(faultsOf({ SMS_USER: 'x' })).toEqual(['SMS_USER set, but SMS_PROVIDER is not. Set it as well.']);
+    expect(faultsOf({ ...twilio, SMS_REQUEST: '{"json": "{text}"}' })).toEqual([
+      expect.stringContaining('only used with SMS_PROVIDER=custom'),
+    ]);
+    expect(faultsOf({ SMS_PROVIDER: 'toString' })).toEqual([
+      expect.stringMatching(/^SMS_PROVIDER must be twilio, .* or custom, but/),
+    ]);
+  });
+
+  test('is reached over HTTPS, and no secret is repeated', () => {
+    for (const wrong of [
+      'http://sms.example.com/',
+      'https://u:hunter2@sms.example.com/',
+      'ftp://hunter2/',
+      'hunter2',
+      'https://x/#hunter2',
+    ]) {
+      const faults = faultsOf({ ...twilio, SMS_URL: wrong });
+      expect([wrong, faults]).toEqual([
+        wrong,
+        [expect.stringMatching(/^SMS_URL must be an address such as/)],
+      ]);
+      expect(faults.join()).not.toContain('hunter2');
+    }
+    expect(faultsOf({ ...twilio, SMS_PASSWORD: 'hunter2\u00e9' })).toEqual([
+      'SMS_PASSWORD must be a text of ASCII characters.',
+    ]);
+    expect(faultsOf({ ...twilio, SMS_SIGNING_SECRET: 'whsec_hunter2' })).toEqual([
+      'SMS_SIGNING_SECRET must be whsec_ followed by 24 to 64 bytes in base64.',
+    ]);
+  });
+
+  test.each([
+    ['text', 'a JSON object such as'],
+    ['[]', 'a JSON object such as'],
+    ['{}', 'either "json" or "form"'],
+    ['{"json": {}, "form": {}}', 'either "json" or "form"'],
+    ['{"json": {"to": "{phone}"}}', 'contains {text}'],
+    ['{"json": ["{text}", "{passphrase}"]}', 'without {passphrase}'],
+    ['{"form": {"a": 1}}', 'only texts'],
+    ['{"json": "{text}", "method": "GET"}', 'POST or PUT'],
+    ['{"json": "{text}", "auth": "digest"}', 'basic or bearer'],
+    ['{"json": "{text}", "url": "x"}', 'without "url"'],
+    ['{"json": "{text}", "headers": {"Host": "x"}}', 'valid headers'],
+    ['{"json": "{text}", "headers": {"Webhook-Id": "x"}}', 'valid headers'],
+    ['{"json": "{text}", "headers": {"a": "b\\r\\nc: d"}}', 'valid headers'],
+    ['{"json": "{text}", "headers": {"a b": "c"}}', 'valid headers'],
+    ['{"json": "{text}", "headers": {"a": "{text}"}}', 'valid headers'],
+  ])('does not accept the request %s', (SMS_REQUEST, expected) => {
+    const env = { SMS_PROVIDER: 'custom', SMS_URL: 'http://localhost/', SMS_REQUEST };
+    expect(faultsOf(env)).toEqual([expect.stringContaining(expected)]);
   });
 });
 

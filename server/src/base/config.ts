@@ -16,6 +16,14 @@ import {
   mailboxOf,
   smtpServerOf,
 } from './smtp.ts';
+import {
+  signingKeyOf,
+  type SmsGateway,
+  smsGatewayOf,
+  smsRequestOf,
+  smsTemplates,
+  smsUrlOf,
+} from './messages/sms.ts';
 
 /** Settings that have been renamed: the old names still work, and `settingWarnings` says so. */
 const newNames: Record<string, (typeof settings)[number]['name']> = { ANSWER_CACHE_MB: 'RESPONSE_CACHE_MB' };
@@ -46,6 +54,8 @@ export type Config = {
   dkim: DkimSigning | undefined;
   /** The address to which undeliverable emails are returned, and the mailbox where they arrive. */
   bounces: { address: string; folder: ImapFolder } | undefined;
+  /** The gateway for text messages; undefined: none are sent. */
+  sms: SmsGateway | undefined;
   metricsToken: string | undefined;
   logLevel: LogLevel;
   drainSeconds: number;
@@ -73,6 +83,9 @@ export function readConfig(env: Environment): Config {
     );
   }
   faults.push(...mailFaults(value, faults));
+  const sms = smsGatewayOf(value, faults);
+  if (sms && !isLoopback(sms.url.hostname) && value.PUBLIC_URL === '')
+    faults.push(linksNeedUrl('SMS_PROVIDER', 'text messages'));
   if (faults.length > 0) {
     throw new Fault('invalid', 'invalid configuration', `Invalid configuration:\n- ${faults.join('\n- ')}`);
   }
@@ -107,12 +120,16 @@ export function readConfig(env: Environment): Config {
     smtpConnections: Number(value.SMTP_CONNECTIONS),
     dkim: dkimIn(value, mailFrom),
     bounces: bouncesIn(value),
+    sms,
     metricsToken: value.METRICS_TOKEN || undefined,
     logLevel: value.LOG_LEVEL as LogLevel,
     drainSeconds: Number(value.DRAIN_SECONDS),
     shutdownSeconds: Number(value.SHUTDOWN_SECONDS),
   };
 }
+
+const linksNeedUrl = (setting: string, messages: string) =>
+  `${setting} is set but PUBLIC_URL is not, so the links in ${messages} would not work. Set PUBLIC_URL to the public address of the service.`;
 
 /** Returns what is wrong with the combination of the mail settings. `faults`: those of single settings. */
 function mailFaults(
@@ -128,10 +145,7 @@ function mailFaults(
     !faults.some((fault) => fault.startsWith(`${one} `) || fault.startsWith(`${other} `));
   return [
     ...(smtp && !isLoopback(smtp.host) && value.PUBLIC_URL === ''
-      ? [
-          'SMTP_URL is set but PUBLIC_URL is not, so the links in emails would not work. Set PUBLIC_URL to the public address of ' +
-            'the service.',
-        ]
+      ? [linksNeedUrl('SMTP_URL', 'emails')]
       : []),
     ...(
       [
@@ -242,6 +256,22 @@ function expectedUnless(kind: Setting['kind'], value: string): string | undefine
       return dkimKeyOf(value)
         ? undefined
         : 'a private RSA key of at least 1024 bits, in PEM without a passphrase';
+    case 'smsProvider':
+      return value === 'custom' || Object.hasOwn(smsTemplates, value)
+        ? undefined
+        : `${Object.keys(smsTemplates).join(', ')} or custom`;
+    case 'smsUrl':
+      return smsUrlOf(value)
+        ? undefined
+        : 'an address such as https://sms.example.com/messages, without user and password';
+    case 'smsRequest': {
+      const read = smsRequestOf(value);
+      return typeof read === 'string' ? read : undefined;
+    }
+    case 'smsLogin':
+      return /^[\x20-\x7e]{1,1000}$/.test(value) ? undefined : 'a text of ASCII characters';
+    case 'smsSecret':
+      return signingKeyOf(value) ? undefined : 'whsec_ followed by 24 to 64 bytes in base64';
     case 'text':
       return undefined;
   }

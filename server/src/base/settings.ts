@@ -21,7 +21,12 @@ export type Setting = {
     | 'connections'
     | 'domain'
     | 'label'
-    | 'signingKey';
+    | 'signingKey'
+    | 'smsProvider'
+    | 'smsUrl'
+    | 'smsRequest'
+    | 'smsLogin'
+    | 'smsSecret';
   fallback: string;
   secret?: true;
   sentence: string;
@@ -167,6 +172,64 @@ export const settings = [
     kind: 'domain',
     fallback: '',
     sentence: 'The domain that signs emails with DKIM. Default: the domain of MAIL_FROM.',
+  },
+  {
+    name: 'SMS_PROVIDER',
+    kind: 'smsProvider',
+    fallback: '',
+    sentence:
+      'The gateway for text messages: `twilio`, `vonage`, `messagebird`, `46elks`, `sinch`, `webhook` (a gateway that you run, also for chats) or `custom` (described by SMS_REQUEST). See [text-messages.md](text-messages.md). Default: no text messages are sent.',
+  },
+  {
+    name: 'SMS_URL',
+    kind: 'smsUrl',
+    fallback: '',
+    secret: true,
+    sentence:
+      'The address of the gateway. HTTPS with a valid certificate is required, unless the gateway is on loopback or the address ends in `?insecure`. Redirects are not followed. Default: the address of the provider.',
+  },
+  {
+    name: 'SMS_USER',
+    kind: 'smsLogin',
+    fallback: '',
+    sentence: 'The user of the gateway: for example, the account SID, API key or service plan ID.',
+  },
+  {
+    name: 'SMS_PASSWORD',
+    kind: 'smsLogin',
+    fallback: '',
+    secret: true,
+    sentence: 'The password of the gateway: for example, the auth token, API secret or access key.',
+  },
+  {
+    name: 'SMS_FROM',
+    kind: 'smsLogin',
+    fallback: '',
+    sentence:
+      'The sender of text messages: a phone number such as `+46700000000`, or a name, if your provider allows one.',
+  },
+  {
+    name: 'SMS_REQUEST',
+    kind: 'smsRequest',
+    fallback: '',
+    secret: true,
+    sentence:
+      'The request to a gateway with `SMS_PROVIDER=custom`, such as `{"json": {"to": "{phone}", "text": "{text}"}}`. See [text-messages.md](text-messages.md).',
+  },
+  {
+    name: 'SMS_SIGNING_SECRET',
+    kind: 'smsSecret',
+    fallback: '',
+    secret: true,
+    sentence:
+      'Signs requests to the gateway as in Standard Webhooks (HMAC-SHA256): `whsec_` followed by 24 to 64 random bytes in base64. Default: requests are not signed.',
+  },
+  {
+    name: 'SMS_IDEMPOTENT',
+    kind: 'switch',
+    fallback: '0',
+    sentence:
+      'Set to 1 if the gateway ignores a request whose key it has received before. Then a request is repeated if the connection is lost before the response. Otherwise the delivery status is unknown, and the message is not sent again.',
   },
   {
     name: 'METRICS_TOKEN',

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { inert, visible } from './visible-text.ts';
+import { inert, visible, inertInSms } from './visible-text.ts';
 import { anyCharacter } from '../testing/house/cases.ts';
 
 const anyText = fc.oneof(
@@ -115,4 +115,15 @@ describe('inert text', () => {
     expect(inert('שלום 12', 80)).toBe('\u2068שלום 12\u2069');
     expect(inert('\u2069שלום', 80)).toBe('\u2068[U+2069]שלום\u2069');
   });
+});
+
+test.each([
+  ['Nordwind AB', 'Nordwind AB'],
+  ['win at evil.example.com', 'win at evil. example. com'],
+  ['https://evil.example/x', 'https: //evil. example/x'],
+  ['me@evil.example', 'me @ evil. example'],
+  ['A very long name of a company that no one can remember', 'A very long name of a company...'],
+  ['two\nlines', 'two ↵ lines'],
+])('%j in a text message is %j: nothing that a phone would turn into a link', (text, expected) => {
+  expect(inertInSms(text, 30)).toBe(expected);
 });

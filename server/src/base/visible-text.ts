@@ -35,6 +35,15 @@ export function inert(text: string, max: number): string {
   return rightToLeft.test(unlinked) ? `${isolate}${unlinked}${endOfIsolate}` : unlinked;
 }
 
+/**
+ * Like `visible`, for text messages: also separates what a phone could turn into a link, without characters that would make the message
+ * longer than it looks.
+ */
+export function inertInSms(text: string, max: number): string {
+  const line = visible(text.replaceAll(linkJoint, '$& ').replaceAll('@', ' @ '), max);
+  return line.endsWith('…') && line.length > 1 ? `${line.slice(0, -1).trimEnd()}...` : line;
+}
+
 const plainEmail = /^["'“(<]*[\w.+-]+@[\w.-]+["'”)>.,;:]*$/;
 const linkJoint = /:(?=\/)|\.(?!(?:csv|xlsx?)(?![\p{L}\p{N}]))(?=\p{L})/giu;
 const zeroWidthSpace = '\u200b';

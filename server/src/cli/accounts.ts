@@ -84,7 +84,7 @@ const changeAccountCommand: Command = {
     '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
     '    [--distribution-threshold K|default] [--comment-threshold K|default] [--noise 0|1|2]\n' +
     '    [--kpi-weeks N|default] [--manager-comparisons company,parent,halfYear|none]\n' +
-    '    [--digest on|off] [--digest-days 0-6] [--digest-hour 8-19] [--digest-comments true|false]\n' +
+    '    [--digest on|off] [--digest-days 0-6] [--digest-hour 8-19] [--digest-comments true|false] [--sms on|off]\n' +
     '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
     '    [--create-groups-from-users true|false] [--country SE|none] [--roles-by-sync on|off] [--notify EMAIL,…] [--notify-success true|false]\n' +
     `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
@@ -97,6 +97,7 @@ const changeAccountCommand: Command = {
     '    --digest            After a week has closed, managers and administrators get an email with the results that they can see.\n' +
     '    --digest-days       How many days after the week has closed it is sent.\n' +
     '    --digest-hour       At which hour, in the time zone of each person.\n' +
+    '    --sms               People who have a phone number and no email address get invitations and reminders as text messages.\n' +
     '    --allow             IP addresses or ranges that can upload files. "" allows any address.\n' +
     '    --country           The country of phone numbers without a country code in files.\n' +
     '    --roles-by-sync off Imports do not set roles.\n' +
@@ -118,6 +119,7 @@ const changeAccountCommand: Command = {
     'digest-days': text,
     'digest-hour': text,
     'digest-comments': text,
+    sms: text,
     allow: text,
     'apply-files': text,
     'partial-files': text,
@@ -203,6 +205,7 @@ function settingsOf(values: OptionValues): Partial<AccountSettings> {
   }
   if (values['roles-by-sync'] !== undefined) settings.rolesBySync = onOrOff(values, 'roles-by-sync');
   if (values['digest'] !== undefined) settings.digest = onOrOff(values, 'digest');
+  if (values['sms'] !== undefined) settings.sms = onOrOff(values, 'sms');
   if (values['digest-days'] !== undefined) settings.digestDays = numberOf(values, 'digest-days');
   if (values['digest-hour'] !== undefined) settings.digestHour = numberOf(values, 'digest-hour');
   for (const option of limits) {

@@ -125,6 +125,7 @@ describe('account set', () => {
       digestDays: 0,
       digestHour: 8,
       digestComments: true,
+      sms: false,
       publication: 'weekly',
       allow: [],
       applyFiles: true,
@@ -446,7 +447,7 @@ describe('privacy report', () => {
     expect(out).toContain(`Privacy report: `);
     expect(out).toMatch(/Minimum answers behind a figure +5 +6\n/);
     expect(out).toContain('Means and response rates based on fewer than 5 answers.');
-    expect(out).toContain(`No mail server is configured`);
+    expect(out).toContain(`Neither a mail server nor a gateway for text messages is configured`);
     await json(['account', 'set', '--account', id, '--threshold', '8']);
     expect((await soundings(command)).out).toMatch(/Minimum answers behind a figure +8 +6\n/);
     expect(await refused(['privacy', 'report', '--account', '999999'])).toContain('999999');

@@ -18,6 +18,7 @@ import {
 import en from '@soundings/contract/text/en/privacy.json' with { type: 'json' };
 import { copyText } from './keys.ts';
 import { account, accountOf, type Command, table } from './options.ts';
+import { channelsOf } from '../base/messages/channels.ts';
 import type { Config } from '../base/config.ts';
 import { catalogue } from '../base/texts.ts';
 import { version } from '../base/version.ts';
@@ -31,8 +32,9 @@ export const privacyCommands = (config: () => Config): Record<string, Command> =
       '    and data protection officers. It contains no names of people. Run it with the same settings as the service.',
     options: account,
     run: async (pool, values, keys) => {
-      const { fileDays, smtpUrl, publicUrl } = config();
-      const hasMail = smtpUrl !== undefined;
+      const { fileDays, publicUrl, ...settings } = config();
+      const { mail, sms } = channelsOf(settings);
+      const hasMail = mail || sms;
       const installation = {
         keys: await keys.chain.state(),
         version,

@@ -23,6 +23,7 @@ import { runCommands } from './runs.ts';
 import { scheduleCommands } from './schedules.ts';
 import { breakdownCommands } from './breakdowns.ts';
 import { simulationCommands } from './simulation.ts';
+import { smsCommands } from './sms.ts';
 import { tokenCommands } from './tokens.ts';
 import { weekCommands } from './weeks.ts';
 
@@ -59,6 +60,7 @@ const commandsWith = (
   ...reportCommands,
   ...privacyCommands(config),
   ...mailCommands(config),
+  ...smsCommands(config),
   migrate: {
     usage: '\n    Updates the database schema to this version. Every other command does this as well.',
     options: {},

@@ -2,6 +2,8 @@
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { audit } from '../accounts/audit.ts';
 import { csvRow } from '../base/csv.ts';
+import { channelsOf } from '../base/messages/channels.ts';
+import type { Config } from '../base/config.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { closeWeekNow } from '../results/close-week.ts';
 import { computeStatistics } from '../results/statistics/statistics.ts';
@@ -15,7 +17,7 @@ import { account, accountOf, type Command, flag, text, type OptionValues, weekOp
 
 /** Returns the commands. `config` supplies the public address and the mail server. */
 export const weekCommands = (
-  config: () => { publicUrl: string; smtpUrl: string | undefined },
+  config: () => Pick<Config, 'publicUrl' | 'smtpUrl' | 'sms'>,
 ): Record<string, Command> => ({
   'week close': {
     usage:
@@ -62,7 +64,7 @@ export const weekCommands = (
             `${week}: ${asked} people asked, ${participationText(participation)} ${
               messages
                 .map(({ kind, state, count }) => `${count ?? ''} ${kind}s ${state}`.trim())
-                .join(', ') || 'No emails'
+                .join(', ') || 'No messages'
             }.`,
         ),
         ...(weeks.length === 0 ? ['No one is being asked in any open week.'] : []),
@@ -89,7 +91,7 @@ function participationText({
 async function linksExport(
   pool: Pool,
   values: OptionValues,
-  { publicUrl, smtpUrl }: { publicUrl: string; smtpUrl: string | undefined },
+  { publicUrl, ...settings }: Pick<Config, 'publicUrl' | 'smtpUrl' | 'sms'>,
 ) {
   const accountId = accountOf(values);
   const isReplacing = values['replace'] === true;
@@ -97,7 +99,7 @@ async function linksExport(
     const { week, links } = await exportLinks(tx, accountId, publicUrl, {
       week: weekOption(values),
       isReplacing,
-      canMail: smtpUrl !== undefined,
+      channels: channelsOf(settings),
       by: null,
     });
     const details = { people: links.length, isReplacing };

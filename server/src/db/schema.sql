@@ -34,7 +34,8 @@ create table accounts (
   digest_hour      smallint not null default 8 check (digest_hour between 8 and 19),
   digest_comments  boolean  not null default true,
   start_dismissed_at timestamptz,
-  library_languages text[] not null default '{de,en,sv}'
+  library_languages text[] not null default '{de,en,sv}',
+  sms boolean not null default false
 );
 comment on table accounts is
   'One company. Writes to its users or groups lock this row first, so that they run one after another.';
@@ -71,6 +72,8 @@ comment on column accounts.digest is 'Whether managers and administrators get a 
 comment on column accounts.digest_days is 'How many days after the day on which a week closes its digest is sent.';
 comment on column accounts.digest_hour is 'The hour at which it is sent, in the recipient''s time zone.';
 comment on column accounts.digest_comments is 'Whether it contains comments.';
+comment on column accounts.sms is
+  'Whether people who have a phone number and no email address get invitations and reminders as text messages, if a gateway is configured.';
 
 
 create table sftp_usernames (
@@ -981,7 +984,8 @@ create table links (
 create index links_by_participant on links (account_id, user_id, week);
 comment on table links is
   'SHA-256 of the personal links with which people answer. Unique in the whole service, so the key does not include the account. Deleted when the week closes.';
-comment on column links.sent_to is 'The email address that the link was sent to. Null: handed out by the employer.';
+comment on column links.sent_to is
+  'The email address or phone number that the link was sent to. Null: handed out by the employer.';
 comment on column links.is_exported is 'Whether the employer handed out the link, instead of Soundings sending it.';
 comment on column links.handed_by is
   'The user who handed out the link. Null: handed out with the soundings command, or sent by Soundings.';
@@ -1006,9 +1010,9 @@ create table messages (
 );
 create index messages_due on messages (due_at) where state in ('waiting', 'sending');
 comment on table messages is
-  'The emails to the people who are asked in an open week. Each is sent once. Deleted when the week closes.';
+  'The invitations and reminders to the people who are asked in an open week, by email or text message. Each is sent once. Deleted when the week closes.';
 comment on column messages.state is
-  'sending: passed to the mail server, which has not confirmed it yet. unknown: it was never confirmed; not sent again. unneeded: a reminder to a person who had already answered.';
+  'sending: passed to the mail server or gateway, which has not confirmed it yet. unknown: it was never confirmed; not sent again. unneeded: a reminder to a person who had already answered.';
 comment on column messages.due_at is
   'The earliest time to send the message. While a process is sending it: when another process may take over.';
 comment on column messages.late_since is
@@ -1024,7 +1028,8 @@ create table mail_refusals (
   foreign key (account_id, user_id) references users on delete cascade
 );
 comment on table mail_refusals is
-  'The people whose last invitation was rejected by the mail server, and the reason. Deleted when a later invitation is accepted. Not stored for reminders, because only people who have not answered get one.';
+  'The people whose last invitation was rejected by the mail server or the gateway for text messages, and the reason. Deleted when a later invitation is accepted. Not stored for reminders, because only people who have not answered get one.';
+comment on column mail_refusals.address is 'The email address or phone number.';
 
 create table reminder_opt_outs (
   account_id  integer not null,
@@ -1033,7 +1038,7 @@ create table reminder_opt_outs (
   primary key (account_id, user_id),
   foreign key (account_id, user_id) references users on delete cascade
 );
-comment on table reminder_opt_outs is 'The people who opted out of reminders, or of all survey emails.';
+comment on table reminder_opt_outs is 'The people who opted out of reminders, or of all survey messages.';
 comment on column reminder_opt_outs.all_emails is 'Whether the person gets no invitations either.';
 
 create table opt_out_keys (

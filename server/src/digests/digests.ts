@@ -3,9 +3,10 @@
 // and what it contains is read when it is sent, as the console would show it to the person at that moment.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Log } from '../base/log.ts';
+import { domainOf } from '../base/smtp.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import type { Mailer } from '../mail/mail.ts';
-import { deliver, openOutbox, type Outcome, type Queue } from '../mail/outbox.ts';
+import { deliver, openOutbox, type Outcome, type Queue } from '../sending/outbox.ts';
 import { insertRefusal } from '../rounds/messages/messages.sql.ts';
 import { personTokensFor } from '../rounds/messages/person-tokens.ts';
 import { nextWorkingTime } from '../rounds/send-times.ts';
@@ -60,7 +61,7 @@ export async function queueDigests(pool: Pool, now: number): Promise<void> {
 
 /**
  * Opens the sender of this process. Returns a function that queues the digests of closed weeks and sends all that are due
- * (mail/outbox.ts). Without a mail server they wait.
+ * (sending/outbox.ts). Without a mail server they wait.
  */
 export function openDigestSender({
   mailer,
@@ -81,7 +82,7 @@ const queueOf = (context: DigestContext): Queue<Recipient, Recipient> => ({
   take: (now, count) => takeRecipients(context.pool, now, count),
   prepare: async (due) => due,
   send: async (recipient, now) => ({ outcome: await sendTo(context, recipient, now) }),
-  addressOf: ({ email }) => email ?? '',
+  laneOf: ({ email }) => domainOf(email ?? ''),
   putBack: async (rest, until) => {
     for (const recipient of rest) {
       const waiting = await selectWaiting(context.pool, recipient, until);
@@ -197,8 +198,7 @@ async function sendOne(
     ...content,
   };
   const { outcome, recorded } = await deliver(
-    mailer,
-    mail,
+    () => mailer.send(mail),
     { now, attempts },
     {
       sent: () => recordOutcome(pool, key, 'sent'),

@@ -3,7 +3,8 @@ import { accountById } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { AccountId, Pool } from '../db/db.ts';
-import { type Mailer, MailRejected } from '../mail/mail.ts';
+import type { Mailer } from '../mail/mail.ts';
+import { Rejected } from '../sending/outcomes.ts';
 import { selectReport } from './process.sql.ts';
 import { mailOf } from './report-texts.ts';
 
@@ -33,7 +34,7 @@ export async function mailReport(
     await mailer.send({ id, to, ...mailOf(report, account) });
     log.info({ accountId, fileId, runId: report.runId }, 'File report emailed');
   } catch (error) {
-    if (!(error instanceof MailRejected)) throw error;
+    if (!(error instanceof Rejected)) throw error;
     log.warn({ accountId, fileId, cause: error.message }, 'The mail server rejected a file report');
   }
 }

@@ -4,7 +4,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { expect, test } from 'vitest';
 import { cases } from '../testing/house/cases.ts';
 import { composeEmail } from './compose.ts';
-import { oneLine } from './reasons.ts';
+import { oneLine } from '../sending/reasons.ts';
 
 const texts = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 300 }),

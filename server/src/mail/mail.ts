@@ -1,4 +1,4 @@
-// An email, how to send it, and the possible results. mailer.ts sends it over SMTP; only the service loads that file.
+// An email, and how to send it. mailer.ts sends it over SMTP; only the service loads that file.
 export type Mail = {
   /** One address, without a name. */
   to: string;
@@ -31,30 +31,12 @@ export type Mailer = {
   /** How many emails it sends at the same time. */
   connections: number;
   /**
-   * Resolves when the mail server has accepted the email. Throws MailRejected if the server will never accept it, MailDeferred if it
-   * doesn't accept this email now, MailUnknown if it is unknown whether it accepted the email, and another error if it accepts no
-   * email now. Only emails that were certainly not accepted are retried automatically. Send only a few emails at once, because the
+   * Resolves when the mail server has accepted the email. Throws an error of sending/outcomes.ts: Rejected if the server will never
+   * accept it, Deferred if it doesn't accept this email now, Unconfirmed if it is unknown whether it accepted the email, and
+   * another error if it accepts no email now. Only emails that were certainly not accepted are retried automatically. Send only a few emails at once, because the
    * others wait in memory.
    */
   send(mail: Mail): Promise<void>;
   /** Closes the connections. Nothing can be sent afterwards. */
   close(): void;
 };
-
-/** The mail server rejects this email permanently, or the address is invalid. The message contains no address. */
-export class MailRejected extends Error {
-  override readonly name = 'MailRejected';
-}
-
-/** The mail server temporarily rejects this email, because of its recipient or content. The message contains no address. */
-export class MailDeferred extends Error {
-  override readonly name = 'MailDeferred';
-}
-
-/** The mail server rejects this email for now, because it gets too many for this domain. */
-export class MailThrottled extends MailDeferred {}
-
-/** The whole email was sent, but the connection ended before the server confirmed it. The message contains no address. */
-export class MailUnknown extends Error {
-  override readonly name = 'MailUnknown';
-}

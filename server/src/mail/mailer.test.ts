@@ -6,7 +6,8 @@ import { openSmtp, type SmtpOptions, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 import { certificate } from './certificate.fixture.ts';
 import { openSilentSmtp } from './silent-smtp.fixture.ts';
-import { type Mail, MailDeferred, type Mailer, MailRejected, MailThrottled, MailUnknown } from './mail.ts';
+import type { Mail, Mailer } from './mail.ts';
+import { Deferred, Rejected, Throttled, Unconfirmed } from '../sending/outcomes.ts';
 import { openMailer } from './mailer.ts';
 import { anyCharacter } from '../testing/house/cases.ts';
 
@@ -130,7 +131,7 @@ describe('an email that is rejected permanently', () => {
   ])('is %s with 5xx; the message has the reason and no address', async (_, options) => {
     const { mailer } = await openBoth(options);
     const error = await thrownBy(mailer);
-    expect(error).toBeInstanceOf(MailRejected);
+    expect(error).toBeInstanceOf(Rejected);
     expect(error.message).toMatch(/55[04] 5\.\d\.1.*(no such user|spam)/);
     expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain('anna@');
   });
@@ -145,11 +146,11 @@ describe('an email that is rejected permanently', () => {
       'Anna <a@b.c>',
       'a@b.c d@e.f',
     ]) {
-      expect(await thrownBy(mailer, { ...mail, to })).toBeInstanceOf(MailRejected);
+      expect(await thrownBy(mailer, { ...mail, to })).toBeInstanceOf(Rejected);
     }
     expect(smtp.mostConnections()).toBe(0);
     const odd = { ...mail, to: '"<x>"@b.c' }; // a valid address that no server accepts
-    expect(await thrownBy(mailer, odd)).toBeInstanceOf(MailRejected);
+    expect(await thrownBy(mailer, odd)).toBeInstanceOf(Rejected);
   });
 
   test('does not stop other emails', async () => {
@@ -175,8 +176,8 @@ describe('an email that will be retried', () => {
    */
   async function temporaryError(mailer: Mailer): Promise<string> {
     const error = await thrownBy(mailer);
-    expect(error).not.toBeInstanceOf(MailRejected);
-    expect(error).not.toBeInstanceOf(MailUnknown);
+    expect(error).not.toBeInstanceOf(Rejected);
+    expect(error).not.toBeInstanceOf(Unconfirmed);
     expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain('anna@');
     return error.message;
   }
@@ -262,14 +263,14 @@ describe('an email whose delivery is unknown', () => {
     ['closes the connection', untilData, 'hangs up'],
   ] as const)('is one after whose end the server %s', async (_, lines, goodbye) => {
     const error = await thrownBy(mailerTo(await scripted(lines, goodbye), brief));
-    expect(error).toBeInstanceOf(MailUnknown);
+    expect(error).toBeInstanceOf(Unconfirmed);
     expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain('anna@');
   });
 
   test('is not one that the server refused, deferred or cut off before its end', async () => {
     const reply = (line: string) => scripted([...untilData, line], 'hangs up');
-    expect(await thrownBy(mailerTo(await reply('554 spam'), brief))).toBeInstanceOf(MailRejected);
-    expect(await thrownBy(mailerTo(await reply('452 disk full'), brief))).toBeInstanceOf(MailDeferred);
+    expect(await thrownBy(mailerTo(await reply('554 spam'), brief))).toBeInstanceOf(Rejected);
+    expect(await thrownBy(mailerTo(await reply('452 disk full'), brief))).toBeInstanceOf(Deferred);
     for (const [line, isThrottled] of [
       ['450 4.7.28 Our system has detected an unusual rate of mail', true],
       ['452 4.3.2 Sender thread limit exceeded', true],
@@ -279,7 +280,7 @@ describe('an email whose delivery is unknown', () => {
       ['451 4.3.0 Try again later', false],
     ] as const) {
       const error = await thrownBy(mailerTo(await reply(line), brief));
-      expect([line, error instanceof MailDeferred, error instanceof MailThrottled]).toEqual([
+      expect([line, error instanceof Deferred, error instanceof Throttled]).toEqual([
         line,
         true,
         isThrottled,
@@ -287,7 +288,7 @@ describe('an email whose delivery is unknown', () => {
     }
     const large = { ...mail, text: 'a line\n'.repeat(2_000_000) };
     const cut = await scripted(untilData, 'hangs up', 100_000);
-    expect(await thrownBy(mailerTo(cut, brief), large)).not.toBeInstanceOf(MailUnknown);
+    expect(await thrownBy(mailerTo(cut, brief), large)).not.toBeInstanceOf(Unconfirmed);
   });
 
   test.each([
@@ -300,7 +301,7 @@ describe('an email whose delivery is unknown', () => {
     for (const to of before) await mailer.send({ ...mail, to });
     const lost = ['lost1@example.org', 'lost2@example.org'];
     const errors = await Promise.all(lost.map((to) => thrownBy(mailer, { ...mail, to })));
-    for (const error of errors) expect(error).toBeInstanceOf(MailUnknown);
+    for (const error of errors) expect(error).toBeInstanceOf(Unconfirmed);
     // Longer than the mailer waits before it sends anything again.
     expect(
       await thrownBy(mailerTo(await scripted([], 'silent'), { connect: 500, response: 500 })),
@@ -337,11 +338,11 @@ describe('an email with a last check', () => {
     let checks = 0;
     const beforeEnd = async () => void checks++;
     const { mailer } = await openBoth({ refuseRecipient: () => '550 no such user' });
-    expect(await thrownBy(mailer, { ...mail, beforeEnd })).toBeInstanceOf(MailRejected);
+    expect(await thrownBy(mailer, { ...mail, beforeEnd })).toBeInstanceOf(Rejected);
     expect(checks).toBe(0);
     const silent = await openSilentSmtp(() => 'hangs up');
     onTestFinished(() => silent.close());
-    expect(await thrownBy(mailerTo(silent.url, brief), { ...mail, beforeEnd })).toBeInstanceOf(MailUnknown);
+    expect(await thrownBy(mailerTo(silent.url, brief), { ...mail, beforeEnd })).toBeInstanceOf(Unconfirmed);
     expect(checks).toBe(1);
   });
 });
@@ -366,7 +367,7 @@ describe('the connection to the server', () => {
   test('is refused without encryption elsewhere: neither password nor mail is sent', async () => {
     const { smtp, mailer } = await openBoth({ login }, elsewhere);
     const error = await thrownBy(mailer);
-    expect(error).not.toBeInstanceOf(MailRejected);
+    expect(error).not.toBeInstanceOf(Rejected);
     expect(error.message).toMatch(/STARTTLS/);
     expect(smtp.mails).toEqual([]);
   });

@@ -8,16 +8,9 @@ import { Readable } from 'node:stream';
 import { type DkimSigning, domainOf, mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
 import { composeEmail } from './compose.ts';
 import { bounceMessageId } from './bounces/delivery-status.ts';
-import {
-  type Mail,
-  type MailedPerson,
-  MailDeferred,
-  type Mailer,
-  MailRejected,
-  MailThrottled,
-  MailUnknown,
-} from './mail.ts';
-import { oneLine, withoutAddresses } from './reasons.ts';
+import type { Mail, MailedPerson, Mailer } from './mail.ts';
+import { Deferred, Rejected, Throttled, Unconfirmed } from '../sending/outcomes.ts';
+import { oneLine, withoutAddresses } from '../sending/reasons.ts';
 
 /** How long to wait, in milliseconds, until the connection is ready, and until the server replies. It may scan the email first. */
 const timeouts = { connect: 30_000, response: 120_000 };
@@ -89,7 +82,7 @@ export function openMailer(
     connections,
 
     async send({ to, subject, text, html, headers = {}, id, person, beforeEnd }) {
-      if (!isEmail(to)) throw new MailRejected('The recipient has no valid email address.');
+      if (!isEmail(to)) throw new Rejected('The recipient has no valid email address.');
       const progress: Progress = { isSent: false, beforeEnd, withdrawn: undefined };
       const recipient = { name: '', address: to };
       const messageId = `<${await messageNameOf({ id, person }, bounces)}@${host}>`;
@@ -251,12 +244,12 @@ function mailError(error: unknown, to: string, isSent: boolean): unknown {
   const isOfMail = ['EENVELOPE', 'EMESSAGE'].includes(code) && (command !== 'MAIL FROM' || !responseCode);
   const isPermanent =
     responseCode === undefined || (responseCode >= 500 && ![503, 530].includes(responseCode));
-  if (isOfMail && isPermanent) return new MailRejected(reason);
+  if (isOfMail && isPermanent) return new Rejected(reason);
   const isRejected = responseCode !== undefined && responseCode >= 400;
   if (isOfMail && isRejected && responseCode < 500 && responseCode !== 421)
-    return isThrottling(error.message) ? new MailThrottled(reason) : new MailDeferred(reason);
+    return isThrottling(error.message) ? new Throttled(reason) : new Deferred(reason);
   if (isSent && !isRejected) {
-    return new MailUnknown(`The mail server did not confirm whether it accepted the email: ${reason}`);
+    return new Unconfirmed(`The mail server did not confirm whether it accepted the email: ${reason}`);
   }
   // A new error, because nodemailer's contains addresses, which would be logged.
   return Object.assign(new Error(`The email could not be sent: ${reason}`), { code });

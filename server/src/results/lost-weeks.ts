@@ -9,7 +9,8 @@ import { inert } from '../base/visible-text.ts';
 import type { Log } from '../base/log.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { type MailContent, renderMail } from '../mail/template.ts';
-import { type Mailer, MailRejected } from '../mail/mail.ts';
+import type { Mailer } from '../mail/mail.ts';
+import { Rejected } from '../sending/outcomes.ts';
 import { missLostWeek } from '../rounds/opening.ts';
 import { lockSurvey } from '../rounds/rounds.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
@@ -66,7 +67,7 @@ export async function mailLostWeek(
   try {
     await mailer.send({ id: `lost ${accountId} ${week} ${to}`, to, subject, ...renderMail(content) });
   } catch (error) {
-    if (!(error instanceof MailRejected)) throw error;
+    if (!(error instanceof Rejected)) throw error;
     log.warn({ accountId, week, cause: error.message }, 'The mail server rejected a lost-week notice');
   }
 }

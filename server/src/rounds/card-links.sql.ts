@@ -1,5 +1,6 @@
 // SQL of the links of cards. Writer: card-links.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
+import type { Channels } from '../base/messages/channels.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { canWriteTo } from './links.sql.ts';
 
@@ -12,7 +13,7 @@ export async function selectWeekForCard(
   db: Db,
   accountId: AccountId,
   userId: number,
-  { canMail, groupId }: { canMail: boolean; groupId: number | null },
+  { channels, groupId }: { channels: Channels; groupId: number | null },
 ): Promise<Week | null | undefined> {
   const [row] = await db<{ week: Week | null }[]>`
     with recursive tree as (select ${groupId}::integer as group_id
@@ -29,7 +30,7 @@ export async function selectWeekForCard(
                          order  by q.week desc
                          limit  1) p on true
     where  u.account_id = ${accountId} and u.user_id = ${userId} and u.active
-      and  not ${canWriteTo(db, canMail)}
+      and  not ${canWriteTo(db, channels)}
       and  (${groupId}::integer is null
             or exists (select from memberships m
                        join   tree t on t.group_id = m.group_id

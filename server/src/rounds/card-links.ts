@@ -6,6 +6,7 @@
 // its log would show who has used a card.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Channels } from '../base/messages/channels.ts';
 import { tokenHash } from '../base/crypto/secrets.ts';
 import type { Sealer } from '../base/crypto/sealer.ts';
 import { codeIn } from '../cards/card-code.ts';
@@ -36,7 +37,7 @@ export async function openCard(
   pool: Pool,
   secrets: Sealer,
   text: string,
-  { canMail, kiosk }: { canMail: boolean; kiosk?: Kiosk },
+  { channels, kiosk }: { channels: Channels; kiosk?: Kiosk },
 ): Promise<OpenedCard | undefined> {
   const key = await cardKeyOf(pool, secrets);
   // The same query for every text, so that the time reveals nothing about a code that could be one.
@@ -44,7 +45,10 @@ export async function openCard(
   const owner = await selectCardOwner(pool, key.digestOf(code ?? ''));
   if (!owner || (kiosk && kiosk.accountId !== owner.accountId)) return undefined;
   const { accountId, userId, digest, language } = owner;
-  const week = await selectWeekForCard(pool, accountId, userId, { canMail, groupId: kiosk?.groupId ?? null });
+  const week = await selectWeekForCard(pool, accountId, userId, {
+    channels,
+    groupId: kiosk?.groupId ?? null,
+  });
   if (week === undefined) return undefined;
   if (week === null) return { link: null, language };
   const link = key.linkOf(digest, week);

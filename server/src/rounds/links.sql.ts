@@ -1,8 +1,9 @@
 // SQL of personal links. Writers: links.ts, link-notices.ts, and card-links.sql.ts for cards; closing deletes them
 // (results/close-week.sql.ts).
 import type { Week } from '@soundings/contract/weeks.ts';
+import type { Channels } from '../base/messages/channels.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { canGetMail } from './mailable.sql.ts';
+import { channelOf, canBeReached } from './reach.sql.ts';
 
 /** Stores the hashes of links, each for an existing participant. */
 export async function insertLinks(
@@ -59,13 +60,17 @@ export async function deleteLinksElsewhere(
 }
 
 /**
- * Condition: the service can mail participant p, who is user u, or has mailed them in the week. In both cases no link is
- * handed out to them (P14). `canMail`: whether a mail server is configured, as far as the caller knows; messages that were
- * sent count in any case. A reminder counts from its due time, even if it was not sent, because whether it was sent depends
- * on whether the person had answered (P18).
+ * Condition: the service can write to participant p, who is user u, or has written to them in the week. In both cases no link is
+ * handed out to them (P14). `channels`: what is configured, as far as the caller knows; messages that were sent count in any
+ * case. A reminder counts from its due time, even if it was not sent, because whether it was sent depends on whether the person
+ * had answered (P18). Text messages count only if one was planned for the week: when an account turns them on, people who were
+ * asked before can still answer with their cards.
  */
-export const canWriteTo = (db: Db, canMail: boolean) => db`
-  (${canMail}::boolean and ${canGetMail(db)}
+export const canWriteTo = (db: Db, channels: Channels) => db`
+  (${canBeReached(db, channels)}
+   and (${channelOf(db, channels)} = 'mail'
+        or exists (select 1 from messages m
+                   where  m.account_id = p.account_id and m.user_id = p.user_id and m.week = p.week))
    or exists (select 1 from messages m
               where  m.account_id = p.account_id and m.user_id = p.user_id and m.week = p.week
                 and  case m.kind
@@ -83,14 +88,14 @@ export type LinkedPerson = {
 };
 
 /**
- * Returns the active people asked in an open week, by default the latest one. `isWrittenTo`: whether the service can mail them or has
- * mailed them in that week (P14). `canMail`: see `canWriteTo`.
+ * Returns the active people asked in an open week, by default the latest one. `isWrittenTo`: whether the service can write to them
+ * or has written to them in that week (P14). `channels`: see `canWriteTo`.
  */
 export async function selectLinked(
   db: Db,
   accountId: AccountId,
   week: Week | undefined,
-  canMail: boolean,
+  channels: Channels,
 ): Promise<(LinkedPerson & { week: Week; isWrittenTo: boolean })[]> {
   return db`
     select p.week                           as "week",
@@ -101,7 +106,7 @@ export async function selectLinked(
            u.email                          as "email",
            u.phone                          as "phone",
            coalesce(u.language, a.language) as "language",
-           ${canWriteTo(db, canMail)}      as "isWrittenTo"
+           ${canWriteTo(db, channels)}     as "isWrittenTo"
     from   participants p
     join   users u on u.account_id = p.account_id and u.user_id = p.user_id
     join   accounts a on a.account_id = p.account_id

@@ -1,6 +1,7 @@
 // Personal links, with which people answer in a week. They can't be guessed, and only their hashes are stored. A link stops working
 // when the week closes, the person becomes inactive or is removed, or the link is replaced.
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
+import type { Channels } from '../base/messages/channels.ts';
 import { Fault } from '../base/errors.ts';
 import { randomText, tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
@@ -18,7 +19,7 @@ export const answeringAddressOf = (link: string, publicUrl: string): string => `
 
 /**
  * Creates a link for each person and returns them in order. Earlier links continue to work. `sentTo`: the email address
- * that a link is sent to. `handedOut`: the employer hands the links out; `by`: the user who exports them for that, if
+ * or phone number that a link is sent to. `handedOut`: the employer hands the links out; `by`: the user who exports them for that, if
  * known.
  */
 export async function newLinks(
@@ -50,7 +51,7 @@ export async function linksOfAll(
   accountId: AccountId,
   week: Week,
 ): Promise<{ userId: number; link: string }[]> {
-  const people = await selectLinked(db, accountId, week, false);
+  const people = await selectLinked(db, accountId, week, { mail: false, sms: false });
   const links = await newLinks(
     db,
     people.map(({ userId }) => ({ accountId, userId, week })),
@@ -58,30 +59,29 @@ export async function linksOfAll(
   return people.map(({ userId }, i) => ({ userId, link: links[i] as string }));
 }
 
-/** A person asked in an open week, with a link to hand out by other means than email. */
+/** A person asked in an open week, with a link that the employer hands out. */
 export type ExportedLink = LinkedPerson & { link: string };
 
 export type ExportOptions = {
   week?: Week | undefined;
   /** Whether links that were handed out to these people earlier stop working. */
   isReplacing?: boolean;
-  /** Whether a mail server is configured. */
-  canMail: boolean;
+  channels: Channels;
   /** The user who hands them out; null for the soundings command. */
   by: number | null;
 };
 
 /**
- * Creates a link for each active person who was asked in an open week and can't get email (P14): people who have no email address or want no survey emails, or
- * everyone if no mail server is configured. The default is the latest open week. Throws a Fault if there is no such person.
+ * Creates a link for each active person who was asked in an open week and can't get messages (P14): people who have no address on any
+ * of the channels, or want no survey messages. The default is the latest open week. Throws a Fault if there is no such person.
  */
 export async function exportLinks(
   tx: Transaction,
   accountId: AccountId,
   publicUrl: string,
-  { week, isReplacing = false, canMail, by }: ExportOptions,
+  { week, isReplacing = false, channels, by }: ExportOptions,
 ): Promise<{ week: Week; links: ExportedLink[] }> {
-  const asked = await selectLinked(tx, accountId, week, canMail);
+  const asked = await selectLinked(tx, accountId, week, channels);
   const askedIn = asked[0]?.week;
   if (askedIn === undefined) {
     const message = week
@@ -94,7 +94,7 @@ export async function exportLinks(
     throw new Fault(
       'conflict',
       'no links to hand out',
-      'Everyone who is asked gets a personal link by email. You can hand out links only to people who have no email address or want no survey emails.',
+      'Everyone who is asked gets a personal link by email or text message. You can hand out links only to people who can’t get either or want no survey messages.',
     );
   }
   const userIds = people.map(({ userId }) => userId);

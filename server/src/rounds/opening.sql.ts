@@ -1,13 +1,15 @@
 // SQL of opening rounds: who is asked, and when they get messages. Writers: opening.ts.
+import { allChannels } from '../base/messages/channels.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { canGetMail } from './mailable.sql.ts';
+import { canBeReached } from './reach.sql.ts';
 
 export type PersonToAsk = {
   userId: number;
   memberOf: number[];
   timezone: string | null;
-  hasEmail: boolean;
+  /** Whether they get messages, over any channel. */
+  isReachable: boolean;
 };
 
 /** Returns the active members of the groups, each with all groups that they are a member of. */
@@ -20,7 +22,7 @@ export async function selectPeopleToAsk(
     select u.user_id                                       as "userId",
            string_agg(m.group_id::text, ',')               as "memberOf",
            u.timezone                                      as "timezone",
-           bool_and(${canGetMail(db)})                     as "hasEmail"
+           bool_and(${canBeReached(db, allChannels)})       as "isReachable"
     from   memberships m
     join   users u on u.account_id = m.account_id and u.user_id = m.user_id
     where  m.account_id = ${accountId} and m.kind = 'memberOf' and u.active

@@ -184,7 +184,7 @@ describe('who is asked', () => {
     await openDueRounds(world.pool, world.keys, noon);
     expect(await weeksOf(account, scheduleId)).toMatchObject([{ outcome: 'opened', people: 2 }]);
     const { links } = await inTransaction(world.pool, (tx) =>
-      exportLinks(tx, account.id, '', { canMail: false, by: null }),
+      exportLinks(tx, account.id, '', { channels: { mail: false, sms: false }, by: null }),
     );
     expect(links.map(({ userId }) => userId)).toEqual([people.both, people.alone]);
     const asked = await openLink(world.pool, world.keys, { link: links[0]!.link.slice(3), visit: null });

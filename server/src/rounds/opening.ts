@@ -289,7 +289,7 @@ function orClosed(error: unknown): undefined {
 const reminderDistance = 12 * 3_600_000;
 
 /**
- * Returns the invitations and reminders for people with an email address. None are sent after the end of the week. `planned`: the day;
+ * Returns the invitations and reminders for the people who get messages. None are sent after the end of the week. `planned`: the day;
  * undefined: at once.
  */
 function messagesFor(
@@ -315,8 +315,8 @@ function messagesFor(
     return hasReminder ? [invitation, { kind: 'reminder' as const, dueAt: second }] : [invitation];
   };
   const known = new Map<string, Omit<NewMessage, 'userId'>[]>();
-  return people.flatMap(({ userId, hasEmail, timezone: own }) => {
-    if (!hasEmail) return [];
+  return people.flatMap(({ userId, isReachable, timezone: own }) => {
+    if (!isReachable) return [];
     const zone = own ?? timezone;
     const times = known.get(zone) ?? timesIn(zone);
     known.set(zone, times);

@@ -1,11 +1,12 @@
 // SQL of schedules and of the weeks in which they were due. Writers: schedules.ts, opening.ts.
 import type { ByDate } from '@soundings/contract/console/by-date.ts';
+import { allChannels } from '../base/messages/channels.ts';
 import type { MissedReason } from '@soundings/contract/console/asking.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { datePattern } from './by-date/due.sql.ts';
 import type { Repetition } from './send-times.ts';
-import { canGetMail } from './mailable.sql.ts';
+import { canBeReached } from './reach.sql.ts';
 
 /** What is asked, which groups are asked, how often and when. Days are YYYY-MM-DD; hours are in each person's time zone. */
 export type NewSchedule = Repetition & {
@@ -240,7 +241,7 @@ export async function selectAudiences(
   db: Db,
   accountId: AccountId,
   wanted: AudienceToCount[],
-): Promise<{ people: number; withEmail: number }[]> {
+): Promise<{ people: number; reachable: number }[]> {
   if (wanted.length === 0) return [];
   const rows = wanted.flatMap(({ groupIds, withoutGroupIds, due }, place) => {
     const out = new Set(withoutGroupIds);
@@ -251,11 +252,11 @@ export async function selectAudiences(
       ...due,
     }));
   });
-  const counts = await db<{ place: number; people: number; withEmail: number }[]>`
+  const counts = await db<{ place: number; people: number; reachable: number }[]>`
     select place                                    as "place",
            count(*)::integer                        as "people",
-           count(*) filter (where has_email)::integer as "withEmail"
-    from   (select w.place, u.user_id, bool_and(${canGetMail(db)}) as has_email
+           count(*) filter (where is_reachable)::integer as "reachable"
+    from   (select w.place, u.user_id, bool_and(${canBeReached(db, allChannels)}) as is_reachable
             from   jsonb_to_recordset(${db.json(rows)}) 
                      as w(place integer, "group" integer, out boolean, attribute text, "scheduleId" integer,
                           first text, last text, "askedSince" date)
@@ -270,8 +271,8 @@ export async function selectAudiences(
             group  by w.place, u.user_id, u.email
             having not bool_or(w.out)) people
     group  by place`;
-  const found = new Map(counts.map(({ place, people, withEmail }) => [place, { people, withEmail }]));
-  return wanted.map((_, place) => found.get(place) ?? { people: 0, withEmail: 0 });
+  const found = new Map(counts.map(({ place, people, reachable }) => [place, { people, reachable }]));
+  return wanted.map((_, place) => found.get(place) ?? { people: 0, reachable: 0 });
 }
 
 /**

@@ -103,7 +103,7 @@ export function scheduleNotFound(scheduleId: number): Fault {
 }
 
 /**
- * Returns how many active people each schedule would ask today, and how many of them have an email address, in the given order. For a
+ * Returns how many active people each schedule would ask today, and how many of them get messages, in the given order. For a
  * schedule that chooses people by a date, these are all who are waiting, even if they are too few.
  */
 export async function audiencesOf(
@@ -111,7 +111,7 @@ export async function audiencesOf(
   accountId: AccountId,
   schedules: (Pick<NewSchedule, 'groupIds' | 'withoutGroupIds' | 'byDate'> & { id?: number })[],
   today: string,
-): Promise<{ people: number; withEmail: number }[]> {
+): Promise<{ people: number; reachable: number }[]> {
   const parents = await selectParents(db, accountId);
   const withDescendants = (ids: number[]) => {
     const wanted = new Set(ids);

@@ -56,6 +56,7 @@ export const testConfig: Omit<Parameters<typeof startApp>[0], 'answerKeys'> = {
   smtpConnections: 4,
   dkim: undefined,
   bounces: undefined,
+  sms: undefined,
   metricsToken: undefined,
 };
 

@@ -1,4 +1,4 @@
-// The settings of the account: company, privacy, files and email. Each section explains the consequences of its fields.
+// The settings of the account: company, privacy, files, email and text messages. Each section explains the consequences of its fields.
 import type { AccountSettingsView, LimitName } from '@soundings/contract/console/access.ts';
 import { managerComparisons } from '@soundings/contract/comparisons.ts';
 import { useState } from 'react';
@@ -16,6 +16,7 @@ import { Loaded } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import { TimezoneField } from '../session/TimezoneField.tsx';
 import { MailSettings } from './MailSettings.tsx';
+import { SmsSettings } from './SmsSettings.tsx';
 import type { SettingsForm, Values } from './settings-form.ts';
 import css from './access.module.css';
 import { LanguageField } from '../session/LanguageField.tsx';
@@ -94,6 +95,7 @@ function Settings({ settings }: { settings: AccountSettingsView }) {
         <Results form={form} />
         <Files form={form} />
         <MailSettings form={form} mailFrom={settings.mailFrom} />
+        <SmsSettings form={form} language={settings.language} />
       </Form>
     </Page>
   );

@@ -133,6 +133,7 @@ function factColumns(t: Translator, day: (iso: string) => string): Column<Person
 
 function Email({ row: { email, mailRejected } }: { row: PersonRow }) {
   const t = useText();
+  if (email === null && mailRejected) return <Badge tone="warn">{t('people.refusedSms')}</Badge>;
   if (email === null) return <span className={css['none']}>{t('people.noEmail')}</span>;
   return (
     <span className={css['group']}>

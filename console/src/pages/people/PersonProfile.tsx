@@ -51,7 +51,7 @@ export function Details({ person, fields, isOnlyManaged = false }: DetailsProps)
     value ?? <Nothing text={t('people.accountsOwn', { value: others })} />;
   const refusal = mailRejected && (
     <span className={css['fact']}>
-      <Badge tone="warn">{t('people.refused')}</Badge>
+      <Badge tone="warn">{t(mailRejected.isSms ? 'people.refusedSms' : 'people.refused')}</Badge>
       <span>
         {mailRejected.reason} ({time(mailRejected.at)})
       </span>
@@ -64,7 +64,7 @@ export function Details({ person, fields, isOnlyManaged = false }: DetailsProps)
           [t('people.firstName'), fact('firstName', person.firstName)],
           [t('people.lastName'), fact('lastName', person.lastName)],
           [t('people.email'), fact('email', email ?? <Nothing text={t('people.noEmail')} />)],
-          [t('people.refusedLabel'), refusal ?? undefined],
+          [t(mailRejected?.isSms ? 'people.refusedSmsLabel' : 'people.refusedLabel'), refusal ?? undefined],
           [t('people.phone'), fact('phone', phone ?? <Nothing text={t('people.noValue')} />)],
           [t('people.role'), isOnlyManaged ? undefined : t(`role.${person.role}`)],
           [

@@ -69,7 +69,9 @@ class Play {
   async #linkOf(at: number, channel: Channel): Promise<string | undefined> {
     if (channel !== 'card') return this.#links[channel][at];
     const { pool, keys } = database;
-    const opened = await openCard(pool, keys.secrets, this.#codes[at] as string, { canMail: false });
+    const opened = await openCard(pool, keys.secrets, this.#codes[at] as string, {
+      channels: { mail: false, sms: false },
+    });
     return opened?.link ?? undefined;
   }
 
@@ -156,7 +158,9 @@ class Play {
       select answers as count from results
       where  account_id = ${accountId} and week = ${week} and group_id = ${groupId} and question_id = ${this.#question}`;
     const opened = await Promise.all(
-      this.#codes.map((code) => openCard(pool, keys.secrets, code, { canMail: false })),
+      this.#codes.map((code) =>
+        openCard(pool, keys.secrets, code, { channels: { mail: false, sms: false } }),
+      ),
     );
     return {
       shown,
@@ -174,7 +178,7 @@ async function begin(): Promise<Play> {
   const key = await cardKeyOf(pool, keys.secrets);
   const [codes, exported] = await inTransaction(pool, async (tx) => [
     await issueCards(tx, key, { accountId: id, by: asked.userIds[0] as number }, asked.userIds),
-    await exportLinks(tx, id, 'http://x', { canMail: false, by: null }),
+    await exportLinks(tx, id, 'http://x', { channels: { mail: false, sms: false }, by: null }),
   ]);
   const handedOut = exported.links.map(({ link }) => link.slice(-27));
   return new Play(asked, key, { codes, handedOut });

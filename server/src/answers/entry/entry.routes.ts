@@ -2,6 +2,7 @@
 // answering page (rounds/card-links.ts). Codes and the addresses of kiosks are secrets: they are never logged, and every code that opens
 // nothing gets the same response.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Channels } from '../../base/messages/channels.ts';
 import { parseJson } from '../../base/json.ts';
 import { networkOf } from '../../base/network.ts';
 import { openThrottle, retryAfterOf, type Throttle } from '../../base/throttle.ts';
@@ -34,20 +35,20 @@ export type EntryDependencies = {
   keys: Promise<AnswerKeys>;
   /** The clock, in ms since 1970. */
   now: () => number;
-  /** Whether a mail server is configured. Cards don't work for people who get the questions by email. */
-  canMail: boolean;
+  /** What is configured. Cards don't work for people who get the questions by email or text message. */
+  channels: Channels;
 };
 
 type Tried = OpenedCard | 'unknown' | { waitMs: number };
 
-export function serveEntry(server: Server, { pool, keys, canMail, now }: EntryDependencies): void {
+export function serveEntry(server: Server, { pool, keys, channels, now }: EntryDependencies): void {
   const throttle = openThrottle(wrongCodes, maxNetworks, now);
 
   /** Looks a code up. Counts it before, so that many at the same time are counted as well, and takes it back if it is right. */
   async function tried(counted: string, code: string, kiosk?: Kiosk): Promise<Tried> {
     const waitMs = throttle.attempt(counted);
     if (waitMs > 0) return { waitMs };
-    const where = kiosk ? { canMail, kiosk } : { canMail };
+    const where = kiosk ? { channels, kiosk } : { channels };
     const opened = await openCard(await pool, (await keys).secrets, code, where).catch((error: unknown) => {
       throttle.forgive(counted);
       throw error;

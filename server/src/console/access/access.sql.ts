@@ -126,3 +126,15 @@ export async function selectAuditExtent(
   ]);
   return { total: counted?.total ?? 0, actions: actions.map(({ action }) => action) };
 }
+
+/** Returns how many active people would get text messages if the account turned them on. `mail`: whether a mail server is configured. */
+export async function selectTextable(db: Db, accountId: AccountId, mail: boolean): Promise<number> {
+  const [row] = await db<{ people: number }[]>`
+    select count(*)::integer as "people"
+    from   users u
+    where  u.account_id = ${accountId} and u.active and u.phone is not null
+      and  (u.email is null or not ${mail}::boolean)
+      and  not exists (select 1 from reminder_opt_outs o
+                       where  o.account_id = u.account_id and o.user_id = u.user_id and o.all_emails)`;
+  return row!.people;
+}

@@ -18,13 +18,13 @@ import { named } from './question-texts.ts';
 
 export function serveAskNow(
   console: Console,
-  { pool, mailer, now }: AskingDependencies,
+  { pool, channels, now }: AskingDependencies,
   ask: AskOnThread,
 ): void {
   console.serve('POST /schedules/{scheduleId}/ask', async (who, { params, body }) => {
     const db = await pool;
     const scheduleId = idIn(params.scheduleId);
-    const plan = await planOf(db, who, scheduleId, { now: now(), hasMail: mailer !== undefined });
+    const plan = await planOf(db, who, scheduleId, { now: now(), hasMail: channels.mail || channels.sms });
     if (body.isPreview) return plan;
     if (plan.isAsked) throw alreadyAsked(plan.week.week);
     if (body.version !== plan.version) throw changedSince('Who is asked has changed');
@@ -58,7 +58,7 @@ async function planOf(
     week: named(week),
     endsAt: new Date(endOf(week, timezone)).toISOString(),
     people: audience?.people ?? 0,
-    withEmail: audience?.withEmail ?? 0,
+    reachable: audience?.reachable ?? 0,
     minPeople:
       schedule.byDate && Math.max(schedule.byDate.minPeople, await selectThreshold(db, accountId, week)),
     groups: namesIn(schedule.groupIds),

@@ -1,8 +1,9 @@
 // SQL of the console's survey pages: reading, and queueing the closing of a week.
 import type { Week } from '@soundings/contract/weeks.ts';
+import type { Channels } from '../../base/messages/channels.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 import { canWriteTo } from '../../rounds/links.sql.ts';
-import { canGetMail } from '../../rounds/mailable.sql.ts';
+import { canBeReached } from '../../rounds/reach.sql.ts';
 
 /** Returns for each question how many weeks asked it, and the last of these weeks. */
 export async function selectAskedWeekCounts(
@@ -81,18 +82,19 @@ export type OpenWeekShown = {
   asked: number;
   /** How many people have answered anything; only for weeks that are not anonymous. */
   answered: number | null;
-  withoutEmail: number;
+  /** How many of them get no messages, because they have no address or want none. */
+  unreachable: number;
   /** How many people can be handed a link (P14). */
   linkable: number;
   /** Whether the job that closes the week has failed; null: no such job is waiting or running. */
   isFailing: boolean | null;
 };
 
-/** Returns the open weeks; `canMail`: whether a mail server is configured. */
+/** Returns the open weeks. `channels`: what is configured. */
 export async function selectOpenWeekRows(
   db: Db,
   accountId: AccountId,
-  canMail: boolean,
+  channels: Channels,
 ): Promise<OpenWeekShown[]> {
   return db<OpenWeekShown[]>`
     select w.week                            as "week",
@@ -108,15 +110,15 @@ export async function selectOpenWeekRows(
                 then (select count(distinct a.respondent)::integer
                       from   answers a
                       where  a.account_id = ${accountId} and a.week = w.week) end as "answered",
-           p.without_email                   as "withoutEmail",
+           p.unreachable                     as "unreachable",
            p.linkable                        as "linkable",
            (select j.last_error is not null and j.locked_at is null
             from   graphile_worker.jobs j
             where  j.key = 'close week ' || ${accountId}::integer || ' ' || w.week) as "isFailing"
     from   weeks w
     cross  join lateral (select count(*)::integer                                  as asked,
-                                count(*) filter (where not ${canGetMail(db)})::integer as without_email,
-                                count(*) filter (where not ${canWriteTo(db, canMail)})::integer as linkable
+                                count(*) filter (where not ${canBeReached(db, channels)})::integer as unreachable,
+                                count(*) filter (where not ${canWriteTo(db, channels)})::integer as linkable
                          from   participants p
                          join   users u on u.account_id = p.account_id and u.user_id = p.user_id
                          where  p.account_id = ${accountId} and p.week = w.week and u.active) p

@@ -284,7 +284,7 @@ describe('schedules', () => {
     expect(body.weeks[12]).toEqual({ week: '2026-11-16', last: '2026-11-22', name: '2026-W47', isNow: true });
     const [schedule] = body.schedules;
     expect(schedule).toMatchObject({
-      audience: { people: 12, withEmail: 12 },
+      audience: { people: 12, reachable: 12 },
       next: { name: '2026-W48', day: '2026-11-23' },
       last: { name: '2026-W47', outcome: 'opened', people: 12 },
       isLate: false,
@@ -389,7 +389,7 @@ describe('schedules', () => {
     const { body } = await request<ScheduleCheck>('POST', '/schedules-check', {
       body: weeklySchedule({ weekday: 1, fromDay: '2026-11-16' }),
     });
-    expect(body).toMatchObject({ faults: [], audience: { people: 12, withEmail: 12 }, isAtOnce: true });
+    expect(body).toMatchObject({ faults: [], audience: { people: 12, reachable: 12 }, isAtOnce: true });
     expect(body.coming[0]).toMatchObject({ week: { name: '2026-W47' }, day: '2026-11-16' });
     const wrong = await request<ScheduleCheck>('POST', '/schedules-check', {
       body: weeklySchedule({ hour: 5 }),

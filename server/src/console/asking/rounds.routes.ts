@@ -1,7 +1,8 @@
-// The console: open weeks, closing a week early, and personal links for people without an email address.
+// The console: open weeks, closing a week early, and personal links for people who get no messages.
 import type { OpenWeek, Participation, Rounds } from '@soundings/contract/console/asking.ts';
 import { addWeeks, dayIn, isDay, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { audit } from '../../accounts/audit.ts';
+import type { Channels } from '../../base/messages/channels.ts';
 import { csvRow } from '../../base/csv.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
 import { selectQuestions } from '../../questions/questions.sql.ts';
@@ -31,8 +32,8 @@ import { inSlices } from '../core/slices.ts';
 /** How many closed weeks are shown. */
 const closedShown = 6;
 
-export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: AskingDependencies): void {
-  console.serve('GET /rounds', async (who) => roundsView(await pool, who, now(), mailer !== undefined));
+export function serveRounds(console: Console, { pool, channels, publicUrl, now }: AskingDependencies): void {
+  console.serve('GET /rounds', async (who) => roundsView(await pool, who, now(), channels));
   console.serve('POST /rounds/{week}/close', async (who, { params }) => {
     await inTransaction(await pool, async (tx) => {
       const week = weekIn(params.week);
@@ -51,7 +52,7 @@ export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: 
       const exported = await exportLinks(tx, who.accountId, publicUrl, {
         week,
         isReplacing,
-        canMail: mailer !== undefined,
+        channels,
         by: who.userId,
       });
       const details = { people: exported.links.length, isReplacing };
@@ -73,12 +74,12 @@ async function csvOf(links: ExportedLink[]): Promise<string> {
   return parts.join('');
 }
 
-async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): Promise<Rounds> {
+async function roundsView(pool: Pool, who: Who, now: number, channels: Channels): Promise<Rounds> {
   const { accountId } = who;
   const [weeks, rounds, messages, refusals, closed, coming] = await Promise.all([
-    selectOpenWeekRows(pool, accountId, hasMail),
+    selectOpenWeekRows(pool, accountId, channels),
     selectOpenRounds(pool, accountId),
-    selectMessageCounts(pool, accountId, hasMail ? now : 0),
+    selectMessageCounts(pool, accountId, channels.mail || channels.sms ? now : 0),
     selectRefusedPeople(pool, accountId),
     selectClosedWeeks(pool, accountId, closedShown),
     comingRounds(pool, who, now),
@@ -105,7 +106,7 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
     next: coming.find(({ isLate }) => !isLate) ?? null,
     coming,
     refusals,
-    hasMail,
+    hasMail: channels.mail,
   };
 }
 
@@ -113,7 +114,7 @@ function openWeek(
   { week, threshold, isLive, asked, isFailing, ...row }: OpenWeekShown,
   timezone: string,
   now: number,
-): Omit<OpenWeek, 'rounds' | 'stillDue' | 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
+): Omit<OpenWeek, 'rounds' | 'stillDue' | 'invitations' | 'reminders' | 'unreachable' | 'linkable'> {
   const endsAt = endOf(week, timezone);
   return {
     ...named(week),
@@ -140,9 +141,9 @@ function participationOf({
 }
 
 function mailsOf(
-  { withoutEmail, linkable }: OpenWeekShown,
+  { unreachable, linkable }: OpenWeekShown,
   messages: MessageCount[],
-): Pick<OpenWeek, 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
+): Pick<OpenWeek, 'invitations' | 'reminders' | 'unreachable' | 'linkable'> {
   const invitations = (...states: MessageCount['state'][]) =>
     messages
       .filter((one) => one.kind === 'invitation' && states.includes(one.state))
@@ -152,7 +153,7 @@ function mailsOf(
   const ends = waiting.flatMap(({ from, until }) => [from.toISOString(), until.toISOString()]).toSorted();
   const isBegun = reminders.length > waiting.length;
   return {
-    withoutEmail,
+    unreachable,
     linkable,
     invitations: {
       waiting: invitations('waiting'),

@@ -192,7 +192,7 @@ describe('asking at once', () => {
     const plan = await preview(id);
     expect(plan).toMatchObject({
       people: 6,
-      withEmail: 6,
+      reachable: 6,
       groups: ['North'],
       without: [],
       questions: 2,

@@ -1,4 +1,5 @@
 // The console: warnings about the installation.
+import type { Channels } from '../../base/messages/channels.ts';
 import type { SystemWarning } from '@soundings/contract/console/system.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
@@ -13,7 +14,8 @@ export type SystemDependencies = {
   /** The clock, in ms. */
   now: () => number;
   /** Whether the installation sends email. If not, messages wait until their links are handed out. */
-  canMail: boolean;
+  /** What is configured. */
+  channels: Channels;
   /** How many jobs of an account, or of no account, have failed permanently. */
   deadJobs: (accountId: AccountId) => Promise<number>;
   /** The address of a proxy that sends requests without being named in the settings; undefined: there is none. */
@@ -28,7 +30,7 @@ const maxDelay = { file: 15 * 60_000, message: 60 * 60_000, week: 60 * 60_000 };
 
 export function serveSystem(
   console: Console,
-  { pool, keys, now, canMail, deadJobs, forgottenProxy }: SystemDependencies,
+  { pool, keys, now, channels, deadJobs, forgottenProxy }: SystemDependencies,
 ): void {
   console.serve('GET /warnings', async ({ accountId }): Promise<SystemWarning[]> => {
     const answerKeys = await keys;
@@ -49,7 +51,7 @@ export function serveSystem(
       ...(late ? [{ code: 'lateWeek' as const, name: weekName(late.week) }] : []),
       ...(count > 0 ? [{ code: 'deadJobs' as const, count }] : []),
       ...(isLate(file, maxDelay.file) ? [{ code: 'oldFile' as const, since: file.toISOString() }] : []),
-      ...(canMail && isLate(message, maxDelay.message)
+      ...((channels.mail || channels.sms) && isLate(message, maxDelay.message)
         ? [{ code: 'oldMessage' as const, since: message.toISOString() }]
         : []),
     ];

@@ -1,4 +1,4 @@
-// The console: printing cards for people who get no email, and setting up the kiosks on which they answer. Codes and the addresses of
+// The console: printing cards for people who get no messages, and setting up the kiosks on which they answer. Codes and the addresses of
 // kiosks are in the response that creates them, and nowhere else.
 import type { CardPlan, Cards, PrintedCard } from '@soundings/contract/console/cards.ts';
 import type { Chosen } from '@soundings/contract/console/people.ts';
@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { localeOf } from '@soundings/contract/texts.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit.ts';
+import type { Channels } from '../../base/messages/channels.ts';
 import type { Sealer } from '../../base/crypto/sealer.ts';
 import { Fault } from '../../base/errors.ts';
 import { type CardKey, cardKeyOf } from '../../cards/card-key.ts';
@@ -30,19 +31,19 @@ type CardsDependencies = {
   pool: Promise<Pool>;
   secrets: Promise<Sealer>;
   publicUrl: string;
-  /** Whether a mail server is configured. */
-  canMail: boolean;
+  /** What is configured. */
+  channels: Channels;
 };
 
 export function serveCards(console: Console, dependencies: CardsDependencies): void {
-  const { pool, secrets, publicUrl, canMail } = dependencies;
-  console.serve('GET /cards', async (who) => cardsView(await pool, who, canMail));
+  const { pool, secrets, publicUrl, channels } = dependencies;
+  console.serve('GET /cards', async (who) => cardsView(await pool, who, channels));
   console.serve('POST /cards', async (who, { body: { chosen, isReplacing, isPreview } }) => {
     if (!isPreview) requireProof(who);
     const key = isPreview ? undefined : await cardKeyOf(await pool, await secrets);
     const { plan, cards } = await inTransaction(await pool, async (tx) => {
       if (key) await lockAccount(tx, who.accountId);
-      const people = await selectCardPeople(tx, who.accountId, await idsOf(tx, who, chosen), canMail);
+      const people = await selectCardPeople(tx, who.accountId, await idsOf(tx, who, chosen), channels);
       const wanted = planOf(people, isReplacing);
       const created = key && (await createFor(tx, who, key, { people: wanted.creating, isReplacing }));
       return { plan: wanted, cards: created };
@@ -54,7 +55,7 @@ export function serveCards(console: Console, dependencies: CardsDependencies): v
   });
   console.serve('POST /cards/removal', async (who, { body: { chosen, isPreview } }) =>
     inTransaction(await pool, async (tx) => {
-      const people = await selectCardPeople(tx, who.accountId, await idsOf(tx, who, chosen), canMail);
+      const people = await selectCardPeople(tx, who.accountId, await idsOf(tx, who, chosen), channels);
       const ids = people.filter(({ hasCard }) => hasCard).map(({ userId }) => userId);
       if (isPreview || ids.length === 0) return { count: ids.length };
       const count = await withdrawCards(tx, who.accountId, ids);
@@ -93,14 +94,14 @@ const kioskNotFound = () =>
 const idsOf = (tx: Transaction, { accountId }: Who, chosen: Chosen): Promise<number[]> | number[] =>
   'ids' in chosen ? chosen.ids : selectFoundIds(tx, accountId, chosen.filters);
 
-async function cardsView(pool: Pool, { accountId }: Who, canMail: boolean): Promise<Cards> {
+async function cardsView(pool: Pool, { accountId }: Who, channels: Channels): Promise<Cards> {
   const [counts, kiosks] = await Promise.all([
-    selectCardCounts(pool, accountId, canMail),
+    selectCardCounts(pool, accountId, channels),
     selectKiosks(pool, accountId),
   ]);
   return {
     ...counts,
-    hasMail: canMail,
+    hasMail: channels.mail || channels.sms,
     kiosks: kiosks.map(({ id, name, groupId, group, createdAt, createdBy }) => ({
       id,
       name,
@@ -115,13 +116,13 @@ type Plan = Omit<CardPlan, 'creating' | 'most' | 'sheet'> & { creating: CardPers
 
 /** Returns who gets a card, in the order in which cards are printed: by group, then by name. */
 function planOf(people: CardPerson[], isReplacing: boolean): Plan {
-  const able = people.filter(({ isActive, getsMail }) => isActive && !getsMail);
+  const able = people.filter(({ isActive, isReachable }) => isActive && !isReachable);
   const withCard = able.filter(({ hasCard }) => hasCard).length;
   return {
     creating: sorted(able.filter(({ hasCard }) => isReplacing || !hasCard)),
     replacing: isReplacing ? withCard : 0,
     withCard,
-    withEmail: people.filter(({ isActive, getsMail }) => isActive && getsMail).length,
+    reachable: people.filter(({ isActive, isReachable }) => isActive && isReachable).length,
     inactive: people.filter(({ isActive }) => !isActive).length,
   };
 }
@@ -152,7 +153,7 @@ async function createFor(
   if (people.length === 0 || people.length > mostCards) {
     const message =
       people.length === 0
-        ? 'None of these people needs a card: they have one, get email, or are inactive.'
+        ? 'None of these people needs a card: they have one, get email or text messages, or are inactive.'
         : `${people.length} cards are too many to create at a time. Choose at most ${mostCards} people, for example one group.`;
     throw new Fault('conflict', 'no cards to print', message);
   }

@@ -1,6 +1,7 @@
 // The console's SQL of cards and kiosks: reading only.
+import type { Channels } from '../../base/messages/channels.ts';
 import type { AccountId, Db } from '../../db/db.ts';
-import { canGetMail } from '../../rounds/mailable.sql.ts';
+import { canBeReached } from '../../rounds/reach.sql.ts';
 
 export type CardPerson = {
   userId: number;
@@ -12,16 +13,16 @@ export type CardPerson = {
   group: string | null;
   isActive: boolean;
   hasCard: boolean;
-  /** Whether the service sends the person the questions by email. */
-  getsMail: boolean;
+  /** Whether the service sends the person the questions by email or text message. */
+  isReachable: boolean;
 };
 
-/** Returns the people with these ids. `canMail`: whether a mail server is configured. */
+/** Returns the people with these ids. `channels`: what is configured. */
 export async function selectCardPeople(
   db: Db,
   accountId: AccountId,
   userIds: number[],
-  canMail: boolean,
+  channels: Channels,
 ): Promise<CardPerson[]> {
   return db<CardPerson[]>`
     select u.user_id                        as "userId",
@@ -34,7 +35,7 @@ export async function selectCardPeople(
             where  m.account_id = u.account_id and m.user_id = u.user_id and m.kind = 'memberOf') as "group",
            u.active                         as "isActive",
            c.user_id is not null            as "hasCard",
-           ${canMail}::boolean and ${canGetMail(db)} as "getsMail"
+           ${canBeReached(db, channels)}   as "isReachable"
     from   users u
     join   accounts a on a.account_id = u.account_id
     left   join cards c on c.account_id = u.account_id and c.user_id = u.user_id
@@ -42,17 +43,17 @@ export async function selectCardPeople(
     order  by u.user_id`;
 }
 
-/** Returns how many active people can have a card, how many of them do, and how many cards belong to people who get email. */
+/** Returns how many active people can have a card, how many of them do, and how many cards belong to people who get messages. */
 export async function selectCardCounts(
   db: Db,
   accountId: AccountId,
-  canMail: boolean,
+  channels: Channels,
 ): Promise<{ people: number; withCard: number; resting: number }> {
   const [row] = await db<{ people: number; withCard: number; resting: number }[]>`
-    select count(*) filter (where not w.gets_mail)::integer                as "people",
-           count(*) filter (where not w.gets_mail and w.has_card)::integer as "withCard",
-           count(*) filter (where w.gets_mail and w.has_card)::integer     as "resting"
-    from   (select c.user_id is not null as has_card, ${canMail}::boolean and ${canGetMail(db)} as gets_mail
+    select count(*) filter (where not w.is_reachable)::integer                as "people",
+           count(*) filter (where not w.is_reachable and w.has_card)::integer as "withCard",
+           count(*) filter (where w.is_reachable and w.has_card)::integer     as "resting"
+    from   (select c.user_id is not null as has_card, ${canBeReached(db, channels)} as is_reachable
             from   users u
             left   join cards c on c.account_id = u.account_id and c.user_id = u.user_id
             where  u.account_id = ${accountId} and u.active) w`;

@@ -67,13 +67,13 @@ const changedBy = (db: Db, accountId: AccountId, runId: string) => db`
    join   runs r on r.account_id = c.account_id and r.run_id = c.run_id
    where  c.account_id = ${accountId} and c.run_id = ${runId} and c.entity = 'user' and r.outcome = 'applied')`;
 
-/** Joins the rejection by the mail server for the current address of people `u`. A rejection for an earlier address no longer matters. */
+/** Joins the rejection by the mail server or the gateway for the current address or number of people `u`. A rejection for an earlier address no longer matters. */
 const refusal = (db: Db) => db`
   (select 1
    from   mail_refusals r
-   where  r.account_id = u.account_id and r.user_id = u.user_id and r.address = u.email)`;
+   where  r.account_id = u.account_id and r.user_id = u.user_id and r.address in (u.email, u.phone))`;
 
-/** Joins the wish of people `u` to get no survey emails. */
+/** Joins the wish of people `u` to get no survey messages. */
 const stopped = (db: Db) => db`
   (select 1
    from   reminder_opt_outs o
@@ -257,9 +257,9 @@ export async function selectPerson(
            coalesce((select case when o.all_emails then 'none' else 'invitations' end
                      from   reminder_opt_outs o
                      where  o.account_id = u.account_id and o.user_id = u.user_id), 'all') as "surveyEmails",
-           (select json_build_object('at', r.at, 'reason', r.reason)
+           (select json_build_object('at', r.at, 'reason', r.reason, 'isSms', r.address = u.phone)
             from   mail_refusals r
-            where  r.account_id = u.account_id and r.user_id = u.user_id and r.address = u.email) as "mailRejected"
+            where  r.account_id = u.account_id and r.user_id = u.user_id and r.address in (u.email, u.phone)) as "mailRejected"
     from   users u
     ${passwordsOf(db)}
     ${selectCurrentInvitation(db)}

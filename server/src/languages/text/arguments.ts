@@ -45,6 +45,9 @@ export type Arguments = {
     'mail.liveBatches': { threshold: number };
     'mail.why': { company: string };
     'mail.replaced.text': { company: string };
+    'sms.invitation': { company: string; minutes: number };
+    'sms.reminder': { company: string; minutes: number };
+    'sms.replaced': { company: string };
     'entry.closes': { seconds: string };
     'entry.idleText': { seconds: string };
     'card.title': { company: string };

@@ -1,6 +1,6 @@
 // Reads the reports with which mail servers return undeliverable emails (RFC 3464), and says who the returned email was sent to. The
 // Message-ID of our emails contains a token for that, because servers return it even if they return nothing else.
-import { withoutAddresses } from '../reasons.ts';
+import { withoutAddresses } from '../../sending/reasons.ts';
 
 /** A returned email. `to`: the address it was sent to. `reason`: what the mail server said, without addresses. */
 export type Bounce = { token: string; to: string; reason: string };

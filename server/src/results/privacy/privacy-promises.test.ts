@@ -24,7 +24,7 @@ const facts: PrivacyFacts = {
     groups: 60,
     people: 500,
     manual: 3,
-    withoutEmail: 0,
+    unreachable: 0,
     cards: 0,
     auditSince: new Date('2025-01-07T00:00:00Z'),
   },
@@ -77,7 +77,7 @@ const installation: Installation = {
 const troubled: { facts: PrivacyFacts; installation: Installation } = {
   facts: {
     ...facts,
-    account: { ...facts.account, withoutEmail: 17, rules: { ...rules, isLive: true, noise: 0 } },
+    account: { ...facts.account, unreachable: 17, rules: { ...rules, isLive: true, noise: 0 } },
     openWeeks: [
       { week: '2026-11-16', people: 480, rules: { ...rules, threshold: 6, isLive: true, noise: 0 } },
     ],
@@ -316,7 +316,7 @@ describe('limits', () => {
     ],
     [
       'people without an address',
-      { facts: { account: { ...facts.account, withoutEmail: 12 } } },
+      { facts: { account: { ...facts.account, unreachable: 12 } } },
       { weight: 'weaker', code: 'noAddress', people: 12, all: 500 },
     ],
     [

@@ -224,14 +224,14 @@ function limitsOfKeys(
 }
 
 function limitsOfLinks(
-  { account: { people, withoutEmail, cards }, exports }: PrivacyFacts,
+  { account: { people, unreachable, cards }, exports }: PrivacyFacts,
   { hasMail, publicUrl }: Installation,
 ): PrivacyLimit[] {
   const handedOut = exports.reduce((sum, one) => sum + (one.people ?? 0), 0);
   const limits: PrivacyLimit[] = [];
   if (!hasMail) limits.push({ weight: 'weaker', code: 'noMail', people });
-  else if (withoutEmail > 0)
-    limits.push({ weight: 'weaker', code: 'noAddress', people: withoutEmail, all: people });
+  else if (unreachable > 0)
+    limits.push({ weight: 'weaker', code: 'noAddress', people: unreachable, all: people });
   if (exports.length > 0)
     limits.push({ weight: 'weaker', code: 'linksHandedOut', people: handedOut, weeks: linkWeeks });
   if (cards > 0) limits.push({ weight: 'weaker', code: 'cardsPrinted', people: cards });

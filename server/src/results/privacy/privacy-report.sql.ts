@@ -1,4 +1,5 @@
 // SQL of the privacy report, read-only. It reads settings and counts, never people's names or answers.
+import { allChannels } from '../../base/messages/channels.ts';
 import type {
   DataToken,
   LinkExport,
@@ -10,7 +11,7 @@ import type {
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
 import type { AccountId, Db } from '../../db/db.ts';
-import { canGetMail } from '../../rounds/mailable.sql.ts';
+import { canBeReached } from '../../rounds/reach.sql.ts';
 
 export type AccountFacts = {
   id: number;
@@ -21,7 +22,7 @@ export type AccountFacts = {
   /** Active people: all of them, those created manually, and those without an email address. */
   people: number;
   manual: number;
-  withoutEmail: number;
+  unreachable: number;
   /** How many people have a printed card. */
   cards: number;
   /** The oldest entry of the audit log. */
@@ -69,13 +70,13 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
     cross  join lateral (
              select count(*)::integer                                  as "people",
                     (count(*) filter (where not managed))::integer     as "manual",
-                    (count(*) filter (where not ${canGetMail(db)}))::integer as "withoutEmail"
+                    (count(*) filter (where not ${canBeReached(db, allChannels)}))::integer as "unreachable"
              from   users u
              where  u.account_id = a.account_id and u.active) u
     where  a.account_id = ${accountId}`;
   if (!row) return undefined;
-  const { id, name, timezone, groups, people, manual, withoutEmail, cards, auditSince } = row;
-  return { id, name, timezone, rules: rulesOf(row), groups, people, manual, withoutEmail, cards, auditSince };
+  const { id, name, timezone, groups, people, manual, unreachable, cards, auditSince } = row;
+  return { id, name, timezone, rules: rulesOf(row), groups, people, manual, unreachable, cards, auditSince };
 }
 
 /** Returns the open weeks, each with the rules under which it was opened and the number of people asked. */

@@ -1,14 +1,13 @@
-// Gives one message to the mail server, and records each step so that no one gets it twice. A message counts as given to
-// the mail server from just before its end is sent. Earlier, the server can't have accepted it, so the message is sent
-// again if the process stops. What happens to several messages at the same time is recorded in one statement.
+// Gives one message to the mail server or the gateway, and records each step so that no one gets it twice. A message counts as being
+// sent from the moment from which the receiver can accept it: for an email, just before its end; for a text message, just before the
+// request. Until then, the message is sent again if the process stops. What happens to several messages at the same time is recorded in one statement.
 import { setTimeout } from 'node:timers/promises';
 import { Batching } from '../../base/batching.ts';
 import type { Log } from '../../base/log.ts';
 import type { Pool } from '../../db/db.ts';
-import type { Mailer } from '../../mail/mail.ts';
-import { deliver, type DeliveryRecords, type Sent } from '../../mail/outbox.ts';
+import { deliver, type DeliveryRecords, type Sent } from '../../sending/outbox.ts';
 import { answeringAddressOf } from '../links.ts';
-import { invitationOf } from './invitation.ts';
+import type { MessageChannel } from './channels.ts';
 import { replaceLinks } from './link-notices.ts';
 import {
   beginSending,
@@ -29,7 +28,7 @@ export type Unanswered = { message: DueMessage; questions: number; respondent: s
 
 export type Outgoing = Unanswered & { link: string; optOutUrl: string };
 
-type Context = { pool: Pool; mailer: Mailer; publicUrl: string; log: Log };
+type Context = { pool: Pool; channel: MessageChannel; publicUrl: string; log: Log };
 
 /** The most messages recorded in one statement. */
 const mostAtOnce = 50;
@@ -40,10 +39,10 @@ const mostAtOnce = 50;
  */
 const endingPause = 20;
 
-/** Returns the function that gives messages to the mail server. `now`: ms since 1970. */
+/** Returns the function that sends messages over a channel. `now`: ms since 1970. */
 export function openDelivery({
   pool,
-  mailer,
+  channel,
   publicUrl,
   log,
 }: Context): (outgoing: Outgoing, now: number) => Promise<Sent> {
@@ -63,23 +62,19 @@ export function openDelivery({
   });
 
   return ({ message, questions, respondent, sealed, link, optOutUrl }, now) => {
-    const { accountId, userId, week, scheduleId, kind, attempts } = message;
+    const { accountId, userId, week, kind, attempts } = message;
+    const address = message.address as string;
     // The log doesn't say who gets a reminder, because only people who have not answered get one.
     const about = { accountId, ...(kind === 'invitation' && { userId }), week, kind };
-    const address = message.email as string;
-    const mail = {
-      id: `asking ${accountId} ${userId} ${week} ${scheduleId} ${kind}`,
-      to: address,
-      ...(kind === 'invitation' && { person: { accountId, userId } }),
-      ...invitationOf({ ...message, questions }, answeringAddressOf(link, publicUrl), optOutUrl),
-    };
+    const pageUrl = answeringAddressOf(link, publicUrl);
+    const send = channel.sending({ message: { ...message, address }, questions, pageUrl, optOutUrl });
     // If recording a step fails, the message stays in the state 'sending' and is not sent again.
     const records: DeliveryRecords = {
       begin: () => beginnings.do('all', { key: message, respondent, sealed }),
       sent: () => endings.do('all', { key: message, address }),
       async refused(cause) {
         await recordRefused(pool, message, { address, reason: cause });
-        log.warn({ ...about, cause }, 'The mail server rejected a message');
+        log.warn({ ...about, cause }, `The ${channel.receiver} rejected a message`);
       },
       async unknown(cause) {
         await replaceLinks(pool, [{ ...message, address }]);
@@ -91,7 +86,7 @@ export function openDelivery({
         log.warn({ ...about, cause }, 'A message could not be sent and will be retried');
       },
     };
-    return deliver(mailer, mail, { now, attempts }, records);
+    return deliver(send, { now, attempts }, records);
   };
 }
 

@@ -65,7 +65,7 @@ export function invitationOf(
 }
 
 /** Returns the time needed in minutes, rounded up: a quarter of a minute per question. */
-const minutesFor = (questions: number) => Math.ceil(questions / 4);
+export const minutesFor = (questions: number) => Math.ceil(questions / 4);
 
 function greeting(t: Texts, name: string): string {
   const firstName = inert(name, 60);

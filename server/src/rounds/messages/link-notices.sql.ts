@@ -2,7 +2,7 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 
-/** Queues an email to each address. */
+/** Queues a message to each address. */
 export async function addNotices(
   tx: Transaction,
   notices: { accountId: AccountId; userId: number; week: Week; to: string }[],
@@ -16,7 +16,7 @@ export async function addNotices(
              as n("accountId" integer, "userId" integer, week text, "to" text)`;
 }
 
-/** Returns what the email needs to address the person; undefined if the person no longer exists. */
+/** Returns what the message needs to address the person; undefined if the person no longer exists. */
 export async function selectNoticeReader(
   db: Db,
   accountId: AccountId,

@@ -5,12 +5,12 @@ import { openLink } from '../../answers/answering.ts';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';
 import { openSilentSmtp } from '../../mail/silent-smtp.fixture.ts';
-import { MailDeferred } from '../../mail/mail.ts';
+import { Deferred } from '../../sending/outcomes.ts';
 import { openMailer } from '../../mail/mailer.ts';
 import { askPeople, noon } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { openSmtp, type SmtpOptions, type TestSmtp } from '../../testing/smtp.ts';
-import { type LinkNotice, mailLinkNotice } from './link-notices.ts';
+import { type LinkNotice, sendLinkNotice } from './link-notices.ts';
 import { openSender } from './messages.ts';
 
 const publicUrl = 'https://soundings.example';
@@ -102,23 +102,23 @@ describe('the notice', () => {
   test("goes to the earlier address in the person's language, and not to someone who was removed", async () => {
     const one = await moved();
     const smtp = await newMailServer();
-    await mailLinkNotice(database.pool, mailerTo(smtp.url), noticeOf(one), log);
+    await sendLinkNotice(database.pool, { mailer: mailerTo(smtp.url) }, noticeOf(one), log);
     expect(smtp.mails.map(({ to, headers }) => [to[0], headers['subject']])).toEqual([
       ['p1@example.org', 'Dein Umfragelink wurde ersetzt'],
     ]);
     expect(smtp.mails[0]?.raw).not.toMatch(/https?:|new@example/);
-    await mailLinkNotice(database.pool, mailerTo(smtp.url), { ...noticeOf(one), userId: 0 }, log);
+    await sendLinkNotice(database.pool, { mailer: mailerTo(smtp.url) }, { ...noticeOf(one), userId: 0 }, log);
     expect(smtp.mails).toHaveLength(1);
   });
 
   test('is retried if the mail server defers it, and not if it refuses the address', async () => {
     const one = await moved();
     const later = mailerTo((await newMailServer({ refuseRecipient: () => '451 later' })).url);
-    await expect(mailLinkNotice(database.pool, later, noticeOf(one), log)).rejects.toBeInstanceOf(
-      MailDeferred,
+    await expect(sendLinkNotice(database.pool, { mailer: later }, noticeOf(one), log)).rejects.toBeInstanceOf(
+      Deferred,
     );
     const never = mailerTo((await newMailServer({ refuseRecipient: () => '550 no such user' })).url);
-    await mailLinkNotice(database.pool, never, noticeOf(one), log);
-    await mailLinkNotice(database.pool, undefined, noticeOf(one), log);
+    await sendLinkNotice(database.pool, { mailer: never }, noticeOf(one), log);
+    await sendLinkNotice(database.pool, { mailer: undefined }, noticeOf(one), log);
   });
 });

@@ -1,10 +1,13 @@
-// Replaces personal links after an email address has changed. The old links stop working, and an email notifies each address that
-// they were sent to. Each email is a separate job, retried until the mail server accepts it.
+// Replaces personal links after an email address or phone number has changed. The old links stop working, and a message notifies each
+// address that they were sent to. Each message is a separate job, retried until it is accepted.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Log } from '../../base/log.ts';
 import { type AccountId, inTransaction, type Pool } from '../../db/db.ts';
-import { type Mailer, MailRejected } from '../../mail/mail.ts';
+import type { Mailer } from '../../mail/mail.ts';
+import { Rejected, Unconfirmed } from '../../sending/outcomes.ts';
+import type { Gateway, Sms } from '../../sms/sms.ts';
 import { replacedNotice } from './invitation.ts';
+import { replacedSms } from './invitation-sms.ts';
 import { addNotices, selectNoticeReader } from './link-notices.sql.ts';
 import { deleteLinksElsewhere } from '../links.sql.ts';
 
@@ -12,7 +15,7 @@ import { deleteLinksElsewhere } from '../links.sql.ts';
 export type LinkNotice = { accountId: AccountId; userId: number; week: Week; to: string };
 
 /**
- * Deletes people's links of a week that were sent to addresses other than `address`, and queues an email to each of those addresses,
+ * Deletes people's links of a week that were sent to addresses other than `address`, and queues a message to each of those addresses,
  * in one transaction (P13).
  */
 export async function replaceLinks(
@@ -25,27 +28,51 @@ export async function replaceLinks(
   });
 }
 
-/** Sends a notice. Throws if the email is to be retried; an email that the server rejects permanently is only logged. */
-export async function mailLinkNotice(
+export type NoticeSenders = { mailer: Mailer | undefined; gateway?: Gateway | undefined };
+
+/**
+ * Sends a notice. Throws if the message is to be retried; one that is rejected permanently is only logged. A text message that may have
+ * been accepted is not sent again.
+ */
+export async function sendLinkNotice(
   pool: Pool,
-  mailer: Mailer | undefined,
-  { accountId, userId, week, to }: LinkNotice,
+  { mailer, gateway }: NoticeSenders,
+  notice: LinkNotice,
   log: Log,
 ): Promise<void> {
+  const { accountId, userId, to } = notice;
   // The log doesn't say whose link it is: a reminder may have replaced the link, only people who have not answered get
   // reminders, and logs are kept longer than the week.
   const about = { accountId };
-  if (!mailer) return log.warn(about, 'Replaced-link notice not sent: SMTP_URL is not set');
+  const isMail = to.includes('@');
+  if (isMail ? !mailer : !gateway) {
+    const setting = isMail ? 'SMTP_URL' : 'SMS_PROVIDER';
+    return log.warn(about, `Replaced-link notice not sent: ${setting} is not set`);
+  }
   const reader = await selectNoticeReader(pool, accountId, userId);
   if (!reader) return; // the person has been removed in the meantime
   try {
-    await mailer.send({
-      id: `link notice ${accountId} ${userId} ${week} ${to}`,
-      to,
-      ...replacedNotice(reader),
-    });
+    if (isMail) await mailer?.send({ id: idOf(notice), to, ...replacedNotice(reader) });
+    else await gateway?.send(noticeSms(notice, reader));
   } catch (error) {
-    if (!(error instanceof MailRejected)) throw error;
-    log.warn({ ...about, cause: error.message }, 'The mail server rejected a replaced-link notice');
+    const isUnknown = error instanceof Unconfirmed && !isMail;
+    if (!(error instanceof Rejected) && !isUnknown) throw error;
+    const receiver = isMail ? 'mail server' : 'gateway for text messages';
+    const outcome = isUnknown ? 'did not confirm' : 'rejected';
+    log.warn({ ...about, cause: error.message }, `The ${receiver} ${outcome} a replaced-link notice`);
   }
 }
+
+const idOf = ({ accountId, userId, week, to }: LinkNotice) =>
+  `link notice ${accountId} ${userId} ${week} ${to}`;
+
+/** Returns the notice as a text message. It doesn't name the person to a gateway, because it goes to a number that may not be theirs. */
+const noticeSms = (notice: LinkNotice, reader: { company: string; language: string }): Sms => ({
+  to: notice.to,
+  text: replacedSms(reader),
+  id: idOf(notice),
+  kind: 'notice',
+  language: reader.language,
+  externalId: null,
+  email: null,
+});

@@ -1,6 +1,8 @@
 // SQL that counts the invitations and reminders of open weeks, for the console, the command and the metrics: reading only.
 import type { Week } from '@soundings/contract/weeks.ts';
+import type { Channels } from '../../base/messages/channels.ts';
 import type { AccountId, Db } from '../../db/db.ts';
+import { type Channel, intendedChannelOf } from '../reach.sql.ts';
 
 /**
  * An open week in which people are asked. `asked`: the number of active people asked. `atLeast`: at least this many of them
@@ -69,7 +71,7 @@ export async function selectMessageCounts(
     order  by m.week, m.kind, s.state`;
 }
 
-/** Returns the people whose last invitation was rejected, and why. */
+/** Returns the people whose last invitation was rejected, and why. The address is an email address or a phone number. */
 export async function selectRefusals(
   db: Db,
   accountId: AccountId,
@@ -81,17 +83,26 @@ export async function selectRefusals(
     order  by user_id`;
 }
 
+export type Due = { count: number; oldestSeconds: number };
+
 /**
- * Returns how many invitations of all accounts are overdue, and for how long the oldest one has been. Reminders are not counted:
- * while the mail server is unavailable, their number would approach that of the people who have not answered (rules.md P18).
+ * Returns how many invitations of all accounts are overdue on each channel, and for how long the oldest one has been. Reminders are not
+ * counted: while the mail server is unavailable, their number would approach that of the people who have not answered (rules.md P18).
  */
-export async function selectDue(db: Db, now: number): Promise<{ count: number; oldestSeconds: number }> {
-  const [row] = await db<{ count: number; oldestSeconds: number }[]>`
-    select count(account_id)::integer as "count",
+export async function selectDue(db: Db, channels: Channels, now: number): Promise<Record<Channel, Due>> {
+  const rows = await db<(Due & { channel: Channel })[]>`
+    select ${intendedChannelOf(db, channels)} as "channel",
+           count(*)::integer                as "count",
            greatest(extract(epoch from to_timestamp(${now / 1000}::double precision)
-                                       - min(coalesce(late_since, due_at))), 0)::float8 as "oldestSeconds"
-    from   messages
-    where  state = 'waiting' and kind = 'invitation'
-      and  coalesce(late_since, due_at) <= to_timestamp(${now / 1000}::double precision)`;
-  return row!;
+                                       - min(coalesce(m.late_since, m.due_at))), 0)::float8 as "oldestSeconds"
+    from   messages m
+    join   users u on u.account_id = m.account_id and u.user_id = m.user_id
+    where  m.state = 'waiting' and m.kind = 'invitation'
+      and  coalesce(m.late_since, m.due_at) <= to_timestamp(${now / 1000}::double precision)
+    group  by 1`;
+  const of = (channel: Channel): Due => {
+    const { count = 0, oldestSeconds = 0 } = rows.find((one) => one.channel === channel) ?? {};
+    return { count, oldestSeconds };
+  };
+  return { mail: of('mail'), sms: of('sms') };
 }

@@ -1,6 +1,8 @@
 // SQL of invitations and reminders, of all accounts. Writers: messages.ts, opening.ts; closing a week deletes them.
 import type { Week } from '@soundings/contract/weeks.ts';
+import { allChannels, type Channels } from '../../base/messages/channels.ts';
 import type { AccountId, Db, Fragment } from '../../db/db.ts';
+import { addressOn, type Channel, channelOf } from '../reach.sql.ts';
 
 /** Identifies a message. */
 export type MessageKey = {
@@ -20,6 +22,9 @@ export type DueMessage = MessageKey & {
   language: string;
   company: string;
   firstName: string;
+  /** The email address or phone number; null: the person has none any more, or can't be written to. */
+  address: string | null;
+  externalId: string | null;
   email: string | null;
   active: boolean;
   /** The number of answers a group needs for results to be shown. */
@@ -30,36 +35,44 @@ export type DueMessage = MessageKey & {
   wrapped: Buffer | null;
   /** The ids of the questions that the schedule asks in the week. */
   scheduleAsks: number[];
-  /** Whether the person has turned off survey emails or, for a reminder, has turned reminders off or already got one this week. */
+  /** Whether the person has turned off survey messages or, for a reminder, has turned reminders off or already got one this week. */
   isUnwanted: boolean;
 };
 
 /**
- * Takes due messages, so that no other process takes them for five minutes. If they have not been sent by then, another process
- * takes over. A reminder waits until two hours after the invitation, which can be late. `now`: ms since 1970.
+ * Takes due messages of a channel, so that no other process takes them for five minutes. If they have not been sent by then, another
+ * process takes over. A reminder waits until two hours after the invitation, which can be late. Messages to people who can't be written
+ * to any more are taken for any channel. `now`: ms since 1970.
  */
-export async function takeDue(db: Db, now: number, count: number): Promise<DueMessage[]> {
+export async function takeDue(
+  db: Db,
+  { channel, channels }: { channel: Channel; channels: Channels },
+  now: number,
+  count: number,
+): Promise<DueMessage[]> {
   return db<DueMessage[]>`
-    with due as (select account_id, user_id, week, schedule_id, kind
+    with due as (select m.account_id, m.user_id, m.week, m.schedule_id, m.kind, ${channelOf(db, channels)} as channel
                  from   messages m
-                 where  state = 'waiting' and due_at <= to_timestamp(${now / 1000}::double precision)
-                   and  (kind = 'invitation'
+                 join   users u on u.account_id = m.account_id and u.user_id = m.user_id
+                 where  m.state = 'waiting' and m.due_at <= to_timestamp(${now / 1000}::double precision)
+                   and  (${channelOf(db, channels)} = ${channel} or ${channelOf(db, allChannels)} is null)
+                   and  (m.kind = 'invitation'
                          or not exists (select 1
                                         from   messages o
                                         where  o.account_id = m.account_id and o.user_id = m.user_id and o.week = m.week
                                           and  o.kind = 'invitation'
                                           and  (o.state in ('waiting', 'sending')
                                                 or o.due_at > to_timestamp(${now / 1000 - 7200}::double precision))))
-                 order  by due_at
+                 order  by m.due_at
                  limit  ${count}
-                 for    update skip locked),
+                 for    update of m skip locked),
          taken as (update messages m
                    set    due_at = to_timestamp(${now / 1000 + 300}::double precision),
                           late_since = coalesce(m.late_since, m.due_at)
                    from   due
                    where  m.account_id = due.account_id and m.user_id = due.user_id and m.week = due.week
                      and  m.schedule_id = due.schedule_id and m.kind = due.kind
-                   returning m.*)
+                   returning m.*, due.channel)
     select t.account_id                                as "accountId",
            t.user_id                                   as "userId",
            t.week                                      as "week",
@@ -72,6 +85,8 @@ export async function takeDue(db: Db, now: number, count: number): Promise<DueMe
            coalesce(u.language, a.language)            as "language",
            a.name                                      as "company",
            u.first_name                                as "firstName",
+           case when t.channel is not null then ${addressOn(db, channel)} end as "address",
+           u.external_id                               as "externalId",
            u.email                                     as "email",
            u.active                                    as "active",
            w.threshold                                 as "threshold",
@@ -126,8 +141,8 @@ export async function selectAskedAndSealed(
 export type Decided = { key: MessageKey; respondent: string; sealed: Buffer[] };
 
 /**
- * Records that messages are now being given to the mail server. Returns for each message whether it may be sent. It may not
- * if it should no longer be sent, if it was already given to the mail server, or if the person's answers have changed since
+ * Records that messages are now being sent. Returns for each message whether it may be sent. It may not
+ * if it should no longer be sent, if it was already being sent, or if the person's answers have changed since
  * the decision to send it. In the last case, the message is checked again later. The messages must belong to different
  * people, because a person gets one reminder a week.
  */
@@ -171,7 +186,7 @@ const isRow = (db: Db) => db`
   m.user_id = n."userId" and m.week = n.week and m.schedule_id = n."scheduleId" and m.kind = n.kind`;
 
 /**
- * Records that the mail server accepted messages. An accepted invitation deletes the person's recorded rejection. The outcome of a
+ * Records that the receiver accepted messages. An accepted invitation deletes the person's recorded rejection. The outcome of a
  * reminder is never recorded for a person, because only people who have not answered get one.
  */
 export async function recordSent(db: Db, keys: MessageKey[]): Promise<void> {
@@ -186,7 +201,7 @@ export async function recordSent(db: Db, keys: MessageKey[]): Promise<void> {
     where  f.account_id = n."accountId" and f.user_id = n."userId" and n.kind = 'invitation'`;
 }
 
-/** Records that the mail server rejected a message and, for an invitation, also the person's address and the reason. */
+/** Records that the receiver rejected a message and, for an invitation, also the person's address and the reason. */
 export async function recordRefused(
   db: Db,
   key: MessageKey,
@@ -200,8 +215,8 @@ export async function recordRefused(
 }
 
 /**
- * Schedules another attempt to send a message that the mail server did not accept, at a time in ms since 1970. `hasBegun`:
- * the server had received everything except the end. If it had not, another process may have taken the message over.
+ * Schedules another attempt to send a message that the receiver did not accept, at a time in ms since 1970. `hasBegun`:
+ * the receiver could have accepted it. If it could not, another process may have taken the message over.
  */
 export async function retryLater(
   db: Db,
@@ -309,12 +324,13 @@ const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): Messa
 });
 
 /**
- * Marks messages of all accounts as unknown if the process that was sending them stopped before the mail server replied. Returns
- * their people, with the people's email addresses.
+ * Marks messages of all accounts as unknown if the process that was sending them stopped before the receiver replied. Returns
+ * their people, with the address to which each message may have been sent.
  */
 export async function endLost(
   db: Db,
-): Promise<{ accountId: AccountId; userId: number; week: Week; email: string | null }[]> {
+  channels: Channels,
+): Promise<{ accountId: AccountId; userId: number; week: Week; address: string | null }[]> {
   return db`
     update messages m
     set    state = 'unknown'
@@ -324,5 +340,5 @@ export async function endLost(
     returning m.account_id as "accountId",
               m.user_id    as "userId",
               m.week       as "week",
-              u.email      as "email"`;
+              case ${channelOf(db, channels)} when 'mail' then u.email when 'sms' then u.phone end as "address"`;
 }

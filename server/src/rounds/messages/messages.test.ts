@@ -21,6 +21,7 @@ import { setSurveyEmails } from './opt-outs.sql.ts';
 
 const publicUrl = 'https://soundings.example';
 const minute = 60_000;
+const onlyMail = { mail: true, sms: false };
 /** Friday at 9, when people who have not answered get a reminder. Everyone was asked on Wednesday at noon. */
 const friday = Date.parse('2026-11-20T09:00:00Z');
 const reminded = { reminderDays: 4, reminderHour: 9 };
@@ -236,14 +237,20 @@ describe('a mail server', () => {
     }
     expect(waits).toEqual([2, 4, 8, 16, 32, 60, 60]);
     // They count as late since their first send time, although each is deferred.
-    expect(await selectDue(pool, noon + 90 * minute)).toEqual({ count: 6, oldestSeconds: 90 * 60 });
+    expect((await selectDue(pool, onlyMail, noon + 90 * minute)).mail).toEqual({
+      count: 6,
+      oldestSeconds: 90 * 60,
+    });
     expect(lines.every(({ msg }) => msg.includes('will be retried'))).toBe(true);
     const second = await newMailServer({ port: first.port });
     await send(friday + 20 * minute);
     await send(friday + 80 * minute);
     expect(namesOf(second.mails.map(({ to }) => to))).toEqual(['p1', 'p2', 'p3', 'p4', 'p5', 'p6']);
     expect(await countsOf(pool, accountId)).toEqual({ 'invitation sent': 6 });
-    expect(await selectDue(pool, friday + 81 * minute)).toEqual({ count: 0, oldestSeconds: 0 });
+    expect((await selectDue(pool, onlyMail, friday + 81 * minute)).mail).toEqual({
+      count: 0,
+      oldestSeconds: 0,
+    });
   });
 
   test('that rejects one message delays no others; the reason is stored until an invitation is accepted, with other addresses removed', async () => {
@@ -263,7 +270,10 @@ describe('a mail server', () => {
     await send(noon + 10 * minute);
     expect(smtp.mails).toHaveLength(5);
     // Due reminders are not counted: during an outage, only those to people who have not answered are left.
-    expect(await selectDue(pool, friday + 60 * minute)).toEqual({ count: 0, oldestSeconds: 0 });
+    expect((await selectDue(pool, onlyMail, friday + 60 * minute)).mail).toEqual({
+      count: 0,
+      oldestSeconds: 0,
+    });
     // What happens to a reminder is recorded for no one, because only people who have not answered get one.
     refused = 'p3';
     await send(friday);
@@ -273,7 +283,7 @@ describe('a mail server', () => {
       { kind: 'reminder', userId: undefined },
     ]);
     // The command does not show it either, nor how many there were.
-    const show = weekCommands(() => ({ publicUrl, smtpUrl: undefined }))['week show']!;
+    const show = weekCommands(() => ({ publicUrl, smtpUrl: undefined, sms: undefined }))['week show']!;
     const shown = (await show.run!(pool, { account: String(accountId) }, database.keys, () => '')) as {
       weeks: { messages: unknown[] }[];
     };
@@ -524,7 +534,7 @@ describe('a person who has turned off all survey emails', () => {
     await senderOf(pool, smtp.url).send(noon);
     await setSurveyEmails(pool, accountId, userIds[1] as number, 'none');
     const { links } = await inTransaction(pool, (tx) =>
-      exportLinks(tx, accountId, publicUrl, { canMail: true, by: null }),
+      exportLinks(tx, accountId, publicUrl, { channels: { mail: true, sms: false }, by: null }),
     );
     expect(links.map(({ userId }) => userId)).toEqual([userIds[0]]);
   });

@@ -1,12 +1,15 @@
 // Decides which invitations and reminders are sent now. Each message is sent once, by one of the processes, at an hour that is allowed
-// in the person's time zone. If it is unknown whether the mail server accepted a message, it counts as sent: a missing reminder is
-// better than a duplicate email (deliver.ts).
+// in the person's time zone. If it is unknown whether it was accepted, it counts as sent: a missing reminder is better than a duplicate
+// (deliver.ts). Emails and text messages have a queue each, so that neither waits for the other; a person is in one of them (reach.sql.ts).
+import { type Channels } from '../../base/messages/channels.ts';
 import type { Log } from '../../base/log.ts';
 import type { Pool } from '../../db/db.ts';
 import type { Mailer } from '../../mail/mail.ts';
-import { openOutbox, type Queue } from '../../mail/outbox.ts';
+import { openOutbox, type Queue } from '../../sending/outbox.ts';
 import type { AnswerKeys } from '../../sealing/answer-keys.ts';
 import { decodeAnswers } from '../../sealing/person-answers.ts';
+import type { Gateway } from '../../sms/sms.ts';
+import { mailChannel, type MessageChannel, smsChannel } from './channels.ts';
 import { openDelivery, type Outgoing, type Unanswered } from './deliver.ts';
 import { replaceLinks } from './link-notices.ts';
 import { newLinks } from '../links.ts';
@@ -26,37 +29,63 @@ import { personTokensFor } from './person-tokens.ts';
 type SenderContext = { pool: Pool; keys: AnswerKeys; publicUrl: string; log: Log };
 
 /**
- * Opens the sender of this process. Returns a function that sends all due messages (mail/outbox.ts). `now`: the time at the start of
- * the call, in ms since 1970. Without a mail server, messages wait, and a warning is logged.
+ * Opens the sender of this process. Returns a function that sends all due messages over their channels (sending/outbox.ts). `now`: the
+ * time at the start of the call, in ms since 1970. Without a mail server or a gateway, messages over that channel wait, and a warning
+ * is logged.
  */
 export function openSender({
   mailer,
-  ...others
-}: SenderContext & { mailer: Mailer | undefined }): (now: number) => Promise<void> {
-  const { pool, log } = others;
-  const queue = mailer && queueOf(others, mailer);
-  return openOutbox(async (now) => {
-    const lost = await endLost(pool);
-    if (lost.length > 0)
-      log.warn({ messages: lost.length }, 'Delivery status unknown: a process stopped while sending');
-    const reached = lost.flatMap(({ email, ...key }) => (email === null ? [] : [{ ...key, address: email }]));
-    if (reached.length > 0) await replaceLinks(pool, reached);
-    if (!queue && (await selectDue(pool, now)).count > 0) {
-      log.warn(
-        'Invitations are waiting because SMTP_URL is not set. Set it, or hand out links with "soundings links export".',
-      );
-    }
-    return queue;
+  gateway,
+  ...context
+}: SenderContext & { mailer: Mailer | undefined; gateway?: Gateway | undefined }): (
+  now: number,
+) => Promise<void> {
+  const channels: Channels = { mail: mailer !== undefined, sms: gateway !== undefined };
+  const configured = [...(mailer ? [mailChannel(mailer)] : []), ...(gateway ? [smsChannel(gateway)] : [])];
+  const outboxes = configured.map((channel) => {
+    const queue = queueOf(context, channel, channels);
+    return openOutbox(async () => queue);
   });
+  return async (now) => {
+    await endLostMessages(context, channels);
+    await warnOfMissing(context, channels, now);
+    const ended = await Promise.allSettled(outboxes.map((sendDue) => sendDue(now)));
+    for (const one of ended) if (one.status === 'rejected') throw one.reason;
+  };
 }
 
-function queueOf(context: SenderContext, mailer: Mailer): Queue<DueMessage, Outgoing> {
+/** Ends the messages of processes that stopped while they were sending. */
+async function endLostMessages({ pool, log }: SenderContext, channels: Channels): Promise<void> {
+  const lost = await endLost(pool, channels);
+  if (lost.length > 0)
+    log.warn({ messages: lost.length }, 'Delivery status unknown: a process stopped while sending');
+  const reached = lost.flatMap(({ address, ...key }) => (address === null ? [] : [{ ...key, address }]));
+  if (reached.length > 0) await replaceLinks(pool, reached);
+}
+
+const missing = {
+  mail: 'Invitations are waiting because SMTP_URL is not set. Set it, or hand out links with "soundings links export".',
+  sms: 'Invitations by text message are waiting because SMS_PROVIDER is not set. Set it, or hand out links with "soundings links export".',
+};
+
+async function warnOfMissing({ pool, log }: SenderContext, channels: Channels, now: number): Promise<void> {
+  const absent = (['mail', 'sms'] as const).filter((channel) => !channels[channel]);
+  if (absent.length === 0) return;
+  const due = await selectDue(pool, channels, now);
+  for (const channel of absent) if (due[channel].count > 0) log.warn(missing[channel]);
+}
+
+function queueOf(
+  context: SenderContext,
+  channel: MessageChannel,
+  channels: Channels,
+): Queue<DueMessage, Outgoing> {
   return {
-    connections: mailer.connections,
-    take: (now, count) => takeDue(context.pool, now, count),
+    connections: channel.connections,
+    take: (now, count) => takeDue(context.pool, { channel: channel.name, channels }, now, count),
     prepare: (due, now) => outgoingOf(context, due, now),
-    send: openDelivery({ ...context, mailer }),
-    addressOf: ({ message }) => message.email as string,
+    send: openDelivery({ ...context, channel }),
+    laneOf: ({ message }) => channel.laneOf(message.address as string),
     putBack: (rest, until) =>
       postpone(
         context.pool,
@@ -76,7 +105,7 @@ async function outgoingOf(context: SenderContext, due: DueMessage[], now: number
   const wanted = asked.filter(({ questions }) => questions > 0);
   const links = await newLinks(
     pool,
-    wanted.map(({ message }) => ({ ...message, sentTo: message.email })),
+    wanted.map(({ message }) => ({ ...message, sentTo: message.address })),
   );
   const tokens = await personTokensFor(
     pool,
@@ -133,8 +162,8 @@ async function unansweredOf({ pool, keys }: SenderContext, messages: DueMessage[
 
 /** Returns when to send a message, in ms since 1970: now or later; undefined if it should not be sent. */
 function sendTimeFor(message: DueMessage, now: number): number | undefined {
-  const { active, email, wrapped, isUnwanted, timezone, anyHour, week, accountTimezone } = message;
-  if (email === null || wrapped === null || isUnwanted) return undefined;
+  const { active, address, wrapped, isUnwanted, timezone, anyHour, week, accountTimezone } = message;
+  if (address === null || wrapped === null || isUnwanted) return undefined;
   const weekEnd = endOf(week, accountTimezone);
   // The person may become active again soon, for example if a faulty list made them inactive.
   if (!active) return now + hour < weekEnd ? now + hour : undefined;

@@ -1,5 +1,5 @@
-// SQL of turning survey emails and digests off. Writers: the pages on which people do this (answers/answering.routes.ts), their
-// profile, and administrators, who can turn survey emails on again.
+// SQL of turning survey messages and digests off. Writers: the pages on which people do this (answers/answering.routes.ts), their
+// profile, and administrators, who can turn survey messages on again.
 import type { AccountId, Db } from '../../db/db.ts';
 
 /** Which emails a person gets: all, no reminders, or none. For digests, only `all` and `none` are possible. */
@@ -63,7 +63,7 @@ export async function selectOptOut(
   };
 }
 
-/** Sets which survey emails a person gets. Returns false if the person no longer exists. */
+/** Sets which survey messages a person gets. Returns false if the person no longer exists. */
 export async function setSurveyEmails(
   db: Db,
   accountId: AccountId,

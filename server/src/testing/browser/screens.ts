@@ -352,7 +352,7 @@ function wednesday(): number {
 /** Gives answers of some people who are asked in the open week. */
 async function answerSome(pool: Pool, accountId: number, address: string): Promise<void> {
   const { links } = await inTransaction(pool, (tx) =>
-    exportLinks(tx, accountId, address, { canMail: false, by: null }),
+    exportLinks(tx, accountId, address, { channels: { mail: false, sms: false }, by: null }),
   );
   const questions = await pool<{ id: number; type: QuestionType }[]>`
     select distinct q.question_id as id, q.type
@@ -403,6 +403,7 @@ async function main(): Promise<void> {
     smtpConnections: 4,
     dkim: undefined,
     bounces: undefined,
+    sms: undefined,
     metricsToken: undefined,
   };
   const app = await startApp(config, Promise.resolve(embedded.url), log, now);

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { writingDirectionOf } from '@soundings/contract/texts.ts';
 import { readCatalogueFiles } from '../../base/texts.ts';
 import { type AnsweringLanguages, readAnsweringLanguages } from '../../languages/languages.ts';
+import { segmentsOf } from '../../sms/segments.ts';
 import { faultsOf, literalsOf, withoutHead } from './catalogues.ts';
 
 /** What a fault is about: a column of the table. */
@@ -54,6 +55,7 @@ export function languageReports(folder: URL = ours): LanguageReport[] {
         ...known.flatMap(([key, text]) => [
           ...formFaults(language, key, text),
           ...lengthFaults(languages, language, key),
+          ...segmentFaults(languages, language, key),
         ]),
       ],
     };
@@ -131,6 +133,8 @@ const limits: readonly [keys: RegExp, most: number][] = [
 ];
 /** Values that are long, but usual. */
 const examples = { company: 'Nordwind Logistik', firstName: 'Karin', questions: 12, minutes: 3 };
+/** What follows the text of an invitation or a reminder in a text message. */
+const link = ` https://surveys.nordwind.example/a/${'x'.repeat(27)}`;
 
 function lengthFaults({ texts }: AnsweringLanguages, language: string, key: string): LanguageFault[] {
   const most = limits.find(([keys]) => keys.test(key))?.[1];
@@ -139,6 +143,22 @@ function lengthFaults({ texts }: AnsweringLanguages, language: string, key: stri
   try {
     const { length } = [...t(key, examples).replaceAll(/[\u2068\u2069]/g, '')];
     return faultsIf(length > most, 'length', `${key}: has ${length} characters, at most ${most} fit`);
+  } catch {
+    return []; // A text that can't be formatted has another fault.
+  }
+}
+
+/** A text message fits into one segment, or into two if the language has letters that need more space. */
+function segmentFaults({ texts }: AnsweringLanguages, language: string, key: string): LanguageFault[] {
+  if (!key.startsWith('sms.')) return [];
+  const t = texts.in(language) as (name: string, values: object) => string;
+  try {
+    const { encoding, length, segments } = segmentsOf(
+      t(key, examples) + (key === 'sms.replaced' ? '' : link),
+    );
+    const most = encoding === 'GSM-7' ? 1 : 2;
+    const text = `${key}: needs ${segments} segments of a text message (${length} characters of ${encoding}), at most ${most} are sent`;
+    return faultsIf(segments > most, 'length', text);
   } catch {
     return []; // A text that can't be formatted has another fault.
   }

@@ -46,13 +46,13 @@ const canAsk = ({ isAsked, people, questions, minPeople }: AskNow) =>
 function Plan({ plan }: { plan: AskNow }) {
   const t = useText();
   const { time } = useFormat();
-  const { people, withEmail, questions, groups, without, endsAt, hasMail, isAsked, minPeople } = plan;
+  const { people, reachable, questions, groups, without, endsAt, hasMail, isAsked, minPeople } = plan;
   if (isAsked) return <p>{t('ask.isAsked')}</p>;
   if (minPeople !== null && people < minPeople)
     return <p>{t('ask.tooFewDue', { count: people, minimum: minPeople })}</p>;
   if (people === 0) return <p>{t('ask.noPeople')}</p>;
   if (questions === 0) return <p>{t('ask.noQuestions')}</p>;
-  const withoutEmail = hasMail ? people - withEmail : people;
+  const unreachable = hasMail ? people - reachable : people;
   return (
     <>
       <p>{t('ask.text', { count: people, questions: t('ask.questions', { count: questions }) })}</p>
@@ -61,8 +61,8 @@ function Plan({ plan }: { plan: AskNow }) {
         {without.length > 0 && ` ${t('ask.without', { groups: without.join(', ') })}`}
       </p>
       <p>{t('ask.until', { time: time(endsAt) })}</p>
-      {withoutEmail > 0 && (
-        <Notice tone="warn">{t(hasMail ? 'ask.withoutEmail' : 'ask.noMail', { count: withoutEmail })}</Notice>
+      {unreachable > 0 && (
+        <Notice tone="warn">{t(hasMail ? 'ask.unreachable' : 'ask.noMail', { count: unreachable })}</Notice>
       )}
     </>
   );

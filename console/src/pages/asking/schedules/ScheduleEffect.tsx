@@ -54,9 +54,9 @@ export function ScheduleEffect({ draft, scheduleId, library, isPaused = false }:
               <div>
                 <p className={css['figure']}>{t('asking.people', { count: check.audience.people })}</p>
                 {draft.chooses === 'byDate' && <p className={css['small']}>{t('asking.dueToday')}</p>}
-                {check.audience.people > check.audience.withEmail && (
+                {check.audience.people > check.audience.reachable && (
                   <p className={css['small']}>
-                    {t('asking.withoutEmail', { count: check.audience.people - check.audience.withEmail })}
+                    {t('asking.unreachable', { count: check.audience.people - check.audience.reachable })}
                   </p>
                 )}
               </div>

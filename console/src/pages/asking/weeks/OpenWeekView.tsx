@@ -66,14 +66,14 @@ function Closing({ week: { closing } }: { week: OpenWeek }) {
 function Figures({ week }: { week: OpenWeek }) {
   const t = useText();
   const format = useFormat();
-  const { asked, withoutEmail } = week;
+  const { asked, unreachable } = week;
   return (
     <dl className={css['figures']}>
       <div>
         <dt>{t('asking.askedLabel')}</dt>
         <dd className={css['figure']}>{format.number(asked)}</dd>
         <dd className={css['small']}>
-          {withoutEmail > 0 ? t('asking.withoutEmail', { count: withoutEmail }) : t('asking.activePeople')}
+          {unreachable > 0 ? t('asking.unreachable', { count: unreachable }) : t('asking.activePeople')}
         </dd>
       </div>
       <div>

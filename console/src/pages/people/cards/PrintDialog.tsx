@@ -92,10 +92,10 @@ function Others({ plan }: { plan: CardPlan }) {
   const { number } = useFormat();
   const counts = {
     withCard: plan.withCard - plan.replacing,
-    withEmail: plan.withEmail,
+    reachable: plan.reachable,
     inactive: plan.inactive,
   };
-  const reasons = (['withCard', 'withEmail', 'inactive'] as const).filter((reason) => counts[reason] > 0);
+  const reasons = (['withCard', 'reachable', 'inactive'] as const).filter((reason) => counts[reason] > 0);
   if (reasons.length === 0) return null;
   return (
     <ul className={css['others']}>

@@ -20,7 +20,7 @@ function queueOf(send: (email: number) => Outcome) {
       else due.push(email);
       return { outcome };
     },
-    addressOf: (email: number) => `${email}@${email % 2 === 0 ? 'even' : 'odd'}.example`,
+    laneOf: (email: number) => (email % 2 === 0 ? 'even' : 'odd'),
     putBack: async (rest: number[], until: number) =>
       void putBack.push(...rest.map((email) => ({ email, until }))),
   };
@@ -83,7 +83,7 @@ describe('a sender', () => {
     expect(sent).toEqual([1]);
   });
 
-  test('pauses only the domain for which the server gets too many, longer each time, until it takes one again', async () => {
+  test('pauses only the lane in which the receiver gets too many, longer each time, until it takes one again', async () => {
     let isThrottling = true;
     const { due, sent, putBack, queue } = queueOf((email) =>
       email % 2 === 1 && isThrottling ? 'throttled' : 'taken',
@@ -127,5 +127,23 @@ describe('a sender', () => {
     due.push(401, 403, 405, 407, 409);
     await call(61 * 60_000);
     expect(new Set(minutes())).toEqual(new Set([62]));
+  });
+
+  test('pauses a lane for as long as the receiver asks, even if it asks while the lane is paused', async () => {
+    const waits = [90, 3600, 5].map((seconds) => seconds * 1000);
+    const { due, putBack, queue } = queueOf(() => 'throttled');
+    const send = async (message: number) => {
+      due.splice(due.indexOf(message), 1);
+      return { outcome: 'throttled' as const, waitMs: waits.shift() };
+    };
+    const call = openOutbox(() => Promise.resolve({ ...queue, laneOf: () => 'all', send }));
+    due.push(1, 2, 3, 4);
+    await call(0);
+    // Two were tried at the same time: the longer wait counts.
+    expect(putBack.splice(0).map(({ until }) => Math.round(until / 1000))).toEqual([3600, 3600]);
+    due.push(5, 6, 7);
+    await call(3_601_000);
+    // Shorter than our own pause, which has doubled.
+    expect(putBack.map(({ until }) => Math.round((until - 3_601_000) / 1000))).toEqual([120]);
   });
 });

@@ -1,9 +1,9 @@
-// What mail servers say about an email, in a form that can be logged and shown.
+// What a mail server or a gateway says about a message, in a form that can be logged and shown.
 
 /** Returns a text as one line. */
 export const oneLine = (value: string): string => value.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
-/** Returns the reason that a mail server gave, as one line of at most 300 characters without addresses and links. `to`: the recipient. */
+/** Returns the reason that was given, as one line of at most 300 characters without addresses and links. `to`: the recipient. */
 export function withoutAddresses(text: string, to: string): string {
   const line = oneLine(
     text
