@@ -2,8 +2,17 @@
 // the sources, because it loads tens of files and not a thousand. Code is not minified, because errors show it.
 //
 //   node server/build.js [--if-changed]
-import { existsSync, globSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import {
+  existsSync,
+  globSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
@@ -47,16 +56,29 @@ async function build() {
   // Built elsewhere and then moved, because another process may be reading the previous build.
   const aside = `${built}-${process.pid}`;
   try {
-    await rolldown.build({
+    const { output } = await rolldown.build({
       input: Object.fromEntries(modules.map((path) => [basename(path, '.ts'), path])),
       external,
       platform: 'node',
       logLevel: 'warn',
       output: { dir: aside, format: 'esm', chunkFileNames: '[name]-[hash].js', minify: false },
     });
+    writeFileSync(join(aside, 'packages.json'), `${JSON.stringify(packagesOf(output), null, 2)}\n`);
     rmSync(built, { recursive: true, force: true });
     renameSync(aside, built);
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
+}
+
+/** Returns the packages that the code of a build comes from, with their folders in the project. */
+function packagesOf(output) {
+  const project = join(folder, '..');
+  const folders = output.flatMap(({ moduleIds = [] }) =>
+    moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []),
+  );
+  return [...new Set(folders)].toSorted().map((path) => {
+    const { name, version } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+    return { name, version, folder: relative(project, path) };
+  });
 }

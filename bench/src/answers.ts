@@ -89,6 +89,7 @@ async function open({ pool, keys }: Service, { id }: BenchAccount) {
       everyWeeks: null,
       groupIds: [top!.id],
       withoutGroupIds: [],
+      byDate: null,
       repeat: 'once',
       repeatWeeks: 1,
       weekday: weekdayOf(today),

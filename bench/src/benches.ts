@@ -8,6 +8,7 @@ import { benchHostile, hostilePlans } from './hostile.ts';
 import { type Bench, inBothSizes, type Plans } from './measuring/plans.ts';
 import { benchMail, mailPlans } from './mail.ts';
 import { benchReports, reportsPlans } from './reports.ts';
+import { benchResults, resultsPlans } from './pages/results.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';
 import { benchSheets, sheetsPlans } from './sheets.ts';
 import { benchStatistics, statisticsPlans } from './statistics.ts';
@@ -18,6 +19,7 @@ export const benches: Record<string, Plans<Bench>> = {
   data: inBothSizes(benchData, dataPlans),
   answers: inBothSizes(benchAnswers, answersPlans),
   console: inBothSizes(benchConsole, consolePlans),
+  results: inBothSizes(benchResults, resultsPlans),
   reports: inBothSizes(benchReports, reportsPlans),
   drivers: inBothSizes(benchDrivers, driversPlans),
   sheets: inBothSizes(benchSheets, sheetsPlans),

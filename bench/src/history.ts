@@ -13,12 +13,21 @@ export const kpiCount = 8;
  * Writes a history of `weeks` weeks up to `last`. Each week asks everyone in each tree the next `perWeek` questions, and there are
  * about `answers` answers in total. If `recent` is given, each of the last five weeks has that many answers, and these answers are
  * the same in histories of any length. Four out of five questions are agreement scales, the others are recommendation questions.
- * The first KPI contains all questions, so it has values in every week.
+ * The first KPI contains all questions, so it has values in every week. In the last `falling` weeks, a third of the answers to the
+ * questions of the second KPI are a step lower, so that there are clear changes. `remark` returns the text of a comment.
  */
 export async function writeHistory(
   path: string,
   company: Company,
-  wanted: { answers: number; weeks: number; perWeek: number; last: string; recent?: number },
+  wanted: {
+    answers: number;
+    weeks: number;
+    perWeek: number;
+    last: string;
+    recent?: number;
+    falling?: number;
+    remark?: (random: () => number) => string;
+  },
 ): Promise<void> {
   const file = createWriteStream(path, { highWaterMark: 1024 * 1024 });
   let text = '';
@@ -39,6 +48,7 @@ export async function writeHistory(
     await write({ kpi: { id: `kpi-${i}`, name: `KPI ${i}`, questions } });
   }
   const trees = peopleByTree(company);
+  const { falling = 0, remark = (random) => `A remark of ${Math.floor(random() * 1e6)}` } = wanted;
   for (let ago = wanted.weeks - 1; ago >= 0; ago--) {
     const week = weekName(addWeeks(wanted.last, -ago));
     const random = mulberry32(7 + ago);
@@ -54,8 +64,11 @@ export async function writeHistory(
           if (random() >= share) continue;
           const value =
             typeOf(i) === recommendation ? Math.floor(random() * 11) : 1 + Math.floor(random() * 5);
-          const comment = random() < 0.02 ? { comment: `A remark of ${Math.floor(random() * 1e6)}` } : {};
-          await write({ answer: { week, group, person, question: keys[i], value, ...comment } });
+          const lower = ago < falling && i % kpiCount === 1 && value > 1 && random() < 1 / 3 ? 1 : 0;
+          const comment = random() < 0.02 ? { comment: remark(random) } : {};
+          await write({
+            answer: { week, group, person, question: keys[i], value: value - lower, ...comment },
+          });
         }
       }
     }

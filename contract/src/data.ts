@@ -1,20 +1,18 @@
 // The read-only data interface (§2.1, §4.1).
 import { Type, type Static, type TSchema } from 'typebox';
+import { AnswerData } from './answer-data.ts';
 import { feedMetrics, FeedRow } from './feed-rows.ts';
 import type { Operation } from './operation.ts';
 import {
   agreementScale,
   fourStepScale,
-  choiceTypes,
   freeText,
   multipleChoice,
   type QuestionType,
   recommendation,
-  scaledTypes,
   singleChoice,
   tenStepScale,
   typeNumbers,
-  typesText,
   yesNo,
 } from './question-types.ts';
 
@@ -148,9 +146,6 @@ export type KpiValues = Static<typeof KpiValues>;
 export const ResponseRateValues = Type.Object({ values: Type.Array(Value) }, { title: 'ResponseRateValues' });
 export type ResponseRateValues = Static<typeof ResponseRateValues>;
 
-/** The numbers of the types whose answers are numbers. */
-const scaled = typesText(scaledTypes).replace(' to ', '–');
-
 const typeNames: Record<QuestionType, string> = {
   [agreementScale]: 'scale 1–5',
   [tenStepScale]: 'scale 1–10',
@@ -176,45 +171,6 @@ export const Question = Type.Object(
   { title: 'Question' },
 );
 export type Question = Static<typeof Question>;
-
-const countsOf = (description: string) =>
-  Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description });
-
-export const AnswerData = Type.Object(
-  {
-    value: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
-      description: `Types ${scaled}: the mean of the answers, scaled to 0…1. Null for other types and if it is withheld.`,
-    }),
-    answers: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-      description: 'The number of answers behind the value. Null if it is withheld.',
-    }),
-    distribution: Type.Optional(
-      countsOf(
-        'How often each answer was given, by scale value, yes and no, or option ID. Omitted if it is withheld. It can ' +
-          'cover fewer answers than the value, because answers that would reveal too few people are left out.',
-      ),
-    ),
-    enps: Type.Optional(
-      Type.Number({
-        minimum: -100,
-        maximum: 100,
-        description: `Type ${recommendation}: promoters (9, 10) minus detractors (0–6), as a percentage of the answers.`,
-      }),
-    ),
-    options: Type.Optional(
-      Type.Record(Type.String(), Type.String(), {
-        description: `Types ${typesText(choiceTypes)}: the text of each option, by option ID.`,
-      }),
-    ),
-    individual: Type.Optional(
-      Type.Array(Type.Integer(), {
-        description: `With granularData, types ${scaled}: the individual answers on their own scale (yes 1, no 0), in ascending order.`,
-      }),
-    ),
-  },
-  { title: 'AnswerData' },
-);
-export type AnswerData = Static<typeof AnswerData>;
 
 const byWeek = <T extends TSchema>(leaf: T) =>
   Type.Record(Type.String(), leaf, { description: 'By ISO week, YYWW.' });

@@ -53,6 +53,16 @@ export const FeedRow = Type.Object(
         'For response rates: how many of these people answered or skipped anything. The console shows `answered` ÷ `asked`; ' +
         '`value` counts the questions.',
     }),
+    notApplicable: Type.Union([Type.Integer(), Type.Null()], {
+      description:
+        'For questions: how many people answered “not applicable”. Their answers are in no other figure of the row. Null: ' +
+        'withheld, or people could not choose it.',
+    }),
+    notApplicableOf: Type.Union([Type.Integer(), Type.Null()], {
+      description:
+        'Of how many people who answered, with or without a value. Null like `notApplicable`. It can differ from `answers` + ' +
+        '`notApplicable`, because both leave out answers that would reveal too few people.',
+    }),
     breakdown: Type.Optional(
       Type.String({
         description: 'Only with kind=segment: the name of the breakdown, such as Site.',

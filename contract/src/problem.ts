@@ -178,6 +178,12 @@ export const detailTypes = {
   'too few at a time':
     'The schedule asks too few questions per round to ask every question of its KPIs within the chosen number of weeks.',
   'no groups': 'The schedule has no groups.',
+  'date attribute not found':
+    'The schedule chooses people by the date in an attribute that the account does not have.',
+  'invalid date range':
+    'The range of days in which a schedule asks people by a date is reversed, too long, or shorter than the time between two rounds.',
+  'too few people':
+    'The minimum number of people of a schedule that asks by a date is lower than the threshold of the account, or too high.',
   'no one to ask': 'The schedule excludes all of its groups, so it reaches no one.',
   'invalid interval': 'A number of weeks in the schedule is too low or too high.',
   'on a weekend': 'The schedule would send emails on a weekend, which it does not allow.',
@@ -243,6 +249,8 @@ export const detailTypes = {
   'breakdown not found': 'The account has no breakdown with this ID.',
   'segment not found': 'The account has no segment with this ID.',
   'breakdown taken': 'The account already has an open breakdown with this name.',
+  'schedule by date':
+    'A schedule chooses people by the date in this attribute. Delete the schedule, or let it choose people in another way, first.',
   'breakdown open': 'An open breakdown uses this attribute. Close it first.',
   'breakdown combined': 'The breakdown is part of a combination. Close or remove the combination first.',
   'too many breakdowns': 'The account already has the maximum number of open breakdowns. Close one first.',

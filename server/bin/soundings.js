@@ -1,30 +1,49 @@
 #!/usr/bin/env node
-// Starts the soundings command from the build, with this Node if it is new enough, otherwise with the one installed with the
-// project. The compiled code is cached beside the packages, which saves a quarter of the start time.
-import { spawnSync } from 'node:child_process';
+// Starts the soundings command, or with `soundings start` the service, from the build: with this Node if it is new enough, otherwise with
+// the one installed with the project. The compiled code is cached beside the packages, which saves a quarter of the start time.
+import { spawn } from 'node:child_process';
 import module, { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 
-const command = new URL('../dist/command.js', import.meta.url);
+const [, , ...args] = process.argv;
+const isService = args[0] === 'start';
+const program = new URL(`../dist/${isService ? 'main' : 'command'}.js`, import.meta.url);
 const compiled = fileURLToPath(new URL('../../node_modules/.cache/modules', import.meta.url));
+/** Small, because it takes memory of each thread, and larger ones are not faster. */
+const youngGeneration = '--max-semi-space-size=8';
 const [major] = process.versions.node.split('.').map(Number);
 if (major >= 24) {
   module.enableCompileCache(compiled);
-  await import(command);
+  if (isService) setFlagsFromString(youngGeneration);
+  await import(program);
 } else {
-  const words = [fileURLToPath(command), ...process.argv.slice(2)];
+  const flags = isService ? [youngGeneration] : [];
   const env = { NODE_COMPILE_CACHE: compiled, ...process.env };
-  const { status, signal } = spawnSync(installedNode(), words, { stdio: 'inherit', env });
-  process.exitCode = status ?? (signal ? 1 : 0);
+  const child = spawn(installedNode(), [...flags, fileURLToPath(program), ...args], {
+    stdio: 'inherit',
+    env,
+  });
+  // Ctrl-C reaches the child by itself. It decides when both end.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => signal === 'SIGTERM' && child.kill(signal));
+  }
+  child.on('exit', (status, signal) => {
+    process.exitCode = status ?? (signal ? 1 : 0);
+  });
 }
 
 function installedNode() {
-  try {
-    return createRequire(import.meta.url).resolve('node/bin/node');
-  } catch {
-    process.stderr.write(
-      'soundings needs Node 24 or newer: run "npm ci" in the checkout, or install Node 24.\n',
-    );
-    process.exit(1);
+  const { resolve } = createRequire(import.meta.url);
+  for (const name of [`node-${process.platform}-${process.arch}`, 'node']) {
+    try {
+      return resolve(`${name}/bin/node`);
+    } catch {
+      // The next one.
+    }
   }
+  process.stderr.write(
+    'soundings needs Node 24 or newer. Install it, or run "npm ci" in a checkout on Linux.\n',
+  );
+  process.exit(1);
 }

@@ -55,6 +55,8 @@ export type Arguments = {
     'asking.chosen': { count: number };
     'asking.up': { text: string };
     'asking.leaveOut': { text: string };
+    'templates.byDate': { minimum: number };
+    'templates.dates': { name: string; count: number };
     'templates.from': { day: string };
     'templates.choice': { count: number; weeks: number };
     'templates.created': { name: string };
@@ -73,6 +75,10 @@ export type Arguments = {
     'asking.onDay': { day: string; hour: string };
     'asking.fromKpis': { kpis: string };
     'asking.daysLater': { count: number };
+    'asking.noDates': { attribute: string };
+    'asking.notDates': { count: number; attribute: string };
+    'asking.lastYear': { count: number; people: number };
+    'asking.waiting': { count: number };
     'asking.unreachable': { count: number };
     'asking.atOnceText': { day: string };
     'asking.isPaused': { name: string };
@@ -141,6 +147,7 @@ export type Arguments = {
     'ask.until': { time: string };
     'ask.unreachable': { count: number };
     'ask.noMail': { count: number };
+    'ask.tooFewDue': { count: number; minimum: number };
     'ask.confirm': { count: number };
     'ask.done': { count: number };
   };
@@ -217,6 +224,8 @@ export type Arguments = {
   people: {
     'people.inAccount': { count: number };
     'people.found': { count: number };
+    'people.severalAdded': { count: number };
+    'people.row': { number: number };
     'people.chooseOne': { name: string };
     'people.chosen': { count: number };
     'people.chooseAll': { count: number };
@@ -347,6 +356,7 @@ export type Arguments = {
     'results.groupsShown': { count: number; shown: string };
     'results.neverAskedThisText': { name: string };
     'results.answeredIn': { week: string };
+    'results.notApplicableOf': { percent: number; count: number; of: number };
     'results.commentsOf': { count: number };
     'results.noCommentsShown': { minimum: number };
     'results.commentsText': { minimum: number };

@@ -1,6 +1,7 @@
 // The console: questions, KPIs, schedules, and open weeks, for administrators only. The service sends the names and days of weeks
 // as text, so that no browser computes them.
 import { Type, type Static } from 'typebox';
+import { ByDate, type ExpectedByDate } from './by-date.ts';
 import { operation } from './operation.ts';
 import { maxCommentLength, maxNameLength } from '../limits.ts';
 import { type QuestionType, typeNumbers } from '../question-types.ts';
@@ -23,6 +24,8 @@ export type QuestionTexts = {
   language: string;
   translations: Record<string, string>;
   options: QuestionOption[];
+  /** Whether people can answer it with "not applicable", in rounds that open from now on. */
+  allowsNotApplicable: boolean;
   isRetired: boolean;
 };
 
@@ -72,6 +75,7 @@ export type AnsweringPageTexts = {
   addComment: string;
   commentHint: string;
   skip: string;
+  notApplicable: string;
 };
 
 const text = Type.String({ minLength: 1, maxLength: maxCommentLength });
@@ -89,6 +93,12 @@ const textFields = {
       closed,
     ),
     { maxItems: 100 },
+  ),
+  allowsNotApplicable: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether people can answer it with “not applicable”. If omitted: as it is, or false for a new question.',
+    }),
   ),
 };
 /** The version that was shown. The change is refused with `changed since` if someone else has made a change in the meantime. */
@@ -148,14 +158,18 @@ export const ScheduleBody = Type.Object(
     reminderHour: nullable(count(24)),
     fromDay: Type.String({ minLength: 1, maxLength: 20 }),
     untilDay: nullable(Type.String({ maxLength: 20 })),
+    /** Null: everyone in the groups. */
+    byDate: Type.Union([ByDate, Type.Null()]),
   },
   closed,
 );
 export type ScheduleBody = Static<typeof ScheduleBody>;
 export const ScheduleChange = Type.Object({ ...ScheduleBody.properties, version }, closed);
 
-/** How many active people a schedule would ask today, and how many of them have an email address. */
-/** How many active people are asked, and how many of them get messages by email or text message. */
+/**
+ * How many active people a schedule would ask today, and how many of them get messages by email or text message. If it chooses people by a date, these are
+ * the people who are waiting, even if they are too few to be asked.
+ */
 export type Audience = { people: number; reachable: number };
 
 /** Why a week was missed. `other`: it was missed in an earlier version that stored the reason as a text. */
@@ -169,6 +183,7 @@ export type MissedReason =
   | 'lost'
   | 'sameText'
   | 'nearlySame'
+  | 'tooFewDue'
   | 'other';
 
 /** One week of a schedule, past or upcoming. */
@@ -219,6 +234,8 @@ export type ScheduleCheck = {
   faults: { path: string; type: string; message: string }[];
   audience: Audience;
   coming: { week: WeekName; day: string; questionIds: number[] }[];
+  /** Null: the schedule doesn't choose people by a date, or has faults. */
+  expected: ExpectedByDate | null;
   /** Whether the schedule sends at the next allowed hour once it is saved, because its day in this week has already come. */
   isAtOnce: boolean;
 };

@@ -274,6 +274,24 @@ export const peopleOperations = {
       invite,
     }),
   }),
+  /** Adds several people with the role User, all or none. Null: a row that was left empty. */
+  'POST /users/several': operation<{ ids: number[] }>()({
+    minimumRole: 'Administrator',
+    body: object({
+      people: Type.Array(
+        Type.Union([
+          object({
+            firstName: Type.String({ maxLength: 1000 }),
+            lastName: Type.String({ maxLength: 1000 }),
+            email: orNull(Type.String({ minLength: 1, maxLength: 1000 })),
+            groupId: Type.Union([Type.Integer(), Type.Null()]),
+          }),
+          Type.Null(),
+        ]),
+        { minItems: 1, maxItems: 20 },
+      ),
+    }),
+  }),
   /** Hands people over to the interface: the next push that omits one of them removes that person. */
   'POST /users/adopt': operation<Handover>()({ minimumRole: 'Administrator', body: handover }),
   /** Takes people over from the interface: pushes don't change them, and a push that lists their externalIds is refused. */

@@ -1,8 +1,10 @@
 // The console: getting started. Templates of schedules, asking at once, and the steps from an empty account to a first answer, computed
 // from the account's data. For administrators only.
 import { Type } from 'typebox';
+import type { ByDate } from './by-date.ts';
 import type { QuestionTexts, WeekName } from './asking.ts';
 import { operation } from './operation.ts';
+import { maxNameLength } from '../limits.ts';
 import type { TemplateId } from '../template-ids.ts';
 
 /** A set of questions with a rhythm. */
@@ -21,6 +23,8 @@ export type TemplateView = {
   weekday: number;
   hour: number;
   reminderDays: number;
+  /** The days around a date on which people are asked, and how many must be waiting; null: everyone is asked. */
+  byDate: Omit<ByDate, 'attribute'> | null;
   /** The day on which it would ask first (YYYY-MM-DD). */
   from: string;
 };
@@ -30,6 +34,8 @@ export type Templates = {
   /** The top groups, which are asked with all their subgroups, and how many active people are in them. */
   groups: string[];
   people: number;
+  /** The attributes of the account, and how many active people of the top groups have a date in each. */
+  attributes: { name: string; dates: number }[];
   /** The account's language. */
   language: string;
 };
@@ -45,6 +51,8 @@ export type AskNow = {
   endsAt: string;
   people: number;
   reachable: number;
+  /** How many people must be due, for a schedule that chooses them by a date; null: everyone is asked. */
+  minPeople: number | null;
   /** The names of the groups that are asked, and of those that are left out. */
   groups: string[];
   without: string[];
@@ -89,7 +97,21 @@ export const startOperations = {
   }),
   'GET /templates': operation<Templates>()(administrator),
   /** Creates the template's questions that are missing, its KPI and a schedule for all top groups. */
-  'POST /templates/{templateId}': operation<{ scheduleId: number }>()(administrator),
+  'POST /templates/{templateId}': operation<{ scheduleId: number }>()({
+    ...administrator,
+    body: Type.Object(
+      {
+        attribute: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: maxNameLength,
+            description: 'The attribute with the date, for a template that chooses people by one.',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+  }),
   /** Asks the questions of a schedule at once, or only returns who would be asked. */
   'POST /schedules/{scheduleId}/ask': operation<AskNow>()({
     ...administrator,

@@ -246,11 +246,12 @@ function answerIn(body: Buffer | undefined): SubmittedAnswer | undefined {
   if ('fault' in read) return undefined;
   const { value: sent } = read;
   if (sent === null || typeof sent !== 'object' || Array.isArray(sent)) return undefined;
-  const { question, value, comment = null, skipped = false, ...others } = sent as Record<string, JsonValue>;
+  const fields = sent as Record<string, JsonValue>;
+  const { question, value, comment = null, skipped = false, notApplicable = false, ...others } = fields;
   if (Object.keys(others).length > 0 || typeof question !== 'number') return undefined;
   if (comment !== null && typeof comment !== 'string') return undefined;
-  if (typeof skipped !== 'boolean') return undefined;
-  return { questionId: question, comment, skipped, ...(value !== undefined && { value }) };
+  if (typeof skipped !== 'boolean' || typeof notApplicable !== 'boolean') return undefined;
+  return { questionId: question, comment, skipped, notApplicable, ...(value !== undefined && { value }) };
 }
 
 const showOptOut =

@@ -143,8 +143,10 @@ export async function selectAskedQuestions(
            q.language     as "language",
            q.translations as "translations",
            q.options      as "options",
+           asked.allowed  as "allowsNotApplicable",
            q.retired_at   as "retiredAt"
-    from   (select o.question_id, min(array[r.round_id, o.place::integer]) as place
+    from   (select o.question_id, min(array[r.round_id, o.place::integer]) as place,
+                   bool_or(o.question_id = any(r.not_applicable_ids)) as allowed
             from   assignments s
             join   rounds r on r.account_id = s.account_id and r.round_id = s.round_id,
                    unnest(r.question_ids) with ordinality as o(question_id, place)

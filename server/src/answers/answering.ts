@@ -8,7 +8,7 @@ import { Batching } from '../base/batching.ts';
 import { tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
 import type { Question } from '../questions/questions.sql.ts';
-import { type KeptAnswer, readAnswer } from '../questions/types.ts';
+import { readAnswer } from '../questions/types.ts';
 import { announcedDays } from '../focus/focus-states.ts';
 import { type AnnouncedFocus, selectAnnouncedFocus } from '../focus/focus.sql.ts';
 import { isLinkShaped } from '../rounds/links.ts';
@@ -32,6 +32,8 @@ import {
 import {
   decodeAnswers,
   encodeAnswers,
+  type GivenAnswer,
+  givenIn,
   type Giving,
   isOwn,
   type PersonAnswers,
@@ -73,7 +75,7 @@ export type Asking = {
   /** Copies of the key to the answers that could still decrypt them after the week has closed. */
   copies: KeyCopies;
   /** Answers given with this link in this browser session, by question. `value`: yes is 1, no is 0. Empty if the link was handed out. */
-  answers: Map<number, KeptAnswer & { comment: string | null; skipped: boolean }>;
+  answers: Map<number, GivenAnswer>;
   /** Questions that can't be answered here any more, because they were answered elsewhere or the answer is already counted. */
   fixed: Map<number, Refusal>;
 };
@@ -114,9 +116,7 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
     breakdowns,
     focus,
     questions,
-    answers: new Map(
-      own.map(([id, { value, choices, comment, skipped }]) => [id, { value, choices, comment, skipped }]),
-    ),
+    answers: new Map(own.map(([id, answer]) => [id, givenIn(answer)])),
     fixed: new Map(fixed),
   };
 }
@@ -139,17 +139,18 @@ function allIn(key: WeekKey, respondent: string, { given, imported }: SealedAnsw
 }
 
 /**
- * An answer as the page sends it. `value`: see readAnswer. A skipped question has neither value nor comment. For free text, the
- * comment is the answer.
+ * An answer as the page sends it. `value`: see readAnswer. A skipped question has neither value nor comment. "Not applicable" has no
+ * value. For free text, the comment is the answer.
  */
 export type SubmittedAnswer = {
   questionId: number;
   value?: unknown;
   comment?: string | null;
   skipped?: boolean;
+  notApplicable?: boolean;
 };
 
-type GivenRow = KeptAnswer & { questionId: number; comment: string | null; skipped: boolean };
+type GivenRow = GivenAnswer & { questionId: number };
 
 /**
  * Saves answers, all or none. Each replaces an earlier answer given with the same link in the same browser session. Returns 'closed'
@@ -318,11 +319,12 @@ const answeredElsewhere =
 
 const notAsked = 'This person was not asked this question.';
 
-type AnswerForm = { type: QuestionType; optionIds: ReadonlySet<string> };
+/** `allowsNotApplicable`: whether the person was asked so in this week. */
+type AnswerForm = { type: QuestionType; optionIds: ReadonlySet<string>; allowsNotApplicable: boolean };
 
 /**
  * The types and options of questions by id and database, cached because they never change. Ids are unique across accounts. The oldest
- * entries are dropped first.
+ * entries are dropped first. Whether they allow "not applicable" can change from week to week, and is read for each such answer.
  */
 const cachedForms = new WeakMap<Pool, Map<number, AnswerForm>>();
 const maxForms = 20_000;
@@ -336,15 +338,16 @@ async function questionsFor(
 ): Promise<ReadonlyMap<number, AnswerForm> | 'closed'> {
   const forms = cachedForms.get(pool) ?? new Map<number, AnswerForm>();
   cachedForms.set(pool, forms);
-  if (answers.every(({ questionId }) => forms.has(questionId))) return forms;
+  const isKnown = ({ questionId, notApplicable }: SubmittedAnswer) => !notApplicable && forms.has(questionId);
+  if (answers.every(isKnown)) return forms;
   const found = await openRow(pool, keys, link);
   if (!found) return 'closed';
   const { row, key } = found;
   const asked = await selectAskedQuestions(pool, row.accountId, row.week, key.respondentOf(row.userId));
   const own = new Map(
-    asked.map(({ id, type, options }) => [
+    asked.map(({ id, type, options, allowsNotApplicable }) => [
       id,
-      { type, optionIds: new Set(options.map((option) => option.id)) },
+      { type, optionIds: new Set(options.map((option) => option.id)), allowsNotApplicable },
     ]),
   );
   for (const [id, one] of own) forms.set(id, one);
@@ -357,12 +360,12 @@ async function questionsFor(
 
 /** Returns the answer to store, or a message that says what is wrong with it. */
 function readGiven(
-  { questionId, value, comment = null, skipped = false }: SubmittedAnswer,
+  { questionId, value, comment = null, skipped = false, notApplicable = false }: SubmittedAnswer,
   question: AnswerForm | undefined,
 ): GivenRow | string {
   if (!question) return notAsked;
   if (skipped) {
-    if (value !== undefined || comment !== null)
+    if (value !== undefined || comment !== null || notApplicable)
       return 'A skipped question can’t have an answer or a comment.';
     return { questionId, value: null, choices: null, comment: null, skipped: true };
   }
@@ -372,6 +375,11 @@ function readGiven(
   }
   if (text !== null && (text.includes('\0') || !text.isWellFormed()))
     return 'The comment contains invalid characters.';
+  if (notApplicable) {
+    if (!question.allowsNotApplicable) return 'This question can’t be answered with “not applicable”.';
+    if (value !== undefined) return 'An answer can’t be “not applicable” and have a value.';
+    return { questionId, value: null, choices: null, comment: text, skipped: false, notApplicable };
+  }
   if (question.type === freeText && text === null) return 'Write an answer, or skip the question.';
   const read = readAnswer(question.type, question.optionIds, value);
   if (typeof read === 'string') return `The answer must be ${read}.`;

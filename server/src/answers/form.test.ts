@@ -16,6 +16,7 @@ const questions = questionTypes.map((type): Question => ({
   language: 'en',
   translations: {},
   options,
+  allowsNotApplicable: false,
   retiredAt: null,
 }));
 const asking = (answers: Asking['answers'] = new Map()) => ({ questions, answers }) as unknown as Asking;

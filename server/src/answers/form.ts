@@ -6,23 +6,33 @@ import {
   type QuestionType,
   yesNo,
 } from '@soundings/contract/question-types.ts';
+import type { Question } from '../questions/questions.sql.ts';
 import type { Asking, SubmittedAnswer } from './answering.ts';
 
 /**
- * The fields of one question. `values`: numbers, yes or no, or option ids, as texts. `wasKept`: the page was rendered with an answer
+ * The fields of one question. `values`: numbers, yes or no, option ids, or notApplicableIn, as texts. `wasKept`: the page was rendered with an answer
  * here, so an empty field means that the person has cleared it.
  */
 export type SubmittedValue = { values: string[]; comment: string; skipped: boolean; wasKept: boolean };
 
+/** Returns the value that the form has for "not applicable". It is no option's id. */
+export function notApplicableIn({ options }: Pick<Question, 'options'>): string {
+  let value = 'not-applicable';
+  while (options.some(({ id }) => id === value)) value += '-';
+  return value;
+}
+
 /** Returns the fields for the saved answers, by question. */
 export function storedValuesIn({ questions, answers }: Asking): Map<number, SubmittedValue> {
   return new Map(
-    questions.flatMap(({ id, type }) => {
+    questions.flatMap((question) => {
+      const { id, type } = question;
       const kept = answers.get(id);
       if (!kept) return [];
-      const { value, choices, comment, skipped } = kept;
+      const { value, choices, comment, skipped, notApplicable } = kept;
       const number = type === yesNo ? ['no', 'yes'][value ?? 0] : value;
-      const values = choices ?? (value === null ? [] : [String(number)]);
+      const given = choices ?? (value === null ? [] : [String(number)]);
+      const values = notApplicable ? [notApplicableIn(question)] : given;
       return [[id, { values, comment: comment ?? '', skipped, wasKept: !skipped }] as const];
     }),
   );
@@ -46,7 +56,7 @@ export function submittedIn(form: URLSearchParams): Map<number, SubmittedValue> 
 
 /**
  * Returns the answers in a form, without questions whose fields are empty. Without JavaScript, a person can both skip and answer a
- * question. The skip then counts, unless it was already saved before.
+ * question. The skip then counts, unless it was already saved before. The same applies to "not applicable" next to check boxes.
  */
 export function answersIn(fields: Map<number, SubmittedValue>, asking: Asking): SubmittedAnswer[] {
   return [...fields].flatMap(([questionId, one]): SubmittedAnswer[] => {
@@ -57,9 +67,13 @@ export function answersIn(fields: Map<number, SubmittedValue>, asking: Asking): 
     if (isEmpty && !(one.wasKept && question && isEmptiable(question.type))) return [];
     if (!question) return [{ questionId, value: one.values }];
     const comment = one.comment.trim() === '' ? null : one.comment;
+    const none = question.allowsNotApplicable ? notApplicableIn(question) : undefined;
+    const others = one.values.filter((value) => value !== none);
+    if (others.length < one.values.length && (others.length === 0 || !kept?.notApplicable))
+      return [{ questionId, notApplicable: true, comment }];
     // Clearing a free-text answer counts as skipping.
     if (question.type === freeText && comment === null) return [{ questionId, skipped: true }];
-    const value = valueOf(question.type, one.values);
+    const value = valueOf(question.type, others);
     return [{ questionId, comment, ...(value !== undefined && { value }) }];
   });
 }

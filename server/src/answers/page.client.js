@@ -78,6 +78,8 @@ function answering(kiosk) {
   }
   const field = (step, name) => step.querySelector(`[name=${name}${step.id.slice(1)}]`);
   const boxes = (step) => [...step.querySelectorAll('fieldset input')];
+  // Whether a box is the one for "not applicable".
+  const isNone = (box) => 'none' in box.dataset;
 
   function fault(step, nodes) {
     step.querySelector('.fault').replaceChildren(...nodes);
@@ -96,6 +98,8 @@ function answering(kiosk) {
       .filter((box) => box.checked)
       .map((box) => box.value);
     const isKept = 'kept' in step.dataset;
+    if (boxes(step).some((box) => box.checked && isNone(box)))
+      return { question, notApplicable: true, comment };
     if (answer === 'comment')
       return comment ? { question, comment } : isKept ? { question, skipped: true } : undefined;
     if (answer === 'options')
@@ -211,7 +215,14 @@ function answering(kiosk) {
   form.addEventListener('change', ({ target }) => {
     const step = steps[at];
     const skip = field(step, 's');
-    if (target === skip && skip.checked) boxes(step).forEach((box) => (box.checked = false));
+    const uncheck = (wanted) =>
+      boxes(step)
+        .filter(wanted)
+        .forEach((box) => (box.checked = false));
+    if (target === skip && skip.checked) uncheck(() => true);
+    // Check boxes can all be checked at once.
+    if (target.type === 'checkbox' && target !== skip && target.checked)
+      uncheck((box) => isNone(box) !== isNone(target));
     // Clearing the comment leaves the box ticked.
     if (target !== skip && target.value.trim() !== '') skip.checked = false;
     keep(step);

@@ -20,6 +20,7 @@ const questionOf = (type: QuestionType, id: number): Question => ({
   // The library need not have questions of every type.
   ...(library.find((one) => one.type === type) ?? { ...(library[0] as NewQuestion), type }),
   id,
+  allowsNotApplicable: false,
   retiredAt: null,
 });
 
@@ -107,6 +108,7 @@ describe('foreign texts', () => {
         language: 'en',
         translations: { sv: text },
         options,
+        allowsNotApplicable: false,
         retiredAt: null,
       };
     });

@@ -12,7 +12,7 @@ import { escaped } from '../base/html.ts';
 import { libraryLanguage, scaleTexts } from '../questions/library-texts.ts';
 import type { Question } from '../questions/questions.sql.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
-import { isEmptiable, type SubmittedValue } from './form.ts';
+import { isEmptiable, notApplicableIn, type SubmittedValue } from './form.ts';
 import { foreign, marked, textInLanguage, textLanguage, textsFor } from './page-language.ts';
 import type { PageTexts } from './page-texts.ts';
 
@@ -66,7 +66,7 @@ export function card(one: Card): string {
   const answer =
     input === 'text'
       ? `${heading}${message}${commentField(one, fault !== undefined)}`
-      : `<fieldset${group}><legend>${heading}</legend>${message}${choices(one, input, input === 'checkbox' ? state : '')}</fieldset>`;
+      : `<fieldset${group}><legend>${heading}</legend>${message}${choices(one, input, input === 'checkbox' ? state : '')}${notApplicable(one, input)}</fieldset>`;
   const extra =
     input === 'text'
       ? ''
@@ -95,6 +95,15 @@ function choices({ question, language, fields }: Card, kind: 'radio' | 'checkbox
     ({ value, text, marks }) => `<label>${input(value)}${marked(text, marks)}</label>`,
   );
   return `<div class="${type === yesNo ? 'list two' : 'list'}">${labels.join('')}</div>`;
+}
+
+/** Returns the choice "not applicable", in the same group as the others, if the question allows it. */
+function notApplicable({ question, language, fields }: Card, kind: 'radio' | 'checkbox'): string {
+  if (!question.allowsNotApplicable) return '';
+  const [t, html] = textsFor(language);
+  const value = notApplicableIn(question);
+  const checked = fields.values.includes(value) ? ' checked' : '';
+  return `<div class="list none"><label><input type="${kind}" name="q${question.id}" value="${escaped(value)}" data-none${checked}>${html(t('notApplicable'))}</label></div>`;
 }
 
 /** Returns the function that writes a number with the digits of a language. */

@@ -128,6 +128,35 @@ describe('keys remove-process', () => {
   });
 });
 
+describe('question set', () => {
+  const set = (id: string, ...options: string[]) => ['question', 'set', '--account', id, ...options];
+
+  test('lets people answer questions with “not applicable”, or no longer', async () => {
+    const id = await newAccount();
+    const lines = ['workload-pace', 'clarity-tasks', 'works-well'].map((key, i) => ({
+      question: { key, type: i === 2 ? 7 : 1, text: `${key}?`, language: 'en' },
+    }));
+    await json(['history', 'import', '--account', id, await historyFile(lines)]);
+    const keys = ['--key', 'workload-pace', '--key', 'clarity-tasks'];
+    const allowed = async () => {
+      const questions = (await json(['question', 'list', '--account', id])) as Record<string, unknown>[];
+      return questions.flatMap(({ key, allowsNotApplicable }) => (allowsNotApplicable ? [key] : []));
+    };
+    expect(await allowed()).toEqual([]);
+    expect(await json(set(id, ...keys, '--not-applicable', 'on'))).toEqual({
+      keys: ['workload-pace', 'clarity-tasks'],
+      notApplicable: true,
+    });
+    expect(await allowed()).toEqual(['workload-pace', 'clarity-tasks']);
+    await json(set(id, '--key', 'clarity-tasks', '--not-applicable', 'off'));
+    expect(await allowed()).toEqual(['workload-pace']);
+    expect(await refused(set(id, '--key', 'works-well', '--not-applicable', 'on'))).toContain('free text');
+    expect(await refused(set(id, '--key', 'absent', '--not-applicable', 'on'))).toContain('does not exist');
+    expect(await refused(set(id, '--key', 'works-well'), 2)).toContain('--not-applicable');
+    expect(await allowed()).toEqual(['workload-pace']);
+  });
+});
+
 describe('week close', () => {
   const close = (id: string, ...options: string[]) => ['week', 'close', '--account', id, ...options];
 

@@ -1,7 +1,7 @@
 // The commands for questions.
 import { lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
-import { retireQuestions } from '../questions/questions.ts';
+import { allowNotApplicable, retireQuestions } from '../questions/questions.ts';
 import { selectKpis, selectQuestions } from '../questions/questions.sql.ts';
 import {
   account,
@@ -10,7 +10,9 @@ import {
   flag,
   list,
   listOf,
+  onOrOff,
   table,
+  text,
   UsageError,
   type OptionValues,
 } from './options.ts';
@@ -23,16 +25,19 @@ export const questionCommands: Record<string, Command> = {
     run: questionList,
     format: (questions: Awaited<ReturnType<typeof questionList>>) =>
       table([
-        ['id', 'key', 'type', 'languages', 'KPIs', 'retired', 'text'],
-        ...questions.map(({ id, key, type, languages, kpis, retired, text: questionText }) => [
-          String(id),
-          key,
-          String(type),
-          languages.join(' '),
-          kpis.join(' '),
-          retired ? 'yes' : '',
-          questionText,
-        ]),
+        ['id', 'key', 'type', 'languages', 'KPIs', 'not applicable', 'retired', 'text'],
+        ...questions.map(
+          ({ id, key, type, languages, kpis, allowsNotApplicable, retired, text: questionText }) => [
+            String(id),
+            key,
+            String(type),
+            languages.join(' '),
+            kpis.join(' '),
+            allowsNotApplicable ? 'allowed' : '',
+            retired ? 'yes' : '',
+            questionText,
+          ],
+        ),
       ]),
   },
   'question retire': {
@@ -53,6 +58,25 @@ export const questionCommands: Record<string, Command> = {
     },
     format: ({ keys, retired }: { keys: string[]; retired: boolean }) =>
       `${keys.join(', ')}: ${retired ? 'retired' : 'restored'}.`,
+  },
+  'question set': {
+    usage:
+      '--account ID --key K [--key …] --not-applicable on|off\n' +
+      '    Sets whether people can answer these questions with “not applicable”, in rounds that open from now on.',
+    options: { ...account, key: list, 'not-applicable': text },
+    run: async (pool, values) => {
+      const keys = listOf(values, 'key');
+      const allowed = onOrOff(values, 'not-applicable');
+      if (keys.length === 0) throw new UsageError('--key is missing.');
+      const accountId = accountOf(values);
+      await inTransaction(pool, async (tx) => {
+        await lockAccount(tx, accountId);
+        await allowNotApplicable(tx, accountId, keys, allowed);
+      });
+      return { keys, notApplicable: allowed };
+    },
+    format: ({ keys, notApplicable }: { keys: string[]; notApplicable: boolean }) =>
+      `${keys.join(', ')}: ${notApplicable ? 'allowed' : 'not allowed'} to answer with “not applicable”, in rounds that open from now on.`,
   },
 };
 

@@ -72,7 +72,8 @@ const commandsWith = (
 
 function usage(commands: Commands, names = Object.keys(commands)): string {
   const lines = names.map((name) => `  npx soundings ${name} ${commands[name]?.usage}`);
-  return `${lines.join('\n')}\n  npx soundings version\n\nAdd --json to any command for JSON output.\n`;
+  const own = '  npx soundings start [--demo]\n    Starts the service.\n  npx soundings version';
+  return `${lines.join('\n')}\n${own}\n\nAdd --json to any command for JSON output.\n`;
 }
 
 /** What a command prints, and its exit status. */

@@ -1,8 +1,11 @@
 // The commands for schedules.
+import type { ExpectedByDate } from '@soundings/contract/console/by-date.ts';
 import { dayIn, weekName } from '@soundings/contract/weeks.ts';
 import { accountById } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { selectQuestions } from '../questions/questions.sql.ts';
+import { usualMinimum } from '../rounds/by-date/due-days.ts';
+import { expectedByDate } from '../rounds/by-date/expected.ts';
 import { calendarOf } from '../rounds/calendar.ts';
 import { createSchedule, pauseSchedule, removeSchedule, scheduleById } from '../rounds/schedules.ts';
 import {
@@ -40,10 +43,13 @@ export const scheduleCommands: Record<string, Command> = {
       '    (--question KEY [--question …] | --kpi KPI_ID [--kpi …] --per-week N --every-weeks M)\n' +
       '    [--repeat once|weekly|every:N|monthly] [--weekday 1…7] [--hour 9] [--remind DAYS[@HOUR]|no]\n' +
       '    [--from DATE] [--until DATE] [--any-hour]\n' +
+      '    [--date ATTRIBUTE --days [before:]FROM-UNTIL [--min-people N]]\n' +
       '    Asks everyone in the groups and their subgroups, except the people in --without groups and their subgroups.\n' +
       '    --question       Asks these questions each time.\n' +
       '    --kpi            Asks N questions of these KPIs each time, and none of them again before M weeks have passed.\n' +
       '    --weekday        1 is Monday. Weekday and hour are in each person’s own time zone.\n' +
+      '    --date           Asks only people whose date in this attribute was 30 to 59 days ago (--days 30-59), or is 0 to 60 days ahead\n' +
+      '                     (--days before:0-60). Each person is asked once, when at least N people (--min-people) are waiting.\n' +
       '    --any-hour       Allows emails at night (before 8:00, from 20:00) and on weekends.\n' +
       '    Default: weekly, Mondays at 9:00, with a reminder two days later at the same hour.',
     options: {
@@ -62,6 +68,9 @@ export const scheduleCommands: Record<string, Command> = {
       from: text,
       until: text,
       'any-hour': flag,
+      date: text,
+      days: text,
+      'min-people': text,
     },
     run: scheduleCreate,
     format: ({ id, next }: Awaited<ReturnType<typeof scheduleCreate>>) =>
@@ -74,7 +83,7 @@ export const scheduleCommands: Record<string, Command> = {
     run: (pool, values) => selectSchedules(pool, accountOf(values)),
     format: (schedules: Schedule[]) =>
       table([
-        ['id', 'name', 'when', 'what', 'groups', 'reminder', 'from', 'until', 'paused'],
+        ['id', 'name', 'when', 'what', 'groups', 'by date', 'reminder', 'from', 'until', 'paused'],
         ...schedules.map((schedule) => [
           String(schedule.id),
           schedule.name,
@@ -83,6 +92,7 @@ export const scheduleCommands: Record<string, Command> = {
             ? `${schedule.questionIds.length} questions`
             : `${schedule.perWeek} of ${schedule.kpiIds.join(' ')}`,
           [schedule.groupIds.join(' '), ...schedule.withoutGroupIds.map((id) => `-${id}`)].join(' '),
+          dateText(schedule),
           schedule.reminderDays === null ? '' : `+${schedule.reminderDays} days ${schedule.reminderHour}:00`,
           schedule.fromDay,
           schedule.untilDay ?? '',
@@ -100,8 +110,8 @@ export const scheduleCommands: Record<string, Command> = {
     },
     format: (entries: Awaited<ReturnType<typeof calendar>>) =>
       table([
-        ['week', 'day', 'questions'],
-        ...entries.map(({ week, day, questions }) => [week, day, questions.join(' ')]),
+        ['week', 'day', 'people', 'questions'],
+        ...entries.map(({ week, day, people, questions }) => [week, day, people, questions.join(' ')]),
       ]),
   },
   'schedule history': {
@@ -161,7 +171,7 @@ export const scheduleCommands: Record<string, Command> = {
 async function scheduleCreate(pool: Pool, values: OptionValues) {
   const accountId = accountOf(values);
   const created = await inTransaction(pool, async (tx) => {
-    const { timezone } = await accountById(tx, accountId);
+    const { timezone, threshold } = await accountById(tx, accountId);
     const ids = new Map((await selectQuestions(tx, accountId)).map(({ key, id }) => [key, id]));
     const questionIds = listOf(values, 'question').map((key) => {
       const id = ids.get(key);
@@ -169,13 +179,14 @@ async function scheduleCreate(pool: Pool, values: OptionValues) {
         throw new UsageError(`Question "${key}" does not exist. Run question list to see all questions.`);
       return id;
     });
-    const schedule = scheduleOf(values, questionIds, dayIn(timezone, Date.now()));
+    const today = dayIn(timezone, Date.now());
+    const schedule = { ...scheduleOf(values, questionIds, today), byDate: byDateOf(values, threshold) };
     return scheduleById(tx, accountId, await createSchedule(tx, accountId, schedule));
   });
   return { id: created.id, next: await calendar(pool, created, 4) };
 }
 
-function scheduleOf(values: OptionValues, questionIds: number[], today: string): NewSchedule {
+function scheduleOf(values: OptionValues, questionIds: number[], today: string): Omit<NewSchedule, 'byDate'> {
   const orElse = (option: string, fallback: number) =>
     values[option] === undefined ? fallback : numberOf(values, option);
   const [weekday, hour] = [orElse('weekday', 1), orElse('hour', 9)];
@@ -200,6 +211,28 @@ function scheduleOf(values: OptionValues, questionIds: number[], today: string):
     }),
     fromDay: String(values['from'] ?? today),
     untilDay: values['until'] === undefined ? null : String(values['until']),
+  };
+}
+
+/** Returns how people are chosen by a date; null: all are asked. The default minimum is what templates use. */
+function byDateOf(values: OptionValues, threshold: number): NewSchedule['byDate'] {
+  if (values['date'] === undefined) {
+    const stray = ['days', 'min-people'].find((option) => values[option] !== undefined);
+    if (stray !== undefined) throw new UsageError(`--${stray} requires --date.`);
+    return null;
+  }
+  const range = required(values, 'days');
+  const [, before, from, until] = /^(before:)?(\d{1,4})-(\d{1,4})$/.exec(range) ?? [];
+  if (from === undefined || until === undefined)
+    throw new UsageError(
+      `Invalid value "${range}" for --days. Use FROM-UNTIL or before:FROM-UNTIL, such as 30-59.`,
+    );
+  return {
+    attribute: String(values['date']),
+    side: before ? 'before' : 'after',
+    fromDays: Number(from),
+    untilDays: Number(until),
+    minPeople: values['min-people'] === undefined ? usualMinimum(threshold) : numberOf(values, 'min-people'),
   };
 }
 
@@ -230,16 +263,30 @@ function reminderOf(
   return { reminderDays: Number(count), reminderHour: at === undefined ? hour : wholeNumber(at, 'remind') };
 }
 
+const peopleText = (round: ExpectedByDate['coming'][number] | undefined) =>
+  round && round.people > 0 ? `about ${round.people}` : `none (${round?.waiting ?? 0} waiting)`;
+
+const dateText = ({ byDate }: Schedule) =>
+  byDate
+    ? `${byDate.fromDays}-${byDate.untilDays} days ${byDate.side} ${byDate.attribute}, at least ${byDate.minPeople} people`
+    : '';
+
 const repeatText = ({ repeat, repeatWeeks }: Schedule) =>
   repeat === 'weeks' ? (repeatWeeks === 1 ? 'weekly' : `every ${repeatWeeks} weeks`) : repeat;
 
 async function calendar(pool: Pool, schedule: Schedule, count: number) {
   const { timezone } = await accountById(pool, schedule.accountId);
   const keys = new Map((await selectQuestions(pool, schedule.accountId)).map(({ id, key }) => [id, key]));
-  const entries = await calendarOf(pool, schedule, dayIn(timezone, Date.now()), count);
-  return entries.map(({ week, day, questionIds }) => ({
+  const today = dayIn(timezone, Date.now());
+  const entries = await calendarOf(pool, schedule, today, count);
+  const expected = await expectedByDate(pool, schedule.accountId, schedule, {
+    days: entries.map(({ day }) => day),
+    today,
+  });
+  return entries.map(({ week, day, questionIds }, i) => ({
     week: weekName(week),
     day,
+    people: expected ? peopleText(expected.coming[i]) : 'everyone',
     questions: questionIds.map((id) => keys.get(id) ?? String(id)),
   }));
 }

@@ -318,7 +318,9 @@ create table questions (
   options       json        not null default '[]',
   created_at    timestamptz not null default now(),
   retired_at    timestamptz,
-  primary key (account_id, question_id)
+  allows_not_applicable boolean not null default false,
+  primary key (account_id, question_id),
+  constraint questions_not_applicable_check check (not (allows_not_applicable and type = 7))
 );
 create unique index questions_by_key on questions (account_id, key) where key <> '';
 comment on table questions is 'The questions of an account. A question that was asked keeps its type and options.';
@@ -329,6 +331,8 @@ comment on column questions.type is
 comment on column questions.language is 'The language of the text.';
 comment on column questions.translations is 'Translated texts by language.';
 comment on column questions.retired_at is 'When the question was retired. Schedules no longer choose it. Null: it is in use.';
+comment on column questions.allows_not_applicable is
+  'Whether people can answer it with "not applicable", in rounds that open from now on.';
 comment on column questions.options is
   'The options of types 5 and 6, in order: [{"id", "text", "translations": {language: text}}].';
 
@@ -498,6 +502,7 @@ create table rounds (
   question_ids  integer[]   not null,
   above_ids     integer[]   not null,
   schedule_id   integer,
+  not_applicable_ids integer[] not null default '{}',
   primary key (account_id, round_id),
   foreign key (account_id, week) references weeks
 );
@@ -505,6 +510,8 @@ create unique index rounds_by_week on rounds (week, account_id, group_id, coales
 comment on table rounds is 'A set of questions for everyone in a group, in one week.';
 comment on column rounds.group_id is 'The group for which the round was opened. It may have been removed since.';
 comment on column rounds.schedule_id is 'The schedule that opened the round. Null: imported from a history file.';
+comment on column rounds.not_applicable_ids is
+  'Those of its questions that people can answer with "not applicable". Never changed.';
 comment on column rounds.above_ids is
   'The ancestors of the group when the round was opened, from its parent to the top.';
 
@@ -615,12 +622,18 @@ create table results (
   distribution       text,
   handed_out   boolean not null default false,
   noise        smallint not null default 0,
+  not_applicable     integer,
+  not_applicable_of  integer,
   primary key (account_id, group_id, week, question_id)
 );
 comment on table results is 'The published figures of questions. Never changed. Null: withheld.';
 comment on column results.value is 'From 0 to 1.';
 comment on column results.answers is 'The number of answers behind the figure.';
 comment on column results.distribution is 'The distribution as JSON: {value or option id: count}.';
+comment on column results.not_applicable is
+  'How many people answered with "not applicable". Null: withheld, or no one could.';
+comment on column results.not_applicable_of is
+  'Of how many people who answered, with a value or "not applicable".';
 comment on column results.noise is 'The noise with which the figure was published.';
 comment on column results.handed_out is
   'Whether fewer people than the threshold answered with a link that was mailed to them, rather than handed out by the employer. Counts only the people behind the figure.';
@@ -887,7 +900,14 @@ create table schedules (
   until_day          date,
   paused_at          timestamptz,
   created_at         timestamptz not null default now(),
+  date_attribute     text,
+  date_side          text        check (date_side in ('after', 'before')),
+  date_from          smallint    check (date_from >= 0),
+  date_until         smallint,
+  min_people         smallint    check (min_people >= 1),
   primary key (account_id, schedule_id),
+  constraint schedules_date_until_check check (date_until between date_from and date_from + 364),
+  constraint schedules_by_date_check check (num_nulls(date_attribute, date_side, date_from, date_until, min_people) in (0, 5)),
   check ((question_ids = '{}') <> (kpi_ids = '{}')),
   check ((kpi_ids = '{}') = (per_week is null) and (per_week is null) = (every_weeks is null)),
   check ((reminder_days is null) = (reminder_hour is null))
@@ -902,6 +922,12 @@ comment on column schedules.weekday is '1: Monday. The hour is in each person''s
 comment on column schedules.any_hour is 'Whether messages can be sent at night and on weekends.';
 comment on column schedules.reminder_days is
   'How many days after the invitation the reminder is sent, at reminder_hour. Null: no reminder.';
+comment on column schedules.date_attribute is
+  'The attribute with the date by which people are chosen. Null: everyone in the groups is asked.';
+comment on column schedules.date_side is
+  'after: people are asked date_from to date_until days after their date; before: as many days before it.';
+comment on column schedules.min_people is
+  'A round by date opens only if it asks at least as many people, and at least as many as the threshold.';
 
 create table schedule_weeks (
   account_id    integer     not null,
@@ -909,7 +935,7 @@ create table schedule_weeks (
   week          date        not null check (extract(isodow from week) = 1),
   outcome       text        not null check (outcome in ('opened', 'missed')),
   reason        text        check (reason in ('late', 'noQuestion', 'noGroup', 'noPeople', 'closed', 'imported', 'lost', 'sameText',
-                                               'nearlySame', 'other')),
+                                               'nearlySame', 'tooFewDue', 'other')),
   question_ids  integer[]   not null,
   people        integer     not null,
   at            timestamptz not null default now(),
@@ -930,6 +956,19 @@ create table participants (
 );
 comment on table participants is
   'The people who are asked in an open week. Only the key of the week reveals who has answered. Deleted when the week closes.';
+
+create table asked_by_date (
+  account_id   integer not null,
+  schedule_id  integer not null,
+  user_id      integer not null,
+  week         date    not null,
+  primary key (account_id, schedule_id, user_id),
+  foreign key (account_id, schedule_id) references schedules on delete cascade,
+  foreign key (account_id, user_id) references users on delete cascade
+);
+create index asked_by_date_by_user on asked_by_date (account_id, user_id);
+comment on table asked_by_date is
+  'The people that a schedule by date has asked within about a year, so that it asks no one twice for the same date.';
 
 create table links (
   hash         bytea   primary key,

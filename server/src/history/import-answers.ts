@@ -87,16 +87,21 @@ type ReadAnswer = { week: Week; questionId: number; respondent: string; answer: 
 
 /** Returns the answer of a line; undefined if its round already existed before the import. */
 function answerOf(line: AnswerLine, state: ImportState): ReadAnswer | undefined {
-  const { week, person, comment, skipped } = line;
+  const { week, person, comment, skipped, notApplicable } = line;
   const round = state.rounds.get(roundKeyOf(week, groupOf(line.group, state)));
   if (!round) throw new LineFault(`Week ${weekName(week)} has no round for this group.`);
   const question = state.questions.get(line.question);
   if (!question || !round.questionIds.includes(question.id)) {
     throw new LineFault(`Question ${quote(line.question)} was not asked in this round.`);
   }
-  const kept = skipped
-    ? { value: null, choices: null }
-    : readAnswer(question.type, question.optionIds, line.value);
+  if (notApplicable && !question.allowsNotApplicable) {
+    const remedy = 'Add "allowsNotApplicable": true to the question, in this file or another one.';
+    throw new LineFault(`Question ${quote(line.question)} does not allow "not applicable". ${remedy}`);
+  }
+  const kept =
+    skipped || notApplicable
+      ? { value: null, choices: null }
+      : readAnswer(question.type, question.optionIds, line.value);
   if (typeof kept === 'string') throw new LineFault(`The value must be ${kept}.`);
   if (question.type === freeText && !skipped && comment === null) {
     throw new LineFault(`An answer to a question of type ${freeText} needs a comment, or "skipped": true.`);
@@ -105,7 +110,8 @@ function answerOf(line: AnswerLine, state: ImportState): ReadAnswer | undefined 
   const respondent = numberOf(week, person, state);
   if (!isAmong(round.respondents, respondent))
     throw new LineFault(`${quote(person)} was not asked in this round.`);
-  const answer = { ...kept, comment, skipped, counted: false, giving: fromFile };
+  const none = notApplicable && { notApplicable };
+  const answer = { ...kept, comment, skipped, ...none, counted: false, giving: fromFile };
   return { week, questionId: question.id, respondent, answer };
 }
 

@@ -41,6 +41,7 @@ export type AnswerLine = {
   value: JsonValue | undefined;
   comment: string | null;
   skipped: boolean;
+  notApplicable: boolean;
 };
 export type HistoryLine = QuestionLine | KpiLine | RoundLine | AnswerLine;
 
@@ -67,7 +68,10 @@ export function readLine(value: JsonValue): HistoryLine {
 }
 
 function readQuestion(value: JsonObject): QuestionLine {
-  refuseUnknown(value, ['key', 'type', 'text', 'language', 'translations', 'options']);
+  refuseUnknown(value, ['key', 'type', 'text', 'language', 'translations', 'options', 'allowsNotApplicable']);
+  const { allowsNotApplicable } = value;
+  if (allowsNotApplicable !== undefined && typeof allowsNotApplicable !== 'boolean')
+    throw new LineFault('allowsNotApplicable must be true or false.');
   const type = value['type'] as QuestionType;
   if (isQuestionType(type) && !isChoice(type) && value['options'] !== undefined) refuse([unwantedOptions]);
   const question = {
@@ -77,6 +81,7 @@ function readQuestion(value: JsonObject): QuestionLine {
     language: textOf(value, 'language'),
     translations: translationsOf(value['translations']),
     options: isChoice(type) ? optionsOf(value['options']) : [],
+    ...(allowsNotApplicable !== undefined && { allowsNotApplicable }),
   };
   refuse(questionFaults(question, { isPast: true }));
   return { kind: 'question', question };
@@ -140,12 +145,16 @@ function readAsked(value: JsonValue, group: GroupName): { person: string; member
   };
 }
 
-const answerFields = ['week', 'group', 'person', 'question', 'value', 'comment', 'skipped'];
+const answerFields = ['week', 'group', 'person', 'question', 'value', 'comment', 'skipped', 'notApplicable'];
 
 function readAnswerLine(value: JsonObject): AnswerLine {
   refuseUnknown(value, answerFields);
-  const { skipped = false } = value;
+  const { skipped = false, notApplicable = false } = value;
   if (typeof skipped !== 'boolean') throw new LineFault('skipped must be true or false.');
+  if (typeof notApplicable !== 'boolean') throw new LineFault('notApplicable must be true or false.');
+  if (notApplicable && (skipped || value['value'] !== undefined)) {
+    throw new LineFault('An answer with "notApplicable": true must not have a value or be skipped.');
+  }
   if (skipped && (value['value'] !== undefined || value['comment'] !== undefined)) {
     throw new LineFault('An answer with "skipped": true must not have a value or a comment.');
   }
@@ -158,6 +167,7 @@ function readAnswerLine(value: JsonObject): AnswerLine {
     value: value['value'],
     comment: value['comment'] === undefined ? null : limitedTextOf(value, 'comment', maxCommentLength),
     skipped,
+    notApplicable,
   };
 }
 

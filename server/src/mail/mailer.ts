@@ -6,8 +6,9 @@ import { createTransport } from 'nodemailer';
 import DKIM from 'nodemailer/lib/dkim';
 import { Readable } from 'node:stream';
 import { type DkimSigning, domainOf, mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
+import { composeEmail } from './compose.ts';
 import { bounceMessageId } from './bounces/delivery-status.ts';
-import type { MailedPerson, Mailer } from './mail.ts';
+import type { Mail, MailedPerson, Mailer } from './mail.ts';
 import { Deferred, Rejected, Throttled, Unconfirmed } from '../sending/outcomes.ts';
 import { oneLine, withoutAddresses } from '../sending/reasons.ts';
 
@@ -83,23 +84,15 @@ export function openMailer(
     async send({ to, subject, text, html, headers = {}, id, person, beforeEnd }) {
       if (!isEmail(to)) throw new Rejected('The recipient has no valid email address.');
       const progress: Progress = { isSent: false, beforeEnd, withdrawn: undefined };
+      const recipient = { name: '', address: to };
+      const messageId = `<${await messageNameOf({ id, person }, bounces)}@${host}>`;
+      const composed = written({ sender, recipient, subject, text, html, headers, messageId });
       const mail = {
         progress,
-        from: sender,
-        to: { name: '', address: to },
-        subject: oneLine(subject),
-        text,
-        html,
-        textEncoding: 'quoted-printable' as const,
-        messageId: `<${await messageNameOf({ id, person }, bounces)}@${host}>`,
-        ...(bounces && { envelope: { from: bounces.address, to } }),
+        raw: composed,
+        envelope: { from: bounces?.address ?? sender, to: recipient },
         // A returned email should have no text, because the text contains a link that only the recipient should see.
         dsn: { return: 'headers' as const, notify: 'failure' as const },
-        headers: {
-          'Auto-Submitted': 'auto-generated', // RFC 3834 §5
-          'X-Auto-Response-Suppress': 'OOF, AutoReply', // the same for Exchange
-          ...Object.fromEntries(Object.entries(headers).map(([header, value]) => [header, oneLine(value)])),
-        },
       };
       await transport.sendMail(mail).catch((error: unknown) => {
         throw progress.withdrawn ? progress.withdrawn.reason : mailError(error, to, progress.isSent);
@@ -109,6 +102,37 @@ export function openMailer(
     close: () => transport.close(),
   };
 }
+
+/** Returns an email as it is sent, before it is signed. */
+const written = ({
+  sender,
+  recipient,
+  subject,
+  text,
+  html,
+  headers,
+  messageId,
+}: Required<Pick<Mail, 'subject' | 'text' | 'html' | 'headers'>> & {
+  sender: string | { name: string; address: string };
+  recipient: { name: string; address: string };
+  messageId: string;
+}): Buffer =>
+  composeEmail({
+    headers: [
+      ['Auto-Submitted', 'auto-generated'], // RFC 3834 §5
+      ['X-Auto-Response-Suppress', 'OOF, AutoReply'], // the same for Exchange
+      ...Object.entries(headers).map(([header, value]) => [header, oneLine(value)] as const),
+      ['From', sender],
+      ['To', recipient],
+      ['Subject', oneLine(subject)],
+      ['Message-ID', messageId],
+    ],
+    text,
+    html,
+    date: new Date(),
+    // No line of quoted-printable text begins like this: "=" and "_" never follow each other.
+    boundary: `--=_${randomUUID()}`,
+  });
 
 /** Returns the part of the Message-ID before "@". It names the person if a bounce is to be recorded for them. */
 async function messageNameOf(
@@ -154,7 +178,7 @@ type Progress = {
   withdrawn: { reason: unknown } | undefined;
 };
 
-/** How many bytes of an email are sent at a time. nodemailer's own chunks are single lines, and sending each takes longer than building it. */
+/** How many bytes of an email are sent at a time. The signer passes on single lines, and sending each takes longer than building it. */
 const chunkBytes = 256 * 1024;
 
 /**
@@ -169,11 +193,14 @@ async function* inChunks(mail: Readable, progress: Progress): AsyncGenerator<Buf
   let chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of mail as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size < chunkBytes) continue;
-    yield Buffer.concat(chunks);
-    [chunks, size] = [[], 0];
+    for (let start = 0; start < chunk.length; start += chunkBytes) {
+      const part = chunk.subarray(start, start + chunkBytes);
+      chunks.push(part);
+      size += part.length;
+      if (size < chunkBytes) continue;
+      yield Buffer.concat(chunks);
+      [chunks, size] = [[], 0];
+    }
   }
   if (size > 0) yield Buffer.concat(chunks);
   try {

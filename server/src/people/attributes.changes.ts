@@ -11,6 +11,7 @@ import {
   eraseValues,
   selectAttributes,
   selectOpenBreakdownOf,
+  selectScheduleByDate,
   selectValueCounts,
   upsertAttribute,
 } from './attributes.sql.ts';
@@ -69,7 +70,7 @@ export async function changeAttribute(
 
 /**
  * Removes an attribute and everyone's value of it. Returns how many people had one. The next push compares them again.
- * Throws a Fault while an open breakdown uses it.
+ * Throws a Fault while an open breakdown or a schedule uses it.
  */
 export async function removeAttribute(tx: Transaction, accountId: AccountId, name: string): Promise<number> {
   await lockAccount(tx, accountId);
@@ -77,6 +78,11 @@ export async function removeAttribute(tx: Transaction, accountId: AccountId, nam
   if (breakdown !== undefined) {
     const message = `The open breakdown ${quote(breakdown)} uses this attribute. Close the breakdown first.`;
     throw faultAtField('conflict', 'breakdown open', '/name', message);
+  }
+  const schedule = await selectScheduleByDate(tx, accountId, name);
+  if (schedule !== undefined) {
+    const message = `The schedule ${quote(schedule)} chooses people by the date in this attribute. Change or delete the schedule first.`;
+    throw faultAtField('conflict', 'schedule by date', '/name', message);
   }
   if (!(await deleteAttribute(tx, accountId, name))) throw attributeNotFound();
   return eraseValues(tx, accountId, name);

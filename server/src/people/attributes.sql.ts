@@ -61,6 +61,20 @@ export async function deleteAttribute(tx: Transaction, accountId: AccountId, nam
   return count > 0;
 }
 
+/** Returns the name of a schedule that chooses people by the date in an attribute; undefined if there is none. */
+export async function selectScheduleByDate(
+  db: Db,
+  accountId: AccountId,
+  name: string,
+): Promise<string | undefined> {
+  const [row] = await db<{ name: string }[]>`
+    select name from schedules
+    where  account_id = ${accountId} and date_attribute = ${name}
+    order  by schedule_id
+    limit  1`;
+  return row?.name;
+}
+
 /** Returns the name of an open breakdown that divides people by an attribute; undefined if there is none. */
 export async function selectOpenBreakdownOf(
   db: Db,

@@ -222,7 +222,11 @@ describe('libraryFor', () => {
       const questions = await selectQuestions(database.pool, id);
       expect(questions).toEqual(
         libraryFor(language).questions.map((question) =>
-          Object.assign(question, { id: expect.any(Number) as number, retiredAt: null }),
+          Object.assign(question, {
+            id: expect.any(Number) as number,
+            allowsNotApplicable: false,
+            retiredAt: null,
+          }),
         ),
       );
       const keyOf = new Map(questions.map((question) => [question.id, question.key]));

@@ -3,6 +3,7 @@ import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import {
   choiceTypes,
+  freeText,
   isChoice,
   isQuestionType,
   type QuestionType,
@@ -35,7 +36,7 @@ type Origin = { isPast?: boolean };
 
 /** Returns everything that is wrong with a question. Paths are JSON pointers into it. */
 export function questionFaults(question: NewQuestion, origin: Origin = {}): Detail[] {
-  const { key, type, text, language, translations, options } = question;
+  const { key, type, text, language, translations, options, allowsNotApplicable } = question;
   const { minimum, maximum } = typeNumbers;
   return [
     ...keyFaults('/key', key, origin),
@@ -46,6 +47,7 @@ export function questionFaults(question: NewQuestion, origin: Origin = {}): Deta
     ...textFaults('/text', text, maxCommentLength, origin),
     ...translationFaults('', translations, language, origin),
     ...optionFaults(type, options, language, origin),
+    ...(allowsNotApplicable && type === freeText ? [nothingToChoose] : []),
   ];
 }
 
@@ -85,6 +87,13 @@ function translationFaults(
     return textFaults(path, text, maxLength, origin);
   });
 }
+
+/** The fault of a free-text question that allows "not applicable". */
+const nothingToChoose = detailAt(
+  '/allowsNotApplicable',
+  'invalid value',
+  'Questions for free text can’t allow “not applicable”. People can skip them.',
+);
 
 /** The fault of options of a question that is not a choice. */
 export const unwantedOptions = detailAt(

@@ -13,11 +13,16 @@ export type Question = {
   language: string;
   translations: Record<string, string>;
   options: AnswerOption[];
+  /** Whether people can answer it with "not applicable": in rounds that open from now on, or, of a question that is asked, there. */
+  allowsNotApplicable: boolean;
   /** When it was retired; null if it is in use. */
   retiredAt: Date | null;
 };
 
-export type NewQuestion = Omit<Question, 'id' | 'retiredAt'>;
+/** Without `allowsNotApplicable`, an existing question keeps what it has, and a new one doesn't allow it. */
+export type NewQuestion = Omit<Question, 'id' | 'retiredAt' | 'allowsNotApplicable'> & {
+  allowsNotApplicable?: boolean;
+};
 
 export type Kpi = {
   id: string;
@@ -39,6 +44,7 @@ export async function selectQuestions(db: Db, accountId: AccountId): Promise<Que
            language     as "language",
            translations as "translations",
            options      as "options",
+           allows_not_applicable as "allowsNotApplicable",
            retired_at   as "retiredAt"
     from   questions
     where  account_id = ${accountId}
@@ -53,17 +59,19 @@ export async function insertQuestions(
 ): Promise<number[]> {
   if (questions.length === 0) return [];
   const rows = await tx<{ id: number }[]>`
-    insert into questions (account_id, key, type, text, language, translations, options)
-    select ${accountId}, q.key, q.type, q.text, q.language, q.translations, q.options
+    insert into questions (account_id, key, type, text, language, translations, options, allows_not_applicable)
+    select ${accountId}, q.key, q.type, q.text, q.language, q.translations, q.options,
+           coalesce(q."allowsNotApplicable", false)
     from   rows from (jsonb_to_recordset(${tx.json(questions)})
-                      as (key text, type smallint, text text, language text, translations jsonb, options json))
+                      as (key text, type smallint, text text, language text, translations jsonb, options json,
+                          "allowsNotApplicable" boolean))
            with ordinality q
     order  by q.ordinality
     returning question_id as id`;
   return rows.map(({ id }) => id);
 }
 
-/** Updates the texts of questions. The type of a question never changes. */
+/** Updates the texts of questions, and whether they allow "not applicable". The type of a question never changes. */
 export async function updateQuestions(
   tx: Transaction,
   accountId: AccountId,
@@ -72,9 +80,10 @@ export async function updateQuestions(
   if (questions.length === 0) return;
   await tx`
     update questions q
-    set    text = s.text, language = s.language, translations = s.translations, options = s.options
+    set    text = s.text, language = s.language, translations = s.translations, options = s.options,
+           allows_not_applicable = coalesce(s."allowsNotApplicable", q.allows_not_applicable)
     from   jsonb_to_recordset(${tx.json(questions)})
-           as s(id integer, text text, language text, translations jsonb, options json)
+           as s(id integer, text text, language text, translations jsonb, options json, "allowsNotApplicable" boolean)
     where  q.account_id = ${accountId} and q.question_id = s.id`;
 }
 

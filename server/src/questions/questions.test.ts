@@ -114,7 +114,12 @@ describe('definitions', () => {
     expect(await define(id, scale, lunch)).toBe(2);
     const before = await selectQuestions(database.pool, id);
     expect(before).toEqual(
-      [scale, lunch].map((one) => ({ ...one, id: expect.any(Number) as number, retiredAt: null })),
+      [scale, lunch].map((one) => ({
+        ...one,
+        id: expect.any(Number) as number,
+        allowsNotApplicable: false,
+        retiredAt: null,
+      })),
     );
     const rows = await tablesOf(database.pool);
     const reordered = { ...scale, translations: { de: 'Wie?', sv: 'Hur?' } };
@@ -123,6 +128,18 @@ describe('definitions', () => {
     expect(await tablesOf(database.pool)).toEqual(rows);
     expect(await define(id, { ...scale, text: 'Well?' }, lunch)).toBe(1);
     expect(await selectQuestions(database.pool, id)).toEqual([{ ...before[0], text: 'Well?' }, before[1]]);
+  });
+
+  test('that says nothing of “not applicable” keeps what the question allows, and a change of it alone is a change', async () => {
+    const id = await newAccount();
+    await define(id, { ...scale, allowsNotApplicable: true });
+    const allowed = async () =>
+      (await selectQuestions(database.pool, id)).map((one) => one.allowsNotApplicable);
+    expect([await define(id, scale), await allowed()]).toEqual([0, [true]]);
+    expect(await define(id, { ...scale, text: 'Well?' })).toBe(1);
+    expect(await allowed()).toEqual([true]);
+    expect(await define(id, { ...scale, text: 'Well?', allowsNotApplicable: false })).toBe(1);
+    expect(await allowed()).toEqual([false]);
   });
 
   test('changing the type or the option IDs of a question is an error, and nothing is stored', async () => {

@@ -38,7 +38,7 @@ export async function defineQuestions(
   const changed: (NewQuestion & { id: number })[] = [];
   for (const question of questions) {
     const before = present.get(question.key);
-    if (!before || hasSameTexts(before, question)) continue;
+    if (!before || isUnchanged(before, question)) continue;
     const fault = changeFault(before, question);
     if (fault) throw questionChanged(fault);
     changed.push({ ...question, id: before.id });
@@ -64,7 +64,9 @@ export function changeFault(before: NewQuestion, after: NewQuestion): string | u
   return `Question ${quote(before.key)} already exists with ${kind}. Use another key for the new question.`;
 }
 
-function hasSameTexts(before: NewQuestion, after: NewQuestion): boolean {
+function isUnchanged(before: Question, after: NewQuestion): boolean {
+  const { allowsNotApplicable = before.allowsNotApplicable } = after;
+  if (allowsNotApplicable !== before.allowsNotApplicable) return false;
   const textsOf = ({ type, text, language, translations, options }: NewQuestion) =>
     JSON.stringify([
       type,
@@ -157,6 +159,26 @@ export async function retireQuestions(
   await updateRetired(tx, accountId, wanted, isRetired);
 }
 
+/**
+ * Sets whether people can answer questions with "not applicable", in rounds that open from now on. Throws a Fault for an unknown key or
+ * a question for free text. The caller holds the account's lock.
+ */
+export async function allowNotApplicable(
+  tx: Transaction,
+  accountId: AccountId,
+  keys: string[],
+  allowsNotApplicable: boolean,
+): Promise<void> {
+  const present = new Map((await selectQuestions(tx, accountId)).map((question) => [question.key, question]));
+  for (const key of keys) {
+    const before = present.get(key);
+    if (!before) throw questionNotFound(key);
+    await changeQuestion(tx, accountId, before.id, { ...textsOf(before), allowsNotApplicable });
+  }
+}
+
+const textsOf = ({ text, translations, options }: Question) => ({ text, translations, options });
+
 /** Throws a Fault with these details, if there are any. */
 function refuse(details: Detail[]): void {
   const [first] = details;
@@ -205,23 +227,23 @@ export async function addQuestion(
 }
 
 /**
- * Changes the texts of a question, and returns whether anything changed. Throws a Fault that lists every invalid field, or if
+ * Changes the texts of a question, or whether it allows "not applicable", and returns whether anything changed. Throws a Fault that lists every invalid field, or if
  * the ids of its options would change, which would make it a different question. The caller holds the account's lock.
  */
 export async function changeQuestion(
   tx: Transaction,
   accountId: AccountId,
   questionId: number,
-  texts: Pick<NewQuestion, 'text' | 'translations' | 'options'>,
+  changes: Pick<NewQuestion, 'text' | 'translations' | 'options' | 'allowsNotApplicable'>,
 ): Promise<boolean> {
   const before = await questionById(tx, accountId, questionId);
-  const after = { ...before, ...texts };
+  const after = { ...before, ...changes };
   refuse(questionFaults(after));
   const fault = changeFault(before, after);
   if (fault) {
     throw questionChanged(fault, '/options');
   }
-  if (hasSameTexts(before, after)) return false;
+  if (isUnchanged(before, after)) return false;
   await refuseWhileAsked(tx, accountId, [{ before, after }]);
   await updateQuestions(tx, accountId, [after]);
   await raiseVersion(tx, accountId);

@@ -42,6 +42,10 @@ test('a template has its own questions or chooses from KPIs of the library, and 
     .filter(({ kpi }) => kpi)
     .map(({ questions }) => questions.filter(({ type }) => isScaled(type)).length);
   expect(Math.min(...scaled)).toBeGreaterThan(2);
-  const ids = [...libraryKpis, ...templates.flatMap(({ kpi }) => kpi ?? [])].map(({ id }) => id);
+  const shared = new Map(templates.flatMap(({ kpi }) => (kpi ? [[kpi.id, kpi]] : [])));
+  expect(
+    templates.flatMap(({ kpi }) => kpi ?? []).every((kpi) => kpi.name.en === shared.get(kpi.id)?.name.en),
+  ).toBe(true);
+  const ids = [...libraryKpis, ...shared.values()].map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
 });

@@ -49,6 +49,17 @@ describe('a search', () => {
     );
   });
 
+  test('finds the same in a text of ASCII characters as in one that also has others', () => {
+    const texts = fc.string({ unit: fc.constantFrom(...'aAbB %\t\n-'), maxLength: 30 });
+    fc.assert(
+      fc.property(texts, texts, (search, text) => {
+        const sought = caseFolded(search);
+        const within = matchesOf(sought, `${text}\u00B7`).filter(([, end]) => end <= text.length);
+        expect(matchesOf(sought, text)).toEqual(within);
+      }),
+    );
+  });
+
   test('finds every text that contains it in another case or Unicode form', () => {
     const letters = fc.string({ unit: fc.constantFrom(...'aåäoöeénß ЖйİΣ'), minLength: 1, maxLength: 12 });
     const forms = fc.constantFrom('NFC', 'NFD', 'NFKC', 'NFKD');

@@ -12,6 +12,14 @@ import {
 } from './disclosure/disclosure.ts';
 import { type Noise, noisyDistribution, noisySum } from './disclosure/noise.ts';
 import {
+  countIn,
+  type NotApplicable,
+  type Valued,
+  valuedOf,
+  withEnoughValues,
+  valuedAmong,
+} from './disclosure/not-applicable.ts';
+import {
   groupsOf,
   recordCompleted,
   type Thresholds,
@@ -27,6 +35,8 @@ export type Result = {
   value: number | null;
   answers: number | null;
   distribution: Distribution | null;
+  /** How many people chose "not applicable"; left out if withheld, or if no one could choose it. */
+  notApplicable?: NotApplicable;
   /** Whether the result is published although too few people in it answered through a link that was sent to them (P14). */
   handedOut: boolean;
   /** The noise added to its value and distribution. */
@@ -94,19 +104,31 @@ export function classResults(
 ): Result[][] {
   const usedOwnLink = ownLinksIn(company);
   const { figures, distribution } = data.thresholds;
-  const isFigureHandedOut = tooFewOwnLinks(usedOwnLink, chosen.cells, figures);
+  const isFigureHandedOut = tooFewOwnLinks(usedOwnLink, chosen.cells, figures, company.isValued);
   // A distribution needs more people, and as many of them who used a link sent to them.
-  const isDistributionHandedOut =
-    figures === 1 ? () => false : tooFewOwnLinks(usedOwnLink, chosen.distributionCells, distribution);
+  const handedOutOf = (cells: Cells, isValued: Valued) =>
+    figures === 1 ? () => false : tooFewOwnLinks(usedOwnLink, cells, distribution, isValued);
+  const isDistributionHandedOut = handedOutOf(chosen.distributionCells, company.isValued);
+  // With noise, the counts are withheld: the number of answers is exact, and would reveal their errors.
+  const isCounted = (number: number) =>
+    asked[number]?.question.allowsNotApplicable === true && !asked[number].noise;
+  const countCells = asked.some((_, number) => isCounted(number))
+    ? chooseDistributions(chosen.answered, company.treeOf, distribution)
+    : noCells;
+  const isCountHandedOut = handedOutOf(countCells, undefined);
   return asked.map(({ question, noise }, number) =>
     groupsWithResult(question.id, data).map((groupId): Result => {
       const key = company.keyOf(groupId, number);
       const people = chosen.shown.get(key);
       const distributionPeople = chosen.distributionCells.shown.get(key);
+      const counted = isCounted(number) ? countCells.shown.get(key) : undefined;
+      const handedOut =
+        isFigureHandedOut(people) || isDistributionHandedOut(distributionPeople) || isCountHandedOut(counted);
       return resultOf(question, groupId, {
-        answers: company.answersOf(people, number),
-        distributionAnswers: company.answersOf(distributionPeople, number),
-        handedOut: isFigureHandedOut(people) || isDistributionHandedOut(distributionPeople),
+        answers: company.valuesOf(people, number),
+        distributionAnswers: company.valuesOf(distributionPeople, number),
+        notApplicable: countIn(counted, company.isValued),
+        handedOut,
         noise,
       });
     }),
@@ -136,8 +158,11 @@ export type Company = {
   numberOf: (key: number) => number;
   groupOf: (key: number) => number;
   treeOf: (key: number) => number;
+  isValued: Valued;
   /** The answers of people to a question; undefined if `people` is undefined. */
   answersOf: (people: readonly number[] | undefined, number: number) => WeekAnswer[] | undefined;
+  /** The same without answers that have no value. */
+  valuesOf: (people: readonly number[] | undefined, number: number) => WeekAnswer[] | undefined;
 };
 
 /** Returns the people whose answers count, each with one number, and for each group and question the people who answered it there. */
@@ -164,6 +189,9 @@ export function companyOf(asked: readonly QuestionWithAnswers[], turnout: Turnou
         : [],
     );
   const onlyId = asked[0]?.question.id as number;
+  const isValued = valuedOf(respondents.length, given);
+  const answersOf: Company['answersOf'] = (people, number) =>
+    people?.map((person) => given[number]?.[person] as WeekAnswer);
   return {
     types: asked.map(({ question }) => question.type),
     sets: setsOf(
@@ -176,7 +204,9 @@ export function companyOf(asked: readonly QuestionWithAnswers[], turnout: Turnou
     numberOf: (key) => key % asked.length,
     groupOf,
     treeOf,
-    answersOf: (people, number) => people?.map((person) => given[number]?.[person] as WeekAnswer),
+    isValued,
+    answersOf,
+    valuesOf: (people, number) => answersOf(people && valuedAmong(people, isValued), number),
   };
 }
 
@@ -184,23 +214,33 @@ const nameOf = ({ respondent }: WeekAnswer) => respondent;
 
 /**
  * The cells that were chosen for a class of questions. `shown`: the people that each figure is based on, by the key of their set.
- * `distributionCells`: the same for distributions.
+ * `distributionCells`: the same for distributions. Both include people who chose "not applicable", whose answers the figures leave out.
+ * `answered`: the cells of everyone who answered.
  */
-export type ChosenCells = { shown: Map<number, number[]>; cells: Cells; distributionCells: Cells };
+export type ChosenCells = {
+  shown: Map<number, number[]>;
+  cells: Cells;
+  distributionCells: Cells;
+  answered: Cells;
+};
+
+const noCells: Cells = { shown: new Map(), cellOf: new Int32Array(), sizes: [0] };
 
 /**
  * Chooses the cells for the figures and distributions of a class. For types whose only figure is the distribution, the
  * distribution threshold applies throughout.
  */
 export function chooseClass(
-  { types, sets, respondents, numberOf, treeOf }: Company,
+  { types, sets, respondents, numberOf, treeOf, isValued }: Company,
   thresholds: Thresholds,
 ): ChosenCells {
   if (types.every(isDistributionOnly)) {
-    const cells = chooseCells(sets, respondents.length, thresholds.distribution);
-    return { shown: cells.shown, cells, distributionCells: cells };
+    const answered = chooseCells(sets, respondents.length, thresholds.distribution);
+    const cells = withEnoughValues(answered, treeOf, isValued, thresholds.distribution);
+    return { shown: cells.shown, cells, distributionCells: cells, answered };
   }
-  const cells = chooseCells(sets, respondents.length, thresholds.figures);
+  const answered = chooseCells(sets, respondents.length, thresholds.figures);
+  const cells = withEnoughValues(answered, treeOf, isValued, thresholds.figures);
   const typeOf = (key: number) => types[numberOf(key)] as QuestionType;
   const withDistribution = [...cells.shown].filter(
     ([key]) => isScaled(typeOf(key)) || isDistributionOnly(typeOf(key)),
@@ -215,27 +255,43 @@ export function chooseClass(
     if (!isDistributionOnly(typeOf(key))) return [[key, people]];
     return distributionPeople ? [[key, distributionPeople]] : [];
   });
-  return { shown: new Map(shown), cells, distributionCells };
+  return { shown: new Map(shown), cells, distributionCells, answered };
 }
 
-/** `answers`: the answers that the figure is based on. `distributionAnswers`: those that the distribution is based on, if any. */
+/**
+ * `answers`: the answers that the figure is based on. `distributionAnswers`: those that the distribution is based on, if any.
+ * `notApplicable`: how many people chose "not applicable", unless it is withheld.
+ */
 export function resultOf(
   { type, options }: WeekQuestion,
   groupId: number,
   {
     answers,
     distributionAnswers,
+    notApplicable,
     handedOut,
     noise,
   }: {
     answers: WeekAnswer[] | undefined;
     distributionAnswers: WeekAnswer[] | undefined;
+    notApplicable?: NotApplicable | undefined;
     handedOut: boolean;
     noise: Noise | undefined;
   },
 ): Result {
-  if (!answers)
-    return { groupId, value: null, answers: null, distribution: null, handedOut: false, noise: 0 };
+  const counted = notApplicable && { notApplicable };
+  if (!answers) {
+    const isHandedOut = handedOut && counted !== undefined;
+    return {
+      groupId,
+      value: null,
+      answers: null,
+      distribution: null,
+      handedOut: isHandedOut,
+      noise: 0,
+      ...counted,
+    };
+  }
   return {
     groupId,
     value: isScaled(type) ? meanOf(type, answers, noise) : null,
@@ -245,6 +301,7 @@ export function resultOf(
       : null,
     noise: noise?.level ?? 0,
     handedOut,
+    ...counted,
   };
 }
 

@@ -90,4 +90,7 @@ async function markCounted(
 }
 
 const isSame = (a: WeekAnswer | PersonAnswer, b: WeekAnswer | PersonAnswer): boolean =>
-  a.value === b.value && a.skipped === b.skipped && String(a.choices) === String(b.choices);
+  a.value === b.value &&
+  a.skipped === b.skipped &&
+  a.notApplicable === b.notApplicable &&
+  String(a.choices) === String(b.choices);

@@ -21,7 +21,7 @@ type Column = {
   comments: Map<number, string>;
 };
 
-const [skipped, handedOut, counted] = [1, 2, 4];
+const [skipped, handedOut, counted, notApplicable] = [1, 2, 4, 8];
 
 /** Decrypts all answers of a week. Throws if the week's key can't decrypt one of them. */
 export async function openAnswers(
@@ -57,7 +57,8 @@ function add(column: Column, respondent: string, answer: PersonAnswer): void {
   column.flags.push(
     (answer.skipped ? skipped : 0) +
       (answer.giving.handedOut ? handedOut : 0) +
-      (answer.counted ? counted : 0),
+      (answer.counted ? counted : 0) +
+      (answer.notApplicable ? notApplicable : 0),
   );
   if (answer.choices) column.choices.set(place, answer.choices);
   if (answer.comment !== null) column.comments.set(place, answer.comment);
@@ -74,5 +75,6 @@ const answersIn = ({ respondents, values, flags, choices, comments }: Column): W
       skipped: (flag & skipped) !== 0,
       handedOut: (flag & handedOut) !== 0,
       counted: (flag & counted) !== 0,
+      ...((flag & notApplicable) !== 0 && { notApplicable: true as const }),
     };
   });

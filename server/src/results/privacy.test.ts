@@ -1,7 +1,7 @@
 // The promise of privacy.md, over HTTP: what the attacker learns from everything that the data interface returns, and what
 // remains of people and answers after a week has closed.
+import type { AnswerData } from '@soundings/contract/answer-data.ts';
 import type {
-  AnswerData,
   AskedQuestionsValues,
   KpiValues,
   ResponseRateValues,

@@ -50,6 +50,7 @@ export async function selectWeekData(
     select round_id     as "id",
            group_id     as "groupId",
            question_ids as "questionIds",
+           not_applicable_ids as "notApplicableIds",
            above_ids    as "aboveIds"
     from   rounds
     where  account_id = ${accountId} and week = ${week}
@@ -104,22 +105,30 @@ export async function selectShown(
   groupIds: number[],
 ): Promise<Map<number, Result[]>> {
   const rows = await tx<
-    (Omit<Result, 'distribution'> & { questionId: number; distribution: string | null })[]
+    (Omit<Result, 'distribution' | 'notApplicable'> & {
+      questionId: number;
+      distribution: string | null;
+      count: number | null;
+      of: number | null;
+    })[]
   >`
     select question_id as "questionId",
            group_id    as "groupId",
            value       as "value",
            answers     as "answers",
            distribution      as "distribution",
+           not_applicable    as "count",
+           not_applicable_of as "of",
            handed_out  as "handedOut",
            noise       as "noise"
     from   results
     where  account_id = ${accountId} and group_id = any(${groupIds}) and week = ${week}`;
   const results = new Map<number, Result[]>();
-  for (const { questionId, distribution, ...row } of rows) {
-    const one = {
+  for (const { questionId, distribution, count, of, ...row } of rows) {
+    const one: Result = {
       ...row,
       distribution: distribution === null ? null : (JSON.parse(distribution) as Result['distribution']),
+      ...(count !== null && of !== null && { notApplicable: { count, of } }),
     };
     const others = results.get(questionId);
     if (others) others.push(one);
@@ -144,18 +153,22 @@ export async function copyResults(
   rows: Iterable<Result & { questionId: number }>,
 ): Promise<void> {
   await copyInto(
-    tx`copy results (account_id, week, group_id, question_id, value, answers, distribution, handed_out, noise) from stdin`,
-    [...rows].map(({ groupId, questionId, value, answers, distribution, handedOut, noise }) => [
-      accountId,
-      week,
-      groupId,
-      questionId,
-      value,
-      answers,
-      distribution && JSON.stringify(distribution),
-      handedOut,
-      noise,
-    ]),
+    tx`copy results (account_id, week, group_id, question_id, value, answers, distribution, not_applicable, not_applicable_of, handed_out, noise) from stdin`,
+    [...rows].map(
+      ({ groupId, questionId, value, answers, distribution, notApplicable, handedOut, noise }) => [
+        accountId,
+        week,
+        groupId,
+        questionId,
+        value,
+        answers,
+        distribution && JSON.stringify(distribution),
+        notApplicable?.count ?? null,
+        notApplicable?.of ?? null,
+        handedOut,
+        noise,
+      ],
+    ),
   );
 }
 

@@ -99,7 +99,8 @@ export async function computeFigures(
     const answered: QuestionWithAnswers[] = [];
     for (const id of questionIds) {
       const { type, options, text } = questions.get(id) as Question;
-      const question = { id, type, options: options.map((option) => option.id) };
+      const allowsNotApplicable = data.rounds.some(({ notApplicableIds }) => notApplicableIds?.includes(id));
+      const question = { id, type, options: options.map((option) => option.id), allowsNotApplicable };
       // The noise depends on the question's own text, not on its class, which can change when other questions change.
       answered.push({ question, answers: answers.to(id), noise: noise?.ofQuestion(comparable(text)) });
     }

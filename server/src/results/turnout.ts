@@ -5,8 +5,21 @@ import type { KeptAnswer } from '../questions/types.ts';
 
 export type Thresholds = { figures: number; distribution: number; comments: number };
 
-export type WeekQuestion = { id: number; type: QuestionType; options: string[] };
-export type WeekRound = { id: number; groupId: number; questionIds: number[]; aboveIds: number[] };
+/** `allowsNotApplicable`: whether a round of the week lets people answer it with "not applicable". */
+export type WeekQuestion = {
+  id: number;
+  type: QuestionType;
+  options: string[];
+  allowsNotApplicable?: boolean;
+};
+/** `notApplicableIds`: those of its questions that people can answer with "not applicable". */
+export type WeekRound = {
+  id: number;
+  groupId: number;
+  questionIds: number[];
+  notApplicableIds?: number[];
+  aboveIds: number[];
+};
 /**
  * Records that a round asks a person, and in which groups the person's answers count. The assignments of people who are no longer
  * active are withdrawn: these people count as never asked, but answers they have already given still count (decision B13).
@@ -27,6 +40,8 @@ export type WeekAnswer = KeptAnswer & {
   respondent: string;
   comment: string | null;
   skipped: boolean;
+  /** The answer is "not applicable", and has neither value nor choices. */
+  notApplicable?: true;
   handedOut: boolean;
   counted: boolean;
 };

@@ -12,6 +12,8 @@ const sentences: Record<MissedReason, string> = {
   sameText: 'Another round of the week asks some of the same people another question with the same text.',
   nearlySame:
     'Another round of the week asks the same question, and only a few people are asked by just one of the two.',
+  tooFewDue:
+    'Fewer people than the minimum were due by their date. They are asked as soon as there are enough, while their dates are in the range.',
   other: 'The reason is no longer known.',
 };
 

@@ -5,6 +5,8 @@ import { addWeeks, dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { datesDue } from './by-date/due-days.ts';
+import { deleteAskedInWeek, insertAskedByDate, selectPeopleDue, selectThreshold } from './by-date/due.sql.ts';
 import { addDays, dayDue, endOf, sendTimeOf, sendableAt } from './send-times.ts';
 import {
   insertMessages,
@@ -15,12 +17,11 @@ import {
   selectHasImported,
   selectPeopleToAsk,
 } from './opening.sql.ts';
-import { ancestorsOf } from '../people/tree.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { selectQuestions } from '../questions/questions.sql.ts';
 import { classesOf } from '../questions/similar-wording.ts';
 import { type AskedSet, type Clash, clashOf, withUnion } from './overlap.ts';
-import { descendantsOf, openRound, openWeek, type Parents, respondentOf } from './rounds.ts';
+import { descendantsOf, openRound, openWeek, outermost, type Parents, respondentOf } from './rounds.ts';
 import { selectParents, tryLockSurvey } from './rounds.sql.ts';
 import { frozenSegments } from './segments/frozen-segments.ts';
 import { questionsFor } from './calendar.ts';
@@ -37,9 +38,11 @@ import {
 /** A schedule that is due in a week. `isOver`: the week has ended without the schedule being opened. */
 export type Due = { accountId: AccountId; scheduleId: number; week: Week; isOver: boolean };
 
-/** Marks the schedules of a lost week as missed, so that they can choose its questions again. */
-export const missLostWeek = (tx: Transaction, accountId: AccountId, week: Week): Promise<void> =>
-  updateWeekMissed(tx, accountId, week, 'lost');
+/** Marks the schedules of a lost week as missed, so that they can choose its questions, and people by their date, again. */
+export async function missLostWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+  await updateWeekMissed(tx, accountId, week, 'lost');
+  await deleteAskedInWeek(tx, accountId, week);
+}
 
 /** The outcome of a due schedule. `reason`: why it was missed. */
 export type Opened = Due & { outcome: 'opened' | 'missed'; reason: MissedReason | null; people: number };
@@ -164,35 +167,25 @@ export async function openRounds(
   schedule: Schedule,
   { week, now, isSimulated, isNow }: { week: Week; now: number; isSimulated: boolean; isNow: boolean },
 ): Promise<OpeningResult> {
-  const { accountId, groupIds, withoutGroupIds } = schedule;
+  const { accountId, byDate } = schedule;
   const { timezone } = await accountById(tx, accountId);
   const planned = isNow ? undefined : (dayDue(schedule, week) as string);
   const weekEnd = endOf(week, timezone);
   const questionIds = await questionsFor(tx, schedule, week);
   if (questionIds.length === 0) return missed('noQuestion');
   const parents = await selectParents(tx, accountId);
-  const groups = outermost(groupIds, parents);
+  const groups = outermost(schedule.groupIds, parents);
   if (groups.length === 0) return missed('noGroup');
   const without = new Set(
-    withoutGroupIds.filter((id) => parents.has(id)).flatMap((id) => descendantsOf(id, parents)),
+    schedule.withoutGroupIds.filter((id) => parents.has(id)).flatMap((id) => descendantsOf(id, parents)),
   );
-  const asked = groups.map((groupId) => ({ groupId, subtree: new Set(descendantsOf(groupId, parents)) }));
-  const within = [...new Set(asked.flatMap(({ subtree }) => [...subtree]))];
-  const people = (await selectPeopleToAsk(tx, accountId, within)).filter(
-    ({ memberOf }) => !memberOf.some((id) => without.has(id)),
-  );
-  if (people.length === 0) return missed('noPeople');
+  const day = planned ?? dayIn(timezone, now);
+  const { people, rounds } = await audienceOf(tx, schedule, { week, day, groups, without, parents });
+  if (people.length === 0) return missed(byDate ? 'tooFewDue' : 'noPeople');
   const key = await openWeek(tx, keys, accountId, week).catch(orClosed);
   if (!key) return missed('closed');
   // An employer could import answers of all people but one, and derive the last answer from the figure.
   if (await selectHasImported(tx, accountId, week)) return missed('imported');
-  const rounds = asked.map(({ groupId, subtree }) => {
-    const members = people.flatMap(({ userId, memberOf }) => {
-      const own = memberOf.filter((id) => subtree.has(id));
-      return own.length > 0 ? [{ person: { userId }, memberOf: own }] : [];
-    });
-    return { groupId, members };
-  });
   const clash = await clashIn(
     tx,
     { accountId, week },
@@ -220,9 +213,53 @@ export async function openRounds(
     await openRound(tx, accountId, key, round);
   }
   await insertParticipants(tx, accountId, week, userIds);
+  if (byDate) await insertAskedByDate(tx, accountId, schedule.id, { week, userIds });
   const messages = isSimulated ? [] : messagesFor(schedule, people, { planned, weekEnd, now, timezone });
   await insertMessages(tx, accountId, week, schedule, messages);
   return { outcome: 'opened', reason: null, questionIds, people: people.length };
+}
+
+type Audience = {
+  people: PersonToAsk[];
+  rounds: { groupId: number; members: { person: { userId: number }; memberOf: number[] }[] }[];
+};
+
+/**
+ * Returns the people to ask, and those of each group. A schedule that chooses people by a date asks a group only if enough of its people
+ * are due: answers of fewer people could never be shown, and anyone who knows who started alone would know whose they are.
+ */
+async function audienceOf(
+  tx: Transaction,
+  { accountId, id: scheduleId, byDate }: Schedule,
+  {
+    week,
+    day,
+    groups,
+    without,
+    parents,
+  }: { week: Week; day: string; groups: number[]; without: ReadonlySet<number>; parents: Parents },
+): Promise<Audience> {
+  const asked = groups.map((groupId) => ({ groupId, subtree: new Set(descendantsOf(groupId, parents)) }));
+  const within = [...new Set(asked.flatMap(({ subtree }) => [...subtree]))];
+  const { attribute = '' } = byDate ?? {};
+  const range = byDate && datesDue(byDate, day);
+  const due = range && (await selectPeopleDue(tx, accountId, { scheduleId, attribute, range, day }));
+  const minimum = byDate ? Math.max(byDate.minPeople, await selectThreshold(tx, accountId, week)) : 1;
+  const all = (await selectPeopleToAsk(tx, accountId, within)).filter(
+    ({ userId, memberOf }) => (due?.has(userId) ?? true) && !memberOf.some((id) => without.has(id)),
+  );
+  const rounds = asked
+    .map(({ groupId, subtree }) => {
+      const members = all.flatMap(({ userId, memberOf }) => {
+        const own = memberOf.filter((id) => subtree.has(id));
+        return own.length > 0 ? [{ person: { userId }, memberOf: own }] : [];
+      });
+      return { groupId, members };
+    })
+    .filter(({ members }) => !byDate || members.length >= minimum);
+  if (!byDate) return { people: all, rounds };
+  const chosen = new Set(rounds.flatMap(({ members }) => members.map(({ person }) => person.userId)));
+  return { people: all.filter(({ userId }) => chosen.has(userId)), rounds };
 }
 
 /** Returns why these people can't be asked in addition to the existing rounds of the week; undefined if they can (rules.md P17). */
@@ -244,17 +281,6 @@ async function clashIn(
 function orClosed(error: unknown): undefined {
   if (error instanceof Fault && error.code === 'week closed') return undefined;
   throw error;
-}
-
-/** Returns those of the groups that exist, without descendants of other ones in the list. */
-function outermost(groupIds: number[], parents: Parents): number[] {
-  const present = [...new Set(groupIds)].filter((id) => parents.has(id));
-  return present.filter(
-    (id) =>
-      !ancestorsOf(id, parents)
-        .slice(1)
-        .some((ancestor) => present.includes(ancestor)),
-  );
 }
 
 /**

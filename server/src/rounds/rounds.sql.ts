@@ -70,6 +70,7 @@ export async function selectRounds(
     order  by r.round_id`;
 }
 
+/** Creates a round. Which of its questions people can answer with "not applicable" is stored with it, and never changes. */
 export async function insertRound(
   tx: Transaction,
   accountId: AccountId,
@@ -83,8 +84,13 @@ export async function insertRound(
 ): Promise<number> {
   const { week, groupId, questionIds, aboveIds, scheduleId } = round;
   const [row] = await tx<{ id: number }[]>`
-    insert into rounds (account_id, week, group_id, question_ids, above_ids, schedule_id)
-    values (${accountId}, ${week}, ${groupId}, ${questionIds}, ${aboveIds}, ${scheduleId})
+    insert into rounds (account_id, week, group_id, question_ids, not_applicable_ids, above_ids, schedule_id)
+    values (${accountId}, ${week}, ${groupId}, ${questionIds},
+            array(select question_id
+                  from   questions
+                  where  account_id = ${accountId} and question_id = any(${questionIds}) and allows_not_applicable
+                  order  by question_id),
+            ${aboveIds}, ${scheduleId})
     returning round_id as id`;
   return row!.id;
 }

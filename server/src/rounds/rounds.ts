@@ -121,6 +121,17 @@ export function descendantsOf(groupId: number, parents: Parents): number[] {
   return [...parents.keys()].filter((id) => ancestorsOf(id, parents).includes(groupId));
 }
 
+/** Returns those of the groups that exist, without descendants of other ones in the list. */
+export function outermost(groupIds: number[], parents: Parents): number[] {
+  const present = [...new Set(groupIds)].filter((id) => parents.has(id));
+  return present.filter(
+    (id) =>
+      !ancestorsOf(id, parents)
+        .slice(1)
+        .some((ancestor) => present.includes(ancestor)),
+  );
+}
+
 /** Returns the people who are currently active members of the group or one of its descendants. */
 export async function membersNow(
   db: Db,

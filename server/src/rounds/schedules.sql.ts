@@ -1,8 +1,10 @@
 // SQL of schedules and of the weeks in which they were due. Writers: schedules.ts, opening.ts.
+import type { ByDate } from '@soundings/contract/console/by-date.ts';
 import { allChannels } from '../base/messages/channels.ts';
 import type { MissedReason } from '@soundings/contract/console/asking.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { datePattern } from './by-date/due.sql.ts';
 import type { Repetition } from './send-times.ts';
 import { canBeReached } from './reach.sql.ts';
 
@@ -19,6 +21,8 @@ export type NewSchedule = Repetition & {
   anyHour: boolean;
   reminderDays: number | null;
   reminderHour: number | null;
+  /** Which people of the groups are asked, by a date in an attribute; null: everyone. */
+  byDate: ByDate | null;
 };
 
 export type Schedule = NewSchedule & {
@@ -46,10 +50,13 @@ export async function insertSchedule(
   const [row] = await tx<{ id: number }[]>`
     insert into schedules (account_id, name, question_ids, kpi_ids, per_week, every_weeks, group_ids,
                            without_group_ids, repeat, repeat_weeks, weekday, hour, any_hour, reminder_days,
-                           reminder_hour, from_day, until_day)
+                           reminder_hour, from_day, until_day, date_attribute, date_side, date_from, date_until,
+                           min_people)
     values (${accountId}, ${s.name}, ${s.questionIds}, ${s.kpiIds}, ${s.perWeek}, ${s.everyWeeks}, ${s.groupIds},
             ${s.withoutGroupIds}, ${s.repeat}, ${s.repeatWeeks}, ${s.weekday}, ${s.hour}, ${s.anyHour},
-            ${s.reminderDays}, ${s.reminderHour}, ${s.fromDay}, ${s.untilDay})
+            ${s.reminderDays}, ${s.reminderHour}, ${s.fromDay}, ${s.untilDay}, ${s.byDate?.attribute ?? null},
+            ${s.byDate?.side ?? null}, ${s.byDate?.fromDays ?? null}, ${s.byDate?.untilDays ?? null},
+            ${s.byDate?.minPeople ?? null})
     returning schedule_id as id`;
   return row!.id;
 }
@@ -67,7 +74,9 @@ export async function updateSchedule(
            every_weeks = ${s.everyWeeks}, group_ids = ${s.groupIds}, without_group_ids = ${s.withoutGroupIds},
            repeat = ${s.repeat}, repeat_weeks = ${s.repeatWeeks}, weekday = ${s.weekday}, hour = ${s.hour},
            any_hour = ${s.anyHour}, reminder_days = ${s.reminderDays}, reminder_hour = ${s.reminderHour},
-           from_day = ${s.fromDay}, until_day = ${s.untilDay}
+           from_day = ${s.fromDay}, until_day = ${s.untilDay}, date_attribute = ${s.byDate?.attribute ?? null},
+           date_side = ${s.byDate?.side ?? null}, date_from = ${s.byDate?.fromDays ?? null},
+           date_until = ${s.byDate?.untilDays ?? null}, min_people = ${s.byDate?.minPeople ?? null}
     where  account_id = ${accountId} and schedule_id = ${scheduleId}`;
 }
 
@@ -90,6 +99,10 @@ const columns = (db: Db) => db`
   reminder_hour     as "reminderHour",
   from_day          as "fromDay",
   until_day         as "untilDay",
+  case when date_attribute is not null
+       then jsonb_build_object('attribute', date_attribute, 'side', date_side, 'fromDays', date_from,
+                               'untilDays', date_until, 'minPeople', min_people)
+  end               as "byDate",
   paused_at         as "pausedAt",
   created_at        as "createdAt"`;
 
@@ -207,19 +220,36 @@ export async function selectAllScheduleWeeks(
     order  by week desc`;
 }
 
-/** Counts the active members of `groupIds` who are not in any of `withoutGroupIds`, for each entry in the given order. */
+/**
+ * Members of `groupIds` who are not in any of `withoutGroupIds` and, if there is a `due`, have a date in its range and have not been asked
+ * by the schedule.
+ */
+export type AudienceToCount = {
+  groupIds: number[];
+  withoutGroupIds: number[];
+  due: {
+    scheduleId: number | null;
+    attribute: string;
+    first: string;
+    last: string;
+    askedSince: string;
+  } | null;
+};
+
+/** Counts the active people of each audience, in the given order. */
 export async function selectAudiences(
   db: Db,
   accountId: AccountId,
-  wanted: { groupIds: number[]; withoutGroupIds: number[] }[],
+  wanted: AudienceToCount[],
 ): Promise<{ people: number; reachable: number }[]> {
   if (wanted.length === 0) return [];
-  const rows = wanted.flatMap(({ groupIds, withoutGroupIds }, place) => {
+  const rows = wanted.flatMap(({ groupIds, withoutGroupIds, due }, place) => {
     const out = new Set(withoutGroupIds);
     return [...new Set([...groupIds, ...withoutGroupIds])].map((group) => ({
       place,
       group,
       out: out.has(group),
+      ...due,
     }));
   });
   const counts = await db<{ place: number; people: number; reachable: number }[]>`
@@ -227,9 +257,17 @@ export async function selectAudiences(
            count(*)::integer                        as "people",
            count(*) filter (where is_reachable)::integer as "reachable"
     from   (select w.place, u.user_id, bool_and(${canBeReached(db, allChannels)}) as is_reachable
-            from   jsonb_to_recordset(${db.json(rows)}) as w(place integer, "group" integer, out boolean)
+            from   jsonb_to_recordset(${db.json(rows)})
+                     as w(place integer, "group" integer, out boolean, attribute text, "scheduleId" integer,
+                          first text, last text, "askedSince" date)
             join   memberships m on m.account_id = ${accountId} and m.kind = 'memberOf' and m.group_id = w."group"
             join   users u on u.account_id = ${accountId} and u.user_id = m.user_id and u.active
+            where  w.attribute is null
+               or  btrim(u.attributes ->> w.attribute) ~ ${datePattern}
+              and  btrim(u.attributes ->> w.attribute) collate "C" between w.first and w.last
+              and  not exists (select 1 from asked_by_date a
+                               where  a.account_id = u.account_id and a.schedule_id = w."scheduleId"
+                                 and  a.user_id = u.user_id and a.week >= w."askedSince")
             group  by w.place, u.user_id, u.email
             having not bool_or(w.out)) people
     group  by place`;

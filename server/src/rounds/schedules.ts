@@ -2,12 +2,16 @@
 // changes them; opening.ts opens their rounds.
 import { workingHours } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { lockAccount } from '../accounts/accounts.ts';
+import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { dayFault, nameFault, type FieldFault } from '../base/field-faults.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { selectKpis, selectQuestions } from '../questions/questions.sql.ts';
 import { classesOf } from '../questions/similar-wording.ts';
+import { attributesOf } from '../people/attributes.changes.ts';
+import { dateFaults } from './by-date/date-faults.ts';
+import { datesDue } from './by-date/due-days.ts';
+import { askedSince } from './by-date/due.sql.ts';
 import { activeIds, choiceOf } from './calendar.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import { selectParents } from './rounds.sql.ts';
@@ -35,7 +39,14 @@ export async function createSchedule(
 
 /** Returns everything that is wrong with a schedule, including references to groups, questions and KPIs that don't exist. */
 export async function scheduleFaults(db: Db, accountId: AccountId, schedule: NewSchedule): Promise<Detail[]> {
-  return [...faultsOf(schedule), ...(await referenceFaults(db, accountId, schedule))];
+  const { byDate } = schedule;
+  const ofDate = byDate
+    ? dateFaults(byDate, schedule, {
+        attributes: await attributesOf(db, accountId),
+        threshold: (await accountById(db, accountId)).threshold,
+      })
+    : [];
+  return [...faultsOf(schedule), ...ofDate, ...(await referenceFaults(db, accountId, schedule))];
 }
 
 async function refuseFaults(tx: Transaction, accountId: AccountId, schedule: NewSchedule): Promise<void> {
@@ -91,11 +102,15 @@ export function scheduleNotFound(scheduleId: number): Fault {
   return new Fault('not_found', 'schedule not found', `Schedule ${scheduleId} does not exist.`);
 }
 
-/** Returns how many active people each schedule would ask today, and how many of them get messages, in the given order. */
+/**
+ * Returns how many active people each schedule would ask today, and how many of them get messages, in the given order. For a
+ * schedule that chooses people by a date, these are all who are waiting, even if they are too few.
+ */
 export async function audiencesOf(
   db: Db,
   accountId: AccountId,
-  schedules: Pick<NewSchedule, 'groupIds' | 'withoutGroupIds'>[],
+  schedules: (Pick<NewSchedule, 'groupIds' | 'withoutGroupIds' | 'byDate'> & { id?: number })[],
+  today: string,
 ): Promise<{ people: number; reachable: number }[]> {
   const parents = await selectParents(db, accountId);
   const withDescendants = (ids: number[]) => {
@@ -107,9 +122,15 @@ export async function audiencesOf(
   return selectAudiences(
     db,
     accountId,
-    schedules.map(({ groupIds, withoutGroupIds }) => ({
+    schedules.map(({ groupIds, withoutGroupIds, byDate, id: scheduleId = null }) => ({
       groupIds: withDescendants(groupIds),
       withoutGroupIds: withDescendants(withoutGroupIds),
+      due: byDate && {
+        scheduleId,
+        attribute: byDate.attribute,
+        ...datesDue(byDate, today),
+        askedSince: askedSince(today),
+      },
     })),
   );
 }

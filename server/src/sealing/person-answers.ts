@@ -12,9 +12,22 @@ export type Giving = { link: string; visit: string | null; handedOut: boolean };
 export type PersonAnswer = KeptAnswer & {
   comment: string | null;
   skipped: boolean;
+  /** The answer is "not applicable", without value and choices. */
+  notApplicable?: true;
   counted: boolean;
   giving: Giving;
 };
+
+/** An answer without how it was given. */
+export type GivenAnswer = Omit<PersonAnswer, 'giving' | 'counted'>;
+
+export const givenIn = ({ value, choices, comment, skipped, notApplicable }: PersonAnswer): GivenAnswer => ({
+  value,
+  choices,
+  comment,
+  skipped,
+  ...(notApplicable && { notApplicable }),
+});
 
 /** Answers by question id. */
 export type PersonAnswers = Map<number, PersonAnswer>;
@@ -31,18 +44,20 @@ type Encoded = {
   ][];
 };
 
-const [skippedFlag, countedFlag] = [1, 2];
+const [skippedFlag, countedFlag, notApplicableFlag] = [1, 2, 4];
 
 /** Returns the bytes to encrypt. */
 export function encodeAnswers(answers: PersonAnswers): Buffer {
   const encoded: Encoded = { g: [], a: [] };
   const places = new Map<string, number>();
-  for (const [question, { value, choices, comment, skipped, counted, giving }] of answers) {
+  for (const [question, answer] of answers) {
+    const { value, choices, comment, skipped, counted, notApplicable, giving } = answer;
     const { link, visit, handedOut } = giving;
     const name = JSON.stringify([link, visit, handedOut]);
     const place = places.get(name) ?? encoded.g.push([link, visit, handedOut ? 1 : 0]) - 1;
     places.set(name, place);
-    const flags = (skipped ? skippedFlag : 0) + (counted ? countedFlag : 0);
+    const flags =
+      (skipped ? skippedFlag : 0) + (counted ? countedFlag : 0) + (notApplicable ? notApplicableFlag : 0);
     encoded.a.push([question, place, value, choices, comment, flags]);
   }
   return Buffer.from(JSON.stringify(encoded));
@@ -61,6 +76,7 @@ export function decodeAnswers(bytes: Buffer): PersonAnswers {
         comment,
         skipped: (flags & skippedFlag) !== 0,
         counted: (flags & countedFlag) !== 0,
+        ...((flags & notApplicableFlag) !== 0 && { notApplicable: true as const }),
         giving: givings[place] as Giving,
       },
     ]),

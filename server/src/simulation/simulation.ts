@@ -177,6 +177,7 @@ export const pulseOf = (
   questionIds: [],
   everyWeeks: roundWeeks,
   withoutGroupIds: [],
+  byDate: null,
   repeat: 'weeks',
   repeatWeeks: 1,
   weekday: 1,

@@ -36,6 +36,7 @@ export const mondays = (values: Partial<NewSchedule> & Pick<NewSchedule, 'groupI
   perWeek: null,
   everyWeeks: null,
   withoutGroupIds: [],
+  byDate: null,
   repeat: 'weeks',
   repeatWeeks: 1,
   weekday: 1,

@@ -1,12 +1,10 @@
 // The decrypted answers of people in an open week. The database has them only encrypted (sealing/).
 import type { Week } from '@soundings/contract/weeks.ts';
-import { decodeAnswers, type PersonAnswer } from '../sealing/person-answers.ts';
+import { decodeAnswers, type GivenAnswer, givenIn, type PersonAnswer } from '../sealing/person-answers.ts';
 import type { TestData } from './database.ts';
 
 /** A stored answer without how it was given. `respondent`: a number that only the week's key leads to. */
-export type KeptRow = Pick<PersonAnswer, 'value' | 'choices' | 'comment' | 'skipped'> & {
-  questionId: number;
-};
+export type KeptRow = GivenAnswer & { questionId: number };
 
 /** Returns all stored answers of an open week, by question, then by respondent, with how each was given. */
 export async function storedAnswers(
@@ -35,9 +33,8 @@ export async function storedAnswers(
 
 /** Returns the same answers as storedAnswers, without their respondents and how they were given. */
 export async function keptAnswers(data: TestData, accountId: number, week: Week): Promise<KeptRow[]> {
-  return (await storedAnswers(data, accountId, week)).map(
-    ({ questionId, value, choices, comment, skipped }) => ({ questionId, value, choices, comment, skipped }),
-  );
+  const stored = await storedAnswers(data, accountId, week);
+  return stored.map((answer) => ({ questionId: answer.questionId, ...givenIn(answer) }));
 }
 
 /** Returns what is stored of one person, by question. */

@@ -13,6 +13,7 @@ import { scheduleBodyOf, scheduleDraftOf, emptyDraft } from './schedules/schedul
 
 const question = {
   text: 'How do you get here?',
+  allowsNotApplicable: true,
   translations: { sv: 'Hur tar du dig hit?' },
   options: [
     { id: 'bus', text: 'Bus', translations: { sv: 'Buss' } },
@@ -24,16 +25,17 @@ const shape: DraftShape = { base: 'en', languages: ['en', 'sv'], options: 3 };
 
 describe('a question', () => {
   test('without changes is sent as it is', () => {
-    expect(questionBodyOf(questionDraftOf(question), shape)).toEqual({
+    expect(questionBodyOf(questionDraftOf(question), shape, 5)).toEqual({
       text: question.text,
       translations: question.translations,
+      allowsNotApplicable: true,
       options: [question.options[0], { id: 'car', text: 'Car' }, question.options[2]],
     });
   });
 
   test('from which an option is removed: the following options move up with all their texts', () => {
     const draft = withoutOption(questionDraftOf(question), 0);
-    expect(questionBodyOf(draft, { ...shape, options: 2 }).options).toEqual([
+    expect(questionBodyOf(draft, { ...shape, options: 2 }, 5).options).toEqual([
       { id: 'car', text: 'Car' },
       { id: 'foot', text: 'On foot', translations: { sv: 'Till fots' } },
     ]);
@@ -41,9 +43,10 @@ describe('a question', () => {
 
   test('whose main language changes: every text stays in its language', () => {
     const draft = withBase(questionDraftOf(question), shape, 'sv');
-    expect(questionBodyOf(draft, { ...shape, base: 'sv' })).toEqual({
+    expect(questionBodyOf(draft, { ...shape, base: 'sv' }, 5)).toEqual({
       text: 'Hur tar du dig hit?',
       translations: { en: 'How do you get here?' },
+      allowsNotApplicable: true,
       options: [
         { id: 'bus', text: 'Buss', translations: { en: 'Bus' } },
         { id: 'car', text: '', translations: { en: 'Car' } },
@@ -62,7 +65,7 @@ describe('a question', () => {
 
   test('a translation that is only white space is ignored', () => {
     expect(
-      questionBodyOf({ ...questionDraftOf(question), 'translations/sv': ' ' }, shape).translations,
+      questionBodyOf({ ...questionDraftOf(question), 'translations/sv': ' ' }, shape, 5).translations,
     ).toEqual({});
   });
 });

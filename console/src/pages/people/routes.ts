@@ -15,6 +15,12 @@ export const peopleRoutes: PageRoute[] = [
     name: 'NewPersonPage',
   },
   {
+    path: '/people/several',
+    minimumRole: 'Administrator',
+    load: () => import('./NewPeoplePage.tsx'),
+    name: 'NewPeoplePage',
+  },
+  {
     path: '/people/$userId',
     minimumRole: 'Administrator',
     load: () => import('./PersonPage.tsx'),

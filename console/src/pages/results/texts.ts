@@ -183,3 +183,10 @@ export function useWithheldText() {
     [t, newest],
   );
 }
+
+/** Returns a function that writes how many people chose "not applicable", as a share and in numbers. */
+export function useNotApplicable() {
+  const t = useText();
+  return ({ count, of }: { count: number; of: number }) =>
+    t('results.notApplicableOf', { percent: Math.round((100 * count) / of), count, of });
+}

@@ -101,6 +101,8 @@ export type QuestionFigures = {
   answers: number | null;
   /** How often each value of the scale (or yes and no), or each option, was chosen, in the order of the scale or the options. */
   distribution: { key: string; count: number }[] | null;
+  /** How many people chose "not applicable", and of how many who answered; null: withheld, or no one could. */
+  notApplicable: { count: number; of: number } | null;
   /** For recommendation questions: the eNPS, -100 to 100. */
   enps: number | null;
   /** Whether the figures are partly based on links or cards that the employer handed out. */
@@ -291,14 +293,7 @@ const compare = Type.Optional(
   }),
 );
 const groupQuery = Type.Object({ weeks: weeksSpan, compare, language }, closed);
-const heatQuery = Type.Object(
-  {
-    week: Type.Optional(weekText),
-    compare,
-    language,
-  },
-  closed,
-);
+const heatQuery = Type.Object({ week: Type.Optional(weekText), compare, language }, closed);
 /** The query of the CSV file, which contains the rows that the page's filters select, in the page's order. */
 const heatFileQuery = Type.Object(
   {

@@ -4,6 +4,7 @@ import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import { changedSince } from '../../base/errors.ts';
 import type { Db } from '../../db/db.ts';
 import { alreadyAsked, type AskOnThread } from '../../rounds/ask-now.ts';
+import { selectThreshold } from '../../rounds/by-date/due.sql.ts';
 import { questionsFor } from '../../rounds/calendar.ts';
 import { endOf } from '../../rounds/send-times.ts';
 import { audiencesOf, scheduleById } from '../../rounds/schedules.ts';
@@ -40,9 +41,10 @@ async function planOf(
   { now, hasMail }: { now: number; hasMail: boolean },
 ): Promise<AskNow> {
   const schedule = await scheduleById(db, accountId, scheduleId);
-  const week = weekOf(dayIn(timezone, now));
+  const today = dayIn(timezone, now);
+  const week = weekOf(today);
   const [[audience], questions, weeks, names] = await Promise.all([
-    audiencesOf(db, accountId, [schedule]),
+    audiencesOf(db, accountId, [schedule], today),
     questionsFor(db, schedule, week),
     selectScheduleWeeks(db, accountId, scheduleId),
     selectGroupNames(db, accountId, [...schedule.groupIds, ...schedule.withoutGroupIds]),
@@ -57,6 +59,8 @@ async function planOf(
     endsAt: new Date(endOf(week, timezone)).toISOString(),
     people: audience?.people ?? 0,
     reachable: audience?.reachable ?? 0,
+    minPeople:
+      schedule.byDate && Math.max(schedule.byDate.minPeople, await selectThreshold(db, accountId, week)),
     groups: namesIn(schedule.groupIds),
     without: namesIn(schedule.withoutGroupIds),
     questions: questions.length,

@@ -264,6 +264,7 @@ const weeklySchedule = (fields: Partial<ScheduleBody> = {}): ScheduleBody => ({
   everyWeeks: 5,
   groupIds: [asked.groupId],
   withoutGroupIds: [],
+  byDate: null,
   repeat: 'weeks',
   repeatWeeks: 1,
   weekday: 4,

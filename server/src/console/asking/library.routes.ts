@@ -4,7 +4,13 @@ import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import type { AuditAction } from '@soundings/contract/audit-actions.ts';
 import { audit } from '../../accounts/audit.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
-import { type Kpi, type NewQuestion, selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
+import {
+  type Kpi,
+  type NewQuestion,
+  type Question,
+  selectKpis,
+  selectQuestions,
+} from '../../questions/questions.sql.ts';
 import {
   addQuestion,
   changeQuestion,
@@ -69,7 +75,7 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
         tx,
         who.accountId,
         id,
-        texts as Pick<NewQuestion, 'text' | 'translations' | 'options'>,
+        texts as Pick<NewQuestion, ChangeableField>,
       );
       const result = { version: versionOf(await changeableTexts(tx, who, id)) };
       return { action: 'question changed', subject: id, isChanged, result };
@@ -119,14 +125,13 @@ const changeable = ({ name, translations, imageUrl, questionIds }: Kpi) => ({
   questionIds,
 });
 
-const textsOf = ({
+type ChangeableField = 'text' | 'translations' | 'options' | 'allowsNotApplicable';
+
+const textsOf = ({ text, translations, options, allowsNotApplicable }: Pick<Question, ChangeableField>) => ({
   text,
   translations,
   options,
-}: Pick<NewQuestion, 'text' | 'translations' | 'options'>) => ({
-  text,
-  translations,
-  options,
+  allowsNotApplicable,
 });
 
 async function changeableTexts(tx: Transaction, { accountId }: Who, questionId: number) {

@@ -23,6 +23,7 @@ export const questionTextsOf = ({
   language,
   translations,
   options,
+  allowsNotApplicable,
   retiredAt,
 }: Question): QuestionTexts => ({
   id,
@@ -32,6 +33,7 @@ export const questionTextsOf = ({
   language,
   translations,
   options,
+  allowsNotApplicable,
   isRetired: retiredAt !== null,
 });
 
@@ -64,6 +66,7 @@ export function spokenIn(language: string): AnsweringPageTexts {
     addComment: t('addComment'),
     commentHint: t('commentHint'),
     skip: t('skip'),
+    notApplicable: t('notApplicable'),
   };
 }
 
@@ -82,6 +85,9 @@ const fields: Record<string, string> = {
   from: '/fromDay',
   until: '/untilDay',
   reminder: '/reminderDays',
+  dateAttribute: '/byDate/attribute',
+  dateRange: '/byDate/untilDays',
+  minPeople: '/byDate/minPeople',
 };
 
 export const withQuestionPaths = (details: Detail[]): (Detail & { path: string })[] =>

@@ -202,7 +202,7 @@ async function comingRounds(db: Db, { accountId, timezone }: Who, now: number): 
   const schedules = (await selectSchedules(db, accountId)).filter(({ pausedAt }) => pausedAt === null);
   const [calendars, audiences] = await Promise.all([
     calendarsOf(db, accountId, schedules, { today, count: 2 }),
-    audiencesOf(db, accountId, schedules),
+    audiencesOf(db, accountId, schedules, today),
   ]);
   return schedules
     .flatMap(({ id, name }, i) =>

@@ -32,6 +32,7 @@ import {
   type Schedule,
   type ScheduleWeek,
 } from '../../rounds/schedules.sql.ts';
+import { expectedByDate } from '../../rounds/by-date/expected.ts';
 import { type CalendarEntry, calendarOf, calendarOfDraft, calendarsOf } from '../../rounds/calendar.ts';
 import type { AskingDependencies } from './asking-dependencies.ts';
 import { selectGroupNames, selectTester } from './asking.sql.ts';
@@ -42,6 +43,9 @@ import { rejectChanged, versionOf } from '../core/versions.ts';
 
 /** How many weeks the calendar shows before the current one and after it. */
 const weeksAround = 12;
+
+/** How many coming weeks of a draft are shown with their questions. */
+const weeksInDetail = 4;
 
 /** The result of a change. If nothing has changed (`isChanged` false), nothing is logged. */
 type Written<T> = { id: number; name: string; isChanged?: boolean; result: T };
@@ -122,7 +126,7 @@ async function schedulesView(db: Db, who: Who, now: number, hasMail: boolean): P
   const [calendars, audiences] = await Promise.all([
     // Enough weeks to include the next date of a schedule that repeats once a year.
     calendarsOf(db, accountId, schedules, { today, count: weeksAround + 1 }),
-    audiencesOf(db, accountId, schedules),
+    audiencesOf(db, accountId, schedules, today),
   ]);
   const [first, last] = [addWeeks(current, -weeksAround), addWeeks(current, weeksAround)];
   const groupIds = schedules.flatMap((one) => [...one.groupIds, ...one.withoutGroupIds]);
@@ -200,15 +204,23 @@ async function check(
   now: number,
 ): Promise<ScheduleCheck> {
   const faults = withQuestionPaths(await scheduleFaults(db, accountId, schedule));
-  const [audience] = await audiencesOf(db, accountId, [schedule]);
   const today = dayIn(timezone, now);
+  const [audience] = await audiencesOf(db, accountId, [{ ...schedule, id }], today);
   const past = await selectScheduleWeeks(db, accountId, id);
   const coming =
-    faults.length > 0 ? [] : await calendarOfDraft(db, accountId, schedule, { past, today, count: 4 });
+    faults.length > 0
+      ? []
+      : await calendarOfDraft(db, accountId, schedule, { past, today, count: weeksAround });
+  const days = coming.map(({ day }) => day);
+  const expected =
+    faults.length > 0 ? null : await expectedByDate(db, accountId, { ...schedule, id }, { days, today });
   return {
     faults: faults.map(({ path, type, message }) => ({ path, type, message })),
     audience: audience as ScheduleCheck['audience'],
-    coming: coming.map(({ week, day, questionIds }) => ({ week: named(week), day, questionIds })),
+    coming: coming
+      .slice(0, weeksInDetail)
+      .map(({ week, day, questionIds }) => ({ week: named(week), day, questionIds })),
+    expected,
     isAtOnce: coming[0] !== undefined && coming[0].day < today,
   };
 }

@@ -6,6 +6,7 @@ import type { Session } from '@soundings/contract/console/session.ts';
 import { templateIds } from '@soundings/contract/template-ids.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openLog } from '../../base/log.ts';
+import { defineAttribute } from '../../people/attributes.changes.ts';
 import { inTransaction } from '../../db/db.ts';
 import { createGroup } from '../../people/groups.ts';
 import { changeUser, createUser } from '../../people/users.ts';
@@ -67,7 +68,7 @@ describe('the steps', () => {
     await library();
     const group = await staff(6);
     expect(await done()).toEqual(['company', 'people', 'groups']);
-    const { scheduleId } = (await request<{ scheduleId: number }>('POST /templates/pulse')).body;
+    const { scheduleId } = (await request<{ scheduleId: number }>('POST /templates/pulse', {})).body;
     expect((await start()).schedule).toEqual({ id: scheduleId, name: 'Weekly pulse' });
     await request(`POST /schedules/${scheduleId}/test`, { kind: 'invitation' });
     await ask(scheduleId, (await preview(scheduleId)).version);
@@ -89,13 +90,14 @@ describe('the steps', () => {
   test('are for administrators only; dismissing them is logged and hides the page for all of them', async () => {
     const manager = await signInNew(world, accountId, 'Manager');
     const other = await signInNew(world, accountId, 'Administrator');
+    const bodyOf = (operation: string) =>
+      operation.startsWith('PUT') ? { isDismissed: true } : operation.startsWith('POST') ? {} : undefined;
     const isStarting = async (by: SendRequest) => (await by<Session>('GET /session')).body.isStarting;
     for (const operation of ['GET /start', 'GET /templates', 'POST /templates/pulse', 'PUT /start/dismissed'])
-      expect([
+      expect([operation, (await manager.request(operation, bodyOf(operation))).status]).toEqual([
         operation,
-        (await manager.request(operation, operation.startsWith('PUT') ? { isDismissed: true } : undefined))
-          .status,
-      ]).toEqual([operation, 403]);
+        403,
+      ]);
     expect([await isStarting(manager.request), await isStarting(other.request)]).toEqual([false, true]);
     for (let i = 0; i < 2; i++) await request('PUT /start/dismissed', { isDismissed: true });
     expect([await isStarting(other.request), (await start()).isDismissed]).toEqual([false, true]);
@@ -114,16 +116,33 @@ describe('templates', () => {
       await staff(6);
       const { templates, people } = (await request<Templates>('GET /templates')).body;
       expect([templates.map(({ id }) => id), people]).toEqual([[...templateIds], 6]);
-      for (const id of [...templateIds, 'work-environment'])
-        expect([id, (await request(`POST /templates/${id}`)).status]).toEqual([id, 200]);
+      await inTransaction(world.pool, (tx) =>
+        defineAttribute(tx, accountId, { name: 'started', allowedValues: null }),
+      );
+      for (const { id, byDate } of [...templates, templates[2]!]) {
+        const body = byDate ? { attribute: 'started' } : {};
+        expect([id, (await request(`POST /templates/${id}`, body)).status]).toEqual([id, 200]);
+      }
       const created = await schedules();
       expect(created.map(({ name, repeatWeeks, audience }) => [name, repeatWeeks, audience.people])).toEqual([
         [templates[0]!.name, 1, 6],
         [templates[1]!.name, 13, 6],
         [templates[2]!.name, 26, 6],
+        // No one has a date yet.
+        ...templates.slice(3).map(({ name }) => [name, 1, 0]),
         [templates[2]!.name, 26, 6],
       ]);
-      expect(created[3]!.questionIds).toEqual(created[2]!.questionIds);
+      expect(created.at(-1)!.questionIds).toEqual(created[2]!.questionIds);
+      expect(created[3]!.byDate).toEqual({
+        attribute: 'started',
+        side: 'after',
+        fromDays: 30,
+        untilDays: 59,
+        minPeople: 8,
+      });
+      const [shared] = await world.pool<{ questions: number }[]>`
+        select count(*)::int as questions from kpi_questions where account_id = ${accountId} and kpi_id = 'onboarding'`;
+      expect(shared?.questions).toBe(12);
       const texts = (await request<Schedules>('GET /schedules')).body.questions;
       expect(
         texts.filter(({ key }) => key.startsWith('osa-')).every((one) => one.language === language),
@@ -134,18 +153,31 @@ describe('templates', () => {
     },
   );
 
+  test('one that chooses people by a date needs an attribute, which must exist', async () => {
+    await library();
+    await staff(6);
+    for (const body of [{}, { attribute: 'none' }]) {
+      const refused = await request('POST /templates/exit', body);
+      expect(refused.status).toBe(400);
+      expect(refused.body.details[0]?.path).toMatch(/attribute$/);
+    }
+    expect(
+      await world.pool`select from questions where account_id = ${accountId} and key like 'exit%'`,
+    ).toHaveLength(0);
+  });
+
   test('a retired question of a template is asked again; without groups, nothing is created', async () => {
     await library();
-    const refused = await request('POST /templates/enps');
+    const refused = await request('POST /templates/enps', {});
     expect([refused.status, refused.body.details[0]?.type]).toEqual([400, 'no groups']);
     expect(
       await world.pool`select from questions where account_id = ${accountId} and key like 'enps%'`,
     ).toHaveLength(0);
-    expect((await request('POST /templates/none')).status).toBe(404);
+    expect((await request('POST /templates/none', {})).status).toBe(404);
     await staff(6);
-    await request('POST /templates/enps');
+    await request('POST /templates/enps', {});
     await inTransaction(world.pool, (tx) => retireQuestions(tx, accountId, ['enps-reason'], true));
-    expect((await request('POST /templates/enps')).status).toBe(200);
+    expect((await request('POST /templates/enps', {})).status).toBe(200);
     const [row] = await world.pool`
       select retired_at from questions where account_id = ${accountId} and key = 'enps-reason'`;
     expect(row?.['retired_at']).toBeNull();
@@ -156,7 +188,7 @@ describe('asking at once', () => {
   test('shows who is asked and until when; asks once, sends at once, and the rhythm counts from this week', async () => {
     await library();
     await staff(6);
-    const { scheduleId: id } = (await request<{ scheduleId: number }>('POST /templates/enps')).body;
+    const { scheduleId: id } = (await request<{ scheduleId: number }>('POST /templates/enps', {})).body;
     const plan = await preview(id);
     expect(plan).toMatchObject({
       people: 6,

@@ -25,6 +25,7 @@ import { confirmAdministrator } from '../../people/administrators.ts';
 import { attributesOf } from '../../people/attributes.changes.ts';
 import { userNotFound } from '../../people/faults.ts';
 import { adoptUser, handOver, releaseUser } from '../../people/handover.ts';
+import { createSeveral } from '../../people/several.ts';
 import { changeUser, createUser, removeUser } from '../../people/users.ts';
 import { setSurveyEmails } from '../../rounds/messages/opt-outs.sql.ts';
 import { eraseUserChanges } from '../../sync/runs.sql.ts';
@@ -105,6 +106,14 @@ function serveChanges(console: Console, { pool, canMail }: PeopleDependencies): 
       return { id };
     });
   });
+
+  console.serve('POST /users/several', async (who, { body }) =>
+    inTransaction(await pool, async (tx) => {
+      const ids = await createSeveral(tx, who.accountId, body.people);
+      for (const id of ids) await audit(tx, who.accountId, actorOf(who), 'person created', { subject: id });
+      return { ids };
+    }),
+  );
 
   console.serve('PATCH /users/{userId}', async (who, { params, body }) =>
     inTransaction(await pool, async (tx) => {

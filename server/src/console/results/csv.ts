@@ -253,6 +253,7 @@ export function questionTable({ question, figures, comparison }: QuestionResults
   const keys = keysOf(figures);
   const hasEnps = question.type === recommendation;
   const hasScore = isScaled(question.type);
+  const hasCount = figures.some(({ notApplicable }) => notApplicable !== null);
   const from = comparison.group?.name ?? t(`comparison.${comparison.kind}`);
   return tableOf([
     [
@@ -267,6 +268,7 @@ export function questionTable({ question, figures, comparison }: QuestionResults
       ...keys.map((key) => answerText(question, key, t)),
       t('handedOut'),
       ...(hasScore ? [t('changeHandedOut'), t('differenceHandedOut')] : []),
+      ...(hasCount ? [t('notApplicable'), t('notApplicableOf')] : []),
     ],
     ...figures.map(({ week, value, answers, enps, distribution, handedOut, ...own }): CsvCell[] => [
       ...weekCells({ week }),
@@ -287,6 +289,7 @@ export function questionTable({ question, figures, comparison }: QuestionResults
       ...(hasScore
         ? [own.change?.handedOut ? t('yes') : null, own.difference?.handedOut ? t('yes') : null]
         : []),
+      ...(hasCount ? [own.notApplicable?.count ?? null, own.notApplicable?.of ?? null] : []),
     ]),
   ]);
 }

@@ -10,12 +10,11 @@ import { selectValuedKpis, selectWeekRates, type KpiTexts } from '../../results/
 import {
   kpiCell,
   type KpiCell,
-  neededForWeek,
   noReadings,
-  readingsShown,
   type Statistics,
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
+import { readingsOfWeek } from '../../results/data/week-readings.ts';
 import type { Who } from '../core/console.ts';
 import { allowedComparisons, chosenOf, withFigures, withoutHalfYear } from './comparing.ts';
 import { type CountedGroups, headOf, readCountedGroups, readWeeks, weekIn } from './reading.ts';
@@ -87,12 +86,18 @@ async function readCells(
 ): Promise<{ kpis: KpiTexts[]; cells: ReadonlyMap<number, KpiCell[]>; firstWeek: Week }> {
   const valued = await selectValuedKpis(pool, accountId);
   const ids = [...new Set(valued.flatMap(({ id }) => statistics.questionsOf(id, week)))];
-  const window = neededForWeek(week, statistics, kind, ids);
-  const readings = await readingsShown(pool, accountId, { groupIds: undefined, questionIds: ids }, window);
-  const of = (groupId: number | null | undefined) => readings.get(groupId ?? 0) ?? noReadings;
-  const all = rows.map(({ id: groupId }): [number, KpiCell[]] => {
+  const otherOf = (groupId: number) => {
+    if (kind === 'none' || kind === 'halfYear') return undefined;
     const other = kind === 'company' ? ancestorsOf(groupId, parents).at(-1) : parents.get(groupId);
-    const isSame = kind !== 'halfYear' && (other ?? groupId) === groupId;
+    return other === groupId ? undefined : (other ?? undefined);
+  };
+  const others = new Map(rows.map(({ id }) => [id, otherOf(id)]));
+  const wanted = { compared: others, questionIds: ids };
+  const readings = await readingsOfWeek(pool, accountId, wanted, { week, statistics, kind });
+  const of = (groupId: number | undefined) => readings.get(groupId ?? 0) ?? noReadings;
+  const all = rows.map(({ id: groupId }): [number, KpiCell[]] => {
+    const other = others.get(groupId);
+    const isSame = kind !== 'halfYear' && other === undefined;
     const compared = { kind: isSame ? ('none' as const) : kind, whole: of(other) };
     const cells = valued.map(({ id }) => kpiCell(id, week, of(groupId), compared, statistics));
     return [groupId, cells];

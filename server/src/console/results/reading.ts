@@ -7,7 +7,7 @@ import type {
   ResultGroup,
   ResultQuestion,
 } from '@soundings/contract/console/results/results.ts';
-import type { AnswerData } from '@soundings/contract/data.ts';
+import type { AnswerData } from '@soundings/contract/answer-data.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';
@@ -190,7 +190,7 @@ export function figuresOf(
   { week, data, handedOut }: { week: string; data: AnswerData; handedOut: boolean },
   measures: QuestionMeasures,
 ): QuestionFigures {
-  const { value, answers, distribution, enps } = data;
+  const { value, answers, distribution, enps, notApplicable: count, notApplicableOf: of } = data;
   const keys = Object.keys(distribution ?? {});
   const ordered = isScaled(type) ? keys : optionIds.filter((id) => keys.includes(id));
   return {
@@ -198,6 +198,7 @@ export function figuresOf(
     value,
     answers,
     distribution: distribution ? ordered.map((key) => ({ key, count: distribution[key] as number })) : null,
+    notApplicable: count === undefined || of === undefined ? null : { count, of },
     enps: enps ?? null,
     handedOut,
     ...measures,

@@ -10,13 +10,8 @@ import type {
   ResultsStart,
   Trend,
 } from '@soundings/contract/console/results/results.ts';
-import type {
-  AnswerData,
-  KpiValues,
-  ResponseRateValues,
-  ResultsValues,
-  Value,
-} from '@soundings/contract/data.ts';
+import type { AnswerData } from '@soundings/contract/answer-data.ts';
+import type { KpiValues, ResponseRateValues, ResultsValues, Value } from '@soundings/contract/data.ts';
 import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import type { QuestionType } from '@soundings/contract/question-types.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';

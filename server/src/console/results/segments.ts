@@ -21,13 +21,13 @@ import { selectKpi, selectValuedKpis, selectWeekRates } from '../../results/data
 import {
   kpiCell,
   neededFor,
-  neededForWeek,
   noReadings,
   questionMeasures,
   readingsShown,
   rollingFigure,
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
+import { neededForWeek } from '../../results/data/week-readings.ts';
 import { segmentNotFound, breakdownNotFound } from '../../rounds/segments/breakdowns.ts';
 import type { Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';

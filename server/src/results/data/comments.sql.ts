@@ -93,7 +93,10 @@ export async function selectCommentCounts(
   return db<CellCount[]>`
     with ${groupsInScope(db, accountId, one(groupId))}
     select g.question_id as "questionId", g.week as "week", count(*)::integer as "comments"
-    from   ${commentsIn(db, accountId, window, questionIds)}
+    from   scope s
+    join   comment_groups g on g.account_id = ${accountId} and g.group_id = s.group_id
+                           and g.week between ${window.first} and ${window.last}
+    where  ${questionIds ? db`g.question_id = any(${questionIds})` : true}
     group  by g.question_id, g.week`;
 }
 
@@ -108,11 +111,20 @@ export const selectCommentPage = (
   { window, questionIds }: { window: Window; questionIds: number[] },
   span?: Span,
 ) => db<MarkedComment[]>`
-    with ${groupsInScope(db, accountId, one(groupId))}
+    with ${groupsInScope(db, accountId, one(groupId))}, g as (
+      select g.*, array_position(${questionIds}::integer[], g.question_id) as card
+      from   scope s
+      join   comment_groups g on g.account_id = ${accountId} and g.group_id = s.group_id
+                             and g.week between ${window.first} and ${window.last}
+      where  g.question_id = any(${questionIds})
+      order  by card, g.week desc, g.position
+      ${span ? db`offset ${span.offset} limit ${span.limit}` : db``}
+    )
     select ${marked(db)}
-    from   ${commentsIn(db, accountId, window, questionIds)}
-    order  by array_position(${questionIds}::integer[], g.question_id), g.week desc, g.position
-    ${span ? db`offset ${span.offset} limit ${span.limit}` : db``}`;
+    from   g
+    join   comments c on c.account_id = ${accountId} and c.week = g.week and c.question_id = g.question_id
+                     and c.position = g.position
+    order  by g.card, g.week desc, g.position`;
 
 /** Yields all of them in the same order. */
 export const selectCommentsByQuestion = (

@@ -22,6 +22,7 @@ import {
   w46,
   withSurvey,
   useService,
+  world,
 } from './data.fixture.ts';
 
 useService();
@@ -160,6 +161,51 @@ describe('GET /v1/results', () => {
           [ids['lunch']!]: { [five]: { 2646: { value: null, answers: null } } },
         });
       }
+    });
+
+    test('“not applicable” is in no value, and its number is a field of its own, from the distribution threshold on', async () => {
+      const none = (name: string) => ({
+        answer: { week: '2026-W46', group: 'all', person: name, question: 'mood', notApplicable: true },
+      });
+      const {
+        account,
+        group,
+        question: ids,
+      } = await withSurvey(
+        await openAccount(),
+        [unit('all'), unit('one', { parent: 'all' }), unit('two', { parent: 'all' })],
+        [
+          question('mood', 1, { allowsNotApplicable: true }),
+          round('2026-W46', 'all', ['mood'], peopleOf(['one', 'two'], 6)),
+          ...answersOf('2026-W46', 'all', 'one', 'mood', [3, 3, 3, 3, 3]),
+          ...answersOf('2026-W46', 'all', 'two', 'mood', [5, 5, 5, 5, 5, 5]),
+          none('one6'),
+        ],
+      );
+      const { values } = await results(account, `groupId=${group['all']}&includeSubgroups=true`);
+      // The five of the first team are too few for a distribution, but with the sixth enough for this.
+      const distribution = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 6 };
+      const counts = { notApplicable: 1, notApplicableOf: 12 };
+      expect(values[ids['mood']!]).toEqual({
+        [group['all']!]: { 2646: { value: 17 / 22, answers: 11, distribution, ...counts } },
+        [group['one']!]: { 2646: { value: 0.5, answers: 5, notApplicable: 1, notApplicableOf: 6 } },
+        [group['two']!]: {
+          2646: { value: 1, answers: 6, distribution, notApplicable: 0, notApplicableOf: 6 },
+        },
+      });
+      const path = '/v1/feed?metric=question&format=ndjson';
+      const { body } = await world.request<string>('GET', path, {
+        headers: { authorization: account.token },
+      });
+      const rows = body
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as object);
+      expect(rows).toMatchObject([
+        { groupId: group['all'], answers: 11, ...counts },
+        { groupId: group['one'], answers: 5, notApplicable: 1, notApplicableOf: 6 },
+        { groupId: group['two'], answers: 6, notApplicable: 0, notApplicableOf: 6 },
+      ]);
     });
 
     test('a withheld question has a key with nulls, and a question never asked has no key', async () => {

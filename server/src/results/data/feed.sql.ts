@@ -14,6 +14,9 @@ export type StoredFeedRow = {
   /** For response rates: how many people were asked, and how many of them answered. */
   asked: number | null;
   answered: number | null;
+  /** For questions: how many people chose "not applicable", and of how many. */
+  notApplicable: number | null;
+  notApplicableOf: number | null;
   /** Whether the week is still open, with nothing to show yet. */
   isOpen: boolean;
 };
@@ -42,12 +45,15 @@ export function selectKpiFeed(
            v.handed_out       as "handedOut",
            null::integer      as "asked",
            null::integer      as "answered",
+           null::integer      as "notApplicable",
+           null::integer      as "notApplicableOf",
            false              as "isOpen"
     from   scope s
     join   kpi_values v on v.account_id = ${accountId} and v.group_id = s.group_id
                        and v.week between ${first} and ${last}
     union  all
-    select distinct q.kpi_id, a.group_id, a.week, null::double precision, null::integer, false, null::integer, null::integer, true
+    select distinct q.kpi_id, a.group_id, a.week, null::double precision, null::integer, false,
+           null::integer, null::integer, null::integer, null::integer, true
     from   scope s
     ${askedInOpenWeeks(pool, accountId, { first, last })}
     join   kpi_questions q on q.account_id = ${accountId} and q.question_id = any(a.question_ids)
@@ -74,12 +80,15 @@ export function selectRateFeed(
            r.handed_out      as "handedOut",
            r.asked           as "asked",
            r.answered        as "answered",
+           null::integer     as "notApplicable",
+           null::integer     as "notApplicableOf",
            false             as "isOpen"
     from   scope s
     join   response_rates r on r.account_id = ${accountId} and r.group_id = s.group_id
                            and r.week between ${first} and ${last}
     union  all
-    select '', a.group_id, a.week, null::double precision, null::integer, false, null::integer, null::integer, true
+    select '', a.group_id, a.week, null::double precision, null::integer, false,
+           null::integer, null::integer, null::integer, null::integer, true
     from   scope s
     ${askedInOpenWeeks(pool, accountId, { first, last })}
     order  by 2, 3`,
@@ -105,17 +114,20 @@ export function selectQuestionFeed(
            r.handed_out        as "handedOut",
            null::integer       as "asked",
            null::integer       as "answered",
+           r.not_applicable    as "notApplicable",
+           r.not_applicable_of as "notApplicableOf",
            false               as "isOpen",
            r.question_id       as "order"
     from   scope s
     join   results r on r.account_id = ${accountId} and r.group_id = s.group_id
                     and r.week between ${first} and ${last}
     union  all
-    select q::text, a.group_id, a.week, null::double precision, null::integer, false, null::integer, null::integer, true, q
+    select q::text, a.group_id, a.week, null::double precision, null::integer, false,
+           null::integer, null::integer, null::integer, null::integer, true, q
     from   scope s
     ${askedInOpenWeeks(pool, accountId, { first, last })}
     cross  join unnest(a.question_ids) as q
-    order  by 10, 2, 3`,
+    order  by 12, 2, 3`,
     batch,
   );
 }

@@ -332,6 +332,8 @@ describe('the rows', () => {
     changeHandedOut: null,
     asked: null,
     answered: null,
+    notApplicable: null,
+    notApplicableOf: null,
   };
 
   test('leave out groupExternalId for groups without one', async () => {
@@ -423,7 +425,7 @@ describe('the rows', () => {
 
 describe('CSV', () => {
   const columns =
-    'metric metricId metricName groupId groupExternalId groupName week monday value answers status handedOut rolling standardError change isClear changeHandedOut asked answered'.split(
+    'metric metricId metricName groupId groupExternalId groupName week monday value answers status handedOut rolling standardError change isClear changeHandedOut asked answered notApplicable notApplicableOf'.split(
       ' ',
     );
 
@@ -455,6 +457,8 @@ describe('CSV', () => {
       changeHandedOut: text(row.changeHandedOut),
       asked: text(row.asked),
       answered: text(row.answered),
+      notApplicable: text(row.notApplicable),
+      notApplicableOf: text(row.notApplicableOf),
       groupId: String(groupId),
       groupExternalId,
       value: text(value),

@@ -16,13 +16,8 @@ import {
   type StoredFeedRow,
 } from './feed.sql.ts';
 import { findScope, type Pools, type Reader, type ResultsQuery, streamedResponse } from './results.ts';
-import {
-  neededForWeek,
-  noReadings,
-  readingsShown,
-  type Statistics,
-  statisticsShown,
-} from './statistics-shown.ts';
+import { noReadings, readingsShown, type Statistics, statisticsShown } from './statistics-shown.ts';
+import { neededForWeek } from './week-readings.ts';
 import { type FeedMeasures, kpiFeedMeasures, noMeasures, questionFeedMeasures } from './feed-measures.ts';
 import { translatedQuestion } from './shape.ts';
 
@@ -35,7 +30,7 @@ export type FeedWanted = {
 const selects = { kpi: selectKpiFeed, responserate: selectRateFeed, question: selectQuestionFeed };
 
 const header =
-  'metric,metricId,metricName,groupId,groupExternalId,groupName,week,monday,value,answers,status,handedOut,rolling,standardError,change,isClear,changeHandedOut,asked,answered';
+  'metric,metricId,metricName,groupId,groupExternalId,groupName,week,monday,value,answers,status,handedOut,rolling,standardError,change,isClear,changeHandedOut,asked,answered,notApplicable,notApplicableOf';
 
 /** All possible weeks. */
 const always = { first: '0001-01-01', last: '9999-12-27' };
@@ -143,13 +138,16 @@ const statusOf = ({ isOpen, value, answers }: Line) =>
   isOpen ? 'open' : value === null && answers === null ? 'withheld' : 'shown';
 
 function csvLine(line: Line, isOfSegments: boolean): string {
-  const { metric, metricId, metricName, group, week, value, answers, handedOut, asked, answered } = line;
+  const { metric, metricId, metricName, group, week, value, answers, handedOut } = line;
   const id = metric === 'question' ? metricId : textCell(metricId); // question ids are numbers and need no quoting
   const about = `${metric},${id},${textCell(metricName)}`;
   const where = `${group.id},${textCell(group.externalId ?? '')},${textCell(group.name)}`;
   const last = isOfSegments ? `,${textCell(group.breakdown ?? '')}` : '';
-  return `${about},${where},${line.weekName},${week},${value ?? ''},${answers ?? ''},${statusOf(line)},${handedOut},${addedTo(line)},${asked ?? ''},${answered ?? ''}${last}\r\n`;
+  return `${about},${where},${line.weekName},${week},${value ?? ''},${answers ?? ''},${statusOf(line)},${handedOut},${addedTo(line)},${countsIn(line)}${last}\r\n`;
 }
+
+const countsIn = ({ asked, answered, notApplicable, notApplicableOf }: Line) =>
+  `${asked ?? ''},${answered ?? ''},${notApplicable ?? ''},${notApplicableOf ?? ''}`;
 
 const addedTo = ({ rolling, standardError, change, isClear, changeHandedOut }: FeedMeasures) =>
   `${rolling ?? ''},${standardError ?? ''},${change ?? ''},${isClear ?? ''},${changeHandedOut ?? ''}`;
@@ -176,6 +174,8 @@ function ndjsonLine(line: Line, isOfSegments: boolean): string {
     changeHandedOut: line.changeHandedOut,
     asked: line.asked,
     answered: line.answered,
+    notApplicable: line.notApplicable,
+    notApplicableOf: line.notApplicableOf,
     ...(isOfSegments && { breakdown: group.breakdown }),
   };
   return `${JSON.stringify(row)}\n`;

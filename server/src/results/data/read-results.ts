@@ -1,6 +1,6 @@
 // The published figures as rows, for the console. It uses the same statements as the data interface and shapes rows in the same
 // way, so that the console never shows anything that the data interface withholds.
-import type { AnswerData } from '@soundings/contract/data.ts';
+import type { AnswerData } from '@soundings/contract/answer-data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import { type Kpi, selectKpis, selectQuestions } from '../../questions/questions.sql.ts';

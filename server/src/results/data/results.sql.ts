@@ -3,6 +3,7 @@
 import type { Kind } from '@soundings/contract/data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type Db, inBatches, type Pool } from '../../db/db.ts';
+import type { ResultFields } from './shape.ts';
 import type { Window } from './window.ts';
 
 /**
@@ -185,14 +186,7 @@ function selectValues(
   );
 }
 
-export type ResultRow = {
-  questionId: number;
-  groupId: number;
-  week: Week;
-  value: number | null;
-  answers: number | null;
-  distribution: string | null;
-};
+export type ResultRow = ResultFields & { questionId: number; groupId: number; week: Week };
 
 /** Yields results of the groups, ordered by question, group and week. `questionIds`: only these questions. */
 export function selectResults(
@@ -210,7 +204,9 @@ export function selectResults(
            r.week        as "week",
            r.value       as "value",
            r.answers     as "answers",
-           r.distribution      as "distribution"
+           r.distribution      as "distribution",
+           r.not_applicable    as "notApplicable",
+           r.not_applicable_of as "notApplicableOf"
     from   scope s
     join   results r on r.account_id = ${accountId} and r.group_id = s.group_id
                     and r.week between ${first} and ${last}

@@ -91,14 +91,19 @@ export async function* nested(batches: AsyncIterable<Leaf[]>): AsyncGenerator<st
   yield `${text}${'}'.repeat(Math.max(open.length - 1, 0))}}`;
 }
 
+/** `notApplicable`, `notApplicableOf`: how many people chose it, and of how many; null if it is withheld, or no one could. */
+export type ResultFields = {
+  value: number | null;
+  answers: number | null;
+  distribution: string | null;
+  notApplicable: number | null;
+  notApplicableOf: number | null;
+};
+
 /** Returns the JSON of one result. */
 export function answerData(
   { type, options }: TranslatedQuestion,
-  {
-    value,
-    answers,
-    distribution,
-  }: { value: number | null; answers: number | null; distribution: string | null },
+  { value, answers, distribution, notApplicable, notApplicableOf }: ResultFields,
   granular: boolean,
 ): string {
   let text = `{"value":${value},"answers":${answers}`;
@@ -111,6 +116,8 @@ export function answerData(
     }
     if (isChoice(type)) text += `,"options":${JSON.stringify(options)}`;
   }
+  if (notApplicable !== null)
+    text += `,"notApplicable":${notApplicable},"notApplicableOf":${notApplicableOf}`;
   return `${text}}`;
 }
 

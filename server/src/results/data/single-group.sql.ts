@@ -79,6 +79,8 @@ export async function selectGroupResults(
            r.value        as "value",
            r.answers      as "answers",
            r.distribution       as "distribution",
+           r.not_applicable     as "notApplicable",
+           r.not_applicable_of  as "notApplicableOf",
            r.handed_out   as "handedOut"
     from   ${groupWithId(db, accountId, groupId, kind)} g
     left   join results r on r.account_id = ${accountId} and r.group_id = ${groupId}

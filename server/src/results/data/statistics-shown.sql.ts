@@ -18,12 +18,18 @@ export type ReadingsRow = {
   handedOut: string;
 };
 
-/** `groupIds`: undefined means all. `kind`: whether they are groups, the default, or segments. */
+/**
+ * `groupIds`: undefined means all. `kind`: whether they are groups, the default, or segments. `only`: these weeks of each question;
+ * undefined means all weeks of the window.
+ */
 export type ReadingsWanted = {
   groupIds: readonly number[] | undefined;
   questionIds: readonly number[];
   kind?: Kind;
+  only?: readonly QuestionWeek[];
 };
+
+export type QuestionWeek = readonly [questionId: number, week: Week];
 
 /**
  * Returns the published figures of questions in groups, or segments, that exist, including withheld ones.
@@ -32,11 +38,16 @@ export type ReadingsWanted = {
 export async function selectReadings(
   db: Db,
   accountId: AccountId,
-  { groupIds, questionIds, kind = 'group' }: ReadingsWanted,
+  { groupIds, questionIds, kind = 'group', only }: ReadingsWanted,
   { first, last }: Window,
 ): Promise<ReadingsRow[]> {
   const existing =
     kind === 'group' ? db`groups` : db`(select account_id, segment_id as group_id from segments)`;
+  const chosen = only
+    ? db`
+    join   unnest(${only.map(([id]) => id)}::integer[], ${only.map(([, week]) => week)}::date[]) as o (question_id, week)
+           on o.question_id = r.question_id and o.week = r.week`
+    : db``;
   return db<ReadingsRow[]>`
     select r.group_id                                             as "groupId",
            array_to_string(array_agg(r.question_id), ',')         as "questionIds",
@@ -53,6 +64,7 @@ export async function selectReadings(
         and  r.question_id = any(${questionIds as number[]}::integer[])
       offset 0
     ) r
+    ${chosen}
     left   join response_rates a on a.account_id = ${accountId} and a.group_id = r.group_id and a.week = r.week
     where  g.account_id = ${accountId}
       and  ${groupIds === undefined ? true : db`g.group_id = any(${groupIds as number[]}::integer[])`}

@@ -17,7 +17,6 @@ import { marginOfMeasured, marginOf, type Measured, testOf } from '../statistics
 import {
   type AskedWeeks,
   comparableWeeks,
-  earliestComparable,
   isShown,
   type Reading,
   type Readings,
@@ -97,15 +96,19 @@ export async function statisticsShown(pool: Pool, accountId: AccountId, window: 
   }
   const ofKpi = Map.groupBy(kpiRows, ({ kpiId }) => kpiId);
   const isDue = new Set(weeks.filter(({ isComputed }) => !isComputed).map(({ week }) => week));
+  const kpiWeeksIn = (week: Week) =>
+    weeks.findLast((one) => one.week <= week && one.kpiWeeks !== null)?.kpiWeeks ?? currentWeeks;
+  const windows = new Map<Week, KpiWindow>();
   return {
     questionsOf: questionsIn(weeks, kpis),
     asked,
     variationOf: variationIn({ variations }),
-    windowOf: (week) =>
-      windowEnding(
-        week,
-        weeks.findLast((one) => one.week <= week && one.kpiWeeks !== null)?.kpiWeeks ?? currentWeeks,
-      ),
+    windowOf(week) {
+      // A heat map asks for the same window for each of its cells.
+      const known = windows.get(week) ?? windowEnding(week, kpiWeeksIn(week));
+      windows.set(week, known);
+      return known;
+    },
     questionCutoff: (id, week, kind) =>
       isDue.has(week) ? undefined : variations.get(id)?.get(week)?.cutoffs[kind],
     groupVarianceOf: (id, week) => variations.get(id)?.get(week)?.groupVariance ?? null,
@@ -315,23 +318,6 @@ export function questionMeasures(
       ? bestEstimate([latest], parent, { variationOf, factor: 1 }, groupVarianceOf(questionId, week))
       : null,
   };
-}
-
-/** The first and last week of the figures that rolling values of one week and their comparisons need, as few weeks as possible. */
-export function neededForWeek(
-  week: Week,
-  { asked, windowOf }: Statistics,
-  kind: Comparison,
-  ids: readonly number[],
-): Window {
-  const { first, last } = windowOf(week);
-  const starts = ids.map((id) => {
-    const weeks = asked.get(id);
-    const inWindow = weeks?.find((one) => one >= first && one <= last);
-    return inWindow === undefined ? first : earliestComparable(inWindow, weeks);
-  });
-  const halfYearAgo = kind === 'halfYear' ? [halfYearBefore({ first, last }).first] : [];
-  return { first: [...starts, ...halfYearAgo].reduce((a, b) => (a < b ? a : b), first), last };
 }
 
 /** A rolling value with the details that are shown next to other values. `value`: 'none' if it was not asked in the window. */

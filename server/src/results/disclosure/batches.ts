@@ -15,6 +15,7 @@ import {
   type Result,
   type ShownComment,
 } from '../figures.ts';
+import { sumOfCounts } from './not-applicable.ts';
 import { recordCompleted, type Turnout, type WeekRound } from '../turnout.ts';
 
 export type Batch = {
@@ -114,8 +115,13 @@ function askedCountOf(
 
 /** Returns a result with the batch added to it. */
 function sumOf(type: QuestionType, before: Result | undefined, batch: Result): Result {
-  if (!before || before.answers === null) return batch;
-  if (batch.answers === null) return before;
+  if (!before) return batch;
+  const notApplicable = sumOfCounts(before.notApplicable, batch.notApplicable);
+  const counted = notApplicable && { notApplicable };
+  // One cell in which too few used their own links is enough.
+  const handedOut = before.handedOut || batch.handedOut;
+  if (before.answers === null) return { ...batch, handedOut, ...counted };
+  if (batch.answers === null) return { ...before, handedOut, ...counted };
   const answers = before.answers + batch.answers;
   const sum = (one: Result) => (one.value === null ? 0 : sumBehind(type, one.value, one.answers as number));
   return {
@@ -123,9 +129,9 @@ function sumOf(type: QuestionType, before: Result | undefined, batch: Result): R
     value: batch.value === null ? null : scaledMean(type, sum(before) + sum(batch), answers),
     answers,
     distribution: sumOfDistributions(before.distribution, batch.distribution),
-    // One cell in which too few used their own links is enough.
-    handedOut: before.handedOut || batch.handedOut,
+    handedOut,
     noise: batch.noise,
+    ...counted,
   };
 }
 

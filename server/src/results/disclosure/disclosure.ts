@@ -169,13 +169,21 @@ export function chooseDistributions(
  * Returns a function that says whether a figure based on these people has a cell in which fewer people than the threshold used a link sent
  * to them rather than a handed-out one. Cells can be separated from each other by subtracting figures. Someone who hands out links can
  * answer through them, and so could know all other answers of the cell, or have given all of them. Always false with a threshold of 1:
- * answers are not anonymous then, and the answering page says so. `usedOwnLink`: for each person.
+ * answers are not anonymous then, and the answering page says so. `usedOwnLink`: for each person. `isValued`: for each person, whether
+ * the answer has a value. Each answer without one counts as if it came from someone with their own link. Otherwise this would reveal who
+ * chose "not applicable".
  */
-export function tooFewOwnLinks(usedOwnLink: readonly boolean[], { cellOf, sizes }: Cells, threshold: number) {
+export function tooFewOwnLinks(
+  usedOwnLink: readonly boolean[],
+  { cellOf, sizes }: Cells,
+  threshold: number,
+  isValued?: readonly boolean[],
+) {
   const ownLinks = sizes.map(() => 0);
   for (const [person, isOwn] of usedOwnLink.entries()) {
     const cell = cellOf[person] as number;
-    if (isOwn) ownLinks[cell] = (ownLinks[cell] as number) + 1;
+    const isWithout = isValued?.[person] === false;
+    ownLinks[cell] = (ownLinks[cell] as number) + (isOwn ? 1 : 0) - (isWithout ? 1 : 0);
   }
   return (people: readonly number[] | undefined): boolean => {
     if (!people || threshold === 1) return false;

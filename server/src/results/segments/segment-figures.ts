@@ -1,8 +1,10 @@
 // Computes the figures of segments of a week from the cells that were chosen for its groups (choose-segments.ts). Pure. Groups come
 // first, so segments never change what a group shows.
 import { freeText, isDistributionOnly, type QuestionType } from '@soundings/contract/question-types.ts';
+import { valuedAmong } from '../disclosure/not-applicable.ts';
 import {
   type Company,
+  type ChosenCells,
   type ChosenFigures,
   type QuestionWithAnswers,
   ownLinksIn,
@@ -20,7 +22,7 @@ import { chooseSegments, segmentsHandedOut, type SegmentSet } from './choose-seg
  */
 export function segmentResults(
   asked: readonly QuestionWithAnswers[],
-  { company, chosen: { cells } }: Pick<ChosenFigures, 'company' | 'chosen'>,
+  { company, chosen: cellsOfGroups }: Pick<ChosenFigures, 'company' | 'chosen'>,
   turnout: Turnout,
 ): Result[][] {
   const { breakdowns, thresholds } = turnout.data;
@@ -29,17 +31,12 @@ export function segmentResults(
   const isDistribution = isDistributionOnly(type);
   const threshold = isDistribution ? thresholds.distribution : thresholds.figures;
   const sets = company.types.every((one) => one === type) ? setsOfBreakdowns(asked, company, turnout) : [];
-  const wanted = { cells, sets, threshold };
-  const like = chosenLike(turnout, wanted);
-  const before = chosenBefore(like, wanted);
-  const shown = before ?? chooseSegments(cells, sets, threshold);
-  if (!before) like.push({ ...wanted, shown });
-  const handedOut = segmentsHandedOut(cells, shown, ownLinksIn(company), threshold);
+  const { shown, handedOut } = shownSegments(company, cellsOfGroups, sets, { turnout, threshold });
   return asked.map(({ question, noise }, number) => {
     if (type === freeText) return [];
     return segmentsAsked(question.id, turnout).map((segmentId): Result => {
       const key = company.keyOf(segmentId, number);
-      const answers = company.answersOf(shown.get(key), number);
+      const answers = company.valuesOf(shown.get(key), number);
       return resultOf(question, segmentId, {
         answers,
         distributionAnswers: isDistribution ? answers : undefined,
@@ -50,9 +47,62 @@ export function segmentResults(
   });
 }
 
+type ShownSegments = { shown: Map<number, number[]>; handedOut: Set<number> };
+
+/**
+ * Returns the people that the figure of each segment is based on, and the segments whose figure is based on handed-out links.
+ *
+ * If someone chose "not applicable", the segments are chosen twice: with everyone who answered, so that the numbers of values don't reveal
+ * who chose it, and among these with the people who gave a value. A segment is shown only if both choices leave it as it is. It is marked if
+ * anyone in one of its cells used a handed-out link, because a closer look would reveal what that person chose.
+ */
+function shownSegments(
+  company: Company,
+  { cells, answered }: Pick<ChosenCells, 'cells' | 'answered'>,
+  sets: SegmentSet[][],
+  { turnout, threshold }: { turnout: Turnout; threshold: number },
+): ShownSegments {
+  const usedOwnLink = ownLinksIn(company);
+  const { isValued } = company;
+  if (!isValued) {
+    const shown = chosenOnce(turnout, { cells, sets, threshold });
+    return { shown, handedOut: segmentsHandedOut(cells, shown, usedOwnLink, threshold) };
+  }
+  // People whose values are in no figure of a group count in no segment.
+  const all = answered.cellOf.map((cell, person) => (cells.cellOf[person] === 0 ? 0 : cell));
+  const valued = cells.cellOf.map((cell, person) => (isValued[person] ? cell : 0));
+  const ofAll = chosenOnce(turnout, { cells: { cellOf: all }, sets, threshold });
+  const setsOfValues = sets.map((list) =>
+    list.flatMap(({ segment }): SegmentSet[] => {
+      const people = ofAll.get(segment);
+      return people ? [{ segment, people: valuedAmong(people, isValued) }] : [];
+    }),
+  );
+  const ofValues = chosenOnce(turnout, { cells: { cellOf: valued }, sets: setsOfValues, threshold });
+  const wanted = new Map(setsOfValues.flat().map(({ segment, people }) => [segment, people.length]));
+  const shown = new Map(
+    [...ofAll].filter(([segment]) => ofValues.get(segment)?.length === wanted.get(segment)),
+  );
+  if (threshold === 1) return { shown, handedOut: new Set() };
+  const marked = new Set(cells.cellOf.filter((_, person) => !usedOwnLink[person]));
+  const isMarked = (person: number) => marked.has(cells.cellOf[person] as number);
+  const handedOut = [...shown].filter(([, people]) => people.some(isMarked)).map(([segment]) => segment);
+  return { shown, handedOut: new Set(handedOut) };
+}
+
+/** Returns what chooseSegments returns, without computing it again for another question that the same people answered. */
+function chosenOnce(turnout: Turnout, wanted: Omit<Chosen, 'shown'>): Map<number, number[]> {
+  const like = chosenLike(turnout, wanted);
+  const before = chosenBefore(like, wanted);
+  if (before) return before;
+  const shown = chooseSegments(wanted.cells, wanted.sets, wanted.threshold);
+  like.push({ ...wanted, shown });
+  return shown;
+}
+
 /** What was chosen for a question. */
 type Chosen = {
-  cells: Pick<Cells, 'cellOf' | 'sizes'>;
+  cells: Pick<Cells, 'cellOf'>;
   sets: readonly (readonly SegmentSet[])[];
   threshold: number;
   shown: Map<number, number[]>;

@@ -1,6 +1,7 @@
 // Gives one message to the mail server or the gateway, and records each step so that no one gets it twice. A message counts as being
 // sent from the moment from which the receiver can accept it: for an email, just before its end; for a text message, just before the
 // request. Until then, the message is sent again if the process stops. What happens to several messages at the same time is recorded in one statement.
+import { setTimeout } from 'node:timers/promises';
 import { Batching } from '../../base/batching.ts';
 import type { Log } from '../../base/log.ts';
 import type { Pool } from '../../db/db.ts';
@@ -32,6 +33,12 @@ type Context = { pool: Pool; channel: MessageChannel; publicUrl: string; log: Lo
 /** The most messages recorded in one statement. */
 const mostAtOnce = 50;
 
+/**
+ * How long sent messages are collected before they are recorded, in ms. If the process is killed in the meantime, their delivery status is
+ * unknown.
+ */
+const endingPause = 20;
+
 /** Returns the function that sends messages over a channel. `now`: ms since 1970. */
 export function openDelivery({
   pool,
@@ -41,6 +48,8 @@ export function openDelivery({
 }: Context): (outgoing: Outgoing, now: number) => Promise<Sent> {
   const beginnings = batched((items: Decided[]) => beginSending(pool, items));
   const endings = batched(async (items: { key: MessageKey; address: string }[]) => {
+    // No email waits for this, and the database then has fewer statements to run while the next emails wait for it.
+    await setTimeout(endingPause);
     await replaceLinks(
       pool,
       items.map(({ key, address }) => ({ ...key, address })),

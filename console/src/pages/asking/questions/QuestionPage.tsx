@@ -31,6 +31,7 @@ import {
   typeOf,
 } from './question-draft.ts';
 import { KeyFields, TypeFields } from './NewQuestionFields.tsx';
+import { NotApplicableField } from './NotApplicableField.tsx';
 import { QuestionPreview } from './QuestionPreview.tsx';
 import { Translations } from './Translations.tsx';
 import { useKpiName, useQuestionText } from '../texts.ts';
@@ -84,7 +85,7 @@ function Editor({
     submit: (draft) =>
       api('PUT /library/questions/{questionId}', {
         params: { questionId: question.id },
-        body: { ...questionBodyOf(draft, shape), version },
+        body: { ...questionBodyOf(draft, shape, question.type), version },
       }).catch(async (error: unknown) => {
         if (isConflict(error)) await refresh('GET /library/questions/{questionId}');
         throw error;
@@ -122,6 +123,7 @@ function Editor({
               }
             >
               <Translations {...{ form, shape, setShape }} type={question.type} isNew={false} />
+              <NotApplicableField form={form} type={question.type} />
             </Form>
           </Section>
           <Fixed question={question} library={library} />
@@ -282,7 +284,7 @@ function NewEditor({ texts, library }: { texts: TextsByLanguage; library: Librar
       const type = typeOf(draft);
       return api('POST /library/questions', {
         body: {
-          ...questionBodyOf(draft, { ...shape, options: isChoice(type) ? shape.options : 0 }),
+          ...questionBodyOf(draft, { ...shape, options: isChoice(type) ? shape.options : 0 }, type),
           key: draft['key'] ?? '',
           type,
           language: shape.base,
@@ -312,6 +314,7 @@ function NewEditor({ texts, library }: { texts: TextsByLanguage; library: Librar
             >
               <TypeFields {...{ form, shape, setShape }} />
               <Translations {...{ form, shape, setShape }} type={type} isNew />
+              <NotApplicableField form={form} type={type} />
               <KeyFields {...{ form, library }} />
             </Form>
           </Section>

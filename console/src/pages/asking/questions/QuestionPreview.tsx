@@ -11,7 +11,12 @@ import {
 import { writingDirectionOf } from '@soundings/contract/texts.ts';
 import css from './QuestionPreview.module.css';
 
-export type Previewed = { type: QuestionType; text: string; options: { id: string; text: string }[] };
+export type Previewed = {
+  type: QuestionType;
+  text: string;
+  options: { id: string; text: string }[];
+  allowsNotApplicable: boolean;
+};
 
 type PreviewProps = { question: Previewed; language: string; texts: AnsweringPageTexts; place?: string };
 
@@ -21,6 +26,14 @@ export function QuestionPreview({ question, language, texts, place }: PreviewPro
       {place && <p className={css['place']}>{place}</p>}
       <p className={css['text']}>{question.text || '…'}</p>
       <Answers {...question} texts={texts} />
+      {question.allowsNotApplicable && (
+        <ul className={css['none']}>
+          <li className={css['row']}>
+            <span className={question.type === multipleChoice ? css['box'] : css['dot']} />
+            {texts.notApplicable}
+          </li>
+        </ul>
+      )}
       {question.type === freeText ? (
         <>
           <div className={css['area']} />

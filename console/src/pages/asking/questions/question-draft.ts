@@ -1,11 +1,23 @@
 // A question draft: every text is stored under the service's JSON pointer for it, so that errors appear at their own field.
 import type { LibraryQuestion } from '@soundings/contract/console/asking.ts';
-import type { QuestionType } from '@soundings/contract/question-types.ts';
+import { freeText, type QuestionType } from '@soundings/contract/question-types.ts';
 import type { Previewed } from './QuestionPreview.tsx';
 import { questionKeyOf } from '../texts.ts';
 
-/** Fields: `text`, `translations/sv`, `options/0/id`, `options/0/text`, `options/0/translations/sv`, and more for new questions. */
+/**
+ * Fields: `text`, `translations/sv`, `options/0/id`, `options/0/text`, `options/0/translations/sv`, `allowsNotApplicable` (yes, or
+ * empty), and more for new questions.
+ */
 export type Draft = Record<string, string>;
+
+const yes = 'yes';
+
+/** Whether people can answer the question with "not applicable". Free text never allows it. */
+export const allowsNotApplicable = (draft: Draft, type: QuestionType): boolean =>
+  type !== freeText && draft['allowsNotApplicable'] === yes;
+
+/** Returns the draft's value of a check mark. */
+export const tickOf = (isOn: boolean): string => (isOn ? yes : '');
 
 /** `language`: the language of the text itself. */
 export type DraftShape = { base: string; languages: string[]; options: number };
@@ -17,7 +29,8 @@ const at = (place: string, language: string, base: string) =>
 export const fieldOf = (option: number | undefined, language: string, base: string): string =>
   at(option === undefined ? '' : `options/${option}/`, language, base);
 
-export function questionDraftOf({ text, translations, options }: LibraryQuestion): Draft {
+export function questionDraftOf(question: LibraryQuestion): Draft {
+  const { text, translations, options } = question;
   const texts = (place: string, one: { text: string; translations?: Record<string, string> }) => [
     [`${place}text`, one.text],
     ...Object.entries(one.translations ?? {}).map(([code, translation]) => [
@@ -26,6 +39,7 @@ export function questionDraftOf({ text, translations, options }: LibraryQuestion
     ]),
   ];
   return Object.fromEntries([
+    ['allowsNotApplicable', tickOf(question.allowsNotApplicable)],
     ...texts('', { text, translations }),
     ...options.flatMap((option, i) => [[`options/${i}/id`, option.id], ...texts(`options/${i}/`, option)]),
   ]) as Draft;
@@ -39,7 +53,7 @@ export const suggestedId = (draft: Draft, option: number): string =>
   questionKeyOf(draft[`options/${option}/text`] ?? '');
 
 /** Returns the request body, without empty translations. */
-export function questionBodyOf(draft: Draft, { base, languages, options }: DraftShape) {
+export function questionBodyOf(draft: Draft, { base, languages, options }: DraftShape, type: QuestionType) {
   const textsAt = (place: string) => ({
     text: draft[`${place}text`] ?? '',
     translations: Object.fromEntries(
@@ -51,6 +65,7 @@ export function questionBodyOf(draft: Draft, { base, languages, options }: Draft
   });
   return {
     ...textsAt(''),
+    allowsNotApplicable: allowsNotApplicable(draft, type),
     options: Array.from({ length: options }, (_, i) => {
       const { text, translations } = textsAt(`options/${i}/`);
       const id = draft[`options/${i}/id`] || suggestedId(draft, i);
@@ -71,6 +86,7 @@ export function previewOf(
   return {
     type,
     text: textOf(),
+    allowsNotApplicable: allowsNotApplicable(draft, type),
     options: Array.from({ length: options }, (_, i) => ({ id: String(i), text: textOf(i) })),
   };
 }

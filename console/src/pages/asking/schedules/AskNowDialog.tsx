@@ -40,13 +40,16 @@ export function AskNowDialog({ scheduleId, onClose }: { scheduleId: number; onCl
   );
 }
 
-const canAsk = ({ isAsked, people, questions }: AskNow) => !isAsked && people > 0 && questions > 0;
+const canAsk = ({ isAsked, people, questions, minPeople }: AskNow) =>
+  !isAsked && people >= (minPeople ?? 1) && questions > 0;
 
 function Plan({ plan }: { plan: AskNow }) {
   const t = useText();
   const { time } = useFormat();
-  const { people, reachable, questions, groups, without, endsAt, hasMail, isAsked } = plan;
+  const { people, reachable, questions, groups, without, endsAt, hasMail, isAsked, minPeople } = plan;
   if (isAsked) return <p>{t('ask.isAsked')}</p>;
+  if (minPeople !== null && people < minPeople)
+    return <p>{t('ask.tooFewDue', { count: people, minimum: minPeople })}</p>;
   if (people === 0) return <p>{t('ask.noPeople')}</p>;
   if (questions === 0) return <p>{t('ask.noQuestions')}</p>;
   const unreachable = hasMail ? people - reachable : people;

@@ -24,13 +24,15 @@ export function PreviewPage() {
 }
 
 /** Returns a question in a language, as far as it is translated. */
-function translated({ type, text, language: own, translations, options }: QuestionTexts, language: string) {
+function translated(question: QuestionTexts, language: string) {
+  const { type, text, language: own, translations, options, allowsNotApplicable } = question;
   const of = (one: { text: string; translations?: Record<string, string> }) =>
     own === language ? one.text : (one.translations?.[language] ?? one.text);
   return {
     type,
     text: of({ text, translations }),
     options: options.map((one) => ({ id: one.id, text: of(one) })),
+    allowsNotApplicable,
   };
 }
 

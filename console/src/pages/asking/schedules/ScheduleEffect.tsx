@@ -9,6 +9,7 @@ import { Notice } from '../../../ui/page/Notice.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { Skeleton } from '../../../ui/page/States.tsx';
 import css from '../asking.module.css';
+import { ExpectedRounds } from './ExpectedRounds.tsx';
 import { scheduleBodyOf, type ScheduleDraft } from './schedule-draft.ts';
 import { useDays, useQuestionText } from '../texts.ts';
 
@@ -52,6 +53,7 @@ export function ScheduleEffect({ draft, scheduleId, library, isPaused = false }:
             <>
               <div>
                 <p className={css['figure']}>{t('asking.people', { count: check.audience.people })}</p>
+                {draft.chooses === 'byDate' && <p className={css['small']}>{t('asking.dueToday')}</p>}
                 {check.audience.people > check.audience.reachable && (
                   <p className={css['small']}>
                     {t('asking.unreachable', { count: check.audience.people - check.audience.reachable })}
@@ -65,6 +67,9 @@ export function ScheduleEffect({ draft, scheduleId, library, isPaused = false }:
                 </Notice>
               )}
               <Faults check={check} />
+              {check.expected && (
+                <ExpectedRounds expected={check.expected} attribute={draft['byDate/attribute']} />
+              )}
               <Coming check={check} library={library} />
             </>
           )}

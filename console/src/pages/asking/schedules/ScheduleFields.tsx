@@ -15,6 +15,7 @@ import { GroupCombobox } from '../../../ui/form/group-combobox/GroupCombobox.tsx
 import { Section } from '../../../ui/page/Section.tsx';
 import { FieldError } from '../FieldError.tsx';
 import { QuestionPicker } from '../questions/QuestionPicker.tsx';
+import { ByDateFields } from './ByDateFields.tsx';
 import type { ScheduleDraft } from './schedule-draft.ts';
 import { useDays, useKpiName } from '../texts.ts';
 import css from '../asking.module.css';
@@ -43,6 +44,7 @@ export function ScheduleFields({ form, library }: Props) {
           label={t('asking.without')}
           hint={t('asking.withoutText')}
         />
+        <ByDateFields form={form} />
       </Section>
       <Section title={t('asking.when')} description={t('asking.whenText')}>
         <When form={form} />

@@ -1,9 +1,10 @@
 // A schedule draft: the values of the form, and the request body.
+import type { ByDate } from '@soundings/contract/console/by-date.ts';
 import type { ScheduleView, ScheduleBody } from '@soundings/contract/console/asking.ts';
 
 export type ScheduleDraft = Omit<
   ScheduleBody,
-  'perWeek' | 'everyWeeks' | 'repeatWeeks' | 'reminderDays' | 'reminderHour' | 'untilDay'
+  'perWeek' | 'everyWeeks' | 'repeatWeeks' | 'reminderDays' | 'reminderHour' | 'untilDay' | 'byDate'
 > & {
   /** Whether the schedule asks the same questions every time, or a selection of the questions of KPIs. */
   kind: 'fixed' | 'kpis';
@@ -16,7 +17,37 @@ export type ScheduleDraft = Omit<
   reminderHour: number;
   /** '': no end date. */
   untilDay: string;
+  /** Whether everyone in the groups is asked, or people by a date. The names below are those of the service's errors. */
+  chooses: 'everyone' | 'byDate';
+  /** '': not chosen yet. */
+  'byDate/attribute': string;
+  'byDate/side': ByDate['side'];
+  'byDate/fromDays': number | undefined;
+  'byDate/untilDays': number | undefined;
+  'byDate/minPeople': number | undefined;
 };
+
+/** The fields about dates before a date is chosen: after a month, as for new employees. */
+const noDate = {
+  chooses: 'everyone',
+  'byDate/attribute': '',
+  'byDate/side': 'after',
+  'byDate/fromDays': 30,
+  'byDate/untilDays': 59,
+  'byDate/minPeople': 8,
+} as const;
+
+const dateFieldsOf = (byDate: ByDate | null): Pick<ScheduleDraft, keyof typeof noDate> =>
+  byDate
+    ? {
+        chooses: 'byDate',
+        'byDate/attribute': byDate.attribute,
+        'byDate/side': byDate.side,
+        'byDate/fromDays': byDate.fromDays,
+        'byDate/untilDays': byDate.untilDays,
+        'byDate/minPeople': byDate.minPeople,
+      }
+    : noDate;
 
 export const emptyDraft = (today: string): ScheduleDraft => ({
   name: '',
@@ -37,6 +68,7 @@ export const emptyDraft = (today: string): ScheduleDraft => ({
   reminderHour: 9,
   fromDay: today,
   untilDay: '',
+  ...noDate,
 });
 
 export const scheduleDraftOf = (schedule: ScheduleView): ScheduleDraft => ({
@@ -58,6 +90,7 @@ export const scheduleDraftOf = (schedule: ScheduleView): ScheduleDraft => ({
   reminderHour: schedule.reminderHour ?? schedule.hour,
   fromDay: schedule.fromDay,
   untilDay: schedule.untilDay ?? '',
+  ...dateFieldsOf(schedule.byDate),
 });
 
 /** Empty numbers are sent as 0, so that the service reports what is required. */
@@ -65,7 +98,15 @@ export function scheduleBodyOf(draft: ScheduleDraft): ScheduleBody {
   const { kind, hasReminder, questionIds, kpiIds, perWeek, everyWeeks, repeatWeeks, untilDay, ...rest } =
     draft;
   const isFixed = kind === 'fixed';
-  const { reminderDays, reminderHour, ...others } = rest;
+  const { reminderDays, reminderHour, chooses, ...undated } = rest;
+  const {
+    'byDate/attribute': attribute,
+    'byDate/side': side,
+    'byDate/fromDays': fromDays = 0,
+    'byDate/untilDays': untilDays = 0,
+    'byDate/minPeople': minPeople = 0,
+    ...others
+  } = undated;
   return {
     ...others,
     questionIds: isFixed ? questionIds : [],
@@ -76,5 +117,8 @@ export function scheduleBodyOf(draft: ScheduleDraft): ScheduleBody {
     reminderDays: hasReminder ? reminderDays : null,
     reminderHour: hasReminder ? reminderHour : null,
     untilDay: untilDay === '' ? null : untilDay,
+    // Without an attribute, the service reports that none of this name exists.
+    byDate:
+      chooses === 'everyone' ? null : { attribute: attribute || '–', side, fromDays, untilDays, minPeople },
   };
 }

@@ -6,7 +6,9 @@ import { api } from '../../../api.ts';
 import { useAction } from '../../../hooks/action.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
+import { useState } from 'react';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
+import { SelectField } from '../../../ui/form/Select.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
 import { Padded, Section } from '../../../ui/page/Section.tsx';
@@ -55,13 +57,17 @@ function Template({ template, data }: { template: TemplateView; data: Templates 
   const refresh = useRefresh();
   const navigate = useNavigate();
   const { busy, error, run } = useAction();
+  const [attribute, setAttribute] = useState('');
   const create = async () => {
-    const { scheduleId } = await api('POST /templates/{templateId}', { params: { templateId: template.id } });
+    const { scheduleId } = await api('POST /templates/{templateId}', {
+      params: { templateId: template.id },
+      body: template.byDate ? { attribute } : {},
+    });
     void refresh('GET /schedules', 'GET /library', 'GET /start', 'GET /templates');
     await navigate({ to: `/schedules/${scheduleId}` });
     toast({ text: t('templates.created', { name: template.name }) });
   };
-  const { questions, kpis, perWeek, everyWeeks } = template;
+  const { questions, kpis, perWeek, everyWeeks, byDate } = template;
   return (
     <Section
       title={t(`templates.${template.id}`)}
@@ -71,7 +77,7 @@ function Template({ template, data }: { template: TemplateView; data: Templates 
           kind="primary"
           icon={Plus}
           busy={busy}
-          disabled={data.groups.length === 0}
+          disabled={data.groups.length === 0 || (template.byDate !== null && attribute === '')}
           onClick={() => run(create)}
         >
           {t('asking.createSchedule')}
@@ -85,8 +91,11 @@ function Template({ template, data }: { template: TemplateView; data: Templates 
           {' · '}
           {t('templates.from', { day: days.day(template.from) })}
           {' · '}
-          {t('asking.people', { count: data.people })}
+          {byDate
+            ? t('templates.byDate', { minimum: byDate.minPeople })
+            : t('asking.people', { count: data.people })}
         </p>
+        {byDate && <DateAttribute value={attribute} onChange={setAttribute} data={data} />}
         {perWeek !== null && (
           <p>
             {t('templates.choice', { count: perWeek, weeks: everyWeeks ?? 0 })} {kpis.map(kpiName).join(', ')}
@@ -101,5 +110,32 @@ function Template({ template, data }: { template: TemplateView; data: Templates 
         )}
       </div>
     </Section>
+  );
+}
+
+type DateAttributeProps = { value: string; onChange: (name: string) => void; data: Templates };
+
+/** The attribute that contains the date by which the template chooses people. Those with dates come first. */
+function DateAttribute({ value, onChange, data: { attributes } }: DateAttributeProps) {
+  const t = useText();
+  if (attributes.length === 0)
+    return (
+      <Notice actions={<LinkButton to="/attributes">{t('templates.toAttributes')}</LinkButton>}>
+        {t('templates.noAttributes')}
+      </Notice>
+    );
+  return (
+    <SelectField
+      name="attribute"
+      label={t('templates.attribute')}
+      value={value}
+      onChange={onChange}
+      options={[
+        { value: '', label: t('asking.chooseAttribute') },
+        ...attributes
+          .toSorted((a, b) => b.dates - a.dates)
+          .map(({ name, dates }) => ({ value: name, label: t('templates.dates', { name, count: dates }) })),
+      ]}
+    />
   );
 }

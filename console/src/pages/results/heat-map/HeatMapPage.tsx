@@ -23,7 +23,7 @@ import { HeatTable } from './HeatTable.tsx';
 import { CsvLink } from '../CsvLink.tsx';
 import { Started } from '../Started.tsx';
 import { comparisonIn } from '../url-choices.ts';
-import { BreakdownSelect, useBreakdowns } from '../segments/breakdowns.tsx';
+import { BreakdownSelect, useBreakdowns, useChosenBreakdown } from '../segments/breakdowns.tsx';
 import { SegmentHeatMap } from '../segments/SegmentHeatMap.tsx';
 
 export function HeatMapPage() {
@@ -33,10 +33,9 @@ export function HeatMapPage() {
 
 /** The map of groups, or of the breakdown in the address. */
 function Chosen({ start }: { start: ResultsStart }) {
-  const [{ breakdown }] = useAddress<'breakdown'>();
+  const breakdown = useChosenBreakdown();
   const breakdowns = useBreakdowns();
-  const isKnown = breakdowns.some(({ id }) => String(id) === breakdown);
-  return breakdown !== undefined && isKnown ? (
+  return breakdown !== undefined ? (
     <SegmentHeatMap start={start} breakdownId={breakdown} />
   ) : (
     <Map start={start} hasBreakdowns={breakdowns.length > 0} />

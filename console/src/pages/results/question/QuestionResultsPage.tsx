@@ -29,7 +29,7 @@ import { comparisonIn, spanIn, useSpanOptions } from '../url-choices.ts';
 import { QuestionHistory } from './QuestionHistory.tsx';
 import { SegmentAnswersSection } from '../segments/SegmentAnswersSection.tsx';
 import { QuestionDistribution } from './QuestionDistribution.tsx';
-import { useComparisonName, useSigned, useSince, useWithheldText } from '../texts.ts';
+import { useComparisonName, useNotApplicable, useSigned, useSince, useWithheldText } from '../texts.ts';
 import css from '../results.module.css';
 
 export function QuestionResultsPage() {
@@ -143,6 +143,7 @@ function Chosen({ results }: { results: QuestionResults }) {
   const t = useText();
   const { sentence } = useWeekText();
   const withheld = useWithheldText();
+  const notApplicable = useNotApplicable();
   const { chosen, figures, group } = results;
   const own = figures.find(({ week }) => week === chosen?.week);
   if (!chosen || !own) return null;
@@ -153,6 +154,14 @@ function Chosen({ results }: { results: QuestionResults }) {
         <p className={css['hiddenBar']}>
           <span>{withheld.figure(chosen, group.people)}</span>
         </p>
+        {own.notApplicable && (
+          <dl className={css['averages']}>
+            <div>
+              <dt>{t('results.notApplicable')}</dt>
+              <dd>{notApplicable(own.notApplicable)}</dd>
+            </div>
+          </dl>
+        )}
       </Section>
     );
   }
@@ -174,6 +183,7 @@ function Averages({ results, own }: { results: QuestionResults; own: Own }) {
   const signed = useSigned();
   const sinceOf = useSince(results.weeks.at(-1));
   const estimateOf = useBestEstimate();
+  const notApplicable = useNotApplicable();
   const name = useComparisonName()(results.comparison);
   const items: [string, ReactNode][] = [];
   if (own.value !== null)
@@ -185,6 +195,13 @@ function Averages({ results, own }: { results: QuestionResults; own: Own }) {
     ]);
   if (own.enps !== null) items.push(['eNPS', signed(Math.round(own.enps))]);
   items.push([t('results.answersLong'), number(own.answers ?? 0)]);
+  if (own.notApplicable)
+    items.push([
+      t('results.notApplicable'),
+      <span key="none" className={css['averagesSmall']}>
+        {notApplicable(own.notApplicable)}
+      </span>,
+    ]);
   if (own.change) {
     const since = sinceOf(own.change);
     items.push([

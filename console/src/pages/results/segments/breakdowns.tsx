@@ -8,13 +8,27 @@ import { useSession } from '../../../session.tsx';
 import { useText } from '../../../text/text.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
 
-/**
- * Returns the breakdowns that have segments. Returns none for users who are not administrators, and none while they are loading.
- */
-export function useBreakdowns(): BreakdownRow[] {
+/** Returns the breakdowns that have segments: none for users who are not administrators; undefined while they are loading. */
+function useLoadedBreakdowns(): BreakdownRow[] | undefined {
   const isAdministrator = hasRole(useSession().user, 'Administrator');
-  const { data } = useData('GET /breakdowns', undefined, { when: isAdministrator });
+  const { data, isPending } = useData('GET /breakdowns', undefined, { when: isAdministrator });
+  if (isAdministrator && isPending) return undefined;
   return (data?.breakdowns ?? []).filter(({ segments }) => segments > 0);
+}
+
+const none: BreakdownRow[] = [];
+
+/** Returns the breakdowns that have segments, none while they are loading. */
+export const useBreakdowns = (): BreakdownRow[] => useLoadedBreakdowns() ?? none;
+
+/**
+ * Returns the id of the breakdown in the address; undefined: none, or one without segments. While the breakdowns are loading, it is
+ * taken to be one of them, so that its figures load at the same time and those of groups don't load in vain.
+ */
+export function useChosenBreakdown(): string | undefined {
+  const [{ breakdown }] = useAddress<'breakdown'>();
+  const breakdowns = useLoadedBreakdowns();
+  return breakdowns && !breakdowns.some(({ id }) => String(id) === breakdown) ? undefined : breakdown;
 }
 
 /** A choice between groups and breakdowns. Renders nothing if there is nothing to choose. */

@@ -114,7 +114,7 @@ function StepButton({ step, start, isNext }: ButtonProps) {
         <>
           {link('start.peopleButton', '/files')}
           <LinkButton to="/access">{t('start.peopleConnect')}</LinkButton>
-          <LinkButton to="/people/new">{t('start.peopleAdd')}</LinkButton>
+          <LinkButton to="/people/several">{t('start.peopleAdd')}</LinkButton>
         </>
       );
     case 'groups':

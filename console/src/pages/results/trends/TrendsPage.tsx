@@ -10,7 +10,7 @@ import { ClearHelp } from '../clear.tsx';
 import { CsvLink } from '../CsvLink.tsx';
 import { Started } from '../Started.tsx';
 import { spanIn, useSpanOptions } from '../url-choices.ts';
-import { BreakdownSelect, useBreakdowns } from '../segments/breakdowns.tsx';
+import { BreakdownSelect, useChosenBreakdown } from '../segments/breakdowns.tsx';
 import { SegmentTrends } from '../segments/SegmentTrends.tsx';
 import { useWithheldText } from '../texts.ts';
 import { KpiSelect, rateId } from './KpiSelect.tsx';
@@ -25,13 +25,7 @@ const most = 6;
 type Start = ResultsStart & { group: { id: number; name: string } };
 
 function Trends({ start }: { start: Start }) {
-  const [{ breakdown }] = useAddress<'breakdown'>();
-  const breakdowns = useBreakdowns();
-  return breakdowns.find(({ id }) => String(id) === breakdown) ? (
-    <SegmentTrends start={start} />
-  ) : (
-    <GroupTrends start={start} />
-  );
+  return useChosenBreakdown() === undefined ? <GroupTrends start={start} /> : <SegmentTrends start={start} />;
 }
 
 function GroupTrends({ start }: { start: Start }) {

@@ -1,0 +1,126 @@
+// Builds the files of a release into out/ (npm run release): the package for npm, its list of components (SBOM, CycloneDX) and checksums.
+// The same commit gives the same bytes.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { extname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const project = fileURLToPath(new URL('..', import.meta.url));
+const out = join(project, 'out');
+const staged = join(out, 'package');
+const run = (program, args, options = {}) =>
+  execFileSync(program, args, { cwd: project, encoding: 'utf8', maxBuffer: 2 ** 28, ...options });
+const json = (path) => JSON.parse(readFileSync(join(project, path), 'utf8'));
+const server = json('server/package.json');
+
+/** The packages that the build leaves outside (server/build.js), and PostgreSQL. */
+const dependencies = ['@expo-google-fonts/inter', 'fontkit', 'pdfkit', 'ssh2'];
+/** PostgreSQL, and the Node that runs the service if the installed one is too old. npm has no current Node for macOS. */
+const optional = { ...server.optionalDependencies, ...json('package.json').optionalDependencies };
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(staged, { recursive: true });
+const bundled = build();
+stage();
+const file = pack();
+writeComponents();
+writeChecksums();
+process.stdout.write(`${join(out, file)}\n`);
+
+/** Builds the console and the service, and returns the packages that the service contains. */
+function build() {
+  run('npm', ['run', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  return json('server/dist/packages.json');
+}
+
+/** Copies what the package contains. */
+function stage() {
+  const copy = (path, filter) => cpSync(join(project, path), join(staged, path), { recursive: true, filter });
+  for (const path of [
+    'LICENSE',
+    'README.md',
+    'CHANGELOG.md',
+    'SECURITY.md',
+    'server/bin',
+    'server/dist',
+    'console/dist',
+  ])
+    copy(path);
+  // What the service reads as it runs. The code is in server/dist.
+  copy(
+    'server/src',
+    (path) => extname(path) !== '.ts' && relative(project, path) !== join('server', 'src', 'testing'),
+  );
+  copy('docs', (path) => relative(project, path) !== join('docs', 'screens'));
+  const { name, version, license } = server;
+  writeJson('server/package.json', { name, version, license, private: true, type: 'module' });
+  writeJson('package.json', {
+    name: 'soundings',
+    version,
+    description: json('package.json').description,
+    license,
+    type: 'module',
+    bin: { soundings: 'server/bin/soundings.js' },
+    engines: json('package.json').engines,
+    dependencies: Object.fromEntries(dependencies.map((one) => [one, server.dependencies[one]])),
+    optionalDependencies: optional,
+  });
+  writeFileSync(join(staged, 'THIRD_PARTY_LICENSES.txt'), licences());
+}
+
+function writeJson(path, value) {
+  writeFileSync(join(staged, path), `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Returns the licences of all packages whose code the package contains. */
+function licences() {
+  return bundled
+    .map(({ name, version, folder }) => {
+      const from = join(project, folder);
+      const files = readdirSync(from).filter((one) => /^(licen[cs]e|copying|notice)/i.test(one));
+      const texts = files.map((one) => readFileSync(join(from, one), 'utf8').trim());
+      const { license } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'));
+      return [`${name} ${version} (${license})`, ...texts].join('\n\n');
+    })
+    .join(`\n\n${'-'.repeat(80)}\n\n`);
+}
+
+function pack() {
+  // npm gives every file the same time, and its order is that of the names.
+  const [{ filename }] = JSON.parse(
+    run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', out], { cwd: staged }),
+  );
+  rmSync(staged, { recursive: true });
+  return filename;
+}
+
+/** Writes the list of components. npm gives it a random number and the current time, which would make each release unique. */
+function writeComponents() {
+  const args = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'];
+  const { serialNumber: _serialNumber, ...sbom } = JSON.parse(run('npm', args));
+  const timestamp = timeOfCommit();
+  const text = JSON.stringify({ ...sbom, metadata: { ...sbom.metadata, timestamp } }, null, 2);
+  writeFileSync(join(out, `soundings-${server.version}.cdx.json`), `${text}\n`);
+}
+
+/** Returns the time of the commit, or of nothing if the sources are not a checkout. */
+function timeOfCommit() {
+  try {
+    return run('git', ['log', '-1', '--format=%cI'], { stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return '1970-01-01T00:00:00Z';
+  }
+}
+
+function writeChecksums() {
+  const lines = readdirSync(out)
+    .toSorted()
+    .map(
+      (one) =>
+        `${createHash('sha256')
+          .update(readFileSync(join(out, one)))
+          .digest('hex')}  ${one}\n`,
+    );
+  writeFileSync(join(out, 'SHA256SUMS'), lines.join(''));
+}

@@ -1,0 +1,53 @@
+// Writes an email as the bytes that a mail server receives (RFC 5322, 2045 and 2047). nodemailer does the same with a chain of streams for each
+// part, which takes three quarters of the time of sending an email. The encoding of headers and texts is nodemailer's own. Pure.
+import { foldLines } from 'nodemailer/lib/mime-funcs';
+import MimeNode from 'nodemailer/lib/mime-node';
+import { encode, wrap } from 'nodemailer/lib/qp';
+
+/** The parts of an email. `boundary`: a text that occurs in no email. */
+export type EmailParts = {
+  headers: readonly (readonly [name: string, value: string | { name: string; address: string }])[];
+  text: string;
+  html: string;
+  date: Date;
+  boundary: string;
+};
+
+/** The longest line, without its end. */
+const lineLength = 76;
+
+/** Returns the email: ASCII, except for the part of an address before its @, with lines of at most 76 characters where they can be folded. */
+export function composeEmail({ headers, text, html, date, boundary }: EmailParts): Buffer {
+  const head = [
+    ...headers.flatMap(([name, value]) => headerOf(name, value)),
+    `Date: ${date.toUTCString().replace(/GMT/, '+0000')}`,
+    'MIME-Version: 1.0',
+    `Content-Type: multipart/alternative;\r\n boundary="${boundary}"`,
+  ];
+  const part = (type: string, content: string) =>
+    `--${boundary}\r\nContent-Type: text/${type}; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${quoted(content)}\r\n`;
+  return Buffer.from(
+    `${head.join('\r\n')}\r\n\r\n${part('plain', text)}${part('html', html)}--${boundary}--\r\n`,
+  );
+}
+
+/** Values that are written as they are: printable ASCII without quotes that can’t be taken for an encoded word. */
+const plain = /^(?!.*=\?)[ !#-~]*$/;
+const plainAddress = /^[\w.+-]+@[\w.-]+$/;
+
+/** Returns a header; none if it would be empty, because a line of spaces could be taken for the end of the headers. */
+function headerOf(name: string, value: string | { name: string; address: string }): string[] {
+  const isPlain =
+    typeof value === 'string'
+      ? plain.test(value)
+      : value.name === '' && plainAddress.test(value.address) && !/[^ -~]/.test(value.address);
+  const written = isPlain
+    ? typeof value === 'string'
+      ? value
+      : value.address
+    : MimeNode.encodeHeaderValue(name, value, { textEncoding: 'Q' });
+  return written.trim() === '' ? [] : [foldLines(`${name}: ${written}`, lineLength)];
+}
+
+/** Returns a text as quoted-printable with line ends as in emails. */
+const quoted = (text: string): string => wrap(encode(text.replace(/\r\n|\r|\n/g, '\r\n')), lineLength);

@@ -1,0 +1,104 @@
+// The readings that the rolling values of one week need, in many groups. Usually these are two per question: the last reading and the one
+// that it is compared with. Reading all weeks of the window takes several times as long with thousands of groups.
+import type { Comparison } from '@soundings/contract/comparisons.ts';
+import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Pool } from '../../db/db.ts';
+import { earliestComparable, isShown, type Readings } from '../statistics/readings.ts';
+import { halfYearBefore, noReadings, readingsShown, type Statistics } from './statistics-shown.ts';
+import type { QuestionWeek } from './statistics-shown.sql.ts';
+import type { Window } from './window.ts';
+
+type Asked = Pick<Statistics, 'asked' | 'windowOf'>;
+
+/** The first and last week of the figures that rolling values of one week and their comparisons need, as few weeks as possible. */
+export function neededForWeek(
+  week: Week,
+  { asked, windowOf }: Asked,
+  kind: Comparison,
+  ids: readonly number[],
+): Window {
+  const { first, last } = windowOf(week);
+  const starts = ids.map((id) => {
+    const weeks = asked.get(id);
+    const inWindow = weeks?.find((one) => one >= first && one <= last);
+    return inWindow === undefined ? first : earliestComparable(inWindow, weeks);
+  });
+  const halfYearAgo = kind === 'halfYear' ? [halfYearBefore({ first, last }).first] : [];
+  return { first: [...starts, ...halfYearAgo].reduce((a, b) => (a < b ? a : b), first), last };
+}
+
+/**
+ * Weeks of which a reading is needed: the last one with a figure that is shown. `weeks`: in which the question was asked, oldest first;
+ * not empty.
+ */
+type Sought = { questionId: number; weeks: readonly Week[] };
+
+/**
+ * Returns what is sought of each question: the last reading in the window of a week, the one before it, and the last one in the window
+ * half a year before.
+ */
+export function soughtIn(
+  week: Week,
+  { asked, windowOf }: Asked,
+  kind: Comparison,
+  ids: readonly number[],
+): Sought[] {
+  const window = windowOf(week);
+  const within = (weeks: readonly Week[], { first, last }: Window) =>
+    weeks.filter((one) => one >= first && one <= last);
+  return ids.flatMap((questionId) => {
+    const weeks = asked.get(questionId) ?? [];
+    const own = within(weeks, window);
+    const last = own.at(-1);
+    if (last === undefined) return [];
+    const before = within(weeks, { first: earliestComparable(last, weeks), last: addWeeks(last, -1) });
+    const halfYearAgo = kind === 'halfYear' ? within(weeks, halfYearBefore(window)) : [];
+    return [own, before, halfYearAgo].flatMap((some) =>
+      some.length > 0 ? [{ questionId, weeks: some }] : [],
+    );
+  });
+}
+
+/** Returns whether the last week of everything that is sought is enough, because its figure is shown or there is no other week. */
+const isEnough = (readings: Readings, sought: readonly Sought[]): boolean =>
+  sought.every(({ questionId, weeks }) => {
+    const reading = readings.get(questionId)?.find(({ week }) => week === weeks.at(-1));
+    return weeks.length === 1 || (reading !== undefined && isShown(reading));
+  });
+
+/**
+ * Returns the groups of which all weeks have to be read. A group whose last figure is withheld is compared in an earlier week, and so is the
+ * group that it is compared with. `compared`: what each group is compared with.
+ */
+export const groupsToRead = (
+  compared: ReadonlyMap<number, number | undefined>,
+  readings: ReadonlyMap<number, Readings>,
+  sought: readonly Sought[],
+): number[] => [
+  ...new Set(
+    [...compared]
+      .filter(([groupId]) => !isEnough(readings.get(groupId) ?? noReadings, sought))
+      .flatMap(([groupId, whole]) => (whole === undefined ? [groupId] : [groupId, whole])),
+  ),
+];
+
+/**
+ * Returns the readings that the cells of a week need, by group. Those without readings are missing. `compared`: the groups, each with the
+ * group that it is compared with.
+ */
+export async function readingsOfWeek(
+  pool: Pool,
+  accountId: AccountId,
+  { compared, questionIds }: { compared: ReadonlyMap<number, number | undefined>; questionIds: number[] },
+  { week, statistics, kind }: { week: Week; statistics: Asked; kind: Comparison },
+): Promise<Map<number, Readings>> {
+  const window = neededForWeek(week, statistics, kind, questionIds);
+  const sought = soughtIn(week, statistics, kind, questionIds);
+  const only = sought.map(({ questionId, weeks }): QuestionWeek => [questionId, weeks.at(-1) as Week]);
+  const groupIds = [...new Set([...compared].flat())].filter((id) => id !== undefined);
+  const readings = await readingsShown(pool, accountId, { groupIds, questionIds, only }, window);
+  const others = groupsToRead(compared, readings, sought);
+  if (others.length === 0) return readings;
+  const all = await readingsShown(pool, accountId, { groupIds: others, questionIds }, window);
+  return new Map([...readings, ...all]);
+}

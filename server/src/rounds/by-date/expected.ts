@@ -1,0 +1,59 @@
+// What a schedule that chooses people by a date can be expected to ask, by the dates that people have now. Only counts leave this file.
+import type { ExpectedByDate } from '@soundings/contract/console/by-date.ts';
+import { accountById } from '../../accounts/accounts.ts';
+import type { AccountId, Db } from '../../db/db.ts';
+import { descendantsOf, outermost } from '../rounds.ts';
+import { selectParents } from '../rounds.sql.ts';
+import type { NewSchedule } from '../schedules.sql.ts';
+import { addDays, dayDue, weeksDue } from '../send-times.ts';
+import { datesDue, type ExpectedRound, expectedRounds } from './due-days.ts';
+import { selectDateCounts, selectPeopleByDate } from './due.sql.ts';
+
+/** The days of a year: 52 weeks. */
+const daysOfYear = 364;
+
+/** Returns what can be expected of a schedule; null if it asks everyone. `days`: its next days, in their order. */
+export async function expectedByDate(
+  db: Db,
+  accountId: AccountId,
+  schedule: NewSchedule & { id: number | null },
+  { days, today }: { days: string[]; today: string },
+): Promise<ExpectedByDate | null> {
+  const { byDate, id: scheduleId } = schedule;
+  if (!byDate) return null;
+  const { attribute } = byDate;
+  const parents = await selectParents(db, accountId);
+  const within = (ids: number[]) => ids.filter((id) => parents.has(id));
+  const groups = [
+    ...outermost(schedule.groupIds, parents).flatMap((askedGroupId) =>
+      descendantsOf(askedGroupId, parents).map((groupId) => ({ groupId, askedGroupId, isWithout: false })),
+    ),
+    ...within(schedule.withoutGroupIds)
+      .flatMap((id) => descendantsOf(id, parents))
+      .map((groupId) => ({ groupId, askedGroupId: groupId, isWithout: true })),
+  ];
+  const minimum = Math.max(byDate.minPeople, (await accountById(db, accountId)).threshold);
+  const roundsOn = async (on: string[], isActive: boolean): Promise<ExpectedRound[]> => {
+    const [first, last] = [on[0], on.at(-1)];
+    if (first === undefined || last === undefined) return [];
+    const range = { first: datesDue(byDate, first).first, last: datesDue(byDate, last).last };
+    const due = { scheduleId, attribute, range, day: first, isActive };
+    return expectedRounds(byDate, await selectPeopleByDate(db, accountId, groups, due), on, minimum);
+  };
+  const lastYear = (await roundsOn(daysOfLastYear(schedule, today), false)).filter(
+    ({ people }) => people > 0,
+  );
+  return {
+    ...(await selectDateCounts(db, accountId, groups, attribute)),
+    coming: await roundsOn(days, true),
+    lastYear: { rounds: lastYear.length, people: lastYear.reduce((sum, { people }) => sum + people, 0) },
+  };
+}
+
+/** Returns the days on which a schedule would have asked in the last 52 weeks. None if it asks only once. */
+function daysOfLastYear(schedule: NewSchedule, today: string): string[] {
+  if (schedule.repeat === 'once') return [];
+  const from = addDays(today, -daysOfYear);
+  const year = { ...schedule, fromDay: from, untilDay: addDays(today, -1) };
+  return weeksDue(year, from, daysOfYear).flatMap((week) => dayDue(year, week) ?? []);
+}
