@@ -257,7 +257,7 @@ export async function selectAudiences(
            count(*)::integer                        as "people",
            count(*) filter (where is_reachable)::integer as "reachable"
     from   (select w.place, u.user_id, bool_and(${canBeReached(db, allChannels)}) as is_reachable
-            from   jsonb_to_recordset(${db.json(rows)}) 
+            from   jsonb_to_recordset(${db.json(rows)})
                      as w(place integer, "group" integer, out boolean, attribute text, "scheduleId" integer,
                           first text, last text, "askedSince" date)
             join   memberships m on m.account_id = ${accountId} and m.kind = 'memberOf' and m.group_id = w."group"
