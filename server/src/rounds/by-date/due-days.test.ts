@@ -21,7 +21,7 @@ const faultsOf = (more: Partial<ByDate>, repetition: Parameters<typeof dateFault
   dateFaults(rule(more), repetition, known).map(({ type, path }) => [type, path]);
 
 describe('the dates that are due', () => {
-  test('are so many days before the day of the round, or after it', () => {
+  test('are that many days before the day of the round, or after it', () => {
     expect(datesDue(rule(), '2026-11-16')).toEqual({ first: '2026-09-18', last: '2026-10-17' });
     expect(datesDue(rule({ side: 'before', fromDays: 0, untilDays: 13 }), '2026-11-16')).toEqual({
       first: '2026-11-16',
