@@ -950,6 +950,12 @@ const internals = [
     pinned: 'graphile-worker',
   },
   {
+    file: 'mail/compose.ts',
+    decision: '0037-writing-emails.md',
+    canary: 'mail/compose.test.ts',
+    pinned: 'nodemailer',
+  },
+  {
     file: 'http/socket-internals.ts',
     decision: '0026-unsent-bytes-of-a-socket.md',
     canary: 'http/socket-internals.canary.test.ts',

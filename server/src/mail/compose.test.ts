@@ -1,4 +1,4 @@
-// The emails that we write are those that nodemailer would write, whatever their parts contain.
+// The emails that we write are those that nodemailer would write, whatever their parts contain: see docs/decisions/0037-writing-emails.md.
 import * as fc from 'fast-check';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { expect, test } from 'vitest';

@@ -1,5 +1,6 @@
 // Writes an email as the bytes that a mail server receives (RFC 5322, 2045 and 2047). nodemailer does the same with a chain of streams for each
-// part, which takes three quarters of the time of sending an email. The encoding of headers and texts is nodemailer's own. Pure.
+// part, which takes three quarters of the time of sending an email. The encoding of headers and texts is nodemailer's own,
+// from files that it doesn't document (docs/decisions/0037-writing-emails.md). Pure.
 import { foldLines } from 'nodemailer/lib/mime-funcs';
 import MimeNode from 'nodemailer/lib/mime-node';
 import { encode, wrap } from 'nodemailer/lib/qp';
