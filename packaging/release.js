@@ -14,8 +14,6 @@ const run = (program, args, options = {}) =>
 const json = (path) => JSON.parse(readFileSync(join(project, path), 'utf8'));
 const server = json('server/package.json');
 
-/** The packages that the build leaves outside (server/build.js), and PostgreSQL. */
-const dependencies = ['@expo-google-fonts/inter', 'fontkit', 'pdfkit', 'ssh2'];
 /** PostgreSQL, and the Node that runs the service if the installed one is too old. npm has no current Node for macOS. */
 const optional = { ...server.optionalDependencies, ...json('package.json').optionalDependencies };
 
@@ -53,6 +51,8 @@ function stage() {
     (path) => extname(path) !== '.ts' && relative(project, path) !== join('server', 'src', 'testing'),
   );
   copy('docs', (path) => relative(project, path) !== join('docs', 'screens'));
+  // The build contains the code of all other dependencies.
+  const contained = new Set(['@soundings/contract', ...bundled.map((one) => one.name)]);
   const { name, version, license } = server;
   writeJson('server/package.json', { name, version, license, private: true, type: 'module' });
   writeJson('package.json', {
@@ -63,7 +63,9 @@ function stage() {
     type: 'module',
     bin: { soundings: 'server/bin/soundings.js' },
     engines: json('package.json').engines,
-    dependencies: Object.fromEntries(dependencies.map((one) => [one, server.dependencies[one]])),
+    dependencies: Object.fromEntries(
+      Object.entries(server.dependencies).filter(([one]) => !contained.has(one)),
+    ),
     optionalDependencies: optional,
   });
   writeFileSync(join(staged, 'THIRD_PARTY_LICENSES.txt'), licences());

@@ -2,7 +2,7 @@
 // reads only its own program. It is killed when it exceeds its memory, time or output, or soon after this process ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { codeFolder, moduleAt, projectFolder } from '../base/places.ts';
@@ -38,10 +38,17 @@ const ends: Partial<Record<NodeJS.Signals, 'memory' | 'crash'>> = {
 /** The maximum length of the error output to keep, in characters. */
 const maxErrorOutput = 4_000;
 
-/** The paths that the process may read besides its own code. Leaves out the rest of the checkout, which may contain DATA_DIR. */
-const readable = ['package.json', 'server/package.json', 'contract', 'node_modules'].map((path) =>
-  join(projectFolder, path),
-);
+/** Returns a path, and what it links to. */
+const withTarget = (path: string) => [path, realpathSync(path)];
+
+/**
+ * The paths that the process may read besides its own code, if they exist: an installed package has fewer than a checkout. Leaves out the rest
+ * of the checkout, which may contain DATA_DIR.
+ */
+const readable = ['package.json', 'server/package.json', 'contract', 'node_modules']
+  .map((path) => join(projectFolder, path))
+  .filter((path) => existsSync(path))
+  .flatMap(withTarget);
 
 /**
  * Runs a module as a process that gets `input` on stdin. Throws if the process can't be started, or if it exits with a status
@@ -53,13 +60,13 @@ export async function runConfined(
   input: Buffer,
   limits: Limits,
 ): Promise<Ended> {
-  const paths = [...readable, ...[codeFolder(), new URL('.', module)].map((folder) => fileURLToPath(folder))];
+  const own = [codeFolder(), new URL('.', module)].flatMap((folder) => withTarget(fileURLToPath(folder)));
   const flags = [
     `--max-old-space-size=${Math.floor(limits.heap / 2 ** 20)}`,
     '--max-semi-space-size=4', // Saves a third of the memory and costs a fifth more time.
     '--disallow-code-generation-from-strings',
     '--permission', // No writing, no child processes.
-    ...paths.flatMap((path) => [path, realpathSync(path)]).map((path) => `--allow-fs-read=${path}`),
+    ...[...readable, ...own].map((path) => `--allow-fs-read=${path}`),
     '--allow-worker', // For the watchdog of confined.start.ts.
     `--import=${moduleAt('sheets/confined.start').href}?milliseconds=${limits.milliseconds}`,
   ];
