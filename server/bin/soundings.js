@@ -24,10 +24,9 @@ if (major >= 24) {
     stdio: 'inherit',
     env,
   });
-  // Ctrl-C reaches the child by itself. It decides when both end.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.on(signal, () => signal === 'SIGTERM' && child.kill(signal));
-  }
+  // The child decides when both end. What a terminal sends reaches it by itself; SIGTERM reaches only this process.
+  for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {});
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
   child.on('exit', (status, signal) => {
     process.exitCode = status ?? (signal ? 1 : 0);
   });

@@ -17,7 +17,7 @@ import { type Jobs, startJobs } from './jobs/jobs.ts';
 import type { Mailer } from './mail/mail.ts';
 import { openMailer } from './mail/mailer.ts';
 import { openGateway } from './sms/gateway.ts';
-import { openBounceTokens } from './rounds/messages/person-tokens.ts';
+import { openPersonTokens } from './rounds/messages/person-tokens.ts';
 import { closeLostWeeks } from './results/lost-weeks.ts';
 import { updateLostRuns } from './sync/runs.sql.ts';
 import { migrationSteps } from './answers/seal-open-weeks.ts';
@@ -134,7 +134,10 @@ function sendersOf(config: AppConfig, pool: Promise<Pool>) {
 function mailerOf(config: AppConfig, pool: Promise<Pool>): Mailer | undefined {
   const { smtpUrl, mailFrom, dkim, smtpConnections: connections } = config;
   if (smtpUrl === undefined) return undefined;
-  const bounces = config.bounces && { address: config.bounces.address, tokenOf: openBounceTokens(pool) };
+  const bounces = config.bounces && {
+    address: config.bounces.address,
+    tokenOf: openPersonTokens('bounces', pool),
+  };
   return openMailer(smtpUrl, mailFrom, { dkim, connections, bounces });
 }
 

@@ -2,25 +2,18 @@
 // docs/accessibility.md; `npx vitest run answers/accessibility -u` writes it.
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { askPeople, keysOfAllTypes, noon } from '../testing/asking.ts';
-import { hasBrowser, openBrowser } from '../testing/browser/browser.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { askPeople, keysOfAllTypes } from '../testing/asking.ts';
+import { hasBrowser } from '../testing/browser/browser.ts';
 import { until } from '../testing/until.ts';
-import { openWorld, type World } from '../testing/world.ts';
+import { browser, useAnsweringBrowser, world } from './answering-browser.fixture.ts';
 
-let world: World;
-let browser: Browser;
+useAnsweringBrowser();
 /** Links of people who have not answered. Each view has its own, because another browser doesn't see what was answered. */
 let links: string[];
 beforeAll(async () => {
   if (!hasBrowser()) return;
-  world = await openWorld(undefined, {}, () => noon);
-  browser = await openBrowser();
   ({ links } = await askPeople(world, (await world.account()).id, { count: 12, keys: keysOfAllTypes }));
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.close();
 });
 
 type View = Parameters<Browser['newContext']>[0];

@@ -1,32 +1,23 @@
 // The answering page in a real browser: with JavaScript and without, by keyboard alone, in both themes, on narrow and wide
 // screens. axe checks every page, and no page may log to the console. What one browser has answered, no other shows or changes.
 import axe from 'axe-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { BrowserContext, Page } from 'playwright-core';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { exportLinks } from '../rounds/links.ts';
 import { personTokensFor } from '../rounds/messages/person-tokens.ts';
 import { encodeAnswers } from '../sealing/person-answers.ts';
 import { askPeople, type AskedAccount, keysOfAllTypes, noon } from '../testing/asking.ts';
-import { hasBrowser, openBrowser } from '../testing/browser/browser.ts';
+import { hasBrowser } from '../testing/browser/browser.ts';
 import { answersOfPerson, keptAnswers } from '../testing/kept-answers.ts';
 import { until } from '../testing/until.ts';
-import { openWorld, type World } from '../testing/world.ts';
+import { openWorld } from '../testing/world.ts';
+import { browser, useAnsweringBrowser, world } from './answering-browser.fixture.ts';
 import { type Asking, openLink } from './answering.ts';
 import { pageAssets } from './page-responses.ts';
 import { askingPage } from './page.ts';
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  if (!hasBrowser()) return;
-  world = await openWorld(undefined, {}, () => noon);
-  browser = await openBrowser();
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.close();
-});
+useAnsweringBrowser();
 
 type Asked = AskedAccount & { link: string; ids: number[] };
 

@@ -12,7 +12,7 @@ import type { Pool } from '../db/db.ts';
 import { cookieOf } from '../http/cookies.ts';
 import type { Server } from '../http/server.ts';
 import { openOptOut, type OptOutKind } from '../rounds/messages/opt-outs.ts';
-import { personTokensFor } from '../rounds/messages/person-tokens.ts';
+import { openPersonTokens, type PersonKey } from '../rounds/messages/person-tokens.ts';
 import { setDigests, setSurveyEmails, type WantedEmails } from '../rounds/messages/opt-outs.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type Asking, type SubmittedAnswer, saveAnswers, openLink } from './answering.ts';
@@ -31,7 +31,13 @@ const deadLinksLimit = { free: 30, windowMs: 60_000 };
 /** How many networks are remembered. */
 const maxNetworks = 10_000;
 
-type HandlerContext = { pool: Pool; keys: AnswerKeys; isSecure: boolean };
+type HandlerContext = {
+  pool: Pool;
+  keys: AnswerKeys;
+  isSecure: boolean;
+  /** Returns the token with which a person turns survey messages off. */
+  optOutTokenOf: (person: PersonKey) => Promise<string>;
+};
 
 type Handler = (
   context: HandlerContext,
@@ -51,6 +57,7 @@ export type AnsweringDependencies = {
 
 export function serveAnswering(server: Server, { pool, keys, isSecure, now }: AnsweringDependencies): void {
   const deadLinks = openThrottle(deadLinksLimit, maxNetworks, now);
+  const optOutTokenOf = openPersonTokens('reminders', pool);
 
   /** Responds to an invalid link, and counts it for the client's network. */
   function dead(request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -81,7 +88,7 @@ export function serveAnswering(server: Server, { pool, keys, isSecure, now }: An
         bodyLimit,
         handler: async (request, reply) => {
           const [link = ''] = Object.values(request.params as Record<string, string>);
-          const context = { pool: await pool, keys: await keys, isSecure };
+          const context = { pool: await pool, keys: await keys, isSecure, optOutTokenOf };
           return handler(context, link, request, reply).catch((error: unknown) => {
             if (error === invalidLink) return dead(request, reply);
             throw error;
@@ -144,7 +151,9 @@ async function showPage(context: HandlerContext, link: string, request: FastifyR
     );
   }
   beginVisit(request, reply, link, context.isSecure);
-  const shown = { ...asking, optOutToken: await optOutTokenOf(context.pool, asking) };
+  // Links that are handed out were not sent to the person, and don't lead to the page on which messages are turned off.
+  const optOutToken = asking.isExported ? undefined : await context.optOutTokenOf(asking);
+  const shown = { ...asking, optOutToken };
   const isSent = saved !== undefined || empty !== undefined;
   // A handed-out link does not show whether there are answers. A browser without cookies finds its own answers in `fixed`.
   const hasAnswers =
@@ -153,13 +162,6 @@ async function showPage(context: HandlerContext, link: string, request: FastifyR
   return reply.send(
     askingPage(pageAssets, shown, language, storedValuesIn(asking), isSent ? 'empty' : undefined),
   );
-}
-
-/** Returns the token with which a person turns survey messages off, if the link was sent to them. Links that are handed out have none. */
-async function optOutTokenOf(pool: Pool, asking: Asking): Promise<string | undefined> {
-  if (asking.isExported) return undefined;
-  const [token] = await personTokensFor(pool, 'reminders', [asking]);
-  return token;
 }
 
 /** Saves the whole form, sent without JavaScript: all answers or none. */

@@ -1,28 +1,18 @@
 // "Not applicable" on the answering page in a real browser: by keyboard, next to check boxes, and for screen readers.
-import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { allowNotApplicable } from '../questions/questions.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { noon, planAsking } from '../testing/asking.ts';
-import { hasBrowser, openBrowser } from '../testing/browser/browser.ts';
+import { axeFaults } from '../testing/browser/axe.ts';
+import { hasBrowser } from '../testing/browser/browser.ts';
 import { keptAnswers } from '../testing/kept-answers.ts';
 import { until } from '../testing/until.ts';
-import { openWorld, type World } from '../testing/world.ts';
+import { browser, useAnsweringBrowser, world } from './answering-browser.fixture.ts';
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  if (!hasBrowser()) return;
-  world = await openWorld(undefined, {}, () => noon);
-  browser = await openBrowser();
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.close();
-});
+useAnsweringBrowser();
 
 /** Opens the page of a person who can answer questions of these types with "not applicable". */
 async function openPage(keys: string[]) {
@@ -52,12 +42,6 @@ async function openPage(keys: string[]) {
 const nothing = { value: null, choices: null, comment: null, skipped: false };
 const none = (page: Page) => page.getByLabel('Not applicable to me').filter({ visible: true });
 
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations: found } = (await page.evaluate('axe.run()')) as axe.AxeResults;
-  return found.map(({ id }) => id);
-}
-
 test.skipIf(!hasBrowser())(
   'is the last choice of the group, reached by the arrow keys, and replaced by another choice or a skip',
   async () => {
@@ -79,7 +63,7 @@ test.skipIf(!hasBrowser())(
     await untilStored('workload-rested', { notApplicable: true });
     await page.reload();
     expect(await none(page).isChecked()).toBe(true);
-    expect(await violations(page)).toEqual([]);
+    expect(await axeFaults(page)).toEqual([]);
   },
 );
 
@@ -95,5 +79,5 @@ test.skipIf(!hasBrowser())('next to check boxes, unchecks the others, and they u
   await others.nth(1).check();
   expect(await none(page).isChecked()).toBe(false);
   await untilStored('energy-givers', { choices: ['colleagues'] });
-  expect(await violations(page)).toEqual([]);
+  expect(await axeFaults(page)).toEqual([]);
 });

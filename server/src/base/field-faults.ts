@@ -58,6 +58,8 @@ export function lengthFault(field: string, text: string, max: number): FieldFaul
 }
 
 /** Throws a Fault for the field at a JSON pointer if `fault` is given. */
+export function refuseField(path: string, fault: FieldFault): never;
+export function refuseField(path: string, fault: FieldFault | undefined): void;
 export function refuseField(path: string, fault: FieldFault | undefined): void {
   if (fault) throw faultAtField('invalid', fault.type, path, fault.message);
 }

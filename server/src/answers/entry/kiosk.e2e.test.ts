@@ -1,28 +1,17 @@
 // A kiosk in a real browser: people answer there one after the other, and nothing about them is left on the device. KIOSK_PEOPLE=500
 // sends that many people through one kiosk.
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { noon } from '../../testing/asking.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { axeFaults } from '../../testing/browser/axe.ts';
-import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { hasBrowser } from '../../testing/browser/browser.ts';
 import { answersOfPerson, storedAnswers } from '../../testing/kept-answers.ts';
 import { until } from '../../testing/until.ts';
-import { openWorld, type World } from '../../testing/world.ts';
+import { browser, useAnsweringBrowser, world } from '../answering-browser.fixture.ts';
 import { type CardOffice, openOffice } from './entry.fixture.ts';
 
 const people = Number(process.env['KIOSK_PEOPLE'] ?? 3);
 
-let world: World;
-let browser: Browser;
-beforeAll(async () => {
-  if (!hasBrowser()) return;
-  world = await openWorld(undefined, {}, () => noon);
-  browser = await openBrowser();
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.close();
-});
+useAnsweringBrowser();
 
 type Device = { page: Page; context: BrowserContext; complaints: string[]; posted: string[] };
 

@@ -156,7 +156,7 @@ function byDateOf(
 ): NewSchedule['byDate'] {
   if (!byDate) return null;
   if (attribute === undefined) refuseField('/attribute', missing('attribute'));
-  return { ...byDate, attribute: attribute ?? '', minPeople: usualMinimum(threshold) };
+  return { ...byDate, attribute, minPeople: usualMinimum(threshold) };
 }
 
 /** Creates the template's questions that are missing, brings back those that are retired, and returns the ids of all. */

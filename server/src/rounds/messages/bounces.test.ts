@@ -15,7 +15,7 @@ import { inTransaction } from '../../db/db.ts';
 import { readBounces, recordBounce } from './bounces.ts';
 import { selectRefusals } from './message-counts.sql.ts';
 import { openSender } from './messages.ts';
-import { openBounceTokens } from './person-tokens.ts';
+import { openPersonTokens } from './person-tokens.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -32,7 +32,10 @@ beforeEach(async () => {
   const { id } = await inTransaction(pool, (tx) => createAccount(tx, { name: 'Nordwind', timezone: 'UTC' }));
   account = await askPeople(database, id, { count: 3, reminderDays: 4, reminderHour: 9 });
   const smtp = await openSmtp();
-  const bounces = { address: 'bounces@example.com', tokenOf: openBounceTokens(Promise.resolve(pool)) };
+  const bounces = {
+    address: 'bounces@example.com',
+    tokenOf: openPersonTokens('bounces', Promise.resolve(pool)),
+  };
   const mailer = openMailer(smtp.url, 'hr@example.com', { bounces });
   onTestFinished(async () => {
     mailer.close();

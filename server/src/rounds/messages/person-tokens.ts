@@ -25,14 +25,17 @@ export async function personTokensFor(db: Db, purpose: TokenPurpose, people: Per
   return people.map((person) => tokenOf(purpose, person, key));
 }
 
-/** Returns a function that returns the token of a person for bounces. It reads the key once. */
-export function openBounceTokens(pool: Promise<Db>): (person: PersonKey) => Promise<string> {
+/** Returns a function that returns the token of a person for one purpose. It reads the key once. */
+export function openPersonTokens(
+  purpose: TokenPurpose,
+  pool: Promise<Db>,
+): (person: PersonKey) => Promise<string> {
   let key: Promise<Buffer> | undefined;
   const read = async () => takeOptOutKey(await pool, randomBytes(32));
   return async (person) => {
     key ??= read();
     key.catch(() => (key = undefined));
-    return tokenOf('bounces', person, await key);
+    return tokenOf(purpose, person, await key);
   };
 }
 
