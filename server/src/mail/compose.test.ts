@@ -29,7 +29,7 @@ const addresses = fc.constantFrom(
 
 /**
  * Returns the email without its boundary, which nodemailer chooses itself, the blank lines around parts, and the soft line breaks of
- * quoted-printable, which nodemailer puts elsewhere near the end of a text, because it reads texts in pieces.
+ * quoted-printable, which nodemailer puts elsewhere near the end of a text, because it reads texts in chunks.
  */
 const comparable = (email: Buffer) => {
   // When it sends them, nodemailer completes line ends.
