@@ -12,7 +12,7 @@ import { loadavg } from 'node:os';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { median, ratioText, type BenchRow, time, timed } from '../measuring/measure.ts';
 import type { Plans, Say, Sized } from '../measuring/plans.ts';
-import { type Filled, fillResults, type ResultsPlan } from './account.ts';
+import { type Filled, openResults, type ResultsPlan } from './account.ts';
 
 /**
  * The sizes of a run. The first `warmUps` loads of each page fill the browser's cache and are not counted. `every`: 4: only every fourth
@@ -93,7 +93,7 @@ const wholePagesOf = ({ six, questionId, breakdownId }: Filled): Shown[] => [
 export const benchResults: Sized<Plan> = (plan) => async (say, start) => {
   const service = await start();
   try {
-    const filled = await fillResults(service, plan, say);
+    const filled = await openResults(service, plan, say);
     return { rows: await measureResults(service.address, filled, plan, say), postgres: service.postgres };
   } finally {
     await service.stop();
