@@ -343,11 +343,9 @@ export const answering: Screen[] = [
     path: '/a/$link?saved',
     kinds: onlyPhone,
     first: (page) =>
-      page
-        .locator('[data-none]')
-        .first()
-        .evaluate((element) => element.closest('fieldset')?.scrollIntoView({ block: 'center' }))
-        .catch(() => {}),
+      page.evaluate(
+        "document.querySelector('[data-none]')?.closest('fieldset').scrollIntoView({ block: 'center' })",
+      ),
   },
   {
     name: 'thanks',
