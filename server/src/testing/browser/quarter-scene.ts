@@ -68,7 +68,7 @@ export async function workOnFoci({ pool, accountId, userId, now }: Place): Promi
 export async function withoutDesk({ pool, accountId }: Place): Promise<void> {
   await pool`update accounts set sms = true where account_id = ${accountId}`;
   await pool`
-    with some as (select m.user_id, row_number() over (order by m.user_id) as place
+    with chosen as (select m.user_id, row_number() over (order by m.user_id) as place
                   from   memberships m
                   join   groups g using (account_id, group_id)
                   join   users u using (account_id, user_id)
@@ -76,9 +76,9 @@ export async function withoutDesk({ pool, accountId }: Place): Promise<void> {
                     and  u.role = 'User' and u.active
                   limit  9)
     update users u
-    set    email = null, email_key = null, phone = case when some.place <= 3 then ${phone} || (90 + some.place) end
-    from   some
-    where  u.account_id = ${accountId} and u.user_id = some.user_id`;
+    set    email = null, email_key = null, phone = case when chosen.place <= 3 then ${phone}::text || (90 + chosen.place)::text end
+    from   chosen
+    where  u.account_id = ${accountId} and u.user_id = chosen.user_id`;
 }
 
 /** Creates a kiosk, and returns the secret part of its address. */
@@ -97,7 +97,7 @@ export async function waitByDate({ pool, keys, address, accountId, userId, now }
   // Most people started years ago; a few in the last weeks, of whom three are due today and more next week.
   await pool`
     update users u
-    set    attributes = u.attributes || jsonb_build_object('start date', (${today}::date - p.days)::text)
+    set    attributes = coalesce(u.attributes, '{}') || jsonb_build_object('start date'::text, (${today}::date - p.days)::text)
     from   (select user_id, case when place <= 3 then 33 when place <= 12 then 24
                                  else 60 + (place * 37 % 2900)::integer end as days
             from   (select user_id, row_number() over (order by user_id desc) as place
