@@ -66,11 +66,13 @@ export type Arguments = {
     'asking.people': { count: number };
     'asking.withoutCount': { count: number };
     'asking.askedPeople': { count: number };
+    'asking.waitsFor': { count: number; minimum: number };
     'asking.often': { often: string; weekday: string; hour: string };
     'asking.everyWeeks': { count: number };
     'asking.lateSince': { day: string };
     'asking.questions': { count: number };
     'asking.cell.opened': { questions: string; people: string };
+    'asking.cell.dueWhenEnough': { questions: string; minimum: number; count: number };
     'asking.cell.due': { questions: string; people: string };
     'asking.onDay': { day: string; hour: string };
     'asking.fromKpis': { kpis: string };

@@ -293,7 +293,8 @@ describe('a mail server', () => {
       { kind: 'reminder', state: 'sent' },
     ]);
     expect(await selectRefusals(pool, accountId)).toEqual([refusal]);
-    await recordSent(pool, [{ accountId, userId: userIds[1]!, week, scheduleId, kind: 'invitation' }]);
+    const key = { accountId, userId: userIds[1]!, week, scheduleId, kind: 'invitation' } as const;
+    await recordSent(pool, [{ key, address: refusal!.address }]);
     expect(await selectRefusals(pool, accountId)).toEqual([]);
   });
 
