@@ -116,7 +116,7 @@ async function openCaddy({ http, https, directory, upstreams }: Settings): Promi
 }
 
 const proxies = {
-  nginx: { program: 'nginx', host: 'surveys.example.com', package: 'nginx-light', start: openNginx },
+  nginx: { program: 'nginx', host: 'surveys.example.com', package: 'nginx', start: openNginx },
   Caddy: { program: 'caddy', host: 'surveys.localhost', package: 'caddy', start: openCaddy },
 };
 type Name = keyof typeof proxies;
@@ -221,23 +221,24 @@ describe.each(Object.keys(proxies) as Name[])('%s', (name) => {
     const read = await send('/v1/groups', { headers: { authorization: token } });
     expect(JSON.parse(read.text)).toHaveLength(2000);
 
-    // A request is passed on while it arrives: a wrong token is refused before the body is complete.
-    const wrong = { ...json, authorization: 'snd_wrong', 'content-length': 5_000_000 };
-    const begun = { method: 'POST', headers: wrong, body: '{', isUnfinished: true };
-    expect(await send('/v1/organization', begun)).toMatchObject({ status: 401 });
+    // A request is passed on while it arrives: an unknown token is refused before the body is complete.
+    const unknown = { ...json, authorization: 'snd_unknown', 'content-length': 5_000_000 };
+    const begun = { method: 'POST', headers: unknown, body: '{', isUnfinished: true };
+    const refused = await send('/v1/organization', begun);
+    expect(refused.status).toBe(400);
+    expect(refused.text).toMatch(/token/);
 
-    const file = fileIn(9_900_000);
-    const upload = (authorization: string, headers = {}) =>
-      send('/v1/storage/uploadFile', { ...file, headers: { ...file.headers, authorization, ...headers } });
-    expect(await upload(token)).toMatchObject({ status: 200 });
-    // A client can't choose the address that the allowlist sees.
+    // A file of almost 10 MB. A client can't choose the address that the allowlist sees.
+    const upload = async (authorization: string, bytes: number, more = {}) => {
+      const file = fileIn(bytes);
+      const headers = { ...file.headers, authorization, ...more };
+      return (await send('/v1/storage/uploadFile', { ...file, headers })).status;
+    };
+    expect(await upload(token, 9_900_000)).toBe(200);
     const elsewhere = await newAccount('192.0.2.7');
-    for (const header of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'true-client-ip']) {
-      const value = header === 'forwarded' ? 'for=192.0.2.7' : '192.0.2.7';
-      const refused = await upload(elsewhere, { [header]: value });
-      expect({ header, ...refused }).toMatchObject({ status: 401 });
-      expect(refused.text).toContain(`from the IP address ${clientAddress}`);
-    }
+    const claims = { 'x-forwarded-for': '192.0.2.7', 'x-real-ip': '192.0.2.7', forwarded: 'for=192.0.2.7' };
+    expect(await upload(elsewhere, 1000, claims)).toBe(400);
+    expect(await upload(token, 1000, claims)).toBe(200);
   });
 
   const exception = name === 'nginx' ? ', except pushes that meet a process that is still starting' : '';
