@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { extname, join, relative } from 'node:path';
+import { basename, extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
@@ -50,6 +50,8 @@ function stage() {
     'server/src',
     (path) => extname(path) !== '.ts' && relative(project, path) !== join('server', 'src', 'testing'),
   );
+  // Not deploy/.env, which has the passwords of an installation.
+  copy('deploy', (path) => basename(path) !== '.env');
   copy('docs', (path) => relative(project, path) !== join('docs', 'screens'));
   // The build contains the code of all other dependencies.
   const contained = new Set(['@soundings/contract', ...bundled.map((one) => one.name)]);
