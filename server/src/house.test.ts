@@ -204,6 +204,7 @@ const publicFiles = [
   'results/data/statistics-shown.ts',
   'results/data/week-readings.ts',
   'results/data/kpi-places.ts',
+  'results/data/latest-figures.ts',
   'results/statistics/readings.ts',
   'results/statistics/statistics.ts',
   'results/statistics/drivers.ts',

@@ -42,10 +42,11 @@ const limitsKept = 10_000;
 
 /** Returns the first week in which a reading can be compared with one of the week `week`. */
 export function earliestComparable(week: Week, asked: readonly Week[] | undefined): Week {
-  const earlier = (asked ?? []).filter((one) => one < week).slice(-earlierTimes);
+  const before = asked?.findLastIndex((one) => one < week) ?? -1;
+  const earliest = before < 0 ? undefined : asked?.[Math.max(0, before + 1 - earlierTimes)];
   const limit = limits.get(week) ?? addWeeks(week, -comparableWeeks);
   if (limits.size < limitsKept) limits.set(week, limit);
-  return earlier[0] !== undefined && earlier[0] > limit ? earlier[0] : limit;
+  return earliest !== undefined && earliest > limit ? earliest : limit;
 }
 
 /** Returns the last shown reading before another one, from the last few times the question was asked. */
